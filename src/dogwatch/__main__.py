@@ -1,0 +1,5 @@
+import sys
+
+from dogwatch.cli.main import main
+
+sys.exit(main())

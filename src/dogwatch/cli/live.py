@@ -1,0 +1,46 @@
+"""One line on a terminal that shows what is waited for, and goes when there is something to say."""
+
+import os
+
+from dogwatch.model.verdict import Verdict
+from dogwatch.model.words import in_words
+from dogwatch.senses.logs import last_line
+
+
+class LiveLine:
+    """Drawn on standard error; whoever writes to the same terminal clears it first."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self.shown = False
+
+    def draw(self, verdicts: list[Verdict]) -> None:
+        try:
+            columns = os.get_terminal_size(2).columns
+        except OSError:
+            return
+        text = " | ".join(describe(verdict) for verdict in verdicts[:3])
+        if len(verdicts) > 3:  # noqa: PLR2004
+            text += f" | and {len(verdicts) - 3} more"
+        text = text if len(text) < columns else text[: columns - 2] + "…"
+        os.write(2, f"\r\033[2K{text}".encode("utf-8", "replace"))
+        self.shown = True
+
+    def clear(self) -> None:
+        if self.shown:
+            os.write(2, b"\r\033[2K")
+            self.shown = False
+
+
+def describe(verdict: Verdict) -> str:
+    """Elapsed time, what the work said of itself, its last line, and the next deadline."""
+    parts = [f"{verdict.name} {verdict.state} {in_words(float(int(verdict.elapsed_s or 0)))}"]
+    if verdict.beat is not None:
+        percent = "" if verdict.beat.progress is None else f"{verdict.beat.progress:.0%} "
+        parts.append(f"{percent}{verdict.beat.note}".strip())
+    if verdict.log and (line := last_line(verdict.log)):
+        parts.append(line[:60])
+    if verdict.deadline:
+        what, seconds = verdict.deadline
+        parts.append(f"{what} in {in_words(float(int(max(0.0, seconds))))}")
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,49 @@
+"""`dogwatch ls`: every job, judged on the spot from its files and processes."""
+
+import os
+import sys
+
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.loops.look import Looker
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.verdict import Verdict
+from dogwatch.store import places, sentinels
+
+
+def main(options: Options) -> int:
+    if options.names:
+        raise UsageError("ls takes no names; `dogwatch why NAME` tells about one job")
+    verdicts: list[Verdict] = []
+    for directory in _directories(options):
+        verdicts += look_at_all(Looker(directory, settings.policy(options)))
+    if options.flag("--json"):
+        for verdict in verdicts:
+            print(say.as_json(verdict))
+    elif verdicts:
+        print(say.table(verdicts))
+    else:
+        print("no jobs here; `dogwatch run -d -- CMD` starts one", file=sys.stderr)
+    return 0
+
+
+def _directories(options: Options) -> list[str]:
+    if not options.flag("--all"):
+        return [places.directory(options.text("--dir"))]
+    root = places.state_root()
+    try:
+        return sorted(f"{root}/{entry}" for entry in os.listdir(root))
+    except FileNotFoundError:
+        return []
+
+
+def look_at_all(looker: Looker) -> list[Verdict]:
+    try:
+        names = sentinels.jobs(looker.directory)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RefusedError(f"cannot read {looker.directory}: {error.strerror}") from error
+    if names and (others := places.shared_with_others(looker.directory)):
+        print(f"dogwatch: warning: {others}; what it says may be false", file=sys.stderr)
+    return [looker.verdict(name) for name in names]

@@ -1,0 +1,123 @@
+"""`dogwatch run`: start a job, in the foreground or detached."""
+
+import os
+import sys
+import time
+
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.formats import names
+from dogwatch.hands import spawn
+from dogwatch.loops import start
+from dogwatch.loops.look import Looker
+from dogwatch.model.errors import UsageError
+from dogwatch.model.facts import Gone
+from dogwatch.senses import processes
+
+REFUSED, TIMED_OUT, INTERRUPTED = 125, 124, 130
+CANNOT = "could not be started"
+IDLE = 1.0
+"""Seconds of silence after which the live line is drawn."""
+
+
+def main(options: Options) -> int:
+    if not options.command:
+        raise UsageError("what is to be run? `dogwatch run -- CMD…`")
+    for fd in (0, 1, 2):
+        _ensure_open(fd)
+    looker, run = settings.looker(options), spawn.new_run()
+    job = spawn.Job(
+        directory=looker.directory,
+        name=names.check(options.text("--name") or names.from_command(options.command[0], run)),
+        run=run,
+        command=options.command,
+        cwd=_directory(options.text("--cwd")),
+        env=_variables(options.each("--env")),
+        policy=looker.policy,
+        foreground=not options.flag("-d"),
+    )
+    lease = start.claim(job.directory, job.name, looker)
+    if options.flag("-d"):
+        return _detached(job, lease, looker, json=options.flag("--json"))
+    return _foreground(job, lease, looker, json=options.flag("--json"))
+
+
+def _ensure_open(fd: int) -> None:
+    """A caller may have closed its standard streams; what we open must not take their places."""
+    try:
+        os.fstat(fd)
+    except OSError:
+        os.open(os.devnull, os.O_RDWR)
+
+
+def _directory(given: str | None) -> str:
+    path = os.path.abspath(given or ".")
+    if not os.path.isdir(path):
+        raise UsageError(f"--cwd: there is no directory {path}")
+    return path
+
+
+def _variables(given: list[str]) -> dict[str, str]:
+    for pair in given:
+        if "=" not in pair[1:]:
+            raise UsageError(f"--env takes NAME=VALUE, not {pair!r}")
+    return dict(pair.split("=", 1) for pair in given)
+
+
+def _detached(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> int:
+    said = start.detached(job, lease)
+    verdict = looker.verdict(job.name)
+    if said[0] == "ended" and verdict.exit_code and verdict.reason.startswith(CANNOT):
+        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+        return verdict.exit_code
+    print(say.as_json(verdict) if json else job.name)
+    return 0
+
+
+def _foreground(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> int:
+    from dogwatch.cli.live import LiveLine
+    from dogwatch.hands.relay import Relay, open_streams
+
+    log = start.open_log(job)
+    streams = open_streams()
+    shim = spawn.launch(job, lease, streams.stdio, tty=streams.terminal >= 0)
+    for fd in {*streams.stdio, lease}:
+        os.close(fd)
+    relay = Relay(shim, streams, log)
+    live = LiveLine(looker.directory)
+
+    def idle() -> None:
+        if relay.plain():
+            live.draw([looker.verdict(job.name)])
+
+    ending = relay.run(IDLE if os.isatty(2) else 3600.0, idle if os.isatty(2) else lambda: None, live.clear)
+    verdict = looker.verdict(job.name)
+    if ending is None:
+        return _without_shim(job, looker)
+    if json:
+        print("" if relay.line_start else "\n", say.as_json(verdict), sep="", flush=True)
+    elif verdict.reason.startswith(CANNOT):
+        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+    elif verdict.state != "completed" and os.isatty(2):
+        print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr)
+    return _exit_code(ending)
+
+
+def _exit_code(ending: list[str]) -> int:
+    _, state, code, number, reason = ending
+    if state == "timeout":
+        return TIMED_OUT
+    if state == "stopped" and "Ctrl-C" in reason:
+        return INTERRUPTED
+    if state in ("stopped", "stuck"):
+        return REFUSED
+    return 128 + int(number) if number != "None" else int(code)
+
+
+def _without_shim(job: spawn.Job, looker: Looker) -> int:
+    """Our shim was killed: stay with the work until it ends, though nobody can say any more how."""
+    facts = looker.facts(job.name)
+    while facts.record is not None and not isinstance(processes.find(facts.record.work, looker.place), Gone):
+        time.sleep(0.1)
+    print(f"dogwatch: its shim was killed; {say.as_line(looker.verdict(job.name))}", file=sys.stderr)
+    return REFUSED

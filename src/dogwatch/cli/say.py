@@ -1,0 +1,50 @@
+"""How verdicts are said: JSON lines for machines, a line or a table for people, colours only where wanted."""
+
+import os
+import sys
+
+from dogwatch.formats import line
+from dogwatch.judge.consequences import NEXT
+from dogwatch.model.verdict import Verdict
+from dogwatch.model.words import in_words
+
+COLOURS = {
+    "completed": "32", "working": "36", "starting": "36", "idle": "36", "failed": "31", "crashed": "31",
+    "timeout": "31", "stuck": "33", "waiting": "33", "limited": "33", "incomplete": "33", "unknown": "35",
+    "not_found": "35", "stopped": "2", "abandoned": "2",
+}  # fmt: skip
+
+
+def as_json(verdict: Verdict) -> str:
+    return line.encode(verdict, NEXT[verdict.state])
+
+
+def as_line(verdict: Verdict) -> str:
+    return f"{verdict.name}: {coloured(verdict.state)}: {verdict.reason}"
+
+
+def coloured(state: str, width: int = 0) -> str:
+    shown = f"{state:<{width}}"
+    return f"\033[{COLOURS[state]}m{shown}\033[0m" if colours_wanted(1) else shown
+
+
+def colours_wanted(fd: int) -> bool:
+    return os.isatty(fd) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def table(verdicts: list[Verdict]) -> str:
+    """One row per job, cut to the terminal's width."""
+    width = max([len(verdict.name) for verdict in verdicts] + [4])
+    columns = os.get_terminal_size(1).columns if os.isatty(1) else 1 << 16
+    rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  REASON"]
+    for verdict in verdicts:
+        elapsed = "" if verdict.elapsed_s is None else in_words(float(int(verdict.elapsed_s)))
+        room = max(10, columns - width - 23)
+        reason = verdict.reason if len(verdict.reason) <= room else verdict.reason[: room - 1] + "…"
+        rows.append(f"{verdict.name:<{width}}  {coloured(verdict.state, 10)} {elapsed:>8}  {reason}")
+    return "\n".join(rows)
+
+
+def show(verdict: Verdict, *, json: bool) -> None:
+    print(as_json(verdict) if json else as_line(verdict))
+    sys.stdout.flush()

@@ -1,0 +1,49 @@
+"""`dogwatch wait`: one blocking call, one line per job, an exit code that says it all."""
+
+import os
+import re
+
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.judge.consequences import STILL_RUNNING, exit_code
+from dogwatch.loops.wait import Outcome, Wait, Wanted
+from dogwatch.model.errors import UsageError
+from dogwatch.model.verdict import FINAL, LIVE
+
+
+def main(options: Options) -> int:
+    looker, names = settings.looker(options), settings.named(options)
+    wanted = Wanted(
+        until=options.choice("--until", ("final", *LIVE, *FINAL)),
+        match=_pattern(options.text("--match")),
+        start_s=options.seconds("--start") or 0.0,
+        timeout_s=options.seconds("--timeout"),
+    )
+    codes: dict[str, int] = {}
+    waiting = Wait(looker, names, wanted)
+    live = None
+    if os.isatty(2):
+        from dogwatch.cli.live import LiveLine
+
+        live = LiveLine(looker.directory)
+    for outcome in waiting.outcomes(live.draw if live else None):
+        if live:
+            live.clear()
+        say.show(outcome.verdict, json=options.flag("--json"))
+        codes[outcome.verdict.name] = code_of(outcome)
+        if options.flag("--any"):
+            break
+    return next((code for code in (codes.get(name, 0) for name in names) if code), 0)
+
+
+def code_of(outcome: Outcome) -> int:
+    if outcome.how == "timeout":
+        return STILL_RUNNING
+    return 0 if outcome.how == "match" else exit_code(outcome.verdict.state)
+
+
+def _pattern(given: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if given is None else re.compile(given)
+    except re.error as error:
+        raise UsageError(f"--match {given!r} is not a regular expression: {error}") from None

@@ -1,0 +1,43 @@
+"""`dogwatch why`: the verdict, and what speaks for and against it."""
+
+import json
+
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.model.verdict import Evidence, Verdict
+from dogwatch.model.words import in_words
+from dogwatch.senses import files
+
+
+def main(options: Options) -> int:
+    looker, missing = settings.looker(options), 0
+    for name in settings.named(options):
+        verdict = looker.verdict(name)
+        if hidden := files.hides_events(looker.directory):
+            note = Evidence("events", f"{hidden}; looked at every 2 s instead")
+            verdict = verdict._replace(against=(*verdict.against, note))
+        missing = missing or (EXIT_CODES["not_found"] if verdict.state == "not_found" else 0)
+        print(as_json(verdict) if options.flag("--json") else "\n".join(told(verdict)))
+    return missing
+
+
+def told(verdict: Verdict) -> list[str]:
+    lines = [say.as_line(verdict), f"  process: {verdict.process}   progress: {verdict.progress}"]
+    for head, evidence in (("for", verdict.evidence), ("against, or to be known", verdict.against)):
+        if evidence:
+            lines.append(f"  {head}:")
+            lines += [f"    {piece.source:<13} {piece.says}{_ago(piece)}" for piece in evidence]
+    return lines
+
+
+def _ago(piece: Evidence) -> str:
+    return "" if piece.age_s is None else f" {in_words(piece.age_s)} ago"
+
+
+def as_json(verdict: Verdict) -> str:
+    found = json.loads(say.as_json(verdict))
+    found |= {"process": verdict.process, "progress": verdict.progress}
+    found["for"] = [piece._asdict() for piece in verdict.evidence]
+    found["against"] = [piece._asdict() for piece in verdict.against]
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,58 @@
+"""A verdict as one line: JSON for machines, words for people."""
+
+import json
+
+from dogwatch.model.verdict import Verdict
+
+SCHEMA = 1
+LONGEST = 500
+"""Bytes of a JSON line without its result: it goes into someone's context window."""
+SHORTEST_REASON = 40
+
+
+def fields(verdict: Verdict, following: str) -> dict[str, object]:
+    elapsed = verdict.elapsed_s
+    return {
+        "schema": SCHEMA,
+        "name": verdict.name,
+        "kind": verdict.kind,
+        "state": verdict.state,
+        "final": verdict.final,
+        "reason": verdict.reason,
+        "exit_code": verdict.exit_code,
+        "signal": verdict.signal,
+        "elapsed_s": None if elapsed is None else round(elapsed, 3),
+        "result": verdict.result,
+        "log": verdict.log,
+        "next": following,
+    }
+
+
+def encode(verdict: Verdict, following: str) -> str:
+    """One JSON line, kept short by cutting the reason, and if that is not enough the path of the log."""
+    found = fields(verdict, following)
+    result, found["result"] = found["result"], None
+    over = _size(found) - LONGEST
+    if over > 0:
+        found["reason"] = _cut(verdict.reason, max(SHORTEST_REASON, len(verdict.reason) - over - 2))
+    if _size(found) > LONGEST:
+        found["log"] = None
+    found["result"] = result
+    return _dump(found)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _dump(found: object) -> str:
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a path that is not UTF-8
+        return json.dumps(found, separators=(",", ":"))
+    return text
+
+
+def _size(found: dict[str, object]) -> int:
+    return len(_dump(found).encode())

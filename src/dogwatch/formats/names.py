@@ -1,0 +1,31 @@
+"""Names of jobs: they become file names and go into one-line messages, so they stay plain and short."""
+
+from dogwatch.model.errors import UsageError
+
+LONGEST = 100
+PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+=@-")
+
+
+def problem(name: str) -> str:
+    """What is wrong with a name, or nothing."""
+    if not name:
+        return "is empty"
+    if len(name) > LONGEST:
+        return f"is longer than {LONGEST} characters"
+    if name[0] in ".-":
+        return f"begins with {name[0]!r}"
+    odd = next((character for character in name if character not in PLAIN), None)
+    return f"holds {odd!r}; letters, digits and . _ + = @ - are allowed" if odd is not None else ""
+
+
+def check(name: str) -> str:
+    if wrong := problem(name):
+        shown = name if len(name) <= LONGEST else name[:20] + "…"
+        raise UsageError(f"the name {shown!r} {wrong}")
+    return name
+
+
+def from_command(command: str, run: str) -> str:
+    """A name for a job that was given none: its program and a bit of its run id."""
+    stem = "".join(c for c in command.rsplit("/", 1)[-1] if c in PLAIN).lstrip(".-")[:40]
+    return f"{stem or 'job'}-{run[-4:]}"

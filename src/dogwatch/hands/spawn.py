@@ -1,0 +1,106 @@
+"""Starting a job: make a process a subreaper, let it become the shim, hand it the specification."""
+
+import ctypes
+import marshal
+import os
+import sys
+import time
+from typing import NamedTuple
+
+from dogwatch.model.policy import Policy
+
+SCHEMA = 1
+PR_SET_CHILD_SUBREAPER = 36
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BOOT = "import sys; sys.path.append(sys.argv[1]); from dogwatch.shim import main; main()"
+DECIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from dogwatch.cli.main import main; sys.exit(main())"
+
+
+class Job(NamedTuple):
+    directory: str
+    name: str
+    run: str
+    command: list[str]
+    cwd: str
+    env: dict[str, str]
+    """What --env added; the work inherits the caller's environment besides."""
+    policy: Policy
+    foreground: bool
+
+
+class Shim(NamedTuple):
+    """The process that is, or is about to become, a job's shim."""
+
+    pid: int
+    control: int
+    """Where it says: started, suspended, continued, ended."""
+
+
+def new_run() -> str:
+    """An id for one run: sortable by time, unique without a register."""
+    return f"{time.time_ns() // 1_000_000:x}-{os.urandom(3).hex()}"
+
+
+def shim_command() -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", BOOT, ROOT]
+
+
+def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None) -> Shim:
+    """Start the shim of a job; it holds the lease and the streams from now on. The caller has 0, 1 and 2 open."""
+    listening, control = os.pipe()
+    feeding, feed = os.pipe()[::-1]
+    libc = ctypes.CDLL(None)
+    errors = os.open(
+        f"{job.directory}/spool/shim.err", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+    )
+    argv = command or shim_command()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # kept across exec, so the shim need not load ctypes
+            os.dup2(feed, 0)
+            os.dup2(errors, 1)
+            os.dup2(errors, 2)
+            for fd in {*stdio, control, lease}:
+                os.set_inheritable(fd, True)
+            os.execv(argv[0], argv)  # noqa: S606
+        finally:
+            os._exit(127)
+    os.close(feed)
+    os.close(control)
+    os.close(errors)
+    with open(feeding, "wb") as pipe:
+        pipe.write(marshal.dumps(_specification(job, control, lease, stdio, tty=tty)))
+    return Shim(pid, listening)
+
+
+def _specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:
+    marks = {"DOGWATCH_DIR": job.directory, "DOGWATCH_NAME": job.name, "DOGWATCH_RUN": job.run}
+    return {
+        "dir": job.directory,
+        "name": job.name,
+        "argv": job.command,
+        "cwd": job.cwd,
+        "env": {**os.environ, **job.env, **marks},
+        "decide": [sys.executable, "-c", DECIDE, ROOT, "_decide", job.name, "--dir", job.directory],
+        "stdio": list(stdio),
+        "control": control,
+        "lock": lease,
+        "tty": tty,
+        "head": {
+            "schema": SCHEMA,
+            "kind": "job",
+            "name": job.name,
+            "run": job.run,
+            "command": job.command,
+            "cwd": job.cwd,
+            "env": job.env,
+            "policy": {**job.policy._asdict(), "progress": list(job.policy.progress)},
+            "foreground": job.foreground,
+            "attempt": 1,
+            "agent": None,
+            "pane": None,
+            "conversation": None,
+        },
+    }

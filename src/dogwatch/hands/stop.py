@@ -1,0 +1,79 @@
+"""Ending work: by its shim where there is one, else by hand, always checking whom we touch."""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+
+from dogwatch import proc
+from dogwatch.model.facts import Alive, Identity
+from dogwatch.senses import processes
+
+KILL_AFTER = 5.0
+
+
+def ask_shim(shim: Identity, place: processes.Place) -> bool:
+    """Ask a shim to stop its work. False: it is not there to be asked."""
+    if not isinstance(processes.find(shim, place), Alive):
+        return False
+    return signal_exactly(shim.pid, shim.start, signal.SIGTERM) and signal_exactly(shim.pid, shim.start, signal.SIGCONT)
+
+
+def signal_exactly(pid: int, start: int, number: int) -> bool:
+    """Signal this very process, never another that has its pid by now."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if proc.start_time(pid) != start:
+            return False
+        signal.pidfd_send_signal(pidfd, number)
+    except OSError:
+        return False
+    finally:
+        os.close(pidfd)
+    return True
+
+
+def end_tree(roots: Callable[[], set[int]], patience: float = KILL_AFTER) -> list[int]:
+    """End processes and all below them: TERM, then KILL, until none is left. Returns what could not be ended.
+
+    ``roots`` is asked again each round: what ends may leave orphans that only it can find.
+    """
+    known: dict[int, int] = {}
+    deadline = time.monotonic() + patience
+    give_up = deadline + patience
+    while True:
+        for root in roots():
+            for pid in (root, *proc.descendants(root)):
+                start = proc.start_time(pid)
+                if pid not in known and start:
+                    known[pid] = start
+                    signal_exactly(pid, start, signal.SIGTERM)
+                    signal_exactly(pid, start, signal.SIGCONT)
+        alive = [pid for pid, start in known.items() if _lives(pid, start)]
+        now = time.monotonic()
+        if not alive or now >= give_up:
+            return alive
+        if now >= deadline:
+            for pid in alive:
+                signal_exactly(pid, known[pid], signal.SIGKILL)
+        _until_one_ends(alive, 0.1)
+
+
+def _lives(pid: int, start: int) -> bool:
+    try:
+        fields = proc.stat_fields(pid)
+    except (OSError, ValueError):
+        return False
+    return int(fields[19]) == start and fields[0] not in "ZX"
+
+
+def _until_one_ends(pids: list[int], seconds: float) -> None:
+    """Wait for an exit; orphans of what ends are found by looking again."""
+    pidfd = processes.watch_exit(pids[0])
+    if pidfd is not None:
+        select.select([pidfd], [], [], seconds)
+        os.close(pidfd)

@@ -1,0 +1,258 @@
+"""The verdict on one job.
+
+A final word written down beats everything; then what the processes are; then whether the work moves. Alive is not
+advancing, and silence is a suspicion first: only a look at the end of the grace period makes it `stuck`.
+"""
+
+from dogwatch.model.facts import Alive, End, Gone, JobFacts, Process, Record, Seen, Unseen
+from dogwatch.model.policy import PATIENT, Policy
+from dogwatch.model.verdict import FINAL, Evidence, Verdict
+from dogwatch.model.words import in_words, signal_name
+
+RESULT_PATIENCE = 1.0
+"""Seconds that a foreign SUCCESS may wait for its result."""
+SECOND_LOOK = 1.0
+"""Seconds between the two looks that what cannot be seen is entitled to."""
+QUIET_AFTER = 60.0
+ENDING_IS_ODD_AFTER = 2.0
+SOURCE_WORDS = {"output": "output", "cpu": "CPU", "io": "I/O", "beat": "beat", "heartbeat": "heartbeat"}
+
+
+def judge(facts: JobFacts) -> Verdict:
+    """Say what is true of a job, from one look at it."""
+    if not facts.exists:
+        return _verdict(facts, "not_found", next(iter(facts.troubles), "no job of that name is here"), "gone")
+    if facts.record is not None and facts.record.end is not None:
+        return _ended(facts, facts.record)
+    if facts.status:
+        return _spoken(facts, facts.status)
+    if facts.record is not None:
+        return _ours(facts, facts.record)
+    return _foreign(facts)
+
+
+# A final word -------------------------------------------------------------------------------------------------
+
+
+def _ended(facts: JobFacts, record: Record) -> Verdict:
+    end = record.end
+    assert end is not None
+    reason = _how(end, record.policy)
+    if end.state == "completed" and facts.result is not None and not facts.result.valid:
+        reason += "; its result is not valid JSON"
+    if end.left:
+        reason += f"; left running: {_named(end.left)}"
+    against = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in end.left)
+    exited = f"exited({signal_name(end.signal)})" if end.signal else f"exited({end.exit_code})"
+    said = Evidence("record", f"{end.state}: {_how(end, record.policy)}")
+    verdict = _verdict(facts, end.state, reason, exited, (said, *_status(facts)), against)
+    return verdict._replace(
+        final=True, exit_code=end.exit_code, signal=end.signal, elapsed_s=end.elapsed_s,
+        result=facts.result.value if facts.result else None,
+    )  # fmt: skip
+
+
+def _how(end: End, policy: Policy) -> str:
+    after = f"after {in_words(end.elapsed_s)}"
+    if end.state == "timeout":
+        return f"not done after {in_words(policy.timeout_s or end.elapsed_s)}; stopped"
+    if end.reason:
+        return f"{end.reason}; stopped {after}" if end.state in ("stuck", "stopped") else end.reason
+    return f"killed by {signal_name(end.signal)} {after}" if end.signal else f"exit {end.exit_code} {after}"
+
+
+def _spoken(facts: JobFacts, status: str) -> Verdict:
+    """A status without our record of an end: a foreign wrapper's, or our record cannot be read."""
+    word = status.strip()
+    if word == "SUCCESS":
+        verdict = _verdict(facts, "completed", "its status says SUCCESS", "exited(0)", _status(facts))
+        if facts.result is None or not facts.result.valid:
+            return _without_result(facts, verdict)
+        return verdict._replace(result=facts.result.value, exit_code=0)
+    if word == "FAILED":
+        return _verdict(facts, "failed", "its status says FAILED", "exited(unknown)", _status(facts))
+    if word:
+        reason = f"its status says {word[:30]!r}, which is neither SUCCESS nor FAILED"
+        return _verdict(facts, "unknown", reason, "unknown", _status(facts))
+    if isinstance(facts.shim, Alive):
+        return _foreign(facts)._replace(reason="its status file is still empty", settled=False)
+    return _verdict(facts, "crashed", "it ended and left an empty status file", "gone", _status(facts))
+
+
+def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
+    """The seed's wrapper writes SUCCESS before its result: give it until its process ends, a second at most."""
+    verdict = verdict._replace(exit_code=0)
+    if facts.result is not None:
+        verdict = verdict._replace(reason=f"{verdict.reason}; its result is not valid JSON")
+    if facts.record is not None or not isinstance(facts.shim, Alive) or facts.watched_s is None:
+        return verdict
+    until = (facts.now if facts.status_since is None else facts.status_since) + RESULT_PATIENCE
+    return verdict._replace(settled=facts.now >= until, look_at=until)
+
+
+# Processes ----------------------------------------------------------------------------------------------------
+
+
+def _ours(facts: JobFacts, record: Record) -> Verdict:
+    shim, work = facts.shim, facts.work
+    seen = (_process("shim", shim), _process("work", work))
+    if isinstance(shim, Unseen) or isinstance(work, Unseen):
+        why = work.why if isinstance(work, Unseen) else shim.why if isinstance(shim, Unseen) else ""
+        return _verdict(facts, "unknown", why, "unknown", seen)
+    if isinstance(shim, Gone):
+        if isinstance(work, Gone):
+            return _lost(facts, work, seen)
+        notes = "" if record.policy.timeout_s is None else "; its timeout is no longer enforced"
+        reason = f"unsupervised: its shim is gone, the work goes on{notes}"
+        return _live(facts, work, "unsupervised", seen, reason)
+    if isinstance(work, Gone):
+        reason = "the work has ended; its shim is about to say how"
+        if shim.suspended:
+            reason = "the work has ended, but its shim is suspended and cannot say how"
+        elif facts.seen and facts.now - facts.seen.at > ENDING_IS_ODD_AFTER:
+            reason += " (if this lasts, its disk is full or read-only)"
+        return _verdict(facts, "working", reason, "exited(unknown)", seen)
+    if shim.suspended and not work.suspended:
+        reason = "alive; its shim is suspended, so no deadline is kept"
+        return _verdict(facts, "working", reason, "alive", seen)._replace(progress="unknown")
+    return _live(facts, work, "alive", seen)
+
+
+def _foreign(facts: JobFacts) -> Verdict:
+    seen = (_process("pid file", facts.shim), *_status(facts))
+    match facts.shim:
+        case Alive():
+            return _live(facts, facts.shim, "alive", seen)
+        case Gone(why=why):
+            return _lost(facts, Gone(why), seen)
+        case Unseen(why=why):
+            return _unseen(facts, why, seen)
+
+
+def _unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verdict:
+    """No process to look at: as long as its heartbeat may still move, there is something to wait for."""
+    policy = facts.policy or PATIENT
+    pulse = facts.seen.sources.get("heartbeat") if facts.seen else None
+    patience = SECOND_LOOK if pulse is None else policy.stale_s + policy.grace_s
+    silent = facts.watched_s or 0.0 if pulse is None else facts.now - pulse.moved
+    if pulse is not None:
+        why += f"; its heartbeat moved {in_words(silent)} ago"
+    settled = facts.watched_s is None or silent >= patience
+    verdict = _verdict(facts, "unknown", why, "unknown", seen)
+    return verdict._replace(settled=settled, look_at=None if settled else facts.now + patience - silent)
+
+
+def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
+    reason = f"it ended without a status: {gone.why}"
+    left = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in facts.survivors)
+    if left:
+        reason += f"; still running: {_named(facts.survivors)}"
+    return _verdict(facts, "crashed", reason, "gone", seen, left)
+
+
+# Movement -----------------------------------------------------------------------------------------------------
+
+
+def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], reason: str = "") -> Verdict:
+    if work.suspended:
+        said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
+        return _verdict(facts, "waiting", said, "suspended", seen)
+    policy = facts.record.policy if facts.record else facts.policy or PATIENT
+    keeper = facts.seen
+    if keeper is None or not keeper.sources:
+        return _verdict(facts, "working", reason or "alive", process, seen)._replace(progress="unknown")
+    last = max(source.moved for source in keeper.sources.values())
+    silent = facts.now - last
+    moves = tuple(_movement(name, facts.now - source.moved) for name, source in keeper.sources.items())
+    verdict = _verdict(facts, "working", reason or "alive", process, seen)._replace(
+        silent_s=silent, look_at=last + policy.stale_s
+    )
+    if silent < policy.stale_s:
+        progress = "advancing" if silent < min(QUIET_AFTER, policy.stale_s / 2) else "quiet"
+        said = "progress" if progress == "advancing" else "quiet"
+        latest = SOURCE_WORDS[max(keeper.sources, key=lambda name: keeper.sources[name].moved)]
+        reason = reason or f"{said}: last {latest} {in_words(silent)} ago"
+        return verdict._replace(progress=progress, reason=reason, evidence=(*seen, *moves))
+    return _stalled(verdict, keeper, policy, facts.now, moves)
+
+
+def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: tuple[Evidence, ...]) -> Verdict:
+    words = [SOURCE_WORDS[name] for name in policy.progress if name in keeper.sources]
+    silence = f"no {_listed(words)} for {in_words(verdict.silent_s or 0.0)}"
+    end = None if keeper.stale_since is None else keeper.stale_since + policy.grace_s
+    if end is not None and now >= end and keeper.at >= end:
+        return verdict._replace(
+            state="stuck", progress="stalled", look_at=None,
+            reason=f"{silence} (stale after {in_words(policy.stale_s)}, grace {in_words(policy.grace_s)})",
+            evidence=moves, against=verdict.evidence,
+        )  # fmt: skip
+    wait = "its grace period begins" if end is None else f"stuck in {in_words(max(0.0, end - now))} unless it moves"
+    against = (*verdict.against, *moves)
+    return verdict._replace(progress="stalled", reason=f"{silence}; {wait}", look_at=end, against=against)
+
+
+def keep(verdict: Verdict, seen: Seen, now: float) -> Seen:
+    """What a watcher notes after a look where no shim keeps the job's time."""
+    stalled = verdict.progress == "stalled"
+    since = seen.stale_since if seen.stale_since is not None else now
+    return seen._replace(at=now, stale_since=since if stalled else None)
+
+
+def shift(seen: Seen, gap: float) -> Seen:
+    """Notes after time was lost: every moment that silence is reckoned from moves along."""
+    sources = {k: source._replace(at=source.at + gap, moved=source.moved + gap) for k, source in seen.sources.items()}
+    since = None if seen.stale_since is None else seen.stale_since + gap
+    return seen._replace(at=seen.at + gap, sources=sources, stale_since=since)
+
+
+def answer(verdict: Verdict, policy: Policy) -> tuple[str, float, str, str]:
+    """What the shim is told when it asks: wait or stop, seconds, moving, stale or stuck, why."""
+    if verdict.state == "stuck":
+        return ("stop" if policy.on_stuck == "stop" else "wait"), policy.stale_s, "stuck", verdict.reason
+    if verdict.progress == "stalled":
+        return "wait", policy.grace_s, "stale", verdict.reason
+    silent = verdict.silent_s or 0.0
+    return "wait", max(1.0, policy.stale_s - silent), "moving", verdict.reason
+
+
+# Words --------------------------------------------------------------------------------------------------------
+
+
+def _verdict(
+    facts: JobFacts, state: str, reason: str, process: str,
+    evidence: tuple[Evidence, ...] = (), against: tuple[Evidence, ...] = (),
+) -> Verdict:  # fmt: skip
+    troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)
+    notes = tuple(Evidence("note", note) for note in (facts.record.notes if facts.record else ()))
+    return Verdict(
+        name=facts.name, kind="job", state=state, final=state in FINAL, reason=reason, process=process,
+        progress="unknown", elapsed_s=facts.elapsed_s, log=facts.log, beat=facts.beat,
+        evidence=evidence, against=(*against, *notes, *troubles),
+    )  # fmt: skip
+
+
+def _status(facts: JobFacts) -> tuple[Evidence, ...]:
+    return () if facts.status is None else (Evidence("status file", facts.status.strip() or "empty"),)
+
+
+def _process(source: str, process: Process) -> Evidence:
+    match process:
+        case Alive(pid=pid, letter=letter):
+            return Evidence(source, f"pid {pid} is {'suspended' if letter == 'T' else 'alive'} ({letter})")
+        case Gone(why=why):
+            return Evidence(source, f"gone: {why}")
+        case Unseen(why=why):
+            return Evidence(source, f"cannot tell: {why}")
+
+
+def _movement(name: str, age: float) -> Evidence:
+    return Evidence(SOURCE_WORDS[name], "last moved", age)
+
+
+def _named(processes: tuple[tuple[str, int], ...]) -> str:
+    more = f" and {len(processes) - 3} more" if len(processes) > 3 else ""  # noqa: PLR2004
+    return ", ".join(f"{command} ({pid})" for command, pid in processes[:3]) + more
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,196 @@
+"""One look at one job: observe, then judge.
+
+Processes are looked at before files, because a process writes before it ends: whatever is read later is at least
+as new. Every face, and the shim through `_decide`, comes through here; that is why they agree.
+"""
+
+import os
+import time
+from typing import NamedTuple
+
+from dogwatch import proc
+from dogwatch.formats import sentinel
+from dogwatch.judge import job
+from dogwatch.model.errors import FormatError
+from dogwatch.model.facts import Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
+from dogwatch.model.policy import Policy
+from dogwatch.model.verdict import Verdict
+from dogwatch.senses import processes
+from dogwatch.store import sentinels
+
+
+class Memory(NamedTuple):
+    """What a watcher remembers between its looks at one job."""
+
+    since: float
+    status_since: float | None = None
+    seen: Seen | None = None
+    """Notes that the watcher keeps itself, where no shim does."""
+
+
+class Looker:
+    """Looks at jobs of one directory. Keeps nothing of them but what is the same for all."""
+
+    def __init__(self, directory: str, policy: Policy) -> None:
+        self.directory = directory
+        self.policy = policy
+        self.place = processes.here()
+        self.me = os.getpid()
+
+    def verdict(self, name: str, memory: Memory | None = None) -> Verdict:
+        return job.judge(self.facts(name, memory))
+
+    def facts(self, name: str, memory: Memory | None = None) -> JobFacts:
+        return _Look(self, name).facts(memory)
+
+
+class _Look:
+    """The state of one look: what was read so far, and what could not be."""
+
+    def __init__(self, looker: Looker, name: str) -> None:
+        self.looker = looker
+        self.name = name
+        self.base = f"{looker.directory}/{name}"
+        self.now = time.monotonic()
+        self.troubles: list[str] = []
+
+    def facts(self, memory: Memory | None) -> JobFacts:
+        record = self.record()
+        if record is None and not sentinels.exists(self.base):
+            return self.missing()
+        if record is not None and record.end is not None:
+            return self.ended(record)
+        shim, work = self.processes(record)
+        if record is not None and (isinstance(shim, Gone) or isinstance(work, Gone)):
+            record = self.record() or record
+            if record.end is not None:
+                return self.ended(record)
+        status = self.read("status")
+        seen = self.seen(record, shim, work, memory)
+        survivors: tuple[tuple[str, int], ...] = ()
+        if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
+            survivors = tuple((proc.command_name(pid), pid) for pid in processes.of_run(record.run))
+        return JobFacts(
+            name=self.name, now=self.now, record=record, policy=self.looker.policy, status=status,
+            status_since=memory.status_since if memory else None,
+            watched_s=self.now - memory.since if memory else None,
+            result=self.result() if status else None, shim=shim, work=work, seen=seen, survivors=survivors,
+            beat=self.beat(), log=self.log(), elapsed_s=self.elapsed(record),
+            heartbeat_age_s=self.age("heartbeat"), troubles=tuple(self.troubles),
+        )  # fmt: skip
+
+    def missing(self) -> JobFacts:
+        directory = self.looker.directory
+        if not os.path.isdir(directory):
+            self.troubles.append(f"there is no directory {directory}")
+        return JobFacts(self.name, self.now, exists=False, troubles=tuple(self.troubles))
+
+    def ended(self, record: Record) -> JobFacts:
+        return JobFacts(
+            name=self.name, now=self.now, record=record, status=self.read("status"), result=self.result(),
+            log=self.log(), beat=self.beat(), troubles=tuple(self.troubles),
+        )  # fmt: skip
+
+    # Files
+
+    def read(self, suffix: str) -> str | None:
+        try:
+            return sentinels.read(f"{self.base}.{suffix}")
+        except FormatError as error:
+            self.troubles.append(str(error))
+            return None
+
+    def record(self) -> Record | None:
+        text = self.read("json")
+        if text is None:
+            return None
+        try:
+            return sentinel.record(text)
+        except FormatError as error:
+            self.troubles.append(str(error))
+            return None
+
+    def result(self) -> Result | None:
+        text = self.read("result")
+        return None if text is None else sentinel.result(text)
+
+    def beat(self) -> Beat | None:
+        text = self.read("beat")
+        try:
+            return None if text is None else sentinel.beat(text)
+        except FormatError as error:
+            self.troubles.append(str(error))
+            return None
+
+    def log(self) -> str | None:
+        path = f"{self.base}.log"
+        return path if os.path.exists(path) else None
+
+    def age(self, suffix: str) -> float | None:
+        try:
+            return time.time() - os.lstat(f"{self.base}.{suffix}").st_mtime
+        except OSError:
+            return None
+
+    def elapsed(self, record: Record | None) -> float | None:
+        if record is None:
+            return self.age("pid")
+        return self.now - record.started_mono if self.same_boot(record) else time.time() - record.started
+
+    # Processes
+
+    def same_boot(self, record: Record) -> bool:
+        return record.shim.boot == self.looker.place.boot
+
+    def processes(self, record: Record | None) -> tuple[Process, Process]:
+        if record is not None:
+            place = self.looker.place
+            return processes.find(record.shim, place), processes.find(record.work, place)
+        text = self.read("pid")
+        if text is None:
+            return Unseen("there is no pid file"), Unseen("not known")
+        try:
+            pid = sentinel.pid(text)
+            written = os.lstat(f"{self.base}.pid").st_mtime
+        except (FormatError, OSError) as error:
+            return Unseen(str(error)), Unseen("not known")
+        return processes.find_by_pid(pid, written), Unseen("not known")
+
+    # Movement
+
+    def seen(self, record: Record | None, shim: Process, work: Process, memory: Memory | None) -> Seen | None:
+        """The keeper's notes with a fresh look on top: nothing has moved unless nobody saw it move."""
+        notes = self.notes(record)
+        if memory and memory.seen is not None and (notes is None or memory.seen.at > notes.at):
+            notes = memory.seen
+        if notes is None:
+            return None
+        policy = record.policy if record else self.looker.policy
+        sources: proc.Sources = {name: tuple(source) for name, source in notes.sources.items()}  # type: ignore[misc]
+        wanted = {*policy.progress} | ({"heartbeat"} if "heartbeat" in sources else set())
+        proc.track(sources, proc.cheap_sample(self.base, wanted), self.now)
+        if self.now - max((moved for _, _, moved in sources.values()), default=self.now) >= policy.stale_s / 2:
+            proc.track(sources, self.consumption(notes, shim, work, policy), self.now)
+        return notes._replace(sources={name: Source(*source) for name, source in sources.items()})
+
+    def notes(self, record: Record | None) -> Seen | None:
+        text = None if record is None else self.read("seen")
+        if record is None or text is None:
+            return None
+        try:
+            notes = sentinel.seen(text)
+        except FormatError as error:
+            self.troubles.append(str(error))
+            return None
+        return notes if notes.run == record.run and notes.boot == self.looker.place.boot else None
+
+    def consumption(self, notes: Seen, shim: Process, work: Process, policy: Policy) -> dict[str, float]:
+        if isinstance(shim, Alive):
+            ours = isinstance(work, Alive | Gone)
+            helper, cpu, io = notes.helper or self.looker.me, notes.own_cpu_s, notes.own_io
+            cpu, io = proc.consumption(shim.pid, own=not ours, helper=helper, own_cpu=cpu, own_io=io)
+        elif isinstance(work, Alive):
+            cpu, io = proc.consumption(work.pid, own=True, helper=0, own_cpu=0.0, own_io=0.0)
+        else:
+            return {}
+        return {name: value for name, value in (("cpu", cpu), ("io", io)) if name in policy.progress}

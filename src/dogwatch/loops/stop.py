@@ -1,0 +1,61 @@
+"""Stopping a job and everything below it, and writing down that it was stopped."""
+
+import json
+import time
+
+from dogwatch.hands import stop as hand
+from dogwatch.judge import job
+from dogwatch.lean import dumps
+from dogwatch.loops.look import Looker
+from dogwatch.loops.wait import Wait, Wanted
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.facts import Alive, JobFacts
+from dogwatch.model.verdict import Verdict
+from dogwatch.senses import processes
+from dogwatch.store import places, sentinels
+
+SHIM_PATIENCE = 30.0
+"""Seconds that a shim may take to end its tree before we do it ourselves."""
+
+
+def stop(looker: Looker, name: str) -> Verdict:
+    """Stop a job; returns its final verdict. One that has ended already is left as it is."""
+    facts = looker.facts(name)
+    verdict = job.judge(facts)
+    if verdict.final:
+        return verdict
+    if others := places.shared_with_others(looker.directory):
+        raise RefusedError(f"{others}: nothing named there is signalled")
+    if facts.record is not None and hand.ask_shim(facts.record.shim, looker.place):
+        wanted = Wanted(until="final", timeout_s=SHIM_PATIENCE)
+        outcome = next(Wait(looker, [name], wanted).outcomes())
+        if outcome.how == "state":
+            return outcome.verdict
+    if not isinstance(facts.shim, Alive) and not isinstance(facts.work, Alive):
+        raise RefusedError(f"{name} cannot be stopped from here: {verdict.reason}")
+    left = hand.end_tree(lambda: _roots(facts))
+    if left:
+        raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
+    _settle(looker, facts)
+    return looker.verdict(name)
+
+
+def _roots(facts: JobFacts) -> set[int]:
+    named = {process.pid for process in (facts.shim, facts.work) if isinstance(process, Alive)}
+    return named | set(processes.of_run(facts.record.run) if facts.record else ())
+
+
+def _settle(looker: Looker, facts: JobFacts) -> None:
+    """Say what nobody else is left to say, so that every reader comes to an end."""
+    base = f"{looker.directory}/{facts.name}"
+    text = sentinels.read(f"{base}.json")
+    if facts.record is not None and text is not None:
+        raw = json.loads(text)
+        elapsed = round(facts.elapsed_s or 0.0, 3)
+        raw["end"] = {
+            "state": "stopped", "exit_code": None, "signal": None, "reason": "stop was asked for",
+            "at": time.time(), "elapsed_s": elapsed, "left": [],
+        }  # fmt: skip
+        raw["states"].append(["stopped", time.time()])
+        sentinels.write(f"{base}.json", dumps(raw) + "\n")
+    sentinels.write(f"{base}.status", "FAILED\n")

@@ -1,0 +1,170 @@
+"""Waiting for jobs without polling: look when something happened, or when the judge said that time may change it."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from dogwatch import proc
+from dogwatch.judge import job
+from dogwatch.judge.consequences import REPORTED
+from dogwatch.loops.keeper import Keeper
+from dogwatch.loops.look import Looker, Memory
+from dogwatch.loops.wakeups import Wakeups
+from dogwatch.model.facts import Alive, JobFacts
+from dogwatch.model.verdict import Verdict
+from dogwatch.senses.logs import LogScan
+
+NEVER = float("inf")
+AGAIN = 1.0
+LATE = 2.0
+"""A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count as silence."""
+
+
+class Wanted(NamedTuple):
+    """What a wait is for."""
+
+    until: str | None = None
+    """A state, `final`, or None: whatever a caller must be told."""
+    match: re.Pattern[str] | None = None
+    start_s: float = 0.0
+    """How long a name may not be there yet."""
+    timeout_s: float | None = None
+
+
+class Outcome(NamedTuple):
+    verdict: Verdict
+    how: str
+    """`state`, `match`, or `timeout`: the caller's own time ran out."""
+
+
+class _Subject:
+    """What is known of one name while it is waited for."""
+
+    def __init__(self, name: str, now: float) -> None:
+        self.name = name
+        self.memory = Memory(since=now)
+        self.due = now
+        self.verdict: Verdict | None = None
+        self.pid = self.pid_start = 0
+        self.keeper: Keeper | None = None
+        self.log: LogScan | None = None
+
+
+class Wait:
+    """One wait for some names of one directory. ``outcomes`` yields each as soon as it is known."""
+
+    def __init__(self, looker: Looker, names: list[str], wanted: Wanted) -> None:
+        self.looker = looker
+        self.wanted = wanted
+        self.began = time.monotonic()
+        self.pending = {name: _Subject(name, self.began) for name in names}
+
+    def outcomes(self, tick: Callable[[list[Verdict]], None] | None = None) -> Iterator[Outcome]:
+        """Wait. With ``tick``, call it about every second with the live verdicts (for a line on a terminal)."""
+        # Most waits are for what has ended already: a first look needs no wake-ups.
+        yield from self.look_at(list(self.pending), None)
+        if not self.pending:
+            return
+        self.wakeups = Wakeups(self.looker.directory, set(self.pending))
+        deadline = NEVER if self.wanted.timeout_s is None else self.began + self.wanted.timeout_s
+        try:
+            yield from self.look_at(list(self.pending), self.wakeups)
+            while self.pending:
+                if time.monotonic() >= deadline:
+                    for subject in self.pending.values():
+                        yield Outcome(self.looker.verdict(subject.name, subject.memory), "timeout")
+                    return
+                if tick:
+                    tick([subject.verdict for subject in self.pending.values() if subject.verdict])
+                due = min(subject.due for subject in self.pending.values())
+                until = min(due, deadline, time.monotonic() + 1.0 if tick else NEVER)
+                touched = self.wakeups.sleep(until)
+                now = time.monotonic()
+                if now > until + LATE:
+                    self.lose(now - until)
+                todo = [name for name, subject in self.pending.items() if name in touched or subject.due <= now]
+                yield from self.look_at(todo, self.wakeups)
+        finally:
+            self.wakeups.close()
+            for subject in self.pending.values():
+                if subject.keeper:
+                    subject.keeper.close()
+
+    def lose(self, gap: float) -> None:
+        for subject in self.pending.values():
+            if subject.memory.seen is not None:
+                subject.memory = subject.memory._replace(seen=job.shift(subject.memory.seen, gap))
+
+    def look_at(self, names: list[str], wakeups: Wakeups | None) -> Iterator[Outcome]:
+        for name in names:
+            subject = self.pending[name]
+            outcome = self.look(subject)
+            if outcome is None and wakeups is not None and not self.attend(subject, wakeups):
+                outcome = self.look(subject)
+            if outcome is not None:
+                del self.pending[name]
+                if wakeups is not None:
+                    wakeups.forget(name)
+                yield outcome
+
+    def look(self, subject: _Subject) -> Outcome | None:
+        facts = self.looker.facts(subject.name, subject.memory)
+        verdict = job.judge(facts)
+        if not facts.exists:
+            return self.missing(subject, verdict)
+        subject.verdict = verdict
+        matched = self.scan(subject, facts)
+        if matched is not None:
+            return Outcome(verdict._replace(reason=f"a line matched: {matched}"), "match")
+        if self.done(verdict):
+            if self.wanted.match and verdict.final:
+                verdict = verdict._replace(reason=f"{verdict.reason}; no line matched {self.wanted.match.pattern!r}")
+            return Outcome(verdict, "state")
+        self.remember(subject, facts, verdict)
+        return None
+
+    def done(self, verdict: Verdict) -> bool:
+        if not verdict.settled:
+            return False
+        if verdict.final or verdict.state == "unknown":
+            return True
+        return verdict.state == self.wanted.until if self.wanted.until else verdict.state in REPORTED
+
+    def missing(self, subject: _Subject, verdict: Verdict) -> Outcome | None:
+        if subject.verdict is not None:
+            goes_on = subject.pid and proc.start_time(subject.pid) == subject.pid_start
+            left = f"process {subject.pid} goes on" if goes_on else "its process has ended"
+            return Outcome(verdict._replace(reason=f"its files were removed while waiting; {left}"), "state")
+        subject.due = self.began + self.wanted.start_s
+        return Outcome(verdict, "state") if time.monotonic() >= subject.due else None
+
+    def scan(self, subject: _Subject, facts: JobFacts) -> str | None:
+        if self.wanted.match is None or facts.log is None:
+            return None
+        if subject.log is None:
+            subject.log = LogScan(facts.log, self.wanted.match)
+        return subject.log.find()
+
+    def remember(self, subject: _Subject, facts: JobFacts, verdict: Verdict) -> None:
+        """Note what this look saw, and when the next must be even if nothing wakes us."""
+        if facts.status is not None and subject.memory.status_since is None:
+            subject.memory = subject.memory._replace(status_since=facts.now)
+        late = facts.now + AGAIN  # its shim is about to tell; look once more if it does not
+        subject.due = NEVER if verdict.look_at is None else verdict.look_at if verdict.look_at > facts.now else late
+        alive = facts.shim if isinstance(facts.shim, Alive) else facts.work
+        subject.pid = alive.pid if isinstance(alive, Alive) else 0
+        subject.pid_start = proc.start_time(subject.pid) if subject.pid else 0
+        if not (facts.record and isinstance(facts.shim, Alive)):
+            if subject.keeper is None:
+                looker = self.looker
+                subject.keeper = Keeper(looker.directory, subject.name, looker.policy, looker.place.boot)
+            seen, again = subject.keeper.note(facts, verdict)
+            subject.memory = subject.memory._replace(seen=seen)
+            subject.due = min(subject.due, again)
+
+    def attend(self, subject: _Subject, wakeups: Wakeups) -> bool:
+        """Make sure that the end of its process and its next line wake us. False: look again at once."""
+        if subject.log is not None:
+            wakeups.watch_writes(subject.name, subject.log.path)
+        return not subject.pid or wakeups.watch_process(subject.name, subject.pid)

@@ -1,0 +1,147 @@
+"""What can wake a watcher of many jobs: files that appear, files being written, processes that end, time.
+
+Events say which job to look at, never what became of it. Where the kernel cannot tell (no inotify, no pidfd, a file
+system that hides changes, too few file descriptors) a timed look takes its place, and ``blind`` says why.
+"""
+
+import contextlib
+import os
+import select
+import time
+
+from dogwatch import proc
+from dogwatch.senses import files, processes
+
+TIMED_LOOK = 2.0
+"""Seconds between looks at what cannot wake us."""
+TELLING = frozenset(("json", "status", "result", "seen", "pid", "log"))
+WRITTEN_IN_PLACE = frozenset(("status", "result"))
+SPARE_DESCRIPTORS = 64
+
+
+class Wakeups:
+    def __init__(self, directory: str, names: set[str]) -> None:
+        self.directory = directory
+        self.names = names
+        self.blind = ""
+        self.everything = False
+        self._poll = select.epoll() if hasattr(select, "epoll") else select.poll()
+        self._processes: dict[int, str] = {}
+        self._pidfds: dict[str, int] = {}
+        self._writes: dict[int, str] = {}
+        self._watched = -1
+        self._files: files.FileEvents | None = None
+        self._timed_at = time.monotonic() + TIMED_LOOK
+        self._listen()
+
+    def _listen(self) -> None:
+        self.blind = files.hides_events(self.directory)
+        try:
+            if os.environ.get("DOGWATCH_EVENTS") != "off":
+                self._files = files.FileEvents()
+                self._poll.register(self._files.fileno(), select.POLLIN)
+                self._watch_directory()
+        except (OSError, AttributeError) as error:
+            self.blind = f"the kernel sends no file events: {error}"
+
+    def _watch_directory(self) -> None:
+        """Watch the directory, or its nearest ancestor until it exists."""
+        assert self._files is not None
+        path = self.directory
+        while True:
+            try:
+                self._watched = self._files.add(path, files.NAMES)
+            except FileNotFoundError:
+                path = os.path.dirname(path)
+            else:
+                self.everything = path != self.directory
+                return
+
+    def watch_process(self, name: str, pid: int) -> bool:
+        """Wake when this process ends. False: it has ended already, look again."""
+        if name in self._pidfds:
+            return True
+        _afford(len(self._pidfds) + SPARE_DESCRIPTORS)
+        started = proc.start_time(pid)
+        pidfd = None if os.environ.get("DOGWATCH_EVENTS") == "off" else processes.watch_exit(pid)
+        if pidfd is None:
+            self.blind = self.blind or "the kernel does not tell when a process ends"
+            return proc.start_time(pid) == started != 0
+        self._pidfds[name] = pidfd
+        self._processes[pidfd] = name
+        self._poll.register(pidfd, select.POLLIN)
+        return proc.start_time(pid) == started != 0
+
+    def watch_writes(self, name: str, path: str) -> None:
+        if self._files is not None:
+            with contextlib.suppress(OSError):
+                self._writes[self._files.add(path, files.WRITES)] = name
+
+    def sleep(self, until: float) -> set[str]:
+        """Sleep until something happened or that moment came; return the names to look at."""
+        if self.blind:
+            until = min(until, self._timed_at)
+        wait = min(max(0.0, until - time.monotonic()), 86400.0)
+        scale = 1 if hasattr(select, "epoll") else 1000
+        ready = self._poll.poll((wait + 0.001) * scale)
+        touched: set[str] = set()
+        for fd, _ in ready:
+            if self._files is not None and fd == self._files.fileno():
+                touched |= self._file_events()
+            else:
+                touched.add(self._processes[fd])
+                self._drop_process(self._processes[fd])
+        if self.blind and time.monotonic() >= self._timed_at:
+            self._timed_at = time.monotonic() + TIMED_LOOK
+            return set(self.names)
+        return touched
+
+    def _file_events(self) -> set[str]:
+        assert self._files is not None
+        touched: set[str] = set()
+        for watch, mask, entry in self._files.read():
+            if mask & files.OVERFLOW or (watch == self._watched and mask & files.OVER) or self.everything:
+                self._watch_directory()
+                return set(self.names)
+            if watch in self._writes:
+                touched.add(self._writes[watch])
+                continue
+            name, _, suffix = entry.rpartition(".")
+            if name in self.names and suffix in TELLING:
+                touched.add(name)
+                if mask & files.CREATE and suffix in WRITTEN_IN_PLACE:
+                    self.watch_writes(name, f"{self.directory}/{entry}")
+        return touched
+
+    def _drop_process(self, name: str) -> None:
+        pidfd = self._pidfds.pop(name, None)
+        if pidfd is not None:
+            del self._processes[pidfd]
+            self._poll.unregister(pidfd)
+            os.close(pidfd)
+
+    def forget(self, name: str) -> None:
+        self._drop_process(name)
+        self.names.discard(name)
+        for watch in [watch for watch, whose in self._writes.items() if whose == name]:
+            if self._files is not None:
+                self._files.remove(watch)
+            del self._writes[watch]
+
+    def close(self) -> None:
+        for name in list(self._pidfds):
+            self._drop_process(name)
+        if self._files is not None:
+            self._files.close()
+
+
+def _afford(descriptors: int) -> None:
+    """Raise our own limit of open files when many processes are watched."""
+    if descriptors % 256 != SPARE_DESCRIPTORS:
+        return
+    import resource  # noqa: PLC0415  # only a watcher of hundreds needs it
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if descriptors + 256 > soft:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,17 @@
+"""Errors say who should act: nobody yet (try again), a person, or us."""
+
+
+class DogwatchError(Exception):
+    """Something a caller can be told. The message says what to do next."""
+
+
+class UsageError(DogwatchError):
+    """The command line is wrong; nothing was done."""
+
+
+class RefusedError(DogwatchError):
+    """Dogwatch will not do this as things stand; a person must change them first."""
+
+
+class FormatError(DogwatchError):
+    """A file does not hold what its name promises."""

@@ -1,0 +1,136 @@
+"""What a look at one job found: everything the judge may know, as it was at one moment."""
+
+from typing import NamedTuple
+
+from dogwatch.model.policy import Policy
+
+
+class Alive(NamedTuple):
+    """The process is there and is the one that was meant."""
+
+    pid: int
+    letter: str
+    """Its state as the kernel names it; T is stopped by a signal."""
+
+    @property
+    def suspended(self) -> bool:
+        return self.letter == "T"
+
+
+class Gone(NamedTuple):
+    """It is certain that the process has ended."""
+
+    why: str
+
+
+class Unseen(NamedTuple):
+    """Nobody here can tell; never to be read as gone."""
+
+    why: str
+
+
+Process = Alive | Gone | Unseen
+
+
+class Identity(NamedTuple):
+    """Which process is meant: a pid alone may be another's by now."""
+
+    host: str
+    boot: str
+    pidns: str
+    pid: int
+    start: int
+    """Clock ticks between boot and its start; 0 where that cannot be known."""
+
+
+class End(NamedTuple):
+    state: str
+    exit_code: int | None
+    signal: int | None
+    reason: str
+    at: float
+    elapsed_s: float
+    left: tuple[tuple[str, int], ...]
+    """Processes of the work that outlived it: name and pid."""
+
+
+class Record(NamedTuple):
+    """Our own file about one run of a job."""
+
+    name: str
+    run: str
+    command: tuple[str, ...]
+    cwd: str
+    policy: Policy
+    started: float
+    started_mono: float
+    shim: Identity
+    work: Identity
+    notes: tuple[str, ...]
+    end: End | None
+
+
+class Source(NamedTuple):
+    """One source of progress: its last value, when that was taken, when it last moved (monotonic)."""
+
+    value: float
+    at: float
+    moved: float
+
+
+class Seen(NamedTuple):
+    """What the keeper of a job's time last noted; every face judges from it."""
+
+    run: str
+    boot: str
+    at: float
+    stale_since: float | None
+    sources: dict[str, Source]
+    helper: int = 0
+    own_cpu_s: float = 0.0
+    own_io: float = 0.0
+
+
+class Beat(NamedTuple):
+    """What the work last said of itself."""
+
+    note: str
+    progress: float | None
+
+
+class Result(NamedTuple):
+    """What the work left for whoever started it."""
+
+    valid: bool
+    value: object
+
+
+class JobFacts(NamedTuple):
+    name: str
+    now: float
+    """Monotonic; all ages are reckoned from it."""
+    exists: bool = True
+    """False when no file of that name is there."""
+    record: Record | None = None
+    policy: Policy | None = None
+    status: str | None = None
+    """Text of the status file, None when there is none."""
+    status_since: float | None = None
+    """When this watcher first saw that status; None for a single look."""
+    watched_s: float | None = None
+    """How long this watcher has been looking; None for a single look."""
+    result: Result | None = None
+    shim: Process = Unseen("not looked at")
+    """The process of the pid file: our shim, or a foreign wrapper."""
+    work: Process = Unseen("not looked at")
+    seen: Seen | None = None
+    """The keeper's notes, brought up to this moment by a fresh look."""
+    survivors: tuple[tuple[str, int], ...] = ()
+    """Processes of this run that were found although shim and work are gone."""
+    beat: Beat | None = None
+    log: str | None = None
+    elapsed_s: float | None = None
+    heartbeat_age_s: float | None = None
+    """By the file's time, which a clock jump falsifies: for people, never decisive."""
+    troubles: tuple[str, ...] = ()
+    """What could not be read, and why."""

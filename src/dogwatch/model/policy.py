@@ -1,0 +1,26 @@
+"""How patient to be with one subject, and what to do when patience ends."""
+
+from typing import NamedTuple
+
+PROGRESS_SOURCES = ("output", "cpu", "io", "beat", "heartbeat")
+
+
+class Policy(NamedTuple):
+    name: str
+    stale_s: float
+    """Seconds without any progress before the work is suspected."""
+    grace_s: float
+    """Seconds that a suspicion must last before the word is `stuck`."""
+    timeout_s: float | None
+    """Seconds after which the work is ended; None: it may take as long as it likes."""
+    heartbeat_s: float
+    """Seconds between the shim's own signs of life; below half of `stale_s`."""
+    on_stuck: str
+    """`report` or `stop`."""
+    progress: tuple[str, ...]
+    """Sources that count as progress, of PROGRESS_SOURCES."""
+
+
+PATIENT = Policy("patient", 600.0, 30.0, None, 10.0, "report", ("output", "cpu", "io", "beat"))
+STRICT = Policy("strict", 60.0, 30.0, 1800.0, 10.0, "stop", ("output", "cpu", "io", "beat"))
+POLICIES = {policy.name: policy for policy in (PATIENT, STRICT)}

@@ -1,0 +1,43 @@
+"""What is said of a subject: separate axes, one word for people, and the evidence."""
+
+from typing import NamedTuple
+
+from dogwatch.model.facts import Beat
+
+LIVE = ("starting", "working", "waiting", "limited", "idle", "stuck", "unknown")
+FINAL = ("completed", "failed", "crashed", "timeout", "incomplete", "not_found", "stopped", "abandoned")
+
+
+class Evidence(NamedTuple):
+    """One observation."""
+
+    source: str
+    says: str
+    age_s: float | None = None
+    """Seconds since it became true, where that is known."""
+
+
+class Verdict(NamedTuple):
+    name: str
+    kind: str
+    state: str
+    final: bool
+    reason: str
+    process: str
+    progress: str
+    exit_code: int | None = None
+    signal: int | None = None
+    elapsed_s: float | None = None
+    result: object = None
+    log: str | None = None
+    silent_s: float | None = None
+    """Seconds since anything that counts as progress moved."""
+    deadline: tuple[str, float] | None = None
+    """What happens next if nothing moves, and in how many seconds."""
+    look_at: float | None = None
+    """Monotonic moment at which time alone may change this verdict."""
+    settled: bool = True
+    """False while a second look a moment later may say more (a status just being written)."""
+    beat: Beat | None = None
+    evidence: tuple[Evidence, ...] = ()
+    against: tuple[Evidence, ...] = ()

@@ -1,0 +1,24 @@
+"""Numbers as people say them."""
+
+SIGNALS = {
+    1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+    9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+    24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+}  # fmt: skip
+"""Linux numbers. The signal module would build its enums at every start of a hot verb."""
+
+MINUTE = 60
+
+
+def signal_name(number: int) -> str:
+    return SIGNALS.get(number, f"signal {number}")
+
+
+def in_words(seconds: float) -> str:
+    """A duration: 0.4s, 12.3s, 3m 05s, 2h 10m."""
+    if seconds < MINUTE:
+        return f"{seconds:.1f}s" if seconds != int(seconds) else f"{int(seconds)}s"
+    minutes, rest = divmod(int(seconds), MINUTE)
+    if minutes < MINUTE:
+        return f"{minutes}m {rest:02d}s" if rest else f"{minutes}m"
+    return f"{minutes // MINUTE}h {minutes % MINUTE:02d}m"

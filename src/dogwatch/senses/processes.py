@@ -1,0 +1,96 @@
+"""Processes: who is meant, whether they live, which of a run's are left."""
+
+import os
+import time
+from typing import NamedTuple
+
+from dogwatch import proc
+from dogwatch.model.facts import Alive, Gone, Identity, Process, Unseen
+
+YOUNGER = 5.0
+"""Seconds by which a process may seem younger than its pid file before it counts as another."""
+
+
+class Place(NamedTuple):
+    """Where we look from: pids of other hosts, boots and namespaces mean nothing here."""
+
+    host: str
+    boot: str
+    pidns: str
+
+
+def here() -> Place:
+    return Place(os.uname().nodename, proc.boot_id(), proc.pid_namespace())
+
+
+def find(meant: Identity, place: Place) -> Process:
+    """Whether exactly that process lives. A recycled pid is gone; another host or namespace cannot be seen."""
+    if meant.host != place.host:
+        return Unseen(f"it runs on host {meant.host}; only its files can be read here")
+    if meant.boot != place.boot:
+        return Gone("the machine was restarted since")
+    if meant.pidns != place.pidns:
+        return Unseen("it runs in another pid namespace; only its files can be read here")
+    return _alive(meant.pid, meant.start)
+
+
+def find_by_pid(pid: int, written: float) -> Process:
+    """The process of a foreign pid file, unless it is younger than that file and so another's."""
+    found = _alive(pid, 0)
+    if isinstance(found, Alive):
+        try:
+            age = time.clock_gettime(time.CLOCK_BOOTTIME) - proc.start_time(pid) / proc.TICKS
+        except (OSError, ValueError, AttributeError):
+            return found
+        if age + YOUNGER < time.time() - written:
+            return Gone(f"pid {pid} now belongs to a younger process")
+    return found
+
+
+def _alive(pid: int, start: int) -> Process:
+    try:
+        fields = proc.stat_fields(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return _unlisted(pid)
+    except (OSError, ValueError) as error:
+        return Unseen(f"process {pid} cannot be looked at: {error}")
+    if start and int(fields[19]) != start:
+        return Gone(f"pid {pid} now belongs to another process")
+    if fields[0] in "ZX":
+        return Gone(f"process {pid} has ended")
+    return Alive(pid, fields[0])
+
+
+def _unlisted(pid: int) -> Process:
+    """Not in /proc: ended, or hidden from us, or there is no /proc here."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return Gone(f"process {pid} has ended")
+    except PermissionError:
+        return Unseen(f"process {pid} belongs to another user and is hidden")
+    return Alive(pid, "?") if not os.path.isdir("/proc/self") else Unseen(f"process {pid} is hidden")
+
+
+def of_run(run: str) -> list[int]:
+    """Every process that carries a run's mark in its environment, wherever it went."""
+    mark = f"DOGWATCH_RUN={run}\0".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/environ", "rb") as file:
+                    marked = mark in file.read() + b"\0"
+            except OSError:
+                continue
+            if marked and int(entry) != os.getpid() and isinstance(_alive(int(entry), 0), Alive):
+                found.append(int(entry))
+    return found
+
+
+def watch_exit(pid: int) -> int | None:
+    """A file descriptor that becomes readable when the process ends; None where the kernel has none."""
+    try:
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):
+        return None

@@ -1,0 +1,58 @@
+"""Where a project's jobs live."""
+
+import os
+
+from dogwatch.model.errors import RefusedError
+
+
+def project(start: str) -> str:
+    """The nearest ancestor with dogwatch.toml or .git (a worktree's .git is a file), else the directory itself."""
+    here = os.path.realpath(start)
+    while True:
+        if os.path.exists(f"{here}/dogwatch.toml") or os.path.exists(f"{here}/.git"):
+            return here
+        parent = os.path.dirname(here)
+        if parent == here:
+            return os.path.realpath(start)
+        here = parent
+
+
+def state_root() -> str:
+    return (os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")) + "/dogwatch"
+
+
+def directory(given: str | None = None) -> str:
+    """The sentinel directory meant: --dir, else $DOGWATCH_HOME, else this project's."""
+    if given or (given := os.environ.get("DOGWATCH_HOME")):
+        return os.path.abspath(given)
+    root = project(os.getcwd())
+    import hashlib  # noqa: PLC0415  # only where the project's own directory is meant
+
+    digest = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{state_root()}/{os.path.basename(root) or 'root'}-{digest}"
+
+
+def prepare(path: str) -> None:
+    """Make a directory ready for our files, or say why it cannot be."""
+    try:
+        os.makedirs(path, 0o700, exist_ok=True)
+        os.makedirs(f"{path}/spool", 0o700, exist_ok=True)
+    except OSError as error:
+        raise RefusedError(f"cannot write to {path}: {error.strerror}; choose another with --dir") from error
+    if others := shared_with_others(path):
+        raise RefusedError(f"{others}; use a directory of your own, or `chmod go-w {path}`")
+
+
+def shared_with_others(path: str) -> str:
+    """Why nothing found in a directory may be trusted to act upon; empty when it is ours alone."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ""
+    me = os.geteuid()
+    if os.path.islink(path) and found.st_uid not in (me, 0):
+        return f"{path} is a symbolic link that another user made"
+    found = os.stat(path)
+    if found.st_uid not in (me, 0):
+        return f"{path} belongs to another user"
+    return f"others may write to {path}" if found.st_mode & 0o022 else ""

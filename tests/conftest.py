@@ -1,0 +1,175 @@
+"""Fixtures that give a test real jobs in a directory of its own, and ways to wait that are not sleeping."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dogwatch import proc
+from dogwatch.senses import files, processes
+
+PATIENCE = 30.0
+"""Seconds after which a test gives up on an event that must come."""
+
+
+class Done:
+    """A finished `dogwatch` call."""
+
+    def __init__(self, call: subprocess.CompletedProcess[str]) -> None:
+        self.code = call.returncode
+        self.out = call.stdout
+        self.err = call.stderr
+
+    def __repr__(self) -> str:
+        return f"exit {self.code}\n--- out\n{self.out}\n--- err\n{self.err}"
+
+    @property
+    def json(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out.splitlines()[-1])
+        return found
+
+
+class Box:
+    """A sentinel directory of its own, and the program to be used on it."""
+
+    def __init__(self, home: Path) -> None:
+        self.dir = home / "jobs"
+        self.env = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "DOGWATCH_HOME": str(self.dir),
+        }
+        self.cwd = home
+        self.program = [sys.executable, "-m", "dogwatch"]
+
+    def __call__(self, *arguments: str, stdin: str | None = None, **env: str) -> Done:
+        """Run `dogwatch ARGUMENTS…` to its end."""
+        return Done(
+            subprocess.run(
+                [*self.program, *arguments], env=self.env | env, cwd=self.cwd, input=stdin or "",
+                capture_output=True, text=True, timeout=PATIENCE * 2, check=False, errors="replace",
+            )
+        )  # fmt: skip
+
+    def start(self, *arguments: str, **popen: Any) -> subprocess.Popen[str]:
+        """Start `dogwatch ARGUMENTS…` and go on."""
+        env = self.env | popen.pop("env", {})
+        popen = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | popen
+        return subprocess.Popen([*self.program, *arguments], env=env, cwd=self.cwd, text=True, **popen)
+
+    def path(self, name: str) -> Path:
+        return self.dir / name
+
+    def record(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.path(f"{name}.json").read_text())
+        return found
+
+    def pids(self, name: str) -> tuple[int, int]:
+        """Pids of shim and work."""
+        record = self.record(name)
+        return record["shim"]["pid"], record["work"]["pid"]
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """What the shim spooled for the newest run of a name."""
+        spools = sorted(self.dir.glob(f"spool/{name}.*.jsonl"))
+        return [json.loads(line) for line in spools[-1].read_text().splitlines()]
+
+    def until_file(self, name: str, holds: Callable[[str], bool] = lambda _: True) -> str:
+        """Wait (on file events) until a file of the directory is there and holds what is wanted."""
+        path = self.path(name)
+        found: list[str] = []
+
+        def there() -> bool:
+            if path.exists():
+                found[:] = [path.read_text(errors="replace")]
+            return bool(found) and holds(found[0])
+
+        until(there, self.dir)
+        return found[0]
+
+    def sweep(self) -> None:
+        """End every process that a job of this box left, by its mark, after checking that it is the one."""
+        for record in self.dir.glob("*.json"):
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                run = json.loads(record.read_text())
+                for pid in {run["shim"]["pid"], *processes.of_run(run["run"])}:
+                    start = proc.start_time(pid)
+                    if pid != run["shim"]["pid"] or start == run["shim"]["start"]:
+                        kill(pid, signal.SIGKILL)
+
+
+def kill(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def until(condition: Callable[[], bool], directory: Path | None = None) -> None:
+    """Wait for a condition: checked at every event of a directory, and now and then where nothing tells."""
+    deadline = time.monotonic() + PATIENCE
+    events = files.FileEvents()
+    try:
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+            events.add(str(directory), files.NAMES | files.WRITES)
+        while not condition():
+            assert time.monotonic() < deadline, "the event did not come"
+            select.select([events], [], [], 0.05 if directory is None else 0.5)
+            events.read()
+    finally:
+        events.close()
+
+
+def until_gone(pid: int) -> None:
+    """Wait until a process has ended (pidfd)."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        ready, _, _ = select.select([pidfd], [], [], PATIENCE)
+        assert ready, f"process {pid} did not end"
+    finally:
+        os.close(pidfd)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return proc.stat_fields(pid)[0] not in "ZX"
+    except (OSError, ValueError):
+        return False
+
+
+def letter(pid: int) -> str:
+    """State of a process as the kernel names it."""
+    return proc.stat_fields(pid)[0]
+
+
+def tool(name: str) -> str:
+    """Path of a tool that a test needs: its lack is a failure under CI, a named skip elsewhere."""
+    import shutil  # noqa: PLC0415
+
+    found = shutil.which(name)
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{name} is missing")
+        pytest.skip(f"{name} is missing")
+    return found
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[Box]:
+    found = Box(tmp_path)
+    yield found
+    found.sweep()
