@@ -15,7 +15,7 @@ SECOND_LOOK = 1.0
 """Seconds between the two looks that what cannot be seen is entitled to."""
 QUIET_AFTER = 60.0
 ENDING_IS_ODD_AFTER = 2.0
-SOURCE_WORDS = {"output": "output", "cpu": "CPU", "io": "I/O", "beat": "beat", "heartbeat": "heartbeat"}
+SOURCE_WORDS = {"cpu": "CPU", "io": "I/O"}
 
 
 def judge(facts: JobFacts) -> Verdict:
@@ -24,7 +24,7 @@ def judge(facts: JobFacts) -> Verdict:
         return _verdict(facts, "not_found", next(iter(facts.troubles), "no job of that name is here"), "gone")
     if facts.record is not None and facts.record.end is not None:
         return _ended(facts, facts.record)
-    if facts.status:
+    if facts.status is not None and (facts.record is None or facts.status.strip()):
         return _spoken(facts, facts.status)
     if facts.record is not None:
         return _ours(facts, facts.record)
@@ -98,7 +98,7 @@ def _ours(facts: JobFacts, record: Record) -> Verdict:
     seen = (_process("shim", shim), _process("work", work))
     if isinstance(shim, Unseen) or isinstance(work, Unseen):
         why = work.why if isinstance(work, Unseen) else shim.why if isinstance(shim, Unseen) else ""
-        return _verdict(facts, "unknown", why, "unknown", seen)
+        return _unseen(facts, why, seen)
     if isinstance(shim, Gone):
         if isinstance(work, Gone):
             return _lost(facts, work, seen)
@@ -153,42 +153,62 @@ def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
 # Movement -----------------------------------------------------------------------------------------------------
 
 
-def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], reason: str = "") -> Verdict:
+def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], note: str = "") -> Verdict:
     if work.suspended:
         said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
         return _verdict(facts, "waiting", said, "suspended", seen)
-    policy = facts.record.policy if facts.record else facts.policy or PATIENT
+    verdict = _verdict(facts, "working", note or "alive", process, seen)
     keeper = facts.seen
     if keeper is None or not keeper.sources:
-        return _verdict(facts, "working", reason or "alive", process, seen)._replace(progress="unknown")
+        return verdict
+    policy = facts.record.policy if facts.record else facts.policy or PATIENT
     last = max(source.moved for source in keeper.sources.values())
     silent = facts.now - last
-    moves = tuple(_movement(name, facts.now - source.moved) for name, source in keeper.sources.items())
-    verdict = _verdict(facts, "working", reason or "alive", process, seen)._replace(
-        silent_s=silent, look_at=last + policy.stale_s
+    moves = tuple(
+        Evidence(_called(name), "last moved", facts.now - moved) for name, (_, _, moved) in keeper.sources.items()
     )
-    if silent < policy.stale_s:
-        progress = "advancing" if silent < min(QUIET_AFTER, policy.stale_s / 2) else "quiet"
-        said = "progress" if progress == "advancing" else "quiet"
-        latest = SOURCE_WORDS[max(keeper.sources, key=lambda name: keeper.sources[name].moved)]
-        reason = reason or f"{said}: last {latest} {in_words(silent)} ago"
-        return verdict._replace(progress=progress, reason=reason, evidence=(*seen, *moves))
-    return _stalled(verdict, keeper, policy, facts.now, moves)
+    if silent >= policy.stale_s:
+        return _stalled(verdict._replace(silent_s=silent), keeper, policy, facts.now, moves)
+    progress = "advancing" if silent < min(QUIET_AFTER, policy.stale_s / 2) else "quiet"
+    latest = max(keeper.sources, key=lambda name: keeper.sources[name].moved)
+    return verdict._replace(
+        progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*seen, *moves),
+        reason=note or f"last {_called(latest)} {in_words(silent)} ago",
+        deadline=_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
+    )  # fmt: skip
 
 
 def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: tuple[Evidence, ...]) -> Verdict:
-    words = [SOURCE_WORDS[name] for name in policy.progress if name in keeper.sources]
+    words = [_called(name) for name in policy.progress if name in keeper.sources]
     silence = f"no {_listed(words)} for {in_words(verdict.silent_s or 0.0)}"
+    if verdict.process == "unsupervised":
+        silence = f"unsupervised, and {silence}"
     end = None if keeper.stale_since is None else keeper.stale_since + policy.grace_s
     if end is not None and now >= end and keeper.at >= end:
         return verdict._replace(
-            state="stuck", progress="stalled", look_at=None,
+            state="stuck", progress="stalled",
             reason=f"{silence} (stale after {in_words(policy.stale_s)}, grace {in_words(policy.grace_s)})",
-            evidence=moves, against=verdict.evidence,
+            evidence=moves, against=(*verdict.evidence, *verdict.against),
         )  # fmt: skip
-    wait = "its grace period begins" if end is None else f"stuck in {in_words(max(0.0, end - now))} unless it moves"
-    against = (*verdict.against, *moves)
-    return verdict._replace(progress="stalled", reason=f"{silence}; {wait}", look_at=end, against=against)
+    if end is None:
+        return verdict._replace(
+            progress="stalled",
+            reason=f"{silence}; its grace period begins",
+            look_at=now,
+            against=(*verdict.against, *moves),
+        )
+    return verdict._replace(
+        progress="stalled", reason=f"{silence}; stuck in {in_words(max(0.0, end - now))} unless it moves", look_at=end,
+        against=(*verdict.against, *moves), deadline=("stuck unless it moves", end - now),
+    )  # fmt: skip
+
+
+def _deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[str, float]:
+    if facts.record is not None and policy.timeout_s is not None:
+        timeout = facts.record.started_mono + policy.timeout_s
+        if timeout < at:
+            what, at = "timeout", timeout
+    return what, at - facts.now
 
 
 def keep(verdict: Verdict, seen: Seen, now: float) -> Seen:
@@ -245,8 +265,8 @@ def _process(source: str, process: Process) -> Evidence:
             return Evidence(source, f"cannot tell: {why}")
 
 
-def _movement(name: str, age: float) -> Evidence:
-    return Evidence(SOURCE_WORDS[name], "last moved", age)
+def _called(source: str) -> str:
+    return SOURCE_WORDS.get(source, source)
 
 
 def _named(processes: tuple[tuple[str, int], ...]) -> str:

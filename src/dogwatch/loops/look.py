@@ -162,7 +162,7 @@ class _Look:
         """The keeper's notes with a fresh look on top: nothing has moved unless nobody saw it move."""
         notes = self.notes(record)
         if memory and memory.seen is not None and (notes is None or memory.seen.at > notes.at):
-            notes = memory.seen
+            notes = memory.seen._replace(at=self.now)  # whoever remembers is the keeper, and this is its look
         if notes is None:
             return None
         policy = record.policy if record else self.looker.policy
@@ -174,8 +174,10 @@ class _Look:
         return notes._replace(sources={name: Source(*source) for name, source in sources.items()})
 
     def notes(self, record: Record | None) -> Seen | None:
-        text = None if record is None else self.read("seen")
-        if record is None or text is None:
+        if record is None or record.shim.pidns != self.looker.place.pidns:
+            return None
+        text = self.read("seen")
+        if text is None:
             return None
         try:
             notes = sentinel.seen(text)

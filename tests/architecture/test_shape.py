@@ -1,0 +1,65 @@
+"""The shape of the code: what only a person would notice otherwise."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dogwatch.cli.verbs import VERBS
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src" / "dogwatch").rglob("*.py"))
+ARGUED = {
+    "shim.py": "one process, one story: start, witness, ask, end; splitting it would hide the order of its writes",
+}
+HEAVY = {"asyncio", "argparse", "dataclasses", "pathlib", "subprocess", "socket", "sqlite3", "logging", "inspect"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_tells_one_story(path: Path) -> None:
+    limit = 560 if path.name in ARGUED else 300
+    assert len(path.read_text().splitlines()) <= limit
+
+
+def test_rooms_begin_with_their_theory() -> None:
+    rooms = [path for path in SOURCES if path.name == "__init__.py"]
+    assert rooms
+    for room in rooms:
+        assert len((ast.get_docstring(ast.parse(room.read_text())) or "").split()) > 20, room
+
+
+def test_every_verb_has_a_module_and_every_verb_is_tested() -> None:
+    for verb in VERBS:
+        assert (ROOT / f"src/dogwatch/cli/{verb.lstrip('_')}.py").exists(), verb
+        if not verb.startswith("_"):
+            assert (ROOT / f"tests/integration/{verb}").is_dir(), verb
+
+
+def imported_by(arguments: list[str]) -> set[str]:
+    program = (
+        "import sys; sys.argv = ['dogwatch', *sys.argv[1:]]; from dogwatch.cli.main import main; main();"
+        "print('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [["ls"], ["wait", "x"], ["--help"], ["run", "--help"]], ids=" ".join)
+def test_hot_verbs_import_nothing_heavy(arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DOGWATCH_HOME", str(tmp_path))
+    assert imported_by(arguments) & HEAVY == set()
+
+
+def test_beat_imports_neither_json_nor_the_model() -> None:
+    loaded = imported_by(["beat", "--note", "x", "--dir", "/nowhere", "--name", "x"])
+    assert loaded & (HEAVY | {"json", "re", "typing", "enum", "dogwatch.model"}) == set()
+
+
+def test_the_shim_imports_no_more_than_it_must() -> None:
+    code = f"import sys; sys.path.append({str(ROOT / 'src')!r}); import dogwatch.shim; print('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) & (HEAVY | {"json", "re", "typing", "enum", "signal", "ctypes"}) == set()

@@ -1,0 +1,89 @@
+"""The judge answers for every combination of facts, and keeps its promises whatever they are."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dogwatch.formats import line
+from dogwatch.judge import job
+from dogwatch.judge.consequences import NEXT
+from dogwatch.model.facts import Alive, End, Gone, Identity, JobFacts, Record, Result, Seen, Source, Unseen
+from dogwatch.model.policy import PATIENT, PROGRESS_SOURCES, STRICT
+from dogwatch.model.verdict import FINAL, LIVE
+
+NOW = 50_000.0
+moments = st.floats(0, NOW)
+processes = st.one_of(
+    st.builds(Alive, st.just(42), st.sampled_from("RSDTt?")), st.builds(Gone, st.text()), st.builds(Unseen, st.text())
+)
+ends = st.builds(
+    End,
+    st.sampled_from([*(state for state in FINAL if state != "not_found"), "stuck"]),
+    st.none() | st.integers(0, 255),
+    st.none() | st.integers(1, 64),
+    st.text(),
+    moments,
+    st.floats(0, 1e6),
+    st.lists(st.tuples(st.text(), st.integers(2, 99)), max_size=5).map(tuple),
+)
+who = st.just(Identity("h", "b", "n", 42, 7))
+records = st.builds(
+    Record, st.just("n"), st.just("r"), st.just(("x",)), st.just("/"), st.sampled_from([PATIENT, STRICT]), moments, moments,
+    who, who, st.just(()), st.none() | ends,
+)  # fmt: skip
+notes = st.builds(
+    Seen, st.just("r"), st.just("b"), moments, st.none() | moments,
+    st.dictionaries(st.sampled_from(PROGRESS_SOURCES), st.builds(Source, moments, moments, moments)),
+)  # fmt: skip
+looks = st.builds(
+    JobFacts, st.just("n"), st.just(NOW), st.booleans(), st.none() | records, st.none() | st.just(PATIENT),
+    st.none() | st.sampled_from(["SUCCESS\n", "FAILED", "", "odd"]), st.none() | moments, st.none() | moments,
+    st.none() | st.builds(Result, st.booleans(), st.none()), processes, processes, st.none() | notes,
+)  # fmt: skip
+
+
+@given(looks)
+def test_the_judge_is_total_and_speaks_only_its_own_words(facts: JobFacts) -> None:
+    verdict = job.judge(facts)
+    assert verdict.state in (*LIVE, *FINAL)
+    assert verdict.final or verdict.state in LIVE
+    assert verdict.state in NEXT
+
+
+@given(looks)
+def test_the_same_facts_give_the_same_verdict(facts: JobFacts) -> None:
+    assert job.judge(facts) == job.judge(facts)
+
+
+@given(looks)
+def test_nothing_suspended_or_unseen_is_ever_stuck(facts: JobFacts) -> None:
+    ours = facts.record is not None
+    work = facts.work if ours else facts.shim
+    if facts.record is not None and facts.record.end is not None:
+        return
+    if isinstance(work, Unseen) or (isinstance(work, Alive) and work.suspended):
+        assert job.judge(facts).state != "stuck"
+
+
+@given(looks, st.sampled_from(PROGRESS_SOURCES))
+def test_whatever_moved_within_the_threshold_is_not_stuck(facts: JobFacts, source: str) -> None:
+    if facts.seen is None or (facts.record is not None and facts.record.end is not None):
+        return
+    moved = facts.seen._replace(sources={**facts.seen.sources, source: Source(1.0, NOW, NOW - 1.0)})
+    assert job.judge(facts._replace(seen=moved)).state != "stuck"
+
+
+@given(looks)
+def test_a_judge_that_is_asked_never_stops_what_may_only_be_reported(facts: JobFacts) -> None:
+    what, seconds, word, _ = job.answer(job.judge(facts), PATIENT)
+    assert what == "wait"
+    assert seconds >= 1.0
+    assert word in ("moving", "stale", "stuck")
+
+
+@settings(max_examples=300)
+@given(looks, st.text(max_size=400), st.text(max_size=300))
+def test_a_line_without_its_result_is_at_most_500_bytes(facts: JobFacts, reason: str, log: str) -> None:
+    verdict = job.judge(facts)._replace(name="x" * 100, reason=reason, log=log, result=None)
+    assert len(line.encode(verdict, NEXT[verdict.state]).encode()) <= line.LONGEST

@@ -1,0 +1,15 @@
+from dogwatch.judge.consequences import EXIT_CODES, NEXT, STILL_RUNNING, exit_code
+from dogwatch.model.verdict import FINAL, LIVE
+
+
+def test_every_state_has_something_to_do_next() -> None:
+    assert set(NEXT) == {*LIVE, *FINAL}
+
+
+def test_every_final_state_and_every_reported_one_has_an_exit_code_of_its_own() -> None:
+    assert set(EXIT_CODES) == {*FINAL, "stuck", "waiting", "limited", "unknown"}
+    assert len(set(EXIT_CODES.values())) == len(EXIT_CODES)
+
+
+def test_a_state_that_still_lives_is_told_apart() -> None:
+    assert exit_code("working") == STILL_RUNNING == 13

@@ -1,0 +1,41 @@
+"""Writing without the json module gives what the json module reads."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dogwatch import lean
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(values)
+def test_dumps_writes_what_json_reads(value: object) -> None:
+    assert json.loads(lean.dumps(value)) == value
+
+
+def test_a_path_that_is_not_utf8_survives() -> None:
+    assert json.loads(lean.dumps("\udcff")) == "\udcff"
+
+
+def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("old")
+    lean.write_atomic(str(path), "new\n")
+    assert path.read_text() == "new\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(OSError, match="x.json"):
+        lean.write_atomic(str(tmp_path / "x.json"), "new\n")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
