@@ -29,8 +29,8 @@ ends = st.builds(
 )
 who = st.just(Identity("h", "b", "n", 42, 7))
 records = st.builds(
-    Record, st.just("n"), st.just("r"), st.just(("x",)), st.just("/"), st.sampled_from([PATIENT, STRICT]), moments, moments,
-    who, who, st.just(()), st.none() | ends,
+    Record, st.just("n"), st.just("r"), st.just(("x",)), st.just("/"), st.sampled_from([PATIENT, STRICT]),
+    moments, moments, who, who, st.just(()), st.none() | ends,
 )  # fmt: skip
 notes = st.builds(
     Seen, st.just("r"), st.just("b"), moments, st.none() | moments,
@@ -40,6 +40,7 @@ looks = st.builds(
     JobFacts, st.just("n"), st.just(NOW), st.booleans(), st.none() | records, st.none() | st.just(PATIENT),
     st.none() | st.sampled_from(["SUCCESS\n", "FAILED", "", "odd"]), st.none() | moments, st.none() | moments,
     st.none() | st.builds(Result, st.booleans(), st.none()), processes, processes, st.none() | notes,
+    st.just(()), st.none(), st.none() | st.just("/jobs/n.log"), st.none() | st.floats(0, 1e6),
 )  # fmt: skip
 
 

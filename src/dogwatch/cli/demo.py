@@ -1,5 +1,7 @@
 """`dogwatch demo`: the main job, with real processes, in under twenty seconds."""
 
+from __future__ import annotations
+
 import json
 import os
 import shlex
@@ -7,7 +9,6 @@ import shutil
 import sys
 import tempfile
 import time
-from typing import NamedTuple
 
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
@@ -17,6 +18,7 @@ from dogwatch.loops.look import Looker
 from dogwatch.loops.stop import stop
 from dogwatch.loops.wait import Wait, Wanted
 from dogwatch.model.policy import PATIENT
+from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 
@@ -24,7 +26,7 @@ IMPATIENT = PATIENT._replace(name="demo", stale_s=4.0, grace_s=2.0, heartbeat_s=
 SELF = f"{shlex.quote(sys.executable)} -m dogwatch"
 
 
-class Part(NamedTuple):
+class Part(Value):
     name: str
     says: str
     script: str

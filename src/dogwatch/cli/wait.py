@@ -1,7 +1,8 @@
 """`dogwatch wait`: one blocking call, one line per job, an exit code that says it all."""
 
+from __future__ import annotations
+
 import os
-import re
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
@@ -9,6 +10,10 @@ from dogwatch.judge.consequences import STILL_RUNNING, exit_code
 from dogwatch.loops.wait import Outcome, Wait, Wanted
 from dogwatch.model.errors import UsageError
 from dogwatch.model.verdict import FINAL, LIVE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 
 def main(options: Options) -> int:
@@ -43,7 +48,11 @@ def code_of(outcome: Outcome) -> int:
 
 
 def _pattern(given: str | None) -> re.Pattern[str] | None:
+    if given is None:
+        return None
+    import re
+
     try:
-        return None if given is None else re.compile(given)
+        return re.compile(given)
     except re.error as error:
         raise UsageError(f"--match {given!r} is not a regular expression: {error}") from None

@@ -1,11 +1,16 @@
 """The files of a sentinel directory: record, seen, beat, pid, result (``docs/files.md``)."""
 
+from __future__ import annotations
+
 import json
-from typing import Any
 
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Beat, End, Identity, Record, Result, Seen, Source
 from dogwatch.model.policy import Policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SCHEMA = 1
 SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat")

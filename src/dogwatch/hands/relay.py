@@ -4,6 +4,8 @@ The work writes into our pipes, or a terminal of its own; we copy to the caller 
 the caller does to us (Ctrl-C, Ctrl-Z, hang-up, window size) is passed on to the shim, which does it to the work.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import os
@@ -13,15 +15,15 @@ import struct
 import termios
 import tty
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from dogwatch.hands.spawn import Shim
+from dogwatch.model.value import Value
 
 CHUNK = 65536
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-class Streams(NamedTuple):
+class Streams(Value):
     """What the work gets, and what we read of it."""
 
     stdio: tuple[int, int, int]

@@ -1,13 +1,15 @@
 """Starting a job: make a process a subreaper, let it become the shim, hand it the specification."""
 
+from __future__ import annotations
+
 import ctypes
 import marshal
 import os
 import sys
 import time
-from typing import NamedTuple
 
 from dogwatch.model.policy import Policy
+from dogwatch.model.value import Value
 
 SCHEMA = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -16,7 +18,7 @@ BOOT = "import sys; sys.path.append(sys.argv[1]); from dogwatch.shim import main
 DECIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from dogwatch.cli.main import main; sys.exit(main())"
 
 
-class Job(NamedTuple):
+class Job(Value):
     directory: str
     name: str
     run: str
@@ -28,7 +30,7 @@ class Job(NamedTuple):
     foreground: bool
 
 
-class Shim(NamedTuple):
+class Shim(Value):
     """The process that is, or is about to become, a job's shim."""
 
     pid: int

@@ -13,7 +13,7 @@ from dogwatch.lean import dumps
 from dogwatch.model.facts import Alive, Gone, JobFacts, Seen, Source
 from dogwatch.model.policy import Policy
 from dogwatch.model.verdict import Verdict
-from dogwatch.store import sentinels
+from dogwatch.store import claims
 
 
 class Keeper:
@@ -46,9 +46,9 @@ class Keeper:
     def write(self, seen: Seen) -> None:
         with contextlib.suppress(OSError):
             if self.lease is None:
-                self.lease = sentinels.lock(self.base)
+                self.lease = claims.lock(self.base)
             if self.lease is not None:
-                sentinels.write(f"{self.base}.seen", dumps(noted(seen)) + "\n")
+                claims.write(f"{self.base}.seen", dumps(noted(seen)) + "\n")
 
     def close(self) -> None:
         if self.lease is not None:

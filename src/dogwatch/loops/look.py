@@ -4,9 +4,10 @@ Processes are looked at before files, because a process writes before it ends: w
 as new. Every face, and the shim through `_decide`, comes through here; that is why they agree.
 """
 
+from __future__ import annotations
+
 import os
 import time
-from typing import NamedTuple
 
 from dogwatch import proc
 from dogwatch.formats import sentinel
@@ -14,12 +15,13 @@ from dogwatch.judge import job
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
 from dogwatch.model.policy import Policy
+from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.store import sentinels
 
 
-class Memory(NamedTuple):
+class Memory(Value):
     """What a watcher remembers between its looks at one job."""
 
     since: float

@@ -5,16 +5,16 @@ import os
 from dogwatch.hands import spawn
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError
-from dogwatch.store import places, sentinels
+from dogwatch.store import claims, places
 
 
 def claim(directory: str, name: str, looker: Looker) -> int:
     """Make a name free for a new run and take its lease, or say why it cannot be had."""
     places.prepare(directory)
     base = f"{directory}/{name}"
-    sentinels.refuse_links(base)
+    claims.refuse_links(base)
     try:
-        lease = sentinels.lock(base)
+        lease = claims.lock(base)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}: {error.strerror}") from error
     verdict = looker.verdict(name)
@@ -26,7 +26,7 @@ def claim(directory: str, name: str, looker: Looker) -> int:
             f"wait for it, `dogwatch stop {name}`, or choose another --name"
         )
     try:
-        sentinels.archive(directory, name)
+        claims.archive(directory, name)
     except OSError as error:
         os.close(lease)
         raise RefusedError(f"cannot put away the last run of {name}: {error.strerror}") from error

@@ -12,7 +12,7 @@ from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Alive, JobFacts
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
-from dogwatch.store import places, sentinels
+from dogwatch.store import claims, places, sentinels
 
 SHIM_PATIENCE = 30.0
 """Seconds that a shim may take to end its tree before we do it ourselves."""
@@ -57,5 +57,5 @@ def _settle(looker: Looker, facts: JobFacts) -> None:
             "at": time.time(), "elapsed_s": elapsed, "left": [],
         }  # fmt: skip
         raw["states"].append(["stopped", time.time()])
-        sentinels.write(f"{base}.json", dumps(raw) + "\n")
-    sentinels.write(f"{base}.status", "FAILED\n")
+        claims.write(f"{base}.json", dumps(raw) + "\n")
+    claims.write(f"{base}.status", "FAILED\n")

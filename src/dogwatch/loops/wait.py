@@ -1,19 +1,25 @@
 """Waiting for jobs without polling: look when something happened, or when the judge said that time may change it."""
 
-import re
+from __future__ import annotations
+
 import time
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from dogwatch import proc
 from dogwatch.judge import job
 from dogwatch.judge.consequences import REPORTED
-from dogwatch.loops.keeper import Keeper
 from dogwatch.loops.look import Looker, Memory
-from dogwatch.loops.wakeups import Wakeups
 from dogwatch.model.facts import Alive, JobFacts
+from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
-from dogwatch.senses.logs import LogScan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterator
+
+    from dogwatch.loops.keeper import Keeper
+    from dogwatch.loops.wakeups import Wakeups
+    from dogwatch.senses.logs import LogScan
 
 NEVER = float("inf")
 AGAIN = 1.0
@@ -21,7 +27,7 @@ LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count as silence."""
 
 
-class Wanted(NamedTuple):
+class Wanted(Value):
     """What a wait is for."""
 
     until: str | None = None
@@ -32,7 +38,7 @@ class Wanted(NamedTuple):
     timeout_s: float | None = None
 
 
-class Outcome(NamedTuple):
+class Outcome(Value):
     verdict: Verdict
     how: str
     """`state`, `match`, or `timeout`: the caller's own time ran out."""
@@ -66,6 +72,8 @@ class Wait:
         yield from self.look_at(list(self.pending), None)
         if not self.pending:
             return
+        from dogwatch.loops.wakeups import Wakeups  # noqa: PLC0415  # what has ended already needs none
+
         self.wakeups = Wakeups(self.looker.directory, set(self.pending))
         deadline = NEVER if self.wanted.timeout_s is None else self.began + self.wanted.timeout_s
         try:
@@ -143,6 +151,8 @@ class Wait:
         if self.wanted.match is None or facts.log is None:
             return None
         if subject.log is None:
+            from dogwatch.senses.logs import LogScan  # noqa: PLC0415  # only where a line is waited for
+
             subject.log = LogScan(facts.log, self.wanted.match)
         return subject.log.find()
 
@@ -157,6 +167,8 @@ class Wait:
         subject.pid_start = proc.start_time(subject.pid) if subject.pid else 0
         if not (facts.record and isinstance(facts.shim, Alive)):
             if subject.keeper is None:
+                from dogwatch.loops.keeper import Keeper  # noqa: PLC0415  # a shim keeps the time of most
+
                 looker = self.looker
                 subject.keeper = Keeper(looker.directory, subject.name, looker.policy, looker.place.boot)
             seen, again = subject.keeper.note(facts, verdict)

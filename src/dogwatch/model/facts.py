@@ -1,11 +1,12 @@
 """What a look at one job found: everything the judge may know, as it was at one moment."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from dogwatch.model.policy import Policy
+from dogwatch.model.value import Value
 
 
-class Alive(NamedTuple):
+class Alive(Value):
     """The process is there and is the one that was meant."""
 
     pid: int
@@ -17,13 +18,13 @@ class Alive(NamedTuple):
         return self.letter == "T"
 
 
-class Gone(NamedTuple):
+class Gone(Value):
     """It is certain that the process has ended."""
 
     why: str
 
 
-class Unseen(NamedTuple):
+class Unseen(Value):
     """Nobody here can tell; never to be read as gone."""
 
     why: str
@@ -32,7 +33,7 @@ class Unseen(NamedTuple):
 Process = Alive | Gone | Unseen
 
 
-class Identity(NamedTuple):
+class Identity(Value):
     """Which process is meant: a pid alone may be another's by now."""
 
     host: str
@@ -43,7 +44,7 @@ class Identity(NamedTuple):
     """Clock ticks between boot and its start; 0 where that cannot be known."""
 
 
-class End(NamedTuple):
+class End(Value):
     state: str
     exit_code: int | None
     signal: int | None
@@ -54,7 +55,7 @@ class End(NamedTuple):
     """Processes of the work that outlived it: name and pid."""
 
 
-class Record(NamedTuple):
+class Record(Value):
     """Our own file about one run of a job."""
 
     name: str
@@ -70,7 +71,7 @@ class Record(NamedTuple):
     end: End | None
 
 
-class Source(NamedTuple):
+class Source(Value):
     """One source of progress: its last value, when that was taken, when it last moved (monotonic)."""
 
     value: float
@@ -78,7 +79,7 @@ class Source(NamedTuple):
     moved: float
 
 
-class Seen(NamedTuple):
+class Seen(Value):
     """What the keeper of a job's time last noted; every face judges from it."""
 
     run: str
@@ -91,21 +92,21 @@ class Seen(NamedTuple):
     own_io: float = 0.0
 
 
-class Beat(NamedTuple):
+class Beat(Value):
     """What the work last said of itself."""
 
     note: str
     progress: float | None
 
 
-class Result(NamedTuple):
+class Result(Value):
     """What the work left for whoever started it."""
 
     valid: bool
     value: object
 
 
-class JobFacts(NamedTuple):
+class JobFacts(Value):
     name: str
     now: float
     """Monotonic; all ages are reckoned from it."""

@@ -1,11 +1,13 @@
 """How patient to be with one subject, and what to do when patience ends."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from dogwatch.model.value import Value
 
 PROGRESS_SOURCES = ("output", "cpu", "io", "beat", "heartbeat")
 
 
-class Policy(NamedTuple):
+class Policy(Value):
     name: str
     stale_s: float
     """Seconds without any progress before the work is suspected."""

@@ -1,14 +1,15 @@
 """What is said of a subject: separate axes, one word for people, and the evidence."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from dogwatch.model.facts import Beat
+from dogwatch.model.value import Value
 
 LIVE = ("starting", "working", "waiting", "limited", "idle", "stuck", "unknown")
 FINAL = ("completed", "failed", "crashed", "timeout", "incomplete", "not_found", "stopped", "abandoned")
 
 
-class Evidence(NamedTuple):
+class Evidence(Value):
     """One observation."""
 
     source: str
@@ -17,7 +18,7 @@ class Evidence(NamedTuple):
     """Seconds since it became true, where that is known."""
 
 
-class Verdict(NamedTuple):
+class Verdict(Value):
     name: str
     kind: str
     state: str

@@ -1,17 +1,19 @@
 """Processes: who is meant, whether they live, which of a run's are left."""
 
+from __future__ import annotations
+
 import os
 import time
-from typing import NamedTuple
 
 from dogwatch import proc
 from dogwatch.model.facts import Alive, Gone, Identity, Process, Unseen
+from dogwatch.model.value import Value
 
 YOUNGER = 5.0
 """Seconds by which a process may seem younger than its pid file before it counts as another."""
 
 
-class Place(NamedTuple):
+class Place(Value):
     """Where we look from: pids of other hosts, boots and namespaces mean nothing here."""
 
     host: str

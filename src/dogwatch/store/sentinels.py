@@ -1,17 +1,12 @@
-"""Reading and writing the files of one sentinel directory."""
+"""Reading the files of one sentinel directory, which may be another's."""
 
-import contextlib
-import fcntl
 import os
 import stat
 
 from dogwatch.formats import names
-from dogwatch.formats.sentinel import SUFFIXES
-from dogwatch.lean import write_atomic
-from dogwatch.model.errors import FormatError, RefusedError
+from dogwatch.model.errors import FormatError
 
 LARGEST = 64 * 1024 * 1024
-KEEP_RUNS = 10
 
 
 def read(path: str) -> str | None:
@@ -52,50 +47,3 @@ def jobs(directory: str) -> list[str]:
 
 def exists(base: str) -> bool:
     return any(os.path.lexists(f"{base}.{suffix}") for suffix in ("json", "pid", "status", "heartbeat"))
-
-
-def refuse_links(base: str) -> None:
-    """A link planted where we are about to write would lead our output elsewhere."""
-    for suffix in (*SUFFIXES, "lock"):
-        if os.path.islink(f"{base}.{suffix}"):
-            raise RefusedError(f"{base}.{suffix} is a symbolic link; remove it and try again")
-
-
-def lock(base: str) -> int | None:
-    """Take the lease of a name: a file descriptor to hold or inherit, None while another holds it."""
-    fd = os.open(f"{base}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    return fd
-
-
-def archive(directory: str, name: str) -> None:
-    """Move away what an earlier run of this name left, status first, so that it can complete no new one."""
-    base = f"{directory}/{name}"
-    present = [suffix for suffix in ("status", *SUFFIXES) if os.path.lexists(f"{base}.{suffix}")]
-    if not present:
-        return
-    shelf = f"{directory}/archive/{name}"
-    os.makedirs(shelf, 0o700, exist_ok=True)
-    kept = sorted(os.listdir(shelf))
-    number = int(kept[-1]) + 1 if kept and kept[-1].isdigit() else 1
-    box = f"{shelf}/{number:06d}"
-    os.mkdir(box, 0o700)
-    for suffix in dict.fromkeys(present):
-        os.rename(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
-    for old in kept[: max(0, len(kept) + 1 - KEEP_RUNS)]:
-        _remove(f"{shelf}/{old}")
-
-
-def _remove(box: str) -> None:
-    with contextlib.suppress(OSError):
-        for entry in os.listdir(box):
-            os.unlink(f"{box}/{entry}")
-        os.rmdir(box)
-
-
-def write(path: str, text: str) -> None:
-    write_atomic(path, text, durable=True)

@@ -5,7 +5,8 @@ from dogwatch.model.errors import UsageError
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90.0), ("90s", 90.0), ("15m", 900.0), ("2h", 7200.0), ("1.5h", 5400.0), ("250ms", 0.25)]
+    ("text", "seconds"),
+    [("90", 90.0), ("90s", 90.0), ("15m", 900.0), ("2h", 7200.0), ("1.5h", 5400.0), ("250ms", 0.25)],
 )
 def test_durations_are_read_as_people_type_them(text: str, seconds: float) -> None:
     assert durations.parse(text) == seconds

@@ -1,0 +1,59 @@
+"""Owning a name: its lease, what an earlier run left under it, and writing its files."""
+
+import contextlib
+import fcntl
+import os
+
+from dogwatch.formats.sentinel import SUFFIXES
+from dogwatch.lean import write_atomic
+from dogwatch.model.errors import RefusedError
+
+KEEP_RUNS = 10
+"""Earlier runs of a name that are kept in the archive."""
+
+
+def refuse_links(base: str) -> None:
+    """A link planted where we are about to write would lead our output elsewhere."""
+    for suffix in (*SUFFIXES, "lock"):
+        if os.path.islink(f"{base}.{suffix}"):
+            raise RefusedError(f"{base}.{suffix} is a symbolic link; remove it and try again")
+
+
+def lock(base: str) -> int | None:
+    """Take the lease of a name: a file descriptor to hold or inherit, None while another holds it."""
+    fd = os.open(f"{base}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def archive(directory: str, name: str) -> None:
+    """Move away what an earlier run of this name left, status first, so that it can complete no new one."""
+    base = f"{directory}/{name}"
+    present = [suffix for suffix in ("status", *SUFFIXES) if os.path.lexists(f"{base}.{suffix}")]
+    if not present:
+        return
+    shelf = f"{directory}/archive/{name}"
+    os.makedirs(shelf, 0o700, exist_ok=True)
+    kept = sorted(os.listdir(shelf))
+    number = int(kept[-1]) + 1 if kept and kept[-1].isdigit() else 1
+    box = f"{shelf}/{number:06d}"
+    os.mkdir(box, 0o700)
+    for suffix in dict.fromkeys(present):
+        os.rename(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
+    for old in kept[: max(0, len(kept) + 1 - KEEP_RUNS)]:
+        _remove(f"{shelf}/{old}")
+
+
+def _remove(box: str) -> None:
+    with contextlib.suppress(OSError):
+        for entry in os.listdir(box):
+            os.unlink(f"{box}/{entry}")
+        os.rmdir(box)
+
+
+def write(path: str, text: str) -> None:
+    write_atomic(path, text, durable=True)

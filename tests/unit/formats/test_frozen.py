@@ -1,0 +1,79 @@
+"""Files of version 1 must load for ever, and what is written today must still have their shape."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dogwatch.formats import line, sentinel
+from dogwatch.judge import job
+from dogwatch.judge.consequences import NEXT
+from dogwatch.model.errors import FormatError
+from dogwatch.model.facts import Beat, Identity, JobFacts, Result, Source
+
+GOLDENS = Path(__file__).parents[2] / "goldens" / "formats" / "v1"
+
+
+def text(name: str) -> str:
+    return (GOLDENS / name).read_text()
+
+
+def test_a_record_of_a_working_job_loads() -> None:
+    record = sentinel.record(text("working.json"))
+    assert record.shim == Identity("desk", "a7501985-e2f9-49ec-b552-0dc825451954", "pid:[4026531836]", 5143, 204099)
+    assert (record.name, record.command, record.policy.timeout_s, record.end) == ("build", ("make", "all"), None, None)
+
+
+def test_a_record_of_an_end_loads() -> None:
+    end = sentinel.record(text("completed.json")).end
+    assert end is not None
+    assert (end.state, end.exit_code, end.elapsed_s, end.left) == ("completed", 0, 1.006, (("sleep", 5150),))
+
+
+def test_a_record_of_a_crash_loads_with_its_notes() -> None:
+    record = sentinel.record(text("crashed.json"))
+    assert record.end is not None
+    assert (record.end.signal, len(record.notes)) == (9, 1)
+
+
+def test_what_a_keeper_saw_loads() -> None:
+    seen = sentinel.seen(text("stale.seen"))
+    assert (seen.stale_since, seen.sources["cpu"]) == (2641.2, Source(0.53, 2641.0, 2100.0))
+
+
+def test_a_beat_loads() -> None:
+    assert sentinel.beat(text("noted.beat")) == Beat("epoch 3", 0.4)
+
+
+def test_a_verdict_is_written_as_frozen() -> None:
+    record = sentinel.record(text("completed.json"))
+    facts = JobFacts("build", 0.0, record=record, log="/jobs/build.log", result=Result(valid=True, value={"ok": True}))
+    verdict = job.judge(facts)
+    assert line.encode(verdict, NEXT[verdict.state]) + "\n" == text("wait.jsonl")
+
+
+@pytest.mark.parametrize("load", [sentinel.record, sentinel.seen, sentinel.beat])
+@pytest.mark.parametrize("rubbish", ["", "{", "[]", "1", "null", '{"schema": 1}', '{"schema": 2}', "\x00\xff"])
+def test_rubbish_is_a_format_error_and_nothing_else(load: Any, rubbish: str) -> None:
+    with pytest.raises(FormatError, match="cannot be read"):
+        load(rubbish)
+
+
+@pytest.mark.parametrize("cut", range(1, 900, 37))
+def test_a_half_written_record_is_a_format_error(cut: int) -> None:
+    with pytest.raises(FormatError):
+        sentinel.record(text("completed.json")[:cut])
+
+
+@pytest.mark.parametrize("rubbish", ["", "x", "-5", "0", "1", "99999999999", "12 13"])
+def test_a_pid_file_with_rubbish_is_a_format_error(rubbish: str) -> None:
+    with pytest.raises(FormatError, match="pid file holds"):
+        sentinel.pid(rubbish)
+
+
+def test_the_spool_golden_numbers_its_lines() -> None:
+    lines = [json.loads(row) for row in text("build.18f6a2b3c4d-a1b2c3.jsonl").splitlines()]
+    assert [row["n"] for row in lines] == list(range(1, len(lines) + 1))
