@@ -72,15 +72,24 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def descendants(pid: int, *, besides: int = 0) -> list[int]:
+def descendants(pid: int, *, besides: int = 0, jobs: bool = True) -> list[int]:
+    """Everything below a process; without ``jobs``, not what it started as jobs of their own."""
     found: list[int] = []
     todo = [pid]
     while todo:
         for child in children(todo.pop()):
-            if child != besides:
+            if child != besides and (jobs or not is_shim(child)):
                 found.append(child)
                 todo.append(child)
     return found
+
+
+def is_shim(pid: int) -> bool:
+    """Whether a process is the shim of a job: then what is below it is that job's, not its starter's."""
+    try:
+        return "dogwatch.shim" in read_text(f"/proc/{pid}/cmdline")
+    except OSError:
+        return False
 
 
 def cpu_of(fields: list[str], *, own: bool) -> float:

@@ -127,7 +127,7 @@ class Shim:
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
         if "heartbeat" not in self.wanted:
             os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-        self.sources = dict.fromkeys(self.wanted & {"output", "beat"}, (0.0, self.started, self.started))
+        self.sources = dict.fromkeys(self.wanted - RATES.keys(), (0.0, self.started, self.started))
         track(self.sources, self.deep_sample(), self.started)
         self.write_seen()
         self.spool("started", pid=self.work)
@@ -217,7 +217,7 @@ class Shim:
             return self.status is not None
         if time.monotonic() >= self.give_up_at:
             return True
-        return self.status is not None and not descendants(os.getpid(), besides=self.helper)
+        return self.status is not None and not self.tree()
 
     def next_due(self) -> float:
         if self.stopping:
@@ -416,9 +416,13 @@ class Shim:
         self.signal_tree(first)
         self.signal_tree(signal.SIGCONT, again=True)
 
+    def tree(self) -> list[int]:
+        """All that is ours to end. A job that the work started with `run -d` has a shim of its own and outlives us."""
+        return descendants(os.getpid(), besides=self.helper, jobs=False)
+
     def signal_tree(self, number: int, *, again: bool = False) -> None:
         """Everything below us is our child or becomes it when its parent dies: no pid here is another's."""
-        for pid in descendants(os.getpid(), besides=self.helper):
+        for pid in self.tree():
             if again or pid not in self.told or not self.stopping:
                 self.quietly(os.kill, pid, number)
             if self.stopping:
@@ -452,7 +456,7 @@ class Shim:
         if self.cannot_start:
             code = 127 if self.cannot_start == errno.ENOENT else 126
             reason = f"could not be started: {os.strerror(self.cannot_start)}"
-        left = descendants(os.getpid(), besides=self.helper)
+        left = self.tree()
         return {
             "state": state or ("crashed" if number else "failed" if code else "completed"),
             "exit_code": code, "signal": number, "reason": reason,

@@ -14,15 +14,18 @@ from dogwatch.store import places, sentinels
 def main(options: Options) -> int:
     if options.names:
         raise UsageError("ls takes no names; `dogwatch why NAME` tells about one job")
-    verdicts: list[Verdict] = []
+    shown = 0
     for directory in _directories(options):
-        verdicts += look_at_all(Looker(directory, settings.policy(options)))
-    if options.flag("--json"):
-        for verdict in verdicts:
-            print(say.as_json(verdict))
-    elif verdicts:
-        print(say.table(verdicts))
-    else:
+        verdicts = look_at_all(Looker(directory, settings.policy(options)))
+        if options.flag("--json"):
+            for verdict in verdicts:
+                print(say.as_json(verdict))
+        elif verdicts:
+            if options.flag("--all"):
+                print(f"{'' if not shown else chr(10)}{os.path.basename(directory)}:")
+            print(say.table(verdicts))
+        shown += len(verdicts)
+    if not shown and not options.flag("--json"):
         print("no jobs here; `dogwatch run -d -- CMD` starts one", file=sys.stderr)
     return 0
 

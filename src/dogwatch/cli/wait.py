@@ -31,13 +31,17 @@ def main(options: Options) -> int:
         from dogwatch.cli.live import LiveLine
 
         live = LiveLine(looker.directory)
-    for outcome in waiting.outcomes(live.draw if live else None):
+    try:
+        for outcome in waiting.outcomes(live.draw if live else None):
+            if live:
+                live.clear()
+            say.show(outcome.verdict, json=options.flag("--json"))
+            codes[outcome.verdict.name] = code_of(outcome)
+            if options.flag("--any"):
+                break
+    finally:
         if live:
             live.clear()
-        say.show(outcome.verdict, json=options.flag("--json"))
-        codes[outcome.verdict.name] = code_of(outcome)
-        if options.flag("--any"):
-            break
     return next((code for code in (codes.get(name, 0) for name in names) if code), 0)
 
 

@@ -12,6 +12,7 @@ from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 
 SCHEMA = 1
+MARK = "DOGWATCH_"
 PR_SET_CHILD_SUBREAPER = 36
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BOOT = "import sys; sys.path.append(sys.argv[1]); from dogwatch.shim import main; main()"
@@ -56,6 +57,8 @@ def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, comm
         f"{job.directory}/spool/shim.err", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
     )
     argv = command or shim_command()
+    # Started from within another job, this one is nevertheless not that job's to count or to end.
+    unmarked = {key: value for key, value in os.environ.items() if not key.startswith(MARK)}
     pid = os.fork()
     if pid == 0:
         try:
@@ -66,7 +69,7 @@ def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, comm
             os.dup2(errors, 2)
             for fd in {*stdio, control, lease}:
                 os.set_inheritable(fd, True)
-            os.execv(argv[0], argv)  # noqa: S606
+            os.execve(argv[0], argv, unmarked)  # noqa: S606
         finally:
             os._exit(127)
     os.close(feed)
@@ -78,7 +81,7 @@ def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, comm
 
 
 def _specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:
-    marks = {"DOGWATCH_DIR": job.directory, "DOGWATCH_NAME": job.name, "DOGWATCH_RUN": job.run}
+    marks = {f"{MARK}DIR": job.directory, f"{MARK}NAME": job.name, f"{MARK}RUN": job.run}
     return {
         "dir": job.directory,
         "name": job.name,

@@ -47,7 +47,7 @@ def end_tree(roots: Callable[[], set[int]], patience: float = KILL_AFTER) -> lis
     give_up = deadline + patience
     while True:
         for root in roots():
-            for pid in (root, *proc.descendants(root)):
+            for pid in (root, *proc.descendants(root, jobs=False)):
                 start = proc.start_time(pid)
                 if pid not in known and start:
                     known[pid] = start

@@ -164,8 +164,12 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     policy = facts.record.policy if facts.record else facts.policy or PATIENT
     last = max(source.moved for source in keeper.sources.values())
     silent = facts.now - last
+    started = facts.record.started_mono if facts.record else None
     moves = tuple(
-        Evidence(_called(name), "last moved", facts.now - moved) for name, (_, _, moved) in keeper.sources.items()
+        Evidence(
+            _called(name), "last moved" if moved != started else "has not moved since the start,", facts.now - moved
+        )
+        for name, (_, _, moved) in keeper.sources.items()
     )
     if silent >= policy.stale_s:
         return _stalled(verdict._replace(silent_s=silent), keeper, policy, facts.now, moves)
@@ -173,13 +177,13 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     latest = max(keeper.sources, key=lambda name: keeper.sources[name].moved)
     return verdict._replace(
         progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*seen, *moves),
-        reason=note or f"last {_called(latest)} {in_words(silent)} ago",
+        reason=note or f"{'started' if last == started else f'last {_called(latest)}'} {in_words(silent)} ago",
         deadline=_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
     )  # fmt: skip
 
 
 def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: tuple[Evidence, ...]) -> Verdict:
-    words = [_called(name) for name in policy.progress if name in keeper.sources]
+    words = [_called(name) for name in policy.progress]
     silence = f"no {_listed(words)} for {in_words(verdict.silent_s or 0.0)}"
     if verdict.process == "unsupervised":
         silence = f"unsupervised, and {silence}"

@@ -124,7 +124,7 @@ def test_silence_within_the_grace_period_is_not_stuck_yet() -> None:
 def test_silence_through_the_grace_period_is_stuck_and_not_final() -> None:
     verdict = job.judge(facts(notes=seen(630.0, stale_since=NOW - 30.0)))
     assert (verdict.state, verdict.final, verdict.progress) == ("stuck", False, "stalled")
-    assert verdict.reason == "no output for 10m 30s (stale after 10m, grace 30s)"
+    assert verdict.reason == "no output, CPU, I/O or beat for 10m 30s (stale after 10m, grace 30s)"
 
 
 def test_a_keeper_that_has_not_looked_since_the_grace_period_ended_proves_nothing() -> None:
