@@ -233,7 +233,7 @@ class Shim:
         os.close(self.exec_pipe)
         self.cannot_start = int(said or 0)
         if not said:
-            self.tell(f"started {self.work}")
+            self.tell(f"started\t{self.work}")
 
     def on_signal(self, number: int) -> None:
         if number in ENDINGS:

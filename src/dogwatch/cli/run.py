@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
@@ -11,8 +10,6 @@ from dogwatch.hands import spawn
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import UsageError
-from dogwatch.model.facts import Gone
-from dogwatch.senses import processes
 
 REFUSED, TIMED_OUT, INTERRUPTED = 125, 124, 130
 CANNOT = "could not be started"
@@ -93,7 +90,8 @@ def _foreground(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> in
     ending = relay.run(IDLE if os.isatty(2) else 3600.0, idle if os.isatty(2) else lambda: None, live.clear)
     verdict = looker.verdict(job.name)
     if ending is None:
-        return _without_shim(job, looker)
+        print(f"dogwatch: its shim was killed; {say.as_line(verdict)}", file=sys.stderr)
+        return REFUSED
     if json:
         print("" if relay.line_start else "\n", say.as_json(verdict), sep="", flush=True)
     elif verdict.reason.startswith(CANNOT):
@@ -112,12 +110,3 @@ def _exit_code(ending: list[str]) -> int:
     if state in ("stopped", "stuck"):
         return REFUSED
     return 128 + int(number) if number != "None" else int(code)
-
-
-def _without_shim(job: spawn.Job, looker: Looker) -> int:
-    """Our shim was killed: stay with the work until it ends, though nobody can say any more how."""
-    facts = looker.facts(job.name)
-    while facts.record is not None and not isinstance(processes.find(facts.record.work, looker.place), Gone):
-        time.sleep(0.1)
-    print(f"dogwatch: its shim was killed; {say.as_line(looker.verdict(job.name))}", file=sys.stderr)
-    return REFUSED

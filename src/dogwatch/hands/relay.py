@@ -58,6 +58,10 @@ class Relay:
         self.log = log
         self.said = b""
         self.ending: list[str] | None = None
+        self.work = 0
+        self.witness = -1
+        self.over = False
+        """The work has ended and nobody is left to say how."""
         self.line_start = True
         """Nothing of the work's stands on the caller's current line."""
         self.typed = b""
@@ -68,15 +72,14 @@ class Relay:
         """Relay. ``idle`` is called when nothing came for ``every`` seconds, ``busy`` before anything is shown."""
         with self.signals(), self.raw():
             self.register()
-            while self.ending is None:
+            while self.ending is None and not self.over:
                 ready = self.poll.poll(every * 1000)
                 if not ready:
                     idle()
                 for fd, event in ready:
                     if fd in self.streams.copies:
                         busy()
-                    if not self.handle(fd, event):
-                        return None
+                    self.handle(fd, event)
             busy()
             self.drain()
         return self.ending
@@ -90,13 +93,14 @@ class Relay:
         if self.streams.terminal >= 0:
             self.poll.register(0, select.POLLIN)
 
-    def handle(self, fd: int, event: int) -> bool:
-        """Deal with one descriptor. False: the shim is gone without a word."""
+    def handle(self, fd: int, event: int) -> None:
         if fd == self.inbox:
             for number in set(os.read(self.inbox, 4096)):
                 self.on_signal(number)
         elif fd == self.shim.control:
-            return self.hear()
+            self.hear()
+        elif fd == self.witness:
+            self.over = True
         elif fd == 0:
             self.type(fd)
         else:
@@ -104,7 +108,6 @@ class Relay:
                 self.flush_typed()
             if event & ~select.POLLOUT and self.copy(fd) == 0:
                 self.poll.unregister(fd)
-        return True
 
     def plain(self) -> bool:
         """Whether a line of ours may stand on the caller's terminal: nothing unfinished, nothing full-screen there."""
@@ -146,16 +149,30 @@ class Relay:
 
     # The shim
 
-    def hear(self) -> bool:
+    def hear(self) -> None:
         heard = os.read(self.shim.control, 4096)
         *lines, self.said = (self.said + heard).split(b"\n")
         for line in lines:
             words = line.decode("utf-8", "replace").split("\t")
             if words[0] == "ended":
                 self.ending = words
+            elif words[0] == "started":
+                self.work = int(words[1])
             elif words[0] == "suspended" and self.streams.terminal >= 0:
                 self.suspend()
-        return bool(heard) or self.ending is not None
+        if not heard:
+            self.poll.unregister(self.shim.control)
+            self.outlive_shim()
+
+    def outlive_shim(self) -> None:
+        """The shim was killed without a word: go on relaying until the work itself has ended."""
+        try:
+            self.witness = os.pidfd_open(self.work) if self.work else -1
+        except OSError:
+            self.witness = -1
+        if self.witness >= 0:
+            self.poll.register(self.witness, select.POLLIN)
+        self.over = self.witness < 0
 
     def tell(self, number: int) -> None:
         """The shim is our child and not reaped before we end, so its pid is its own."""
