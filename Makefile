@@ -14,6 +14,7 @@ install: $(VENV)/.runtime
 	@env -u PYTHONDONTWRITEBYTECODE $(PY) -m compileall -q src
 
 $(VENV)/.runtime: pyproject.toml scripts/venv
+	@echo "preparing $(VENV) …"
 	@scripts/venv $(VENV)
 	@$(PIP) --editable .
 	@touch $@

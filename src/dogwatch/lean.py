@@ -5,12 +5,16 @@ The json module costs as much to import as a whole `dogwatch beat` may take; wri
 
 from __future__ import annotations
 
+import errno
 import os
 
 try:
     from _json import encode_basestring_ascii as quote
 except ImportError:  # an interpreter without the C accelerator
     from json.encoder import encode_basestring_ascii as quote
+
+KIND, REGULAR = 0o170000, 0o100000
+"""Of a file's mode; the stat module has them too, and an import more."""
 
 
 def dumps(value: object) -> str:
@@ -28,6 +32,15 @@ def dumps(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(dumps, value)) + "]"
     raise TypeError(type(value))
+
+
+def open_plain(path: str) -> int:
+    """Open a file for reading: no link is followed, no pipe or device can make us wait. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if os.fstat(fd).st_mode & KIND != REGULAR:
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return fd
 
 
 def write_atomic(path: str, text: str, *, durable: bool = False) -> None:

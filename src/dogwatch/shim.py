@@ -120,6 +120,18 @@ class Shim:
 
     def run(self) -> None:
         self.listen()
+        try:
+            self.begin()
+        except OSError as error:  # a full or read-only disk: the gate stays shut, the work never ran
+            self.tell(f"refused\t{error.strerror}")
+            return
+        os.write(self.gate, b"\n")
+        os.close(self.gate)
+        self.loop()
+        self.finish()
+
+    def begin(self) -> None:
+        """Everything that must be on disk before the work may run."""
         self.fork()
         self.record["work"] = {"pid": self.work, "start": start_time(self.work)}
         self.enter("working", save=False)
@@ -131,10 +143,6 @@ class Shim:
         track(self.sources, self.deep_sample(), self.started)
         self.write_seen()
         self.spool("started", pid=self.work)
-        os.write(self.gate, b"\n")
-        os.close(self.gate)
-        self.loop()
-        self.finish()
 
     def listen(self) -> None:
         """Turn signals into bytes in a pipe: the loop is the only place where anything happens.
@@ -487,7 +495,7 @@ class Shim:
     def write_seen(self) -> None:
         seen = {
             "schema": SCHEMA, "run": self.run_id, "boot": self.boot,
-            "at": time.monotonic(), "stale_since": self.stale_since,
+            "at": time.monotonic(), "stale_since": self.stale_since, "stuck": self.stuck,
             "sources": {k: {"value": v, "at": at, "moved": moved} for k, (v, at, moved) in self.sources.items()},
             "helper": self.helper, "own_cpu_s": self.own_cpu, "own_io": self.own_io,
         }  # fmt: skip

@@ -33,12 +33,13 @@ records = st.builds(
     moments, moments, who, who, st.just(()), st.none() | ends,
 )  # fmt: skip
 notes = st.builds(
-    Seen, st.just("r"), st.just("b"), moments, st.none() | moments,
+    Seen, st.just("r"), st.just("b"), moments, st.none() | moments, st.booleans(),
     st.dictionaries(st.sampled_from(PROGRESS_SOURCES), st.builds(Source, moments, moments, moments)),
 )  # fmt: skip
 looks = st.builds(
     JobFacts, st.just("n"), st.just(NOW), st.booleans(), st.none() | records, st.none() | st.just(PATIENT),
-    st.none() | st.sampled_from(["SUCCESS\n", "FAILED", "", "odd"]), st.none() | moments, st.none() | moments,
+    st.none() | st.sampled_from(["SUCCESS\n", "FAILED", "", "odd"]), st.none() | moments,
+    st.booleans(), st.none() | moments,
     st.none() | st.builds(Result, st.booleans(), st.none()), processes, processes, st.none() | notes,
     st.just(()), st.none(), st.none() | st.just("/jobs/n.log"), st.none() | st.floats(0, 1e6),
 )  # fmt: skip
@@ -77,9 +78,9 @@ def test_whatever_moved_within_the_threshold_is_not_stuck(facts: JobFacts, sourc
 
 @given(looks)
 def test_a_judge_that_is_asked_never_stops_what_may_only_be_reported(facts: JobFacts) -> None:
-    what, seconds, word, _ = job.answer(job.judge(facts), PATIENT)
+    what, seconds, word, _ = job.answer(facts, PATIENT)
     assert what == "wait"
-    assert seconds >= 1.0
+    assert seconds >= 0.0
     assert word in ("moving", "stale", "stuck")
 
 

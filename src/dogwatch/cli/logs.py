@@ -7,6 +7,7 @@ import time
 from dogwatch.cli import settings
 from dogwatch.cli.options import Options
 from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.lean import open_plain
 from dogwatch.loops.look import Looker
 from dogwatch.loops.wakeups import Wakeups
 from dogwatch.model.errors import RefusedError, UsageError
@@ -24,11 +25,13 @@ def main(options: Options) -> int:
     if not sentinels.exists(base):
         print(f"dogwatch: there is no job {names[0]!r} in {looker.directory}", file=sys.stderr)
         return EXIT_CODES["not_found"]
-    if os.path.islink(f"{base}.log"):
-        raise RefusedError(f"{base}.log is a symbolic link; it is not followed")
-    if not os.path.exists(f"{base}.log"):
+    try:
+        fd = open_plain(f"{base}.log")
+    except FileNotFoundError:
         return 0
-    fd = os.open(f"{base}.log", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        why = "a symbolic link; it is not followed" if os.path.islink(f"{base}.log") else error.strerror
+        raise RefusedError(f"{base}.log: {why}") from error
     try:
         if count is not None:
             os.lseek(fd, tail_offset(fd, count), os.SEEK_SET)

@@ -9,7 +9,7 @@ from dogwatch.formats import names
 from dogwatch.hands import spawn
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
-from dogwatch.model.errors import UsageError
+from dogwatch.model.errors import RefusedError, UsageError
 
 REFUSED, TIMED_OUT, INTERRUPTED = 125, 124, 130
 CANNOT = "could not be started"
@@ -89,6 +89,8 @@ def _foreground(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> in
 
     ending = relay.run(IDLE if os.isatty(2) else 3600.0, idle if os.isatty(2) else lambda: None, live.clear)
     verdict = looker.verdict(job.name)
+    if ending is not None and ending[0] == "refused":
+        raise RefusedError(f"cannot write to {job.directory}: {ending[1]}")
     if ending is None:
         print(f"dogwatch: its shim was killed; {say.as_line(verdict)}", file=sys.stderr)
         return REFUSED

@@ -61,7 +61,7 @@ def seen(text: str) -> Seen:
         _check_schema(found)
         sources = {k: Source(float(v["value"]), v["at"], v["moved"]) for k, v in found["sources"].items()}
         return Seen(
-            found["run"], found["boot"], found["at"], found["stale_since"], sources,
+            found["run"], found["boot"], found["at"], found["stale_since"], found["stuck"], sources,
             found["helper"], found["own_cpu_s"], found["own_io"],
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -91,9 +91,13 @@ def pid(text: str) -> int:
 
 def result(text: str) -> Result:
     try:
-        return Result(valid=True, value=json.loads(text))
+        return Result(valid=True, value=json.loads(text, parse_constant=_no_number))
     except (ValueError, RecursionError):
         return Result(valid=False, value=None)
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not JSON, whatever Python says")
 
 
 def _check_schema(found: dict[str, Any]) -> None:

@@ -154,7 +154,7 @@ class Relay:
         *lines, self.said = (self.said + heard).split(b"\n")
         for line in lines:
             words = line.decode("utf-8", "replace").split("\t")
-            if words[0] == "ended":
+            if words[0] in ("ended", "refused"):
                 self.ending = words
             elif words[0] == "started":
                 self.work = int(words[1])

@@ -41,5 +41,5 @@ REPORTED = ("stuck", "waiting", "limited")
 
 
 def exit_code(state: str) -> int:
-    """Code for a state that a caller's wait ended in; a state that still lives is told apart."""
-    return EXIT_CODES.get(state, STILL_RUNNING)
+    """Code for a state that a wait ended in. A live state without one is what the caller waited for (`--until`)."""
+    return EXIT_CODES.get(state, 0)

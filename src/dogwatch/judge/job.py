@@ -84,7 +84,7 @@ def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
     verdict = verdict._replace(exit_code=0)
     if facts.result is not None:
         verdict = verdict._replace(reason=f"{verdict.reason}; its result is not valid JSON")
-    if facts.record is not None or not isinstance(facts.shim, Alive) or facts.watched_s is None:
+    if facts.record is not None or not isinstance(facts.shim, Alive) or not facts.watched:
         return verdict
     until = (facts.now if facts.status_since is None else facts.status_since) + RESULT_PATIENCE
     return verdict._replace(settled=facts.now >= until, look_at=until)
@@ -131,15 +131,15 @@ def _foreign(facts: JobFacts) -> Verdict:
 
 def _unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verdict:
     """No process to look at: as long as its heartbeat may still move, there is something to wait for."""
-    policy = facts.policy or PATIENT
+    policy = facts.record.policy if facts.record else facts.policy or PATIENT
     pulse = facts.seen.sources.get("heartbeat") if facts.seen else None
     patience = SECOND_LOOK if pulse is None else policy.stale_s + policy.grace_s
-    silent = facts.watched_s or 0.0 if pulse is None else facts.now - pulse.moved
+    since = pulse.moved if pulse else facts.now if facts.unseen_since is None else facts.unseen_since
     if pulse is not None:
-        why += f"; its heartbeat moved {in_words(silent)} ago"
-    settled = facts.watched_s is None or silent >= patience
+        why += f"; its heartbeat moved {in_words(facts.now - since)} ago"
+    settled = not facts.watched or facts.now >= since + patience
     verdict = _verdict(facts, "unknown", why, "unknown", seen)
-    return verdict._replace(settled=settled, look_at=None if settled else facts.now + patience - silent)
+    return verdict._replace(settled=settled, look_at=None if settled else since + patience)
 
 
 def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
@@ -183,27 +183,22 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
 
 
 def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: tuple[Evidence, ...]) -> Verdict:
-    words = [_called(name) for name in policy.progress]
-    silence = f"no {_listed(words)} for {in_words(verdict.silent_s or 0.0)}"
+    silence = f"no {_listed([_called(name) for name in policy.progress])} for {in_words(verdict.silent_s or 0.0)}"
     if verdict.process == "unsupervised":
         silence = f"unsupervised, and {silence}"
-    end = None if keeper.stale_since is None else keeper.stale_since + policy.grace_s
-    if end is not None and now >= end and keeper.at >= end:
+    if keeper.stuck:
         return verdict._replace(
             state="stuck", progress="stalled",
             reason=f"{silence} (stale after {in_words(policy.stale_s)}, grace {in_words(policy.grace_s)})",
             evidence=moves, against=(*verdict.evidence, *verdict.against),
         )  # fmt: skip
-    if end is None:
-        return verdict._replace(
-            progress="stalled",
-            reason=f"{silence}; its grace period begins",
-            look_at=now,
-            against=(*verdict.against, *moves),
-        )
+    end = now if keeper.stale_since is None else keeper.stale_since + policy.grace_s
+    wait = "its grace period begins" if keeper.stale_since is None else "its grace period is over"
+    if end > now:
+        wait = f"stuck in {in_words(end - now)} unless it moves"
     return verdict._replace(
-        progress="stalled", reason=f"{silence}; stuck in {in_words(max(0.0, end - now))} unless it moves", look_at=end,
-        against=(*verdict.against, *moves), deadline=("stuck unless it moves", end - now),
+        progress="stalled", reason=f"{silence}; {wait}", look_at=end, against=(*verdict.against, *moves),
+        deadline=("stuck unless it moves", end - now),
     )  # fmt: skip
 
 
@@ -215,11 +210,13 @@ def _deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[st
     return what, at - facts.now
 
 
-def keep(verdict: Verdict, seen: Seen, now: float) -> Seen:
-    """What a watcher notes after a look where no shim keeps the job's time."""
-    stalled = verdict.progress == "stalled"
-    since = seen.stale_since if seen.stale_since is not None else now
-    return seen._replace(at=now, stale_since=since if stalled else None)
+def keep(verdict: Verdict, seen: Seen, policy: Policy, now: float) -> Seen:
+    """What a keeper of a job's time notes after a look of its own: when silence began to count, when it was enough."""
+    if verdict.progress != "stalled":
+        return seen._replace(at=now, stale_since=None, stuck=False)
+    if seen.stale_since is None:
+        return seen._replace(at=now, stale_since=now, stuck=False)
+    return seen._replace(at=now, stuck=now >= seen.stale_since + policy.grace_s)
 
 
 def shift(seen: Seen, gap: float) -> Seen:
@@ -229,14 +226,16 @@ def shift(seen: Seen, gap: float) -> Seen:
     return seen._replace(at=seen.at + gap, sources=sources, stale_since=since)
 
 
-def answer(verdict: Verdict, policy: Policy) -> tuple[str, float, str, str]:
+def answer(facts: JobFacts, policy: Policy) -> tuple[str, float, str, str]:
     """What the shim is told when it asks: wait or stop, seconds, moving, stale or stuck, why."""
-    if verdict.state == "stuck":
-        return ("stop" if policy.on_stuck == "stop" else "wait"), policy.stale_s, "stuck", verdict.reason
-    if verdict.progress == "stalled":
-        return "wait", policy.grace_s, "stale", verdict.reason
-    silent = verdict.silent_s or 0.0
-    return "wait", max(1.0, policy.stale_s - silent), "moving", verdict.reason
+    verdict = judge(facts)
+    if verdict.progress != "stalled" or facts.seen is None:
+        return "wait", max(1.0, policy.stale_s - (verdict.silent_s or 0.0)), "moving", verdict.reason
+    after = keep(verdict, facts.seen, policy, facts.now)
+    verdict = judge(facts._replace(seen=after))
+    if after.stuck:
+        return ("stop" if policy.on_stuck == "stop" else "wait"), max(1.0, policy.stale_s), "stuck", verdict.reason
+    return "wait", max(0.0, verdict.deadline[1] if verdict.deadline else policy.grace_s), "stale", verdict.reason
 
 
 # Words --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from dogwatch.loops.look import Looker
 
 def decide(looker: Looker, name: str) -> str:
     facts = looker.facts(name)
-    verdict = job.judge(facts)
     policy = facts.record.policy if facts.record else looker.policy
-    what, seconds, word, reason = job.answer(verdict, policy)
+    what, seconds, word, reason = job.answer(facts, policy)
     return f"{what}\t{seconds}\t{word}\t{reason}"

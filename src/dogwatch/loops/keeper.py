@@ -26,7 +26,7 @@ class Keeper:
     def note(self, facts: JobFacts, verdict: Verdict) -> tuple[Seen, float]:
         """The notes after a look, and when to look again though nothing may wake us."""
         policy = facts.record.policy if facts.record else self.policy
-        seen = self.begin(facts, policy) if facts.seen is None else job.keep(verdict, facts.seen, facts.now)
+        seen = self.begin(facts, policy) if facts.seen is None else job.keep(verdict, facts.seen, policy, facts.now)
         if facts.record and isinstance(facts.shim, Gone):
             self.write(seen)
         return seen, facts.now + max(policy.stale_s / 10, proc.RATE_SPAN)
@@ -41,7 +41,7 @@ class Keeper:
             cpu, io = proc.consumption(root.pid, own=True, helper=0, own_cpu=0.0, own_io=0.0)
             proc.track(sources, {k: v for k, v in (("cpu", cpu), ("io", io)) if k in policy.progress}, facts.now)
         run = facts.record.run if facts.record else ""
-        return Seen(run, self.boot, facts.now, None, {name: Source(*source) for name, source in sources.items()})
+        return Seen(run, self.boot, facts.now, None, False, {name: Source(*source) for name, source in sources.items()})
 
     def write(self, seen: Seen) -> None:
         with contextlib.suppress(OSError):

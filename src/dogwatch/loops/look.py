@@ -24,8 +24,8 @@ from dogwatch.store import sentinels
 class Memory(Value):
     """What a watcher remembers between its looks at one job."""
 
-    since: float
     status_since: float | None = None
+    unseen_since: float | None = None
     seen: Seen | None = None
     """Notes that the watcher keeps itself, where no shim does."""
 
@@ -75,7 +75,7 @@ class _Look:
         return JobFacts(
             name=self.name, now=self.now, record=record, policy=self.looker.policy, status=status,
             status_since=memory.status_since if memory else None,
-            watched_s=self.now - memory.since if memory else None,
+            watched=memory is not None, unseen_since=memory.unseen_since if memory else None,
             result=self.result() if status else None, shim=shim, work=work, seen=seen, survivors=survivors,
             beat=self.beat(), log=self.log(), elapsed_s=self.elapsed(record),
             heartbeat_age_s=self.age("heartbeat"), troubles=tuple(self.troubles),

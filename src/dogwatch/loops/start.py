@@ -21,10 +21,8 @@ def claim(directory: str, name: str, looker: Looker) -> int:
     if lease is None or not (verdict.final or verdict.process == "gone"):
         if lease is not None:
             os.close(lease)
-        raise RefusedError(
-            f"{name} is {verdict.state} already ({verdict.reason}); "
-            f"wait for it, `dogwatch stop {name}`, or choose another --name"
-        )
+        already = "being started by someone else" if verdict.final else f"{verdict.state} already ({verdict.reason})"
+        raise RefusedError(f"{name} is {already}; wait for it, `dogwatch stop {name}`, or choose another --name")
     try:
         claims.archive(directory, name)
     except OSError as error:
@@ -51,5 +49,8 @@ def detached(job: spawn.Job, lease: int) -> list[str]:
     with open(shim.control, encoding="utf-8", errors="replace") as said:
         first = said.readline().rstrip("\n")
         if first:
-            return first.split("\t")
+            words = first.split("\t")
+            if words[0] == "refused":
+                raise RefusedError(f"cannot write to {job.directory}: {words[1]}")
+            return words
     raise RefusedError(f"the shim of {job.name} did not start; see {job.directory}/spool/shim.err")

@@ -49,7 +49,7 @@ class _Subject:
 
     def __init__(self, name: str, now: float) -> None:
         self.name = name
-        self.memory = Memory(since=now)
+        self.memory = Memory()
         self.due = now
         self.verdict: Verdict | None = None
         self.pid = self.pid_start = 0
@@ -158,8 +158,11 @@ class Wait:
 
     def remember(self, subject: _Subject, facts: JobFacts, verdict: Verdict) -> None:
         """Note what this look saw, and when the next must be even if nothing wakes us."""
-        if facts.status is not None and subject.memory.status_since is None:
-            subject.memory = subject.memory._replace(status_since=facts.now)
+        memory = subject.memory
+        if facts.status is not None and memory.status_since is None:
+            memory = memory._replace(status_since=facts.now)
+        unseen = memory.unseen_since if memory.unseen_since is not None else facts.now
+        subject.memory = memory._replace(unseen_since=unseen if verdict.state == "unknown" else None)
         late = facts.now + AGAIN  # its shim is about to tell; look once more if it does not
         subject.due = NEVER if verdict.look_at is None else verdict.look_at if verdict.look_at > facts.now else late
         alive = facts.shim if isinstance(facts.shim, Alive) else facts.work

@@ -86,6 +86,8 @@ class Seen(Value):
     boot: str
     at: float
     stale_since: float | None
+    stuck: bool
+    """The judge said so when the keeper asked at the end of the grace period, and nothing has moved since."""
     sources: dict[str, Source]
     helper: int = 0
     own_cpu_s: float = 0.0
@@ -118,8 +120,10 @@ class JobFacts(Value):
     """Text of the status file, None when there is none."""
     status_since: float | None = None
     """When this watcher first saw that status; None for a single look."""
-    watched_s: float | None = None
-    """How long this watcher has been looking; None for a single look."""
+    watched: bool = False
+    """Whoever looks will look again; a single look must say what it can."""
+    unseen_since: float | None = None
+    """Since when this watcher sees no process of it."""
     result: Result | None = None
     shim: Process = Unseen("not looked at")
     """The process of the pid file: our shim, or a foreign wrapper."""

@@ -3,6 +3,8 @@
 import os
 import re
 
+from dogwatch.lean import open_plain
+
 CHUNK = 1 << 20
 TAIL = 4096
 LONGEST_LINE = 1 << 20
@@ -20,7 +22,7 @@ class LogScan:
     def find(self) -> str | None:
         """The first new line that matches. An unfinished last line counts too; it may be a prompt."""
         try:
-            with open(self.path, "rb") as log:
+            with open(open_plain(self.path), "rb") as log:
                 log.seek(self.offset)
                 while chunk := log.read(CHUNK):
                     self.offset += len(chunk)
@@ -38,7 +40,7 @@ class LogScan:
 def last_line(path: str) -> str:
     """The last line with text in it, without control characters; empty when there is none."""
     try:
-        with open(path, "rb") as log:
+        with open(open_plain(path), "rb") as log:
             log.seek(max(0, os.fstat(log.fileno()).st_size - TAIL))
             lines = log.read(TAIL).decode("utf-8", "replace").replace("\r", "\n").split("\n")
     except OSError:

@@ -7,6 +7,7 @@ import os
 from dogwatch.formats.sentinel import SUFFIXES
 from dogwatch.lean import write_atomic
 from dogwatch.model.errors import RefusedError
+from dogwatch.store import places
 
 KEEP_RUNS = 10
 """Earlier runs of a name that are kept in the archive."""
@@ -37,7 +38,7 @@ def archive(directory: str, name: str) -> None:
     if not present:
         return
     shelf = f"{directory}/archive/{name}"
-    os.makedirs(shelf, 0o700, exist_ok=True)
+    places.make_private(shelf)
     kept = sorted(os.listdir(shelf))
     number = int(kept[-1]) + 1 if kept and kept[-1].isdigit() else 1
     box = f"{shelf}/{number:06d}"

@@ -35,12 +35,26 @@ def directory(given: str | None = None) -> str:
 def prepare(path: str) -> None:
     """Make a directory ready for our files, or say why it cannot be."""
     try:
-        os.makedirs(path, 0o700, exist_ok=True)
-        os.makedirs(f"{path}/spool", 0o700, exist_ok=True)
+        make_private(f"{path}/spool")
+        make_private(f"{path}/archive")
     except OSError as error:
         raise RefusedError(f"cannot write to {path}: {error.strerror}; choose another with --dir") from error
+    for part in ("spool", "archive"):
+        if os.path.islink(f"{path}/{part}"):
+            raise RefusedError(f"{path}/{part} is a symbolic link; remove it and try again")
     if others := shared_with_others(path):
         raise RefusedError(f"{others}; use a directory of your own, or `chmod go-w {path}`")
+
+
+def make_private(path: str) -> None:
+    """Make a directory and those above it that are missing, for nobody else's eyes."""
+    if not os.path.isdir(path):
+        make_private(os.path.dirname(path))
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
 
 
 def shared_with_others(path: str) -> str:

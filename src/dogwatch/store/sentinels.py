@@ -1,9 +1,9 @@
 """Reading the files of one sentinel directory, which may be another's."""
 
 import os
-import stat
 
 from dogwatch.formats import names
+from dogwatch.lean import open_plain
 from dogwatch.model.errors import FormatError
 
 LARGEST = 64 * 1024 * 1024
@@ -12,18 +12,15 @@ LARGEST = 64 * 1024 * 1024
 def read(path: str) -> str | None:
     """Text of a file, None when there is none. Links, pipes and other traps raise FormatError."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+        fd = open_plain(path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         if os.path.islink(path):
             raise FormatError(f"{os.path.basename(path)} is a symbolic link; it is not followed") from error
         raise FormatError(f"{os.path.basename(path)} cannot be read: {error.strerror}") from error
     try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise FormatError(f"{os.path.basename(path)} is not a regular file")
-        parts = [os.read(fd, min(found.st_size, LARGEST) + 1)]
+        parts = [os.read(fd, min(os.fstat(fd).st_size, LARGEST) + 1)]
         while parts[-1] and sum(map(len, parts)) < LARGEST:
             parts.append(os.read(fd, 1 << 20))
         return b"".join(parts).decode("utf-8", "replace")

@@ -24,10 +24,10 @@ def ended(state: str, code: int | None = 0, signal: int | None = None, reason: s
     return End(state, code, signal, reason, 0.0, 12.3, ())
 
 
-def seen(silent: float, *, stale_since: float | None = None, at: float = NOW, **others: float) -> Seen:
+def seen(silent: float, *, stale_since: float | None = None, stuck: bool = False, **others: float) -> Seen:
     """Notes of a keeper: output silent for so long, other sources as given."""
     silences = {"output": silent, **others}
-    return Seen("r1", "boot", at, stale_since, {k: Source(1.0, NOW, NOW - age) for k, age in silences.items()})
+    return Seen("r1", "boot", NOW, stale_since, stuck, {k: Source(1.0, NOW, NOW - age) for k, age in silences.items()})
 
 
 def facts(
@@ -107,7 +107,7 @@ def test_silence_below_the_threshold_is_quiet() -> None:
 
 
 def test_one_source_that_moves_is_enough() -> None:
-    notes = seen(5_000.0, cpu=1.0, stale_since=NOW - 4_000)
+    notes = seen(5_000.0, cpu=1.0, stale_since=NOW - 4_000, stuck=True)
     assert job.judge(facts(notes=notes)).state == "working"
 
 
@@ -122,18 +122,18 @@ def test_silence_within_the_grace_period_is_not_stuck_yet() -> None:
 
 
 def test_silence_through_the_grace_period_is_stuck_and_not_final() -> None:
-    verdict = job.judge(facts(notes=seen(630.0, stale_since=NOW - 30.0)))
+    verdict = job.judge(facts(notes=seen(630.0, stale_since=NOW - 30.0, stuck=True)))
     assert (verdict.state, verdict.final, verdict.progress) == ("stuck", False, "stalled")
     assert verdict.reason == "no output, CPU, I/O or beat for 10m 30s (stale after 10m, grace 30s)"
 
 
-def test_a_keeper_that_has_not_looked_since_the_grace_period_ended_proves_nothing() -> None:
-    notes = seen(630.0, stale_since=NOW - 30.0, at=NOW - 5.0)
-    assert job.judge(facts(notes=notes)).state == "working"
+def test_no_face_says_stuck_before_the_keeper_was_told_so() -> None:
+    verdict = job.judge(facts(notes=seen(700.0, stale_since=NOW - 100.0)))
+    assert (verdict.state, verdict.progress) == ("working", "stalled")
 
 
 def test_stuck_work_that_moves_again_is_working_again() -> None:
-    assert job.judge(facts(notes=seen(0.0, stale_since=NOW - 500.0))).state == "working"
+    assert job.judge(facts(notes=seen(0.0, stale_since=NOW - 500.0, stuck=True))).state == "working"
 
 
 def test_without_notes_nothing_is_said_of_progress() -> None:
@@ -145,12 +145,12 @@ def test_without_notes_nothing_is_said_of_progress() -> None:
 
 
 def test_suspended_work_waits_for_a_person_however_silent() -> None:
-    verdict = job.judge(facts(ALIVE, SUSPENDED, notes=seen(9_000.0, stale_since=NOW - 8_000)))
+    verdict = job.judge(facts(ALIVE, SUSPENDED, notes=seen(9_000.0, stale_since=NOW - 8_000, stuck=True)))
     assert (verdict.state, verdict.final, verdict.process) == ("waiting", False, "suspended")
 
 
 def test_a_suspended_shim_keeps_no_time_so_nothing_is_stuck() -> None:
-    verdict = job.judge(facts(SUSPENDED, ALIVE, notes=seen(9_000.0, stale_since=NOW - 8_000)))
+    verdict = job.judge(facts(SUSPENDED, ALIVE, notes=seen(9_000.0, stale_since=NOW - 8_000, stuck=True)))
     assert (verdict.state, verdict.progress) == ("working", "unknown")
 
 
@@ -224,21 +224,21 @@ def test_an_empty_status_of_a_living_writer_is_still_being_written() -> None:
 
 
 def test_success_without_a_result_waits_for_it_while_its_process_lives() -> None:
-    verdict = job.judge(foreign(ALIVE, status="SUCCESS", status_since=NOW - 0.4, watched_s=1.0))
+    verdict = job.judge(foreign(ALIVE, status="SUCCESS", status_since=NOW - 0.4, watched=True))
     assert (verdict.state, verdict.settled, verdict.look_at) == ("completed", False, NOW + 0.6)
 
 
 def test_success_without_a_result_waits_a_second_at_most() -> None:
-    assert job.judge(foreign(ALIVE, status="SUCCESS", status_since=NOW - 1.0, watched_s=2.0)).settled
+    assert job.judge(foreign(ALIVE, status="SUCCESS", status_since=NOW - 1.0, watched=True)).settled
 
 
 def test_success_without_a_result_does_not_wait_once_its_process_has_ended() -> None:
-    assert job.judge(foreign(GONE, status="SUCCESS", status_since=NOW, watched_s=0.0)).settled
+    assert job.judge(foreign(GONE, status="SUCCESS", status_since=NOW, watched=True)).settled
 
 
 def test_a_half_written_result_is_waited_for_like_a_missing_one() -> None:
     half = Result(valid=False, value=None)
-    assert not job.judge(foreign(ALIVE, status="SUCCESS", status_since=NOW, watched_s=0.0, result=half)).settled
+    assert not job.judge(foreign(ALIVE, status="SUCCESS", status_since=NOW, watched=True, result=half)).settled
 
 
 def test_a_single_look_does_not_wait() -> None:
@@ -246,14 +246,14 @@ def test_a_single_look_does_not_wait() -> None:
 
 
 def test_without_a_pid_the_heartbeat_is_given_time_to_move() -> None:
-    notes = Seen("", "boot", NOW, None, {"heartbeat": Source(1.0, NOW, NOW - 100.0)})
-    verdict = job.judge(foreign(Unseen("there is no pid file"), seen=notes, watched_s=100.0))
+    notes = Seen("", "boot", NOW, None, stuck=False, sources={"heartbeat": Source(1.0, NOW, NOW - 100.0)})
+    verdict = job.judge(foreign(Unseen("there is no pid file"), seen=notes, watched=True))
     assert (verdict.state, verdict.settled) == ("unknown", False)
 
 
 def test_without_a_pid_a_heartbeat_that_never_moves_ends_the_wait() -> None:
-    notes = Seen("", "boot", NOW, None, {"heartbeat": Source(1.0, NOW, NOW - 700.0)})
-    assert job.judge(foreign(Unseen("there is no pid file"), seen=notes, watched_s=700.0)).settled
+    notes = Seen("", "boot", NOW, None, stuck=False, sources={"heartbeat": Source(1.0, NOW, NOW - 700.0)})
+    assert job.judge(foreign(Unseen("there is no pid file"), seen=notes, watched=True)).settled
 
 
 def test_nothing_of_that_name_is_not_found() -> None:
@@ -264,31 +264,44 @@ def test_nothing_of_that_name_is_not_found() -> None:
 # What the shim is told --------------------------------------------------------------------------------------------
 
 
+def told(notes: Seen, policy: Policy = PATIENT) -> tuple[str, float, str]:
+    return job.answer(facts(of=record(policy=policy), notes=notes), policy)[:3]
+
+
 def test_the_shim_is_told_to_wait_out_the_grace_period_first() -> None:
-    what, seconds, word, _ = job.answer(job.judge(facts(notes=seen(600.0))), PATIENT)
-    assert (what, seconds, word) == ("wait", 30.0, "stale")
+    assert told(seen(600.0)) == ("wait", 30.0, "stale")
+
+
+def test_the_shim_that_asks_early_is_told_how_long_is_left() -> None:
+    assert told(seen(620.0, stale_since=NOW - 20.0)) == ("wait", 10.0, "stale")
 
 
 @pytest.mark.parametrize(("on_stuck", "what"), [("report", "wait"), ("stop", "stop")])
 def test_stuck_is_reported_and_stopped_only_when_told_to(on_stuck: str, what: str) -> None:
-    policy = PATIENT._replace(on_stuck=on_stuck)
-    verdict = job.judge(facts(of=record(policy=policy), notes=seen(630.0, stale_since=NOW - 30.0)))
-    answer = job.answer(verdict, policy)
+    answer = told(seen(630.0, stale_since=NOW - 30.0), PATIENT._replace(on_stuck=on_stuck))
     assert (answer[0], answer[2]) == (what, "stuck")
 
 
 def test_the_shim_is_told_that_work_moved_when_the_look_saw_it() -> None:
-    what, seconds, word, _ = job.answer(job.judge(facts(notes=seen(100.0))), PATIENT)
-    assert (what, seconds, word) == ("wait", 500.0, "moving")
+    assert told(seen(100.0, stale_since=NOW - 30.0)) == ("wait", 500.0, "moving")
+
+
+def kept(notes: Seen, now: float = NOW) -> Seen:
+    """What a watcher that keeps the time notes after a look."""
+    return job.keep(job.judge(facts(GONE, ALIVE, notes=notes)), notes, PATIENT, now)
 
 
 def test_a_watcher_that_keeps_the_time_begins_the_grace_period_once() -> None:
-    stalled = job.judge(facts(GONE, ALIVE, notes=seen(600.0)))
-    first = job.keep(stalled, seen(600.0), NOW)
-    assert first.stale_since == NOW
-    assert job.keep(stalled, first, NOW + 5).stale_since == NOW
+    first = kept(seen(600.0))
+    assert (first.stale_since, first.stuck) == (NOW, False)
+    assert kept(first, NOW + 5).stale_since == NOW
+
+
+def test_a_watcher_that_keeps_the_time_says_stuck_at_the_end_of_the_grace_period() -> None:
+    assert not kept(seen(600.0, stale_since=NOW), NOW + 29.9).stuck
+    assert kept(seen(600.0, stale_since=NOW), NOW + 30.0).stuck
 
 
 def test_a_watcher_that_keeps_the_time_forgets_a_suspicion_when_work_moves() -> None:
-    moving = job.judge(facts(GONE, ALIVE, notes=seen(1.0)))
-    assert job.keep(moving, seen(1.0, stale_since=NOW - 9), NOW).stale_since is None
+    after = kept(seen(1.0, stale_since=NOW - 900, stuck=True))
+    assert (after.stale_since, after.stuck) == (None, False)
