@@ -3,7 +3,7 @@
 import os
 import sys
 
-from dogwatch.lean import dumps, write_atomic
+from dogwatch.lean import dumps, open_plain, write_atomic
 
 TAKES = ("--note", "--progress", "--result", "--dir", "--name")
 
@@ -35,13 +35,15 @@ def main(arguments: list[str]) -> int:
         return 7
     beat = {"schema": 1, "run": run, "note": given.get("--note", ""), "progress": progress}
     try:
-        if "--result" in given:
-            write_atomic(base + ".result", _result(given["--result"]))
-        write_atomic(base + ".beat", dumps(beat) + "\n")
-    except ValueError as error:
+        result = _result(given["--result"]) if "--result" in given else None
+    except (ValueError, RecursionError, OSError) as error:
         return _wrong(f"--result {given['--result']}: {error}")
+    try:
+        if result is not None:
+            write_atomic(base + ".result", result)
+        write_atomic(base + ".beat", dumps(beat) + "\n")
     except OSError as error:
-        print(f"dogwatch: cannot write {error.filename or base}: {error.strerror}", file=sys.stderr)
+        print(f"dogwatch: cannot write to {directory}: {error.strerror}", file=sys.stderr)
         return 12
     return 0
 
@@ -49,7 +51,7 @@ def main(arguments: list[str]) -> int:
 def _problem(directory: str, name: str, run: str | None) -> str:
     """Why nobody would hear this beat. What an older run left behind must not speak for a newer one."""
     try:
-        with open(f"{directory}/{name}.json", encoding="utf-8") as file:
+        with open(open_plain(f"{directory}/{name}.json"), encoding="utf-8", errors="replace") as file:
             record = "" if "/" in name else file.read()
     except OSError:
         record = ""
@@ -69,8 +71,12 @@ def _result(path: str) -> str:
 
     with open(0 if path == "-" else path, encoding="utf-8") as file:
         text = file.read()
-    json.loads(text)
+    json.loads(text, parse_constant=_no_number)
     return text
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")
 
 
 def _wrong(what: str) -> int:

@@ -35,7 +35,7 @@ def _directories(options: Options) -> list[str]:
         return [places.directory(options.text("--dir"))]
     root = places.state_root()
     try:
-        return sorted(f"{root}/{entry}" for entry in os.listdir(root))
+        return sorted(path for entry in os.listdir(root) if os.path.isdir(path := f"{root}/{entry}"))
     except FileNotFoundError:
         return []
 

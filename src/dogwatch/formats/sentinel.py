@@ -6,87 +6,157 @@ import json
 
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Beat, End, Identity, Record, Result, Seen, Source
-from dogwatch.model.policy import Policy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from dogwatch.model.policy import PROGRESS_SOURCES, Policy
+from dogwatch.model.verdict import FINAL
 
 SCHEMA = 1
 SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat")
+LARGEST_PID = 1 << 22
+LARGEST_NUMBER = 1e18
+ENDS = (*FINAL, "stuck")
+
+
+class _Fields:
+    """A JSON object whose fields are what they should be, or ValueError: a directory may be another's."""
+
+    def __init__(self, found: object) -> None:
+        if not isinstance(found, dict):
+            raise ValueError(f"{found!r:.20} is not an object")  # noqa: TRY004  # one error for all that is wrong
+        self.found = found
+
+    def get(self, key: str, *kinds: type) -> object:
+        value = self.found.get(key)
+        if key not in self.found or not isinstance(value, kinds) or (bool not in kinds and isinstance(value, bool)):
+            raise ValueError(f"{key} is {'missing' if key not in self.found else format(repr(value), '.20')}")
+        return value
+
+    def text(self, key: str) -> str:
+        return str(self.get(key, str))
+
+    def number(self, key: str) -> float:
+        value = float(self.get(key, int, float))  # type: ignore[arg-type]
+        if abs(value) > LARGEST_NUMBER or value != value:  # noqa: PLR0124  # not a number
+            raise ValueError(f"{key} is {value}")
+        return value
+
+    def optional(self, key: str) -> float | None:
+        return None if self.found.get(key, 0) is None else self.number(key)
+
+    def whole(self, key: str) -> int | None:
+        value = self.found.get(key, "")
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or abs(value) > 1 << 16):
+            raise ValueError(f"{key} is {value!r:.20}")
+        return value
+
+    def inner(self, key: str) -> _Fields:
+        return _Fields(self.get(key, dict))
+
+    def each(self, key: str) -> list[object]:
+        found = self.get(key, list)
+        assert isinstance(found, list)
+        return found
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        found = self.each(key)
+        if not all(isinstance(item, str) for item in found):
+            raise ValueError(f"{key} holds what is no text")
+        return tuple(map(str, found))
 
 
 def record(text: str) -> Record:
     """Read ``<name>.json``. Fields that a later version added are passed over."""
     try:
-        found: dict[str, Any] = json.loads(text)
-        _check_schema(found)
-        place = (found["host"], found["boot"], found["pidns"])
-        end = found["end"]
+        found = _load(text)
+        place = (found.text("host"), found.text("boot"), found.text("pidns"))
         return Record(
-            name=found["name"],
-            run=found["run"],
-            command=tuple(found["command"]),
-            cwd=found["cwd"],
-            policy=policy(found["policy"]),
-            started=found["started"],
-            started_mono=found["started_mono"],
-            shim=Identity(*place, found["shim"]["pid"], found["shim"]["start"]),
-            work=Identity(*place, found["work"]["pid"], found["work"]["start"]),
-            notes=tuple(found["notes"]),
-            end=None if end is None else _end(end),
+            name=found.text("name"),
+            run=found.text("run"),
+            command=found.texts("command"),
+            cwd=found.text("cwd"),
+            policy=_policy(found.inner("policy")),
+            started=found.number("started"),
+            started_mono=found.number("started_mono"),
+            shim=_identity(place, found.inner("shim")),
+            work=_identity(place, found.inner("work")),
+            notes=found.texts("notes"),
+            end=None if found.get("end", dict, type(None)) is None else _end(found.inner("end")),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"its record cannot be read: {_short(error)}") from error
 
 
-def _end(found: dict[str, Any]) -> End:
-    left = tuple((process["command"], process["pid"]) for process in found["left"])
+def _identity(place: tuple[str, str, str], found: _Fields) -> Identity:
+    number, start = found.get("pid", int), found.get("start", int)
+    assert isinstance(number, int)
+    assert isinstance(start, int)
+    if not 1 < number < LARGEST_PID or not 0 <= start < 1 << 62:
+        raise ValueError(f"pid {number!r:.20} started at {start!r:.20}")
+    return Identity(*place, number, start)
+
+
+def _end(found: _Fields) -> End:
+    left = [_Fields(process) for process in found.each("left")]
+    if found.text("state") not in ENDS:
+        raise ValueError(f"it ended as {found.text('state')!r:.20}")
     return End(
-        found["state"], found["exit_code"], found["signal"], found["reason"], found["at"], found["elapsed_s"], left
+        state=found.text("state"),
+        exit_code=found.whole("exit_code"),
+        signal=found.whole("signal"),
+        reason=found.text("reason"),
+        at=found.number("at"),
+        elapsed_s=found.number("elapsed_s"),
+        left=tuple((process.text("command"), int(process.number("pid"))) for process in left),
     )
 
 
-def policy(found: dict[str, Any]) -> Policy:
+def _policy(found: _Fields) -> Policy:
     return Policy(
-        found["name"], found["stale_s"], found["grace_s"], found["timeout_s"], found["heartbeat_s"],
-        found["on_stuck"], tuple(found["progress"]),
-    )  # fmt: skip
+        name=found.text("name"),
+        stale_s=found.number("stale_s"),
+        grace_s=found.number("grace_s"),
+        timeout_s=found.optional("timeout_s"),
+        heartbeat_s=found.number("heartbeat_s"),
+        on_stuck=found.text("on_stuck"),
+        progress=tuple(source for source in found.texts("progress") if source in PROGRESS_SOURCES),
+    )
 
 
 def seen(text: str) -> Seen:
     """Read ``<name>.seen``."""
     try:
-        found: dict[str, Any] = json.loads(text)
-        _check_schema(found)
-        sources = {k: Source(float(v["value"]), v["at"], v["moved"]) for k, v in found["sources"].items()}
+        found = _load(text)
+        sources = {name: _Fields(source) for name, source in found.inner("sources").found.items()}
         return Seen(
-            found["run"], found["boot"], found["at"], found["stale_since"], found["stuck"], sources,
-            found["helper"], found["own_cpu_s"], found["own_io"],
-        )  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+            run=found.text("run"),
+            boot=found.text("boot"),
+            at=found.number("at"),
+            stale_since=found.optional("stale_since"),
+            stuck=bool(found.get("stuck", bool)),
+            sources={k: Source(v.number("value"), v.number("at"), v.number("moved")) for k, v in sources.items()},
+            helper=int(found.number("helper")),
+            own_cpu_s=found.number("own_cpu_s"),
+            own_io=found.number("own_io"),
+        )
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"its notes (.seen) cannot be read: {_short(error)}") from error
 
 
 def beat(text: str) -> Beat:
     """Read ``<name>.beat``."""
     try:
-        found: dict[str, Any] = json.loads(text)
-        _check_schema(found)
-        progress = found["progress"]
-        return Beat(str(found["note"]), None if progress is None else float(progress))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        found = _load(text)
+        return Beat(found.text("note"), found.optional("progress"))
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"its last beat cannot be read: {_short(error)}") from error
 
 
 def pid(text: str) -> int:
-    try:
-        number = int(text.strip())
-    except ValueError:
-        raise FormatError(f"its pid file holds {text.strip()[:20]!r}, not a number") from None
-    if not 1 < number < 1 << 22:
-        raise FormatError(f"its pid file holds {number}, which no job can have")
-    return number
+    word = text.strip()
+    if not (word.isascii() and word.isdigit()):
+        raise FormatError(f"its pid file holds {word[:20]!r}, not a number")
+    if len(word) > len(str(LARGEST_PID)) or not 1 < int(word) < LARGEST_PID:
+        raise FormatError(f"its pid file holds {word[:20]}, which no job can have")
+    return int(word)
 
 
 def result(text: str) -> Result:
@@ -100,9 +170,11 @@ def _no_number(word: str) -> None:
     raise ValueError(f"{word} is not JSON, whatever Python says")
 
 
-def _check_schema(found: dict[str, Any]) -> None:
-    if found["schema"] != SCHEMA:
-        raise ValueError(f"schema {found['schema']} is not {SCHEMA}; was it written by a newer Dogwatch?")
+def _load(text: str) -> _Fields:
+    found = _Fields(json.loads(text))
+    if found.number("schema") != SCHEMA:
+        raise ValueError(f"schema {found.found['schema']} is not {SCHEMA}; was it written by a newer Dogwatch?")
+    return found
 
 
 def _short(error: Exception) -> str:

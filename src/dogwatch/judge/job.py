@@ -74,9 +74,9 @@ def _spoken(facts: JobFacts, status: str) -> Verdict:
     if word:
         reason = f"its status says {word[:30]!r}, which is neither SUCCESS nor FAILED"
         return _verdict(facts, "unknown", reason, "unknown", _status(facts))
-    if isinstance(facts.shim, Alive):
-        return _foreign(facts)._replace(reason="its status file is still empty", settled=False)
-    return _verdict(facts, "crashed", "it ended and left an empty status file", "gone", _status(facts))
+    if isinstance(facts.shim, Gone):
+        return _verdict(facts, "crashed", "it ended and left an empty status file", "gone", _status(facts))
+    return _foreign(facts)._replace(settled=False) if isinstance(facts.shim, Alive) else _foreign(facts)
 
 
 def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
@@ -176,7 +176,7 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     progress = "advancing" if silent < min(QUIET_AFTER, policy.stale_s / 2) else "quiet"
     latest = max(keeper.sources, key=lambda name: keeper.sources[name].moved)
     return verdict._replace(
-        progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*seen, *moves),
+        progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*verdict.evidence, *moves),
         reason=note or f"{'started' if last == started else f'last {_called(latest)}'} {in_words(silent)} ago",
         deadline=_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
     )  # fmt: skip
@@ -247,6 +247,9 @@ def _verdict(
 ) -> Verdict:  # fmt: skip
     troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)
     notes = tuple(Evidence("note", note) for note in (facts.record.notes if facts.record else ()))
+    if facts.beat is not None and (facts.beat.note or facts.beat.progress is not None):
+        done = "" if facts.beat.progress is None else f" ({facts.beat.progress:.0%} done)"
+        evidence = (*evidence, Evidence("the work says", f"{facts.beat.note}{done}".strip()))
     return Verdict(
         name=facts.name, kind="job", state=state, final=state in FINAL, reason=reason, process=process,
         progress="unknown", elapsed_s=facts.elapsed_s, log=facts.log, beat=facts.beat,

@@ -9,7 +9,7 @@ from dogwatch.lean import dumps
 from dogwatch.loops.look import Looker
 from dogwatch.loops.wait import Wait, Wanted
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.facts import Alive, JobFacts
+from dogwatch.model.facts import Alive, JobFacts, Unseen
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.store import claims, places, sentinels
@@ -22,7 +22,7 @@ def stop(looker: Looker, name: str) -> Verdict:
     """Stop a job; returns its final verdict. One that has ended already is left as it is."""
     facts = looker.facts(name)
     verdict = job.judge(facts)
-    if verdict.final:
+    if verdict.final and not facts.survivors:
         return verdict
     if others := places.shared_with_others(looker.directory):
         raise RefusedError(f"{others}: nothing named there is signalled")
@@ -31,16 +31,19 @@ def stop(looker: Looker, name: str) -> Verdict:
         outcome = next(Wait(looker, [name], wanted).outcomes())
         if outcome.how == "state":
             return outcome.verdict
-    if not isinstance(facts.shim, Alive) and not isinstance(facts.work, Alive):
+    if not _roots(facts):
         raise RefusedError(f"{name} cannot be stopped from here: {verdict.reason}")
     left = hand.end_tree(lambda: _roots(facts))
     if left:
         raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
-    _settle(looker, facts)
+    if not verdict.final:
+        _settle(looker, facts)
     return looker.verdict(name)
 
 
 def _roots(facts: JobFacts) -> set[int]:
+    if isinstance(facts.shim, Unseen):  # of another host or namespace: whatever looks like it here is not it
+        return set()
     named = {process.pid for process in (facts.shim, facts.work) if isinstance(process, Alive)}
     return named | set(processes.of_run(facts.record.run) if facts.record else ())
 

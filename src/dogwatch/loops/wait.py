@@ -182,4 +182,7 @@ class Wait:
         """Make sure that the end of its process and its next line wake us. False: look again at once."""
         if subject.log is not None:
             wakeups.watch_writes(subject.name, subject.log.path)
+        if subject.verdict is not None and not subject.verdict.settled:
+            for suffix in ("status", "result"):
+                wakeups.watch_writes(subject.name, f"{self.looker.directory}/{subject.name}.{suffix}")
         return not subject.pid or wakeups.watch_process(subject.name, subject.pid)
