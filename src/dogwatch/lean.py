@@ -43,8 +43,8 @@ def open_plain(path: str) -> int:
     return fd
 
 
-def write_atomic(path: str, text: str, *, durable: bool = False) -> None:
-    """Replace a file whole. ``durable`` waits for the disk only after readers have been told."""
+def write_atomic(path: str, text: str) -> None:
+    """Replace a file whole: readers see the old one or the new one."""
     temporary = f"{os.path.dirname(path)}/.{os.path.basename(path)}.{os.getpid()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     try:
@@ -56,8 +56,15 @@ def write_atomic(path: str, text: str, *, durable: bool = False) -> None:
         except OSError:
             os.unlink(temporary)
             raise
-        if durable:
-            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def make_durable(path: str) -> None:
+    """Wait until a file is on the disk. Apart from writing it, so that readers are told first."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
     finally:
         os.close(fd)
 

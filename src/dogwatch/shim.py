@@ -18,7 +18,7 @@ import os
 import select
 import time
 
-from dogwatch.lean import append, dumps, write_atomic
+from dogwatch.lean import append, dumps, make_durable, write_atomic
 from dogwatch.proc import (
     RATE_SPAN,
     RATES,
@@ -454,6 +454,8 @@ class Shim:
         self.spool("ended", **{key: end[key] for key in ("state", "exit_code", "signal", "reason")})
         if not told:
             self.tell_end(end)
+        for suffix in (".json", ".status"):
+            self.quietly(make_durable, self.base + suffix)
 
     def end(self, now: float) -> dict[str, Any]:
         state, reason = self.stopping or ("", "")
@@ -475,7 +477,7 @@ class Shim:
     def lasting(self, path: str, text: str) -> bool:
         """Write for good. False: try again. A directory that is gone cannot be written to any more."""
         try:
-            write_atomic(path, text, durable=True)
+            write_atomic(path, text)
         except FileNotFoundError:
             return True
         except OSError:

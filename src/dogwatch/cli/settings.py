@@ -9,8 +9,6 @@ from dogwatch.model.errors import UsageError
 from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES, Policy
 from dogwatch.store import places
 
-LONGEST_PULSE = 10.0
-
 
 def looker(options: Options) -> Looker:
     return Looker(places.directory(options.text("--dir")), policy(options))
@@ -42,7 +40,7 @@ def policy(options: Options) -> Policy:
         stale_s=stale,
         grace_s=grace or 0.0,
         timeout_s=timeout,
-        heartbeat_s=pulse or min(LONGEST_PULSE, stale / 3),
+        heartbeat_s=pulse or min(base.heartbeat_s, stale / 3),
         on_stuck=on_stuck,
         progress=_progress(options, base),
     )

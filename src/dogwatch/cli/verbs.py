@@ -20,7 +20,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--stale", "T", "suspect it after this long without any progress (default: 10m)"),
             ("--grace", "T", "call it stuck when the suspicion lasted this long (default: 30s)"),
             ("--on-stuck", "A", "report (default) or stop"),
-            ("--heartbeat", "T", "how often the shim shows that it lives (default: 10s)"),
+            ("--heartbeat", "T", "how often the shim shows that it lives (default: 20s)"),
             ("--progress", "S,…", "what counts as progress: output,cpu,io,beat (default), heartbeat"),
             ("--env", "K=V", "set a variable for the work; may be repeated"),
             ("--cwd", "D", "directory to run it in"),

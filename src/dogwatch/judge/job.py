@@ -14,6 +14,8 @@ RESULT_PATIENCE = 1.0
 SECOND_LOOK = 1.0
 """Seconds between the two looks that what cannot be seen is entitled to."""
 QUIET_AFTER = 60.0
+UNTIL_MOVED = 86400.0
+"""Seconds after which a shim asks again about work that was found stuck; if it moves, the shim sees that itself."""
 ENDING_IS_ODD_AFTER = 2.0
 SOURCE_WORDS = {"cpu": "CPU", "io": "I/O"}
 
@@ -234,7 +236,7 @@ def answer(facts: JobFacts, policy: Policy) -> tuple[str, float, str, str]:
     after = keep(verdict, facts.seen, policy, facts.now)
     verdict = judge(facts._replace(seen=after))
     if after.stuck:
-        return ("stop" if policy.on_stuck == "stop" else "wait"), max(1.0, policy.stale_s), "stuck", verdict.reason
+        return ("stop" if policy.on_stuck == "stop" else "wait"), UNTIL_MOVED, "stuck", verdict.reason
     return "wait", max(0.0, verdict.deadline[1] if verdict.deadline else policy.grace_s), "stale", verdict.reason
 
 

@@ -4,61 +4,84 @@ The notes are the same as the shim's. For our own jobs they are written to ``<na
 lease of the name, so that every face judges from the same ones; for a foreign directory they stay in memory.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 
 from dogwatch import proc
 from dogwatch.judge import job
-from dogwatch.lean import dumps
+from dogwatch.lean import dumps, write_atomic
 from dogwatch.model.facts import Alive, Gone, JobFacts, Seen, Source
 from dogwatch.model.policy import Policy
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import claims
 
+SCHEMA = 1
+
 
 class Keeper:
-    def __init__(self, directory: str, name: str, policy: Policy, boot: str) -> None:
-        self.base = f"{directory}/{name}"
+    """Keeps the time of any number of jobs in one directory, for as long as someone waits for them."""
+
+    def __init__(self, directory: str, policy: Policy, boot: str) -> None:
+        self.directory = directory
         self.policy = policy
         self.boot = boot
-        self.lease: int | None = None
+        self.leases: dict[str, int | None] = {}
 
-    def note(self, facts: JobFacts, verdict: Verdict) -> tuple[Seen, float]:
+    def note(self, facts: JobFacts, verdict: Verdict, before: Seen | None) -> tuple[Seen, float]:
         """The notes after a look, and when to look again though nothing may wake us."""
         policy = facts.record.policy if facts.record else self.policy
         seen = self.begin(facts, policy) if facts.seen is None else job.keep(verdict, facts.seen, policy, facts.now)
-        if facts.record and isinstance(facts.shim, Gone):
-            self.write(seen)
-        return seen, facts.now + max(policy.stale_s / 10, proc.RATE_SPAN)
+        if facts.record and isinstance(facts.shim, Gone) and not _alike(seen, before):
+            self.write(facts.name, seen)
+        # CPU and I/O count only once all else has been silent for half the threshold.
+        half = max([source.moved for source in seen.sources.values()], default=facts.now) + policy.stale_s / 2
+        return seen, max(half, facts.now + max(policy.stale_s / 10, proc.RATE_SPAN))
 
     def begin(self, facts: JobFacts, policy: Policy) -> Seen:
         """First sight: silence is reckoned from now, for nobody knows how long it has lasted."""
         sources: proc.Sources = {}
-        proc.track(sources, proc.cheap_sample(self.base, {*policy.progress, "heartbeat"}), facts.now)
         root = facts.shim if isinstance(facts.shim, Alive) else facts.work
+        wanted = {*policy.progress} if isinstance(root, Alive) else {*policy.progress, "heartbeat"}
+        proc.track(sources, proc.cheap_sample(f"{self.directory}/{facts.name}", wanted), facts.now)
         if isinstance(root, Alive):
-            sources.pop("heartbeat", None) if "heartbeat" not in policy.progress else None
             cpu, io = proc.consumption(root.pid, own=True, helper=0, own_cpu=0.0, own_io=0.0)
-            proc.track(sources, {k: v for k, v in (("cpu", cpu), ("io", io)) if k in policy.progress}, facts.now)
-        run = facts.record.run if facts.record else ""
-        return Seen(run, self.boot, facts.now, None, False, {name: Source(*source) for name, source in sources.items()})
+            proc.track(sources, {k: v for k, v in (("cpu", cpu), ("io", io)) if k in wanted}, facts.now)
+        return Seen(
+            run=facts.record.run if facts.record else "",
+            boot=self.boot,
+            at=facts.now,
+            stale_since=None,
+            stuck=False,
+            sources={name: Source(*source) for name, source in sources.items()},
+        )
 
-    def write(self, seen: Seen) -> None:
+    def write(self, name: str, seen: Seen) -> None:
+        base = f"{self.directory}/{name}"
         with contextlib.suppress(OSError):
-            if self.lease is None:
-                self.lease = claims.lock(self.base)
-            if self.lease is not None:
-                claims.write(f"{self.base}.seen", dumps(noted(seen)) + "\n")
+            if self.leases.get(name) is None:
+                self.leases[name] = claims.lock(base)
+            if self.leases[name] is not None:
+                write_atomic(f"{base}.seen", dumps(noted(seen)) + "\n")
 
     def close(self) -> None:
-        if self.lease is not None:
-            os.close(self.lease)
+        for lease in self.leases.values():
+            if lease is not None:
+                os.close(lease)
+
+
+def _alike(seen: Seen, before: Seen | None) -> bool:
+    """Whether anyone who judges by the one would say the same by the other. Each write wakes every watcher, us too."""
+    if before is None or (seen.stale_since, seen.stuck) != (before.stale_since, before.stuck):
+        return False
+    return [s.moved for s in seen.sources.values()] == [s.moved for s in before.sources.values()]
 
 
 def noted(seen: Seen) -> dict[str, object]:
     """Notes as ``<name>.seen`` holds them."""
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         **seen._asdict(),
         "sources": {name: source._asdict() for name, source in seen.sources.items()},
     }

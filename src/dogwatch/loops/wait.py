@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import time
 
 from dogwatch import proc
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 NEVER = float("inf")
 AGAIN = 1.0
+SLICE = 100
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count as silence."""
 
@@ -45,15 +47,18 @@ class Outcome(Value):
 
 
 class _Subject:
-    """What is known of one name while it is waited for."""
+    """What is known of one name while it is waited for. There may be ten thousand: it is kept small."""
+
+    __slots__ = ("due", "known", "log", "memory", "name", "pid", "pid_start", "settled", "verdict")
 
     def __init__(self, name: str, now: float) -> None:
         self.name = name
         self.memory = Memory()
         self.due = now
+        self.known = False
+        self.settled = True
         self.verdict: Verdict | None = None
         self.pid = self.pid_start = 0
-        self.keeper: Keeper | None = None
         self.log: LogScan | None = None
 
 
@@ -65,19 +70,24 @@ class Wait:
         self.wanted = wanted
         self.began = time.monotonic()
         self.pending = {name: _Subject(name, self.began) for name in names}
+        self.showing = False
+        self.keeper: Keeper | None = None
+        self.wakeups: Wakeups | None = None
+        self.dues: list[tuple[float, str]] = []
 
     def outcomes(self, tick: Callable[[list[Verdict]], None] | None = None) -> Iterator[Outcome]:
         """Wait. With ``tick``, call it about every second with the live verdicts (for a line on a terminal)."""
+        self.showing = tick is not None
         # Most waits are for what has ended already: a first look needs no wake-ups.
-        yield from self.look_at(list(self.pending), None)
+        yield from self.look_at(list(self.pending))
         if not self.pending:
             return
         from dogwatch.loops.wakeups import Wakeups  # noqa: PLC0415  # what has ended already needs none
 
-        self.wakeups = Wakeups(self.looker.directory, set(self.pending))
+        wakeups = self.wakeups = Wakeups(self.looker.directory, set(self.pending))
         deadline = NEVER if self.wanted.timeout_s is None else self.began + self.wanted.timeout_s
         try:
-            yield from self.look_at(list(self.pending), self.wakeups)
+            yield from self.look_at(list(self.pending))
             while self.pending:
                 if time.monotonic() >= deadline:
                     for subject in self.pending.values():
@@ -85,35 +95,58 @@ class Wait:
                     return
                 if tick:
                     tick([subject.verdict for subject in self.pending.values() if subject.verdict])
-                due = min(subject.due for subject in self.pending.values())
-                until = min(due, deadline, time.monotonic() + 1.0 if tick else NEVER)
-                touched = self.wakeups.sleep(until)
+                until = min(self.next_due(), deadline, time.monotonic() + 1.0 if tick else NEVER)
+                touched = wakeups.sleep(until)
                 now = time.monotonic()
                 if now > until + LATE:
                     self.lose(now - until)
-                todo = [name for name, subject in self.pending.items() if name in touched or subject.due <= now]
-                yield from self.look_at(todo, self.wakeups)
+                yield from self.look_at([*touched, *self.overdue(now)])
         finally:
-            self.wakeups.close()
-            for subject in self.pending.values():
-                if subject.keeper:
-                    subject.keeper.close()
+            wakeups.close()
+            if self.keeper:
+                self.keeper.close()
+
+    # When to look
+
+    def schedule(self, subject: _Subject, due: float) -> None:
+        subject.due = due
+        if due < NEVER:
+            heapq.heappush(self.dues, (due, subject.name))
+
+    def next_due(self) -> float:
+        while self.dues:
+            due, name = self.dues[0]
+            if name in self.pending and self.pending[name].due == due:
+                return due
+            heapq.heappop(self.dues)
+        return NEVER
+
+    def overdue(self, now: float) -> list[str]:
+        """Whose time has come: a few at once, so that thousands do not keep an event waiting."""
+        found: list[str] = []
+        while self.next_due() <= now and len(found) < SLICE:
+            found.append(heapq.heappop(self.dues)[1])
+        return found
 
     def lose(self, gap: float) -> None:
         for subject in self.pending.values():
             if subject.memory.seen is not None:
                 subject.memory = subject.memory._replace(seen=job.shift(subject.memory.seen, gap))
 
-    def look_at(self, names: list[str], wakeups: Wakeups | None) -> Iterator[Outcome]:
+    # Looking
+
+    def look_at(self, names: list[str]) -> Iterator[Outcome]:
         for name in names:
-            subject = self.pending[name]
+            subject = self.pending.get(name)
+            if subject is None:
+                continue
             outcome = self.look(subject)
-            if outcome is None and wakeups is not None and not self.attend(subject, wakeups):
+            if outcome is None and self.wakeups is not None and not self.attend(subject, self.wakeups):
                 outcome = self.look(subject)
             if outcome is not None:
                 del self.pending[name]
-                if wakeups is not None:
-                    wakeups.forget(name)
+                if self.wakeups is not None:
+                    self.wakeups.forget(name)
                 yield outcome
 
     def look(self, subject: _Subject) -> Outcome | None:
@@ -121,7 +154,8 @@ class Wait:
         verdict = job.judge(facts)
         if not facts.exists:
             return self.missing(subject, verdict)
-        subject.verdict = verdict
+        subject.known, subject.settled = True, verdict.settled
+        subject.verdict = verdict if self.showing else None
         matched = self.scan(subject, facts)
         if matched is not None:
             return Outcome(verdict._replace(reason=f"a line matched: {matched}"), "match")
@@ -140,11 +174,11 @@ class Wait:
         return verdict.state == self.wanted.until if self.wanted.until else verdict.state in REPORTED
 
     def missing(self, subject: _Subject, verdict: Verdict) -> Outcome | None:
-        if subject.verdict is not None:
+        if subject.known:
             goes_on = subject.pid and proc.start_time(subject.pid) == subject.pid_start
             left = f"process {subject.pid} goes on" if goes_on else "its process has ended"
             return Outcome(verdict._replace(reason=f"its files were removed while waiting; {left}"), "state")
-        subject.due = self.began + self.wanted.start_s
+        self.schedule(subject, self.began + self.wanted.start_s)
         return Outcome(verdict, "state") if time.monotonic() >= subject.due else None
 
     def scan(self, subject: _Subject, facts: JobFacts) -> str | None:
@@ -162,27 +196,28 @@ class Wait:
         if facts.status is not None and memory.status_since is None:
             memory = memory._replace(status_since=facts.now)
         unseen = memory.unseen_since if memory.unseen_since is not None else facts.now
-        subject.memory = memory._replace(unseen_since=unseen if verdict.state == "unknown" else None)
+        memory = memory._replace(unseen_since=unseen if verdict.state == "unknown" else None)
         late = facts.now + AGAIN  # its shim is about to tell; look once more if it does not
-        subject.due = NEVER if verdict.look_at is None else verdict.look_at if verdict.look_at > facts.now else late
+        due = NEVER if verdict.look_at is None else verdict.look_at if verdict.look_at > facts.now else late
         alive = facts.shim if isinstance(facts.shim, Alive) else facts.work
         subject.pid = alive.pid if isinstance(alive, Alive) else 0
         subject.pid_start = proc.start_time(subject.pid) if subject.pid else 0
         if not (facts.record and isinstance(facts.shim, Alive)):
-            if subject.keeper is None:
+            if self.keeper is None:
                 from dogwatch.loops.keeper import Keeper  # noqa: PLC0415  # a shim keeps the time of most
 
-                looker = self.looker
-                subject.keeper = Keeper(looker.directory, subject.name, looker.policy, looker.place.boot)
-            seen, again = subject.keeper.note(facts, verdict)
-            subject.memory = subject.memory._replace(seen=seen)
-            subject.due = min(subject.due, again)
+                self.keeper = Keeper(self.looker.directory, self.looker.policy, self.looker.place.boot)
+            seen, again = self.keeper.note(facts, verdict, memory.seen)
+            memory = memory._replace(seen=seen)
+            due = min(due, again)
+        subject.memory = memory
+        self.schedule(subject, due)
 
     def attend(self, subject: _Subject, wakeups: Wakeups) -> bool:
         """Make sure that the end of its process and its next line wake us. False: look again at once."""
         if subject.log is not None:
             wakeups.watch_writes(subject.name, subject.log.path)
-        if subject.verdict is not None and not subject.verdict.settled:
+        if not subject.settled:
             for suffix in ("status", "result"):
                 wakeups.watch_writes(subject.name, f"{self.looker.directory}/{subject.name}.{suffix}")
         return not subject.pid or wakeups.watch_process(subject.name, subject.pid)

@@ -23,6 +23,6 @@ class Policy(Value):
     """Sources that count as progress, of PROGRESS_SOURCES."""
 
 
-PATIENT = Policy("patient", 600.0, 30.0, None, 10.0, "report", ("output", "cpu", "io", "beat"))
+PATIENT = Policy("patient", 600.0, 30.0, None, 20.0, "report", ("output", "cpu", "io", "beat"))
 STRICT = Policy("strict", 60.0, 30.0, 1800.0, 10.0, "stop", ("output", "cpu", "io", "beat"))
 POLICIES = {policy.name: policy for policy in (PATIENT, STRICT)}

@@ -78,16 +78,27 @@ def of_run(run: str) -> list[int]:
     """Every process that carries a run's mark in its environment, wherever it went."""
     mark = f"DOGWATCH_RUN={run}\0".encode()
     found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/environ", "rb") as file:
-                    marked = mark in file.read() + b"\0"
-            except OSError:
-                continue
-            if marked and int(entry) != os.getpid() and isinstance(_alive(int(entry), 0), Alive):
-                found.append(int(entry))
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        if mark in _environment(entry) and int(entry) != os.getpid() and isinstance(_alive(int(entry), 0), Alive):
+            found.append(int(entry))
     return found
+
+
+def _environment(pid: str) -> bytes:
+    """The environment a process started with, as far as it may be seen; read with no more calls than it takes."""
+    try:
+        fd = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        parts = [os.read(fd, 1 << 17)]
+        while parts[-1]:
+            parts.append(os.read(fd, 1 << 17))
+        return b"".join(parts) + b"\0"
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
 
 
 def watch_exit(pid: int) -> int | None:

@@ -5,7 +5,7 @@ import fcntl
 import os
 
 from dogwatch.formats.sentinel import SUFFIXES
-from dogwatch.lean import write_atomic
+from dogwatch.lean import make_durable, write_atomic
 from dogwatch.model.errors import RefusedError
 from dogwatch.store import places
 
@@ -57,4 +57,5 @@ def _remove(box: str) -> None:
 
 
 def write(path: str, text: str) -> None:
-    write_atomic(path, text, durable=True)
+    write_atomic(path, text)
+    make_durable(path)
