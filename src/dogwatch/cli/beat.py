@@ -29,7 +29,8 @@ def main(arguments: list[str]) -> int:
     if progress is not None and not 0 <= progress <= 1:
         return _wrong(f"--progress is a number from 0 to 1, not {given['--progress']!r}")
     base = f"{directory}/{name}"
-    run = os.environ.get("DOGWATCH_RUN")
+    # A job that is named is meant as it is now; else the beat is for the run that we are in.
+    run = None if "--name" in given else os.environ.get("DOGWATCH_RUN")
     if problem := _problem(directory, name, run):
         print(f"dogwatch: {problem}", file=sys.stderr)
         return 7
@@ -57,12 +58,8 @@ def _problem(directory: str, name: str, run: str | None) -> str:
         record = ""
     if not record:
         return f"there is no job {name!r} in {directory}"
-    named = "--name" in sys.argv or not run
-    return (
-        ""
-        if named or f'"run": "{run}"' in record
-        else f"{name} has been started again since; this beat is of an older run"
-    )
+    stale = run and f'"run": "{run}"' not in record
+    return f"{name} has been started again since; this beat is of an older run" if stale else ""
 
 
 def _result(path: str) -> str:

@@ -77,11 +77,8 @@ def _unlisted(pid: int) -> Process:
 def of_run(run: str) -> list[int]:
     """Every process that carries a run's mark in its environment, wherever it went."""
     mark = f"DOGWATCH_RUN={run}\0".encode()
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        if mark in _environment(entry) and int(entry) != os.getpid() and isinstance(_alive(int(entry), 0), Alive):
-            found.append(int(entry))
-    return found
+    marked = [int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if mark in _environment(pid)]
+    return [pid for pid in marked if pid != os.getpid() and isinstance(_alive(pid, 0), Alive)]
 
 
 def _environment(pid: str) -> bytes:
