@@ -45,6 +45,8 @@ else:
 SCHEMA = 1
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP, freezer); lost time does not count."""
+TERM_AFTER = 2.0
+"""Seconds that work may take to end after Ctrl-C before it is told to (TERM)."""
 KILL_AFTER = 5.0
 """Seconds between asking the work to end (TERM) and ending it (KILL)."""
 GIVE_UP_AFTER = 20.0
@@ -94,7 +96,7 @@ class Shim:
         self.status: int | None = None
         self.cannot_start = 0
         self.stopping: tuple[str, str] | None = None
-        self.kill_at = self.give_up_at = NEVER
+        self.term_at = self.kill_at = self.give_up_at = NEVER
         self.told: set[int] = set()
 
         self.helper = 0
@@ -153,6 +155,8 @@ class Shim:
         os.set_blocking(self.inbox, False)
         os.set_blocking(outbox, False)
         signal.set_wakeup_fd(outbox, warn_on_full_buffer=False)
+        quiet = {signal.SIGPIPE, signal.SIGXFSZ}  # ignored by Python itself, not by our caller
+        self.ignored = {n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN} - quiet
         crashes = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS}
         for number in signal.valid_signals() - crashes - {signal.SIGKILL, signal.SIGSTOP, signal.SIGTRAP}:
             self.quietly(signal.signal, number, lambda *_: None)
@@ -183,6 +187,8 @@ class Shim:
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU):
                 signal.signal(number, signal.SIG_DFL)
+            for number in self.ignored:
+                signal.signal(number, signal.SIG_IGN)
             if not os.read(held, 1):
                 os._exit(125)  # the shim died before it could tell of us
             os.chdir(self.spec["cwd"])
@@ -249,10 +255,10 @@ class Shim:
             self.stop("stopped", ENDINGS[number], first=first)
         elif number == signal.SIGTSTP and self.suspended_at is None:
             self.suspended_by_us = True
-            self.signal_tree(signal.SIGSTOP)
+            self.signal_tree(signal.SIGSTOP, again=True)
         elif number == signal.SIGCONT and self.suspended_by_us:
             self.suspended_by_us = False
-            self.signal_tree(signal.SIGCONT)
+            self.signal_tree(signal.SIGCONT, again=True)
 
     def on_time(self, now: float) -> None:
         if now >= self.beat_at:
@@ -264,7 +270,10 @@ class Shim:
             self.helper_by = NEVER
             self.quietly(os.kill, self.helper, signal.SIGKILL)
         if self.stopping:
-            self.signal_tree(signal.SIGKILL if now >= self.kill_at else signal.SIGTERM, again=now >= self.kill_at)
+            if now >= self.kill_at:
+                self.signal_tree(signal.SIGKILL, again=True)
+            elif self.status is not None or now >= self.term_at:
+                self.signal_tree(signal.SIGTERM)
         elif self.suspended_at is None and self.status is None:
             if now >= self.timeout_at:
                 self.stop("timeout", "its time was up")
@@ -348,6 +357,8 @@ class Shim:
             self.resumed()
         else:
             self.status = status
+            if self.spec["tty"] and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT:
+                self.stop("stopped", ENDINGS[signal.SIGINT])  # its terminal passed Ctrl-C on; its children go too
 
     def resumed(self) -> None:
         if self.suspended_at is not None:
@@ -421,7 +432,12 @@ class Shim:
         self.kill_at = now + KILL_AFTER
         self.give_up_at = self.kill_at + GIVE_UP_AFTER
         self.spool("stopping", state=state, reason=reason)
-        self.signal_tree(first)
+        if first == signal.SIGINT:  # what a shell started in the background ignores it: TERM comes after
+            self.term_at = now + TERM_AFTER
+            self.signal_tree(signal.SIGINT, again=True)
+        else:
+            self.term_at = now
+            self.signal_tree(signal.SIGTERM)
         self.signal_tree(signal.SIGCONT, again=True)
 
     def tree(self) -> list[int]:
@@ -431,9 +447,9 @@ class Shim:
     def signal_tree(self, number: int, *, again: bool = False) -> None:
         """Everything below us is our child or becomes it when its parent dies: no pid here is another's."""
         for pid in self.tree():
-            if again or pid not in self.told or not self.stopping:
+            if again or pid not in self.told:
                 self.quietly(os.kill, pid, number)
-            if self.stopping:
+            if number == signal.SIGTERM:
                 self.told.add(pid)
 
     def finish(self) -> None:

@@ -11,7 +11,6 @@ import fcntl
 import os
 import select
 import signal
-import struct
 import termios
 import tty
 from collections.abc import Callable, Iterator
@@ -20,7 +19,10 @@ from dogwatch.hands.spawn import Shim
 from dogwatch.model.value import Value
 
 CHUNK = 65536
-PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+NOWHERE = -1
+INTERRUPT = b"\x03"
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+OTHER = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 
 
 class Streams(Value):
@@ -30,15 +32,15 @@ class Streams(Value):
     copies: dict[int, int]
     """Where each of our ends goes: descriptor of ours → of the caller's."""
     terminal: int
-    """Our end of the work's terminal, -1 when it has pipes."""
+    """Our end of the work's terminal, NOWHERE when it has pipes."""
 
 
 def open_streams() -> Streams:
     """A terminal for the work where the caller is on one, pipes elsewhere; its input is passed on as it is."""
     if os.isatty(0) and os.isatty(1):
         ours, theirs = os.openpty()
+        copy_size(theirs)
         with contextlib.suppress(OSError):
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, fcntl.ioctl(1, termios.TIOCGWINSZ, b"\0" * 8))
             termios.tcsetattr(theirs, termios.TCSANOW, termios.tcgetattr(0))
         if os.isatty(2):
             return Streams((theirs, theirs, theirs), {ours: 1}, ours)
@@ -46,11 +48,16 @@ def open_streams() -> Streams:
         return Streams((theirs, theirs, theirs_err), {ours: 1, ours_err: 2}, ours)
     out, theirs_out = os.pipe()
     err, theirs_err = os.pipe()
-    return Streams((os.dup(0), theirs_out, theirs_err), {out: 1, err: 2}, -1)
+    return Streams((os.dup(0), theirs_out, theirs_err), {out: 1, err: 2}, NOWHERE)
+
+
+def copy_size(terminal: int) -> None:
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, fcntl.ioctl(1, termios.TIOCGWINSZ, b"\0" * 8))
 
 
 class Relay:
-    """Copies until the shim has said how the work ended. ``ending`` then holds its words."""
+    """Copies until the shim has said how the work ended."""
 
     def __init__(self, shim: Shim, streams: Streams, log: int) -> None:
         self.shim = shim
@@ -59,26 +66,30 @@ class Relay:
         self.said = b""
         self.ending: list[str] | None = None
         self.work = 0
-        self.witness = -1
+        self.witness = NOWHERE
         self.over = False
         """The work has ended and nobody is left to say how."""
         self.line_start = True
         """Nothing of the work's stands on the caller's current line."""
         self.typed = b""
+        self.asked_to_suspend = False
         self.poll = select.poll()
         self.before: list[int | list[bytes | int]] | None = None
+        self.clear: Callable[[], None] = lambda: None
 
     def run(self, every: float, idle: Callable[[], None], busy: Callable[[], None]) -> list[str] | None:
-        """Relay. ``idle`` is called when nothing came for ``every`` seconds, ``busy`` before anything is shown."""
-        with self.signals(), self.raw():
+        """Relay; returns the shim's last words, None when it was killed without any.
+
+        ``idle`` is called when nothing came for ``every`` seconds, ``busy`` before anything is shown.
+        """
+        self.clear = busy
+        with self.signals(), self.terminal():
             self.register()
             while self.ending is None and not self.over:
                 ready = self.poll.poll(every * 1000)
                 if not ready:
                     idle()
                 for fd, event in ready:
-                    if fd in self.streams.copies:
-                        busy()
                     self.handle(fd, event)
             busy()
             self.drain()
@@ -90,8 +101,6 @@ class Relay:
         for fd in self.streams.copies:
             os.set_blocking(fd, False)
             self.poll.register(fd, select.POLLIN)
-        if self.streams.terminal >= 0:
-            self.poll.register(0, select.POLLIN)
 
     def handle(self, fd: int, event: int) -> None:
         if fd == self.inbox:
@@ -102,18 +111,18 @@ class Relay:
         elif fd == self.witness:
             self.over = True
         elif fd == 0:
-            self.type(fd)
+            self.type()
         else:
             if event & select.POLLOUT:
                 self.flush_typed()
             if event & ~select.POLLOUT and self.copy(fd) == 0:
-                self.poll.unregister(fd)
+                self.close(fd)
 
     def plain(self) -> bool:
         """Whether a line of ours may stand on the caller's terminal: nothing unfinished, nothing full-screen there."""
         if not self.line_start:
             return False
-        if self.streams.terminal < 0:
+        if self.streams.terminal not in self.streams.copies:
             return True
         modes = termios.tcgetattr(self.streams.terminal)[3]
         return bool(modes & termios.ICANON and modes & termios.ECHO)
@@ -129,17 +138,28 @@ class Relay:
         except OSError:  # a terminal whose other side is closed
             return 0
         if data:
+            self.clear()
             self.line_start = data.endswith(b"\n")
             with contextlib.suppress(OSError):
                 write_all(self.log, data)
-            try:
-                write_all(self.streams.copies[fd], data)
-            except BrokenPipeError:
-                os.close(fd)  # nobody reads us: the work is to find out as it would alone
-                self.poll.unregister(fd)
-                del self.streams.copies[fd]
-                return -1
+            self.show(fd, data)
         return len(data)
+
+    def show(self, fd: int, data: bytes) -> None:
+        target = self.streams.copies[fd]
+        try:
+            if target != NOWHERE:
+                write_all(target, data)
+        except BrokenPipeError:
+            self.close(fd)  # nobody reads us: the work is to find out as it would alone
+        except OSError:
+            self.streams.copies[fd] = NOWHERE  # the terminal is gone; what is still said goes into the log
+
+    def close(self, fd: int) -> None:
+        self.poll.unregister(fd)
+        del self.streams.copies[fd]
+        if fd != self.streams.terminal:  # the terminal stays open: closing it would hang up on the work
+            os.close(fd)
 
     def drain(self) -> None:
         """What the work wrote before it ended is in the pipes by now; what its orphans write is not waited for."""
@@ -158,7 +178,7 @@ class Relay:
                 self.ending = words
             elif words[0] == "started":
                 self.work = int(words[1])
-            elif words[0] == "suspended" and self.streams.terminal >= 0:
+            elif words[0] == "suspended" and (self.streams.terminal != NOWHERE or self.asked_to_suspend):
                 self.suspend()
         if not heard:
             self.poll.unregister(self.shim.control)
@@ -166,13 +186,11 @@ class Relay:
 
     def outlive_shim(self) -> None:
         """The shim was killed without a word: go on relaying until the work itself has ended."""
-        try:
-            self.witness = os.pidfd_open(self.work) if self.work else -1
-        except OSError:
-            self.witness = -1
-        if self.witness >= 0:
+        with contextlib.suppress(OSError):
+            self.witness = os.pidfd_open(self.work) if self.work else NOWHERE
+        if self.witness != NOWHERE:
             self.poll.register(self.witness, select.POLLIN)
-        self.over = self.witness < 0
+        self.over = self.witness == NOWHERE
 
     def tell(self, number: int) -> None:
         """The shim is our child and not reaped before we end, so its pid is its own."""
@@ -181,49 +199,58 @@ class Relay:
 
     # The caller
 
-    def type(self, fd: int) -> None:
+    def type(self) -> None:
         try:
-            data = os.read(fd, 4096)
+            data = os.read(0, 4096)
         except OSError:
             data = b""
         if not data:
-            self.poll.unregister(fd)
-        self.typed += data
-        self.flush_typed()
+            self.poll.unregister(0)
+        if self.streams.terminal in self.streams.copies:
+            self.typed += data
+            self.flush_typed()
+        elif INTERRUPT in data:  # the work has closed its terminal, which could have told it
+            self.tell(signal.SIGINT)
 
     def flush_typed(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            self.typed = self.typed[os.write(self.streams.terminal, self.typed) :]
-        if self.streams.terminal in self.streams.copies:
-            self.poll.modify(self.streams.terminal, select.POLLIN | (select.POLLOUT if self.typed else 0))
+        terminal = self.streams.terminal
+        try:
+            self.typed = self.typed[os.write(terminal, self.typed) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.typed = b""
+        if terminal in self.streams.copies:
+            self.poll.modify(terminal, select.POLLIN | (select.POLLOUT if self.typed else 0))
 
     def on_signal(self, number: int) -> None:
-        if number in PASSED_ON:
+        if number == signal.SIGTSTP:
+            self.asked_to_suspend = True
             self.tell(number)
-        elif number == signal.SIGTSTP:
-            self.tell(number)
-            self.suspend()
         elif number == signal.SIGCONT:
-            self.tell(number)
-        elif number == signal.SIGWINCH and self.streams.terminal >= 0:
-            size = fcntl.ioctl(1, termios.TIOCGWINSZ, b"\0" * 8)
-            fcntl.ioctl(self.streams.terminal, termios.TIOCSWINSZ, struct.pack("8s", size))
+            self.take_terminal()
+        elif number == signal.SIGWINCH and self.streams.terminal != NOWHERE:
+            copy_size(self.streams.terminal)
 
     def suspend(self) -> None:
         """Stop as the shell expects it, terminal restored; go on, and let the work go on, when it says so."""
+        self.asked_to_suspend = False
+        self.clear()
         self.restore()
-        os.kill(0 if self.streams.terminal >= 0 else os.getpid(), signal.SIGSTOP)
-        self.make_raw()
+        if os.getsid(os.getppid()) == os.getsid(0):  # else nobody is there who could ever bring us back
+            os.kill(0 if self.streams.terminal != NOWHERE else os.getpid(), signal.SIGSTOP)
+        self.take_terminal()
         self.tell(signal.SIGCONT)
 
     @contextlib.contextmanager
     def signals(self) -> Iterator[None]:
+        """Listen. What asks us to end is passed on at once, even while a write to the caller blocks."""
         self.inbox, outbox = os.pipe()
         for fd in (self.inbox, outbox):
             os.set_blocking(fd, False)
         signal.set_wakeup_fd(outbox, warn_on_full_buffer=False)
-        listened = (*PASSED_ON, signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
-        before = {number: signal.signal(number, lambda *_: None) for number in listened}
+        heeded = [number for number in (*ENDING, *OTHER) if signal.getsignal(number) != signal.SIG_IGN]
+        before = {number: signal.signal(number, self.heed) for number in heeded}
         try:
             yield
         finally:
@@ -231,22 +258,35 @@ class Relay:
                 signal.signal(number, handler)
             signal.set_wakeup_fd(-1)
 
+    def heed(self, number: int, _: object) -> None:
+        if number in ENDING:
+            self.tell(number)
+
     @contextlib.contextmanager
-    def raw(self) -> Iterator[None]:
-        self.make_raw()
+    def terminal(self) -> Iterator[None]:
+        self.take_terminal()
         try:
             yield
         finally:
             self.restore()
 
-    def make_raw(self) -> None:
-        if self.streams.terminal >= 0:
-            self.before = termios.tcgetattr(0)
-            tty.setraw(0, termios.TCSADRAIN)
+    def take_terminal(self) -> None:
+        """Read the caller's keys as they are typed, if its terminal is ours to read from."""
+        if self.streams.terminal == NOWHERE or self.before is not None:
+            return
+        copy_size(self.streams.terminal)
+        with contextlib.suppress(OSError):
+            if os.tcgetpgrp(0) == os.getpgrp():
+                self.before = termios.tcgetattr(0)
+                tty.setraw(0, termios.TCSADRAIN)
+                self.poll.register(0, select.POLLIN)
 
     def restore(self) -> None:
         if self.before is not None:
-            termios.tcsetattr(0, termios.TCSADRAIN, self.before)
+            with contextlib.suppress(OSError, KeyError):
+                self.poll.unregister(0)
+            with contextlib.suppress(OSError, termios.error):
+                termios.tcsetattr(0, termios.TCSADRAIN, self.before)
             self.before = None
 
 
