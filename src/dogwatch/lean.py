@@ -62,7 +62,7 @@ def write_atomic(path: str, text: str) -> None:
 
 def make_durable(path: str) -> None:
     """Wait until a file is on the disk. Apart from writing it, so that readers are told first."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     finally:

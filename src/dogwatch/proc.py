@@ -12,6 +12,8 @@ RATES = {"cpu": 0.02, "io": 65536.0}
 """What moves all the time counts as progress only from this rate on: a share of one core, bytes per second."""
 RATE_SPAN = 1.0
 """Rates over less than this many seconds are noise (a clock tick is 10 ms)."""
+SHIM = ["-I", "-S", "-c", "import sys; sys.path.append(sys.argv[1]); from dogwatch.shim import main; main()"]
+"""What a Python interpreter is given to become a shim, before the directory that holds this package."""
 TICKS = float(os.sysconf("SC_CLK_TCK"))
 
 Sources = dict[str, tuple[float, float, float]]
@@ -87,7 +89,7 @@ def descendants(pid: int, *, besides: int = 0, jobs: bool = True) -> list[int]:
 def is_shim(pid: int) -> bool:
     """Whether a process is the shim of a job: then what is below it is that job's, not its starter's."""
     try:
-        return "dogwatch.shim" in read_text(f"/proc/{pid}/cmdline")
+        return read_text(f"/proc/{pid}/cmdline").split("\0")[1:5] == SHIM
     except OSError:
         return False
 

@@ -27,10 +27,12 @@ from dogwatch.proc import (
     cheap_sample,
     command_name,
     consumption,
+    cpu_of,
     descendants,
     io_of,
     pid_namespace,
     start_time,
+    stat_fields,
     track,
 )
 
@@ -127,7 +129,7 @@ class Shim:
         except OSError as error:  # a full or read-only disk: the gate stays shut, the work never ran
             self.tell(f"refused\t{error.strerror}")
             return
-        os.write(self.gate, b"\n")
+        self.quietly(os.write, self.gate, b"\n")  # whoever waits there may have been killed already
         os.close(self.gate)
         self.loop()
         self.finish()
@@ -158,8 +160,9 @@ class Shim:
         quiet = {signal.SIGPIPE, signal.SIGXFSZ}  # ignored by Python itself, not by our caller
         self.ignored = {n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN} - quiet
         crashes = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS}
-        for number in signal.valid_signals() - crashes - {signal.SIGKILL, signal.SIGSTOP, signal.SIGTRAP}:
-            self.quietly(signal.signal, number, lambda *_: None)
+        self.heard = signal.valid_signals() - crashes - {signal.SIGKILL, signal.SIGSTOP, signal.SIGTRAP}
+        for number in self.heard:
+            signal.signal(number, lambda *_: None)
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
 
     def fork(self) -> None:
@@ -170,8 +173,11 @@ class Shim:
         tty: bool = self.spec["tty"]
         if tty:
             take_terminal(fds[0])
+        # Until its handlers are not ours any more, the child hears nothing: a signal to it must not be lost on us.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self.work = os.fork()
         if self.work:
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
             os.close(held)
             os.close(told)
             for fd in set(fds):
@@ -185,10 +191,9 @@ class Shim:
             else:
                 os.setsid()
             signal.set_wakeup_fd(-1)
-            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU):
-                signal.signal(number, signal.SIG_DFL)
-            for number in self.ignored:
-                signal.signal(number, signal.SIG_IGN)
+            for number in self.heard | {signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU}:
+                signal.signal(number, signal.SIG_IGN if number in self.ignored else signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
             if not os.read(held, 1):
                 os._exit(125)  # the shim died before it could tell of us
             os.chdir(self.spec["cwd"])
@@ -336,14 +341,19 @@ class Shim:
                 return
             if found is None:
                 return
-            io_before = io_of(os.getpid())
-            pid, status, usage = os.wait4(found.si_pid, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+            before = self.account()
+            pid, status = os.waitpid(found.si_pid, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
             if pid == self.work:
                 self.on_work(status)
             elif pid and pid == self.helper and (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
-                self.own_cpu += usage.ru_utime + usage.ru_stime
-                self.own_io += io_of(os.getpid()) - io_before
+                after = self.account()
+                self.own_cpu += after[0] - before[0]
+                self.own_io += after[1] - before[1]
                 self.on_answer()
+
+    def account(self) -> tuple[float, float]:
+        """CPU seconds and bytes of all that was reaped so far, as everyone else sees them too."""
+        return cpu_of(stat_fields(os.getpid()), own=False), io_of(os.getpid())
 
     def on_work(self, status: int) -> None:
         if os.WIFSTOPPED(status):

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 
+from dogwatch import proc
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 
@@ -15,7 +16,6 @@ SCHEMA = 1
 MARK = "DOGWATCH_"
 PR_SET_CHILD_SUBREAPER = 36
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BOOT = "import sys; sys.path.append(sys.argv[1]); from dogwatch.shim import main; main()"
 DECIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from dogwatch.cli.main import main; sys.exit(main())"
 
 
@@ -45,7 +45,7 @@ def new_run() -> str:
 
 
 def shim_command() -> list[str]:
-    return [sys.executable, "-I", "-S", "-c", BOOT, ROOT]
+    return [sys.executable, *proc.SHIM, ROOT]
 
 
 def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None) -> Shim:

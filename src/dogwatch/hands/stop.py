@@ -13,11 +13,16 @@ from dogwatch.senses import processes
 KILL_AFTER = 5.0
 
 
-def ask_shim(shim: Identity, place: processes.Place) -> bool:
-    """Ask a shim to stop its work. False: it is not there to be asked."""
+def ask_shim(shim: Identity, place: processes.Place, patience: float) -> None:
+    """Ask a shim to stop its work, if it is there to be asked, and wait until it has ended, however it did."""
     if not isinstance(processes.find(shim, place), Alive):
-        return False
-    return signal_exactly(shim.pid, shim.start, signal.SIGTERM) and signal_exactly(shim.pid, shim.start, signal.SIGCONT)
+        return
+    pidfd = processes.watch_exit(shim.pid)
+    if signal_exactly(shim.pid, shim.start, signal.SIGTERM):
+        signal_exactly(shim.pid, shim.start, signal.SIGCONT)
+        select.select([pidfd] if pidfd is not None else [], [], [], patience)
+    if pidfd is not None:
+        os.close(pidfd)
 
 
 def signal_exactly(pid: int, start: int, number: int) -> bool:

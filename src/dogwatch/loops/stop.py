@@ -7,7 +7,6 @@ from dogwatch.hands import stop as hand
 from dogwatch.judge import job
 from dogwatch.lean import dumps
 from dogwatch.loops.look import Looker
-from dogwatch.loops.wait import Wait, Wanted
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Alive, JobFacts, Unseen
 from dogwatch.model.verdict import Verdict
@@ -26,11 +25,12 @@ def stop(looker: Looker, name: str) -> Verdict:
         return verdict
     if others := places.shared_with_others(looker.directory):
         raise RefusedError(f"{others}: nothing named there is signalled")
-    if facts.record is not None and hand.ask_shim(facts.record.shim, looker.place):
-        wanted = Wanted(until="final", timeout_s=SHIM_PATIENCE)
-        outcome = next(Wait(looker, [name], wanted).outcomes())
-        if outcome.how == "state":
-            return outcome.verdict
+    if facts.record is not None:
+        hand.ask_shim(facts.record.shim, looker.place, SHIM_PATIENCE)
+        facts = looker.facts(name)
+        verdict = job.judge(facts)
+        if verdict.final and not facts.survivors:
+            return verdict
     if not _roots(facts):
         raise RefusedError(f"{name} cannot be stopped from here: {verdict.reason}")
     left = hand.end_tree(lambda: _roots(facts))
