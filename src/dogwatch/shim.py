@@ -1,6 +1,6 @@
 """The parent of the work: it witnesses and keeps time.
 
-Started with ``python -I -S``; besides the standard library it imports two leaves of this package, at start, so an
+Started with ``python -I -S``; besides the standard library it imports three leaves of this package, at start, so an
 upgrade of Dogwatch cannot break a job that runs. What comes in: a specification (marshal, on standard input)
 from ``hands/spawn.py``, which also made this process a child subreaper before it became the shim. What goes out:
 the sentinel files of ``docs/files.md``, each written whole (temporary file, rename), the status last.
@@ -18,23 +18,9 @@ import os
 import select
 import time
 
+from dogwatch import proc
+from dogwatch.forking import fork_work, listen
 from dogwatch.lean import append, dumps, make_durable, write_atomic
-from dogwatch.proc import (
-    RATE_SPAN,
-    RATES,
-    Sources,
-    boot_id,
-    cheap_sample,
-    command_name,
-    consumption,
-    cpu_of,
-    descendants,
-    io_of,
-    pid_namespace,
-    start_time,
-    stat_fields,
-    track,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,15 +66,15 @@ class Shim:
         self.stale: float = policy["stale_s"]
         self.timeout: float = policy["timeout_s"] or NEVER
         self.pulse: float = policy["heartbeat_s"]
-        self.look_every = max(self.pulse, self.stale / 10, RATE_SPAN)
-        self.boot = boot_id()
+        self.look_every = max(self.pulse, self.stale / 10, proc.RATE_SPAN)
+        self.boot = proc.boot_id()
 
         self.started = time.monotonic()
         self.timeout_at = self.started + self.timeout
         self.beat_at = self.started + self.pulse
         self.ask_at = self.started + self.stale
         self.looked_at = self.started
-        self.sources: Sources = {}
+        self.sources: proc.Sources = {}
         self.stale_since: float | None = None
         self.stuck = False
         self.suspended_at: float | None = None
@@ -110,10 +96,10 @@ class Shim:
             **spec["head"],
             "host": os.uname().nodename,
             "boot": self.boot,
-            "pidns": pid_namespace(),
+            "pidns": proc.pid_namespace(),
             "started": time.time(),
             "started_mono": self.started,
-            "shim": {"pid": os.getpid(), "start": start_time(os.getpid())},
+            "shim": {"pid": os.getpid(), "start": proc.start_time(os.getpid())},
             "work": None,
             "states": [["starting", time.time()]],
             "notes": [],
@@ -123,7 +109,7 @@ class Shim:
     # Starting
 
     def run(self) -> None:
-        self.listen()
+        self.inbox, self.ignored = listen()
         try:
             self.begin()
         except OSError as error:  # a full or read-only disk: the gate stays shut, the work never ran
@@ -136,74 +122,17 @@ class Shim:
 
     def begin(self) -> None:
         """Everything that must be on disk before the work may run."""
-        self.fork()
-        self.record["work"] = {"pid": self.work, "start": start_time(self.work)}
+        self.work, self.gate, self.exec_pipe = fork_work(self.spec, self.ignored)
+        self.record["work"] = {"pid": self.work, "start": proc.start_time(self.work)}
         self.enter("working", save=False)
         write_atomic(self.base + ".json", dumps(self.record) + "\n")
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
         if "heartbeat" not in self.wanted:
             os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-        self.sources = dict.fromkeys(self.wanted - RATES.keys(), (0.0, self.started, self.started))
-        track(self.sources, self.deep_sample(), self.started)
+        self.sources = dict.fromkeys(self.wanted - proc.RATES.keys(), (0.0, self.started, self.started))
+        proc.track(self.sources, self.deep_sample(), self.started)
         self.write_seen()
         self.spool("started", pid=self.work)
-
-    def listen(self) -> None:
-        """Turn signals into bytes in a pipe: the loop is the only place where anything happens.
-
-        Every signal that can be caught is, so that only a real crash or KILL ends us unheard.
-        """
-        self.inbox, outbox = os.pipe()
-        os.set_blocking(self.inbox, False)
-        os.set_blocking(outbox, False)
-        signal.set_wakeup_fd(outbox, warn_on_full_buffer=False)
-        quiet = {signal.SIGPIPE, signal.SIGXFSZ}  # ignored by Python itself, not by our caller
-        self.ignored = {n for n in signal.valid_signals() if signal.getsignal(n) == signal.SIG_IGN} - quiet
-        crashes = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS}
-        self.heard = signal.valid_signals() - crashes - {signal.SIGKILL, signal.SIGSTOP, signal.SIGTRAP}
-        for number in self.heard:
-            signal.signal(number, lambda *_: None)
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-
-    def fork(self) -> None:
-        """Fork the work, held at a gate until the record names it: nothing ever runs that no file knows."""
-        fds: list[int] = self.spec["stdio"]
-        held, self.gate = os.pipe()
-        self.exec_pipe, told = os.pipe()
-        tty: bool = self.spec["tty"]
-        if tty:
-            take_terminal(fds[0])
-        # Until its handlers are not ours any more, the child hears nothing: a signal to it must not be lost on us.
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        self.work = os.fork()
-        if self.work:
-            signal.pthread_sigmask(signal.SIG_SETMASK, ())
-            os.close(held)
-            os.close(told)
-            for fd in set(fds):
-                os.close(fd)
-            return
-        try:
-            os.close(self.gate)
-            if tty:
-                os.setpgid(0, 0)
-                os.tcsetpgrp(fds[0], os.getpid())
-            else:
-                os.setsid()
-            signal.set_wakeup_fd(-1)
-            for number in self.heard | {signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU}:
-                signal.signal(number, signal.SIG_IGN if number in self.ignored else signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_SETMASK, ())
-            if not os.read(held, 1):
-                os._exit(125)  # the shim died before it could tell of us
-            os.chdir(self.spec["cwd"])
-            for target, fd in enumerate(fds):
-                os.dup2(fd, target)
-            os.execvpe(self.spec["argv"][0], self.spec["argv"], self.spec["env"])  # noqa: S606
-        except OSError as error:
-            os.write(told, str(error.errno).encode())
-        finally:
-            os._exit(127)
 
     # The loop
 
@@ -294,9 +223,9 @@ class Shim:
             self.quietly(os.utime, self.base + ".heartbeat")
 
     def deep_sample(self) -> dict[str, float]:
-        if not self.wanted & RATES.keys():
+        if not self.wanted & proc.RATES.keys():
             return {}
-        cpu, io = consumption(os.getpid(), own=False, helper=self.helper, own_cpu=self.own_cpu, own_io=self.own_io)
+        cpu, io = proc.consumption(os.getpid(), own=False, helper=self.helper, own_cpu=self.own_cpu, own_io=self.own_io)
         return {name: value for name, value in (("cpu", cpu), ("io", io)) if name in self.wanted}
 
     def last_moved(self) -> float:
@@ -305,11 +234,11 @@ class Shim:
     def look(self, now: float, *, deep: bool = False) -> None:
         """See what moved. The process tree is looked at only once all is silent for half the threshold."""
         before, known = self.last_moved(), dict(self.sources)
-        track(self.sources, cheap_sample(self.base, self.wanted), now)
+        proc.track(self.sources, proc.cheap_sample(self.base, self.wanted), now)
         half_silent = now - self.last_moved() >= self.stale / 2
         if deep or (half_silent and now - self.looked_at >= self.look_every):
             self.looked_at = now
-            track(self.sources, self.deep_sample(), now)
+            proc.track(self.sources, self.deep_sample(), now)
         if self.last_moved() > before:
             self.ask_at = self.last_moved() + self.stale
             if self.stale_since is not None:
@@ -353,7 +282,7 @@ class Shim:
 
     def account(self) -> tuple[float, float]:
         """CPU seconds and bytes of all that was reaped so far, as everyone else sees them too."""
-        return cpu_of(stat_fields(os.getpid()), own=False), io_of(os.getpid())
+        return proc.cpu_of(proc.stat_fields(os.getpid()), own=False), proc.io_of(os.getpid())
 
     def on_work(self, status: int) -> None:
         if os.WIFSTOPPED(status):
@@ -452,7 +381,7 @@ class Shim:
 
     def tree(self) -> list[int]:
         """All that is ours to end. A job that the work started with `run -d` has a shim of its own and outlives us."""
-        return descendants(os.getpid(), besides=self.helper, jobs=False)
+        return proc.descendants(os.getpid(), besides=self.helper, jobs=False)
 
     def signal_tree(self, number: int, *, again: bool = False) -> None:
         """Everything below us is our child or becomes it when its parent dies: no pid here is another's."""
@@ -497,7 +426,7 @@ class Shim:
             "state": state or ("crashed" if number else "failed" if code else "completed"),
             "exit_code": code, "signal": number, "reason": reason,
             "at": time.time(), "elapsed_s": round(now - self.started, 3),
-            "left": [{"command": command_name(pid), "pid": pid} for pid in left],
+            "left": [{"command": proc.command_name(pid), "pid": pid} for pid in left],
         }  # fmt: skip
 
     def lasting(self, path: str, text: str) -> bool:
@@ -548,14 +477,6 @@ class Shim:
             do(*args)
         except OSError:
             pass
-
-
-def take_terminal(fd: int) -> None:
-    """Make a terminal ours, so that the work can be its foreground group and be suspended like any job."""
-    import fcntl  # noqa: PLC0415  # only on a terminal, and still before the work starts
-    import termios  # noqa: PLC0415
-
-    fcntl.ioctl(fd, termios.TIOCSCTTY, 0)
 
 
 def main() -> None:

@@ -63,11 +63,11 @@ class _Look:
         if record is not None and record.end is not None:
             return self.ended(record)
         shim, work = self.processes(record)
-        if record is not None and (isinstance(shim, Gone) or isinstance(work, Gone)):
-            record = self.record() or record
+        status = self.read("status")
+        if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
+            record = self.record() or record  # it ended while we looked: the end was written before the status
             if record.end is not None:
                 return self.ended(record)
-        status = self.read("status")
         seen = self.seen(record, shim, work, memory)
         survivors: tuple[tuple[str, int], ...] = ()
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):

@@ -1,0 +1,85 @@
+"""How a shim hears signals, and how it brings work into the world.
+
+The work is held at a gate until the record names it: nothing ever runs that no file knows. If the shim dies before it
+opens the gate, whoever waits there reads the end of the pipe and exits.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from typing import Any
+else:
+    import _signal as signal  # `signal` itself builds enums at import: a third of the shim's start
+
+CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS, signal.SIGTRAP}
+HEARD = signal.valid_signals() - CRASHES - {signal.SIGKILL, signal.SIGSTOP}
+"""Every signal that can be caught is, so that only a real crash or KILL ends a shim unheard."""
+PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}
+"""Ignored by Python itself, not by whoever called us."""
+
+
+def listen() -> tuple[int, set[int]]:
+    """Turn signals into bytes in a pipe. Returns its end to read from, and what our caller had us ignore."""
+    inbox, outbox = os.pipe()
+    os.set_blocking(inbox, False)
+    os.set_blocking(outbox, False)
+    ignored = {int(n) for n in HEARD if signal.getsignal(n) == signal.SIG_IGN} - PYTHONS_OWN
+    signal.set_wakeup_fd(outbox, warn_on_full_buffer=False)
+    for number in HEARD:
+        signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    return inbox, ignored
+
+
+def fork_work(spec: dict[str, Any], ignored: set[int]) -> tuple[int, int, int]:
+    """Fork the work. Returns its pid, the gate to write to, and a pipe that closes on exec or says why not."""
+    held, gate = os.pipe()
+    exec_pipe, told = os.pipe()
+    if spec["tty"]:
+        take_terminal(spec["stdio"][0])
+    # Until its handlers are not ours any more, the child hears nothing: a signal to it must not be lost on us.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    pid = os.fork()
+    if pid == 0:
+        os.close(gate)
+        become_work(spec, ignored, held, told)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for fd in {held, told, *spec["stdio"]}:
+        os.close(fd)
+    return pid, gate, exec_pipe
+
+
+def become_work(spec: dict[str, Any], ignored: set[int], held: int, told: int) -> None:
+    """In the child: its own session, or on a terminal its own foreground group; then the gate; then the command."""
+    try:
+        if spec["tty"]:
+            os.setpgid(0, 0)
+            os.tcsetpgrp(spec["stdio"][0], os.getpid())
+        else:
+            os.setsid()
+        signal.set_wakeup_fd(-1)
+        for number in HEARD:
+            signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        if not os.read(held, 1):
+            os._exit(125)
+        os.chdir(spec["cwd"])
+        for target, fd in enumerate(spec["stdio"]):
+            os.dup2(fd, target)
+        os.execvpe(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606
+    except OSError as error:
+        os.write(told, str(error.errno).encode())
+    finally:
+        os._exit(127)
+
+
+def take_terminal(fd: int) -> None:
+    """Make a terminal ours, so that the work can be its foreground group and be suspended like any job."""
+    import fcntl  # noqa: PLC0415  # only on a terminal, and still before the work starts
+    import termios  # noqa: PLC0415
+
+    fcntl.ioctl(fd, termios.TIOCSCTTY, 0)
