@@ -65,9 +65,11 @@ class _Look:
         shim, work = self.processes(record)
         status = self.read("status")
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
-            record = self.record() or record  # it ended while we looked: the end was written before the status
-            if record.end is not None:
-                return self.ended(record)
+            fresh = self.record()  # it ended while we looked: the end was written before the status
+            if fresh is not None and fresh.run != record.run:
+                return self.facts(memory)  # and it was started again: what we saw is not of this run
+            if fresh is not None and fresh.end is not None:
+                return self.ended(fresh)
         seen = self.seen(record, shim, work, memory)
         survivors: tuple[tuple[str, int], ...] = ()
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):

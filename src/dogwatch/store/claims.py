@@ -32,9 +32,13 @@ def lock(base: str) -> int | None:
 
 
 def archive(directory: str, name: str) -> None:
-    """Move away what an earlier run of this name left, status first, so that it can complete no new one."""
+    """Move away what an earlier run of this name left, so that it can complete no new one.
+
+    Status first and record last: whoever looks meanwhile finds the old run's end, or nothing.
+    """
     base = f"{directory}/{name}"
-    present = [suffix for suffix in ("status", *SUFFIXES) if os.path.lexists(f"{base}.{suffix}")]
+    order = ["status", *(suffix for suffix in SUFFIXES if suffix not in ("status", "json")), "json"]
+    present = [suffix for suffix in order if os.path.lexists(f"{base}.{suffix}")]
     if not present:
         return
     shelf = f"{directory}/archive/{name}"
@@ -43,7 +47,7 @@ def archive(directory: str, name: str) -> None:
     number = int(kept[-1]) + 1 if kept and kept[-1].isdigit() else 1
     box = f"{shelf}/{number:06d}"
     os.mkdir(box, 0o700)
-    for suffix in dict.fromkeys(present):
+    for suffix in present:
         os.rename(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
     for old in kept[: max(0, len(kept) + 1 - KEEP_RUNS)]:
         _remove(f"{shelf}/{old}")
