@@ -2,26 +2,29 @@
 
 import os
 
+from dogwatch.loops.look import Looker
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.words import in_words
 from dogwatch.senses.logs import last_line
+
+MOST = 3
 
 
 class LiveLine:
     """Drawn on standard error; whoever writes to the same terminal clears it first."""
 
-    def __init__(self, directory: str) -> None:
-        self.directory = directory
+    def __init__(self, looker: Looker) -> None:
+        self.looker = looker
         self.shown = False
 
-    def draw(self, verdicts: list[Verdict]) -> None:
+    def draw(self, names: list[str]) -> None:
         try:
             columns = os.get_terminal_size(2).columns
         except OSError:
             return
-        text = " | ".join(describe(verdict) for verdict in verdicts[:3])
-        if len(verdicts) > 3:  # noqa: PLR2004
-            text += f" | and {len(verdicts) - 3} more"
+        text = " | ".join(describe(self.looker.verdict(name)) for name in names[:MOST])
+        if len(names) > MOST:
+            text += f" | and {len(names) - MOST} more"
         text = text if len(text) < columns else text[: columns - 2] + "…"
         os.write(2, f"\r\033[2K{text}".encode("utf-8", "replace"))
         self.shown = True
@@ -35,6 +38,8 @@ class LiveLine:
 def describe(verdict: Verdict) -> str:
     """Elapsed time, what the work said of itself, its last line, and the next deadline."""
     parts = [f"{verdict.name} {verdict.state} {in_words(float(int(verdict.elapsed_s or 0)))}"]
+    if verdict.state == "not_found":
+        return f"{verdict.name} is not there yet"
     if verdict.beat is not None:
         percent = "" if verdict.beat.progress is None else f"{verdict.beat.progress:.0%} "
         parts.append(f"{percent}{verdict.beat.note}".strip())

@@ -81,11 +81,11 @@ def _foreground(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> in
     for fd in {*streams.stdio, lease}:
         os.close(fd)
     relay = Relay(shim, streams, log)
-    live = LiveLine(looker.directory)
+    live = LiveLine(looker)
 
     def idle() -> None:
         if relay.plain():
-            live.draw([looker.verdict(job.name)])
+            live.draw([job.name])
 
     ending = relay.run(IDLE if os.isatty(2) else 3600.0, idle if os.isatty(2) else lambda: None, live.clear)
     verdict = looker.verdict(job.name)

@@ -30,7 +30,7 @@ def main(options: Options) -> int:
     if os.isatty(2):
         from dogwatch.cli.live import LiveLine
 
-        live = LiveLine(looker.directory)
+        live = LiveLine(looker)
     try:
         for outcome in waiting.outcomes(live.draw if live else None):
             if live:

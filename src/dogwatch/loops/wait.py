@@ -49,7 +49,7 @@ class Outcome(Value):
 class _Subject:
     """What is known of one name while it is waited for. There may be ten thousand: it is kept small."""
 
-    __slots__ = ("due", "known", "log", "memory", "name", "pid", "pid_start", "settled", "verdict")
+    __slots__ = ("due", "known", "log", "memory", "name", "pid", "pid_start", "settled")
 
     def __init__(self, name: str, now: float) -> None:
         self.name = name
@@ -57,7 +57,6 @@ class _Subject:
         self.due = now
         self.known = False
         self.settled = True
-        self.verdict: Verdict | None = None
         self.pid = self.pid_start = 0
         self.log: LogScan | None = None
 
@@ -70,14 +69,12 @@ class Wait:
         self.wanted = wanted
         self.began = time.monotonic()
         self.pending = {name: _Subject(name, self.began) for name in names}
-        self.showing = False
         self.keeper: Keeper | None = None
         self.wakeups: Wakeups | None = None
         self.dues: list[tuple[float, str]] = []
 
-    def outcomes(self, tick: Callable[[list[Verdict]], None] | None = None) -> Iterator[Outcome]:
-        """Wait. With ``tick``, call it about every second with the live verdicts (for a line on a terminal)."""
-        self.showing = tick is not None
+    def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Iterator[Outcome]:
+        """Wait. With ``tick``, call it about every second with the names waited for (for a line on a terminal)."""
         # Most waits are for what has ended already: a first look needs no wake-ups.
         yield from self.look_at(list(self.pending))
         if not self.pending:
@@ -94,7 +91,7 @@ class Wait:
                         yield Outcome(self.looker.verdict(subject.name, subject.memory), "timeout")
                     return
                 if tick:
-                    tick([subject.verdict for subject in self.pending.values() if subject.verdict])
+                    tick(list(self.pending))
                 until = min(self.next_due(), deadline, time.monotonic() + 1.0 if tick else NEVER)
                 touched = wakeups.sleep(until)
                 now = time.monotonic()
@@ -155,7 +152,6 @@ class Wait:
         if not facts.exists:
             return self.missing(subject, verdict)
         subject.known, subject.settled = True, verdict.settled
-        subject.verdict = verdict if self.showing else None
         matched = self.scan(subject, facts)
         if matched is not None:
             return Outcome(verdict._replace(reason=f"a line matched: {matched}"), "match")
