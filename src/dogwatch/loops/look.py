@@ -43,16 +43,24 @@ class Looker:
         return job.judge(self.facts(name, memory))
 
     def facts(self, name: str, memory: Memory | None = None) -> JobFacts:
-        return _Look(self, name).facts(memory)
+        return _Look(self, f"{self.directory}/{name}", name).facts(memory)
+
+    def archived(self, name: str, run: str) -> JobFacts | None:
+        """An earlier run of a name, if it is still kept: someone may have waited for it when the next one began."""
+        for base in sentinels.archived(self.directory, name):
+            facts = _Look(self, base, name).facts(None)
+            if facts.record is not None and facts.record.run == run:
+                return facts
+        return None
 
 
 class _Look:
     """The state of one look: what was read so far, and what could not be."""
 
-    def __init__(self, looker: Looker, name: str) -> None:
+    def __init__(self, looker: Looker, base: str, name: str) -> None:
         self.looker = looker
         self.name = name
-        self.base = f"{looker.directory}/{name}"
+        self.base = base
         self.now = time.monotonic()
         self.troubles: list[str] = []
 

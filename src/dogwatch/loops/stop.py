@@ -8,7 +8,7 @@ from dogwatch.judge import job
 from dogwatch.lean import dumps
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.facts import Alive, JobFacts, Unseen
+from dogwatch.model.facts import Alive, Gone, JobFacts, Unseen
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.store import claims, places, sentinels
@@ -31,6 +31,8 @@ def stop(looker: Looker, name: str) -> Verdict:
         verdict = job.judge(facts)
         if verdict.final and not facts.survivors:
             return verdict
+    if isinstance(facts.shim, Alive) and isinstance(facts.work, Gone):
+        raise RefusedError(f"{name} has ended, but its shim cannot write that down yet: is the disk full or read-only?")
     if not _roots(facts):
         raise RefusedError(f"{name} cannot be stopped from here: {verdict.reason}")
     left = hand.end_tree(lambda: _roots(facts))

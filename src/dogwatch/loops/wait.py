@@ -49,13 +49,15 @@ class Outcome(Value):
 class _Subject:
     """What is known of one name while it is waited for. There may be ten thousand: it is kept small."""
 
-    __slots__ = ("due", "known", "log", "memory", "name", "pid", "pid_start", "settled")
+    __slots__ = ("due", "known", "log", "memory", "name", "pid", "pid_start", "run", "settled")
 
     def __init__(self, name: str, now: float) -> None:
         self.name = name
         self.memory = Memory()
         self.due = now
         self.known = False
+        self.run = ""
+        """Which run is waited for: the one that was there at the first look, though the next may begin meanwhile."""
         self.settled = True
         self.pid = self.pid_start = 0
         self.log: LogScan | None = None
@@ -148,10 +150,13 @@ class Wait:
 
     def look(self, subject: _Subject) -> Outcome | None:
         facts = self.looker.facts(subject.name, subject.memory)
+        if subject.run and (facts.record is None or facts.record.run != subject.run):
+            facts = self.looker.archived(subject.name, subject.run) or facts
         verdict = job.judge(facts)
         if not facts.exists:
             return self.missing(subject, verdict)
         subject.known, subject.settled = True, verdict.settled
+        subject.run = subject.run or (facts.record.run if facts.record else "")
         matched = self.scan(subject, facts)
         if matched is not None:
             return Outcome(verdict._replace(reason=f"a line matched: {matched}"), "match")

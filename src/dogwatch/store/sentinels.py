@@ -42,5 +42,14 @@ def jobs(directory: str) -> list[str]:
     return sorted(found)
 
 
+def archived(directory: str, name: str) -> list[str]:
+    """Where the files of earlier runs of a name are, newest first, each without its suffix."""
+    shelf = f"{directory}/archive/{name}"
+    try:
+        return [f"{shelf}/{box}/{name}" for box in sorted(os.listdir(shelf), reverse=True)]
+    except OSError:
+        return []
+
+
 def exists(base: str) -> bool:
     return any(os.path.lexists(f"{base}.{suffix}") for suffix in ("json", "pid", "status", "heartbeat"))
