@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
+from dogwatch import lean, proc
 from dogwatch.senses import files, processes
 
 PATIENCE = 30.0
@@ -102,8 +102,9 @@ class Box:
     def sweep(self) -> None:
         """End every process that a job of this box left, by its mark, after checking that it is the one."""
         for record in self.dir.glob("*.json"):
-            with contextlib.suppress(ValueError, KeyError, TypeError):
-                run = json.loads(record.read_text())
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+                with open(lean.open_plain(str(record)), encoding="utf-8", errors="replace") as file:
+                    run = json.loads(file.read())
                 for pid in {run["shim"]["pid"], *processes.of_run(run["run"])}:
                     start = proc.start_time(pid)
                     if pid != run["shim"]["pid"] or start == run["shim"]["start"]:

@@ -159,6 +159,8 @@ class Shim:
                         self.on_signal(number)
                     self.reap()
             self.on_time(time.monotonic())
+        if self.exec_pipe >= 0:  # its end was heard of before its beginning
+            self.on_exec()
 
     def over(self) -> bool:
         if not self.stopping:
@@ -179,6 +181,7 @@ class Shim:
         """The other end of the pipe closed on exec, or said why there was none."""
         said = os.read(self.exec_pipe, 16)
         os.close(self.exec_pipe)
+        self.exec_pipe = -1
         self.cannot_start = int(said or 0)
         if not said:
             self.tell(f"started\t{self.work}")
@@ -381,7 +384,10 @@ class Shim:
 
     def tree(self) -> list[int]:
         """All that is ours to end. A job that the work started with `run -d` has a shim of its own and outlives us."""
-        return proc.descendants(os.getpid(), besides=self.helper, jobs=False)
+        found = proc.descendants(os.getpid(), besides=self.helper, jobs=False)
+        if self.status is None and self.work not in found:  # it looks like a shim until it has become the command
+            found.append(self.work)
+        return found
 
     def signal_tree(self, number: int, *, again: bool = False) -> None:
         """Everything below us is our child or becomes it when its parent dies: no pid here is another's."""

@@ -75,13 +75,19 @@ def _copy(fd: int) -> None:
 
 def _follow(looker: Looker, name: str, fd: int) -> None:
     wakeups = Wakeups(looker.directory, {name})
+    run = _run_of(looker, name)
     try:
         wakeups.watch_writes(name, f"{looker.directory}/{name}.log")
         while True:
-            final = looker.verdict(name).final
+            final = looker.verdict(name).final or _run_of(looker, name) != run
             _copy(fd)
             if final:
                 return
             wakeups.sleep(time.monotonic() + 60.0)
     finally:
         wakeups.close()
+
+
+def _run_of(looker: Looker, name: str) -> str:
+    record = looker.facts(name).record
+    return record.run if record else ""

@@ -1,6 +1,7 @@
 """What a verb works with: directory, names, policy. Flags beat the environment."""
 
 import os
+import sys
 
 from dogwatch.cli.options import Options
 from dogwatch.formats import durations, names
@@ -9,9 +10,14 @@ from dogwatch.model.errors import UsageError
 from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES, Policy
 from dogwatch.store import places
 
+READING = ("wait", "why", "logs")
+
 
 def looker(options: Options) -> Looker:
-    return Looker(places.directory(options.text("--dir")), policy(options))
+    directory = places.directory(options.text("--dir"))
+    if options.verb in READING and (others := places.shared_with_others(directory)):
+        print(f"dogwatch: warning: {others}; what it says may be false", file=sys.stderr)
+    return Looker(directory, policy(options))
 
 
 def named(options: Options) -> list[str]:

@@ -19,6 +19,9 @@ from dogwatch.hands.spawn import Shim
 from dogwatch.model.value import Value
 
 CHUNK = 65536
+ATOMIC = 4096
+"""A pipe that has room at all has room for this much, so that writing it never blocks."""
+AGAIN = 0.5
 NOWHERE = -1
 INTERRUPT = b"\x03"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -73,6 +76,7 @@ class Relay:
         """Nothing of the work's stands on the caller's current line."""
         self.typed = b""
         self.asked_to_suspend = False
+        self.asked_to_end = False
         self.poll = select.poll()
         self.before: list[int | list[bytes | int]] | None = None
         self.clear: Callable[[], None] = lambda: None
@@ -146,10 +150,17 @@ class Relay:
         return len(data)
 
     def show(self, fd: int, data: bytes) -> None:
+        """Write to the caller, however slowly it reads. Once we are asked to end, the work's end is the end of that."""
         target = self.streams.copies[fd]
         try:
-            if target != NOWHERE:
-                write_all(target, data)
+            while data and target != NOWHERE and not (self.asked_to_end and self.ending):
+                watched = [self.shim.control] if self.asked_to_end else []
+                heard, room, _ = select.select(watched, [target], [], AGAIN)
+                if heard:
+                    self.hear()
+                if room:
+                    with contextlib.suppress(BlockingIOError):
+                        data = data[os.write(target, data[:ATOMIC]) :]
         except BrokenPipeError:
             self.close(fd)  # nobody reads us: the work is to find out as it would alone
         except OSError:
@@ -260,6 +271,7 @@ class Relay:
 
     def heed(self, number: int, _: object) -> None:
         if number in ENDING:
+            self.asked_to_end = True
             self.tell(number)
 
     @contextlib.contextmanager
@@ -272,14 +284,15 @@ class Relay:
 
     def take_terminal(self) -> None:
         """Read the caller's keys as they are typed, if its terminal is ours to read from."""
-        if self.streams.terminal == NOWHERE or self.before is not None:
+        if self.streams.terminal == NOWHERE:
             return
         copy_size(self.streams.terminal)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, termios.error):
             if os.tcgetpgrp(0) == os.getpgrp():
-                self.before = termios.tcgetattr(0)
-                tty.setraw(0, termios.TCSADRAIN)
-                self.poll.register(0, select.POLLIN)
+                if self.before is None:
+                    self.before = termios.tcgetattr(0)
+                    self.poll.register(0, select.POLLIN)
+                tty.setraw(0, termios.TCSADRAIN)  # also when it was ours already: a shell may have been there meanwhile
 
     def restore(self) -> None:
         if self.before is not None:

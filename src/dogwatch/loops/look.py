@@ -26,6 +26,8 @@ class Memory(Value):
 
     status_since: float | None = None
     unseen_since: float | None = None
+    process: tuple[int, int] = (0, 0)
+    """Pid and start time of the process that it was last seen to be."""
     seen: Seen | None = None
     """Notes that the watcher keeps itself, where no shim does."""
 
@@ -70,7 +72,7 @@ class _Look:
             return self.missing()
         if record is not None and record.end is not None:
             return self.ended(record)
-        shim, work = self.processes(record)
+        shim, work = self.processes(record, memory)
         status = self.read("status")
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
             fresh = self.record()  # it ended while we looked: the end was written before the status
@@ -154,7 +156,7 @@ class _Look:
     def same_boot(self, record: Record) -> bool:
         return record.shim.boot == self.looker.place.boot
 
-    def processes(self, record: Record | None) -> tuple[Process, Process]:
+    def processes(self, record: Record | None, memory: Memory | None) -> tuple[Process, Process]:
         if record is not None:
             place = self.looker.place
             return processes.find(record.shim, place), processes.find(record.work, place)
@@ -166,7 +168,10 @@ class _Look:
             written = os.lstat(f"{self.base}.pid").st_mtime
         except (FormatError, OSError) as error:
             return Unseen(str(error)), Unseen("not known")
-        return processes.find_by_pid(pid, written), Unseen("not known")
+        if memory and memory.process == (pid, proc.start_time(pid)):
+            written = time.time()  # we know it: no clock that jumped can make it another's
+        found = processes.find_by_pid(pid, written, self.age("heartbeat"))
+        return found, Unseen("not known")
 
     # Movement
 

@@ -209,7 +209,7 @@ class Wait:
 
                 self.keeper = Keeper(self.looker.directory, self.looker.policy, self.looker.place.boot)
             seen, again = self.keeper.note(facts, verdict, memory.seen)
-            memory = memory._replace(seen=seen)
+            memory = memory._replace(seen=seen, process=(subject.pid, subject.pid_start))
             due = min(due, again)
         subject.memory = memory
         self.schedule(subject, due)

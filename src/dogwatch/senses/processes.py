@@ -36,8 +36,11 @@ def find(meant: Identity, place: Place) -> Process:
     return _alive(meant.pid, meant.start)
 
 
-def find_by_pid(pid: int, written: float) -> Process:
-    """The process of a foreign pid file, unless it is younger than that file and so another's."""
+def find_by_pid(pid: int, written: float, heartbeat_age: float | None) -> Process:
+    """The process of a foreign pid file, unless it is younger than that file and so another's.
+
+    A wall clock that jumped makes it look so too; then its heartbeat is younger than the process, and nothing is sure.
+    """
     found = _alive(pid, 0)
     if isinstance(found, Alive):
         try:
@@ -45,6 +48,8 @@ def find_by_pid(pid: int, written: float) -> Process:
         except (OSError, ValueError, AttributeError):
             return found
         if age + YOUNGER < time.time() - written:
+            if heartbeat_age is not None and heartbeat_age < age:
+                return Unseen(f"pid {pid} is younger than its pid file, yet its heartbeat goes on: did the clock jump?")
             return Gone(f"pid {pid} now belongs to a younger process")
     return found
 
