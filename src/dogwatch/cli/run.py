@@ -73,7 +73,8 @@ def _detached(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> int:
 
 def _foreground(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> int:
     from dogwatch.cli.live import LiveLine
-    from dogwatch.hands.relay import Relay, open_streams
+    from dogwatch.hands.relay import Relay
+    from dogwatch.hands.streams import open_streams
 
     log = start.open_log(job)
     streams = open_streams()

@@ -7,7 +7,6 @@ the caller does to us (Ctrl-C, Ctrl-Z, hang-up, window size) is passed on to the
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import select
 import signal
@@ -16,47 +15,15 @@ import tty
 from collections.abc import Callable, Iterator
 
 from dogwatch.hands.spawn import Shim
-from dogwatch.model.value import Value
+from dogwatch.hands.streams import NOWHERE, Streams, copy_size, someone_can_continue_us
 
 CHUNK = 65536
 ATOMIC = 4096
 """A pipe that has room at all has room for this much, so that writing it never blocks."""
 AGAIN = 0.5
-NOWHERE = -1
 INTERRUPT = b"\x03"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 OTHER = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
-
-
-class Streams(Value):
-    """What the work gets, and what we read of it."""
-
-    stdio: tuple[int, int, int]
-    copies: dict[int, int]
-    """Where each of our ends goes: descriptor of ours → of the caller's."""
-    terminal: int
-    """Our end of the work's terminal, NOWHERE when it has pipes."""
-
-
-def open_streams() -> Streams:
-    """A terminal for the work where the caller is on one, pipes elsewhere; its input is passed on as it is."""
-    if os.isatty(0) and os.isatty(1):
-        ours, theirs = os.openpty()
-        copy_size(theirs)
-        with contextlib.suppress(OSError):
-            termios.tcsetattr(theirs, termios.TCSANOW, termios.tcgetattr(0))
-        if os.isatty(2):
-            return Streams((theirs, theirs, theirs), {ours: 1}, ours)
-        ours_err, theirs_err = os.pipe()
-        return Streams((theirs, theirs, theirs_err), {ours: 1, ours_err: 2}, ours)
-    out, theirs_out = os.pipe()
-    err, theirs_err = os.pipe()
-    return Streams((os.dup(0), theirs_out, theirs_err), {out: 1, err: 2}, NOWHERE)
-
-
-def copy_size(terminal: int) -> None:
-    with contextlib.suppress(OSError):
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, fcntl.ioctl(1, termios.TIOCGWINSZ, b"\0" * 8))
 
 
 class Relay:
@@ -248,7 +215,7 @@ class Relay:
         self.asked_to_suspend = False
         self.clear()
         self.restore()
-        if os.getsid(os.getppid()) == os.getsid(0):  # else nobody is there who could ever bring us back
+        if someone_can_continue_us():
             os.kill(0 if self.streams.terminal != NOWHERE else os.getpid(), signal.SIGSTOP)
         self.take_terminal()
         self.tell(signal.SIGCONT)
