@@ -1,4 +1,4 @@
-"""What Dogwatch is measured against: the seed's own bash, task-spooler, inotifywait."""
+"""What Dogwatch is measured against: the shell wrapper that it replaces (the seed), task-spooler, inotifywait."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ WRAPPER = f"{HERE}/seed_wrapper.sh"
 
 
 def wrap(directory: str, step: str, *command: str) -> list[str]:
-    """The seed's wrapper, unchanged, with a command put in."""
+    """The seed's wrapper with a command put in."""
     return ["bash", WRAPPER, step, directory, *command]
 
 

@@ -1,20 +1,18 @@
 #!/usr/bin/env bash
+# seed_wrapper.sh STEP DIR CMD…: does what the wrapper of the sentinel protocol that Dogwatch replaces does, in our words
+# and with all its faults: a heartbeat that a separate loop keeps fresh, whatever the work does; a status that comes
+# before its result, neither written whole; a pid that is the wrapper's; nothing cleared from an earlier run.
 set -uo pipefail
-STEP="${1:?step name required}"
-MONITOR_DIR="${2:-/tmp/monitor}"
-mkdir -p "$MONITOR_DIR"
+step=$1 place=$2
+shift 2
+mkdir -p "$place"
+echo "$$" >"$place/$step.pid"
 
-echo $$ > "${MONITOR_DIR}/${STEP}.pid"
+( while :; do touch "$place/$step.heartbeat"; sleep 10; done ) &
+beating=$!
+trap 'kill "$beating" 2>/dev/null' EXIT
 
-# Heartbeat: touch file every 10s in background
-(while true; do touch "${MONITOR_DIR}/${STEP}.heartbeat"; sleep 10; done) &
-HB_PID=$!
-trap "kill $HB_PID 2>/dev/null" EXIT
-
-# === YOUR WORK HERE ===
-if "${@:3}" 2>"${MONITOR_DIR}/${STEP}.log"; then
-    echo "SUCCESS" > "${MONITOR_DIR}/${STEP}.status"
-    echo '{"key": "value"}' > "${MONITOR_DIR}/${STEP}.result"
-else
-    echo "FAILED" > "${MONITOR_DIR}/${STEP}.status"
-fi
+verdict=FAILED
+"$@" 2>"$place/$step.log" && verdict=SUCCESS
+echo "$verdict" >"$place/$step.status"
+[ "$verdict" = FAILED ] || echo '{"key": "value"}' >"$place/$step.result"

@@ -1,4 +1,4 @@
-"""The wrapper that seed 1 publishes, word for word but for the command in place of ``your_command --args``."""
+"""Work under a wrapper that behaves as the one of the protocol that Dogwatch replaces, and processes to test with."""
 
 import contextlib
 import os
@@ -9,27 +9,7 @@ from pathlib import Path
 
 from tests.conftest import Box, kill, until
 
-TEMPLATE = r"""#!/usr/bin/env bash
-set -uo pipefail
-STEP="${1:?step name required}"
-MONITOR_DIR="${2:-/tmp/monitor}"
-mkdir -p "$MONITOR_DIR"
-
-echo $$ > "${MONITOR_DIR}/${STEP}.pid"
-
-# Heartbeat: touch file every 10s in background
-(while true; do touch "${MONITOR_DIR}/${STEP}.heartbeat"; sleep 10; done) &
-HB_PID=$!
-trap "kill $HB_PID 2>/dev/null" EXIT
-
-# === YOUR WORK HERE ===
-if your_command --args 2>"${MONITOR_DIR}/${STEP}.log"; then
-    echo "SUCCESS" > "${MONITOR_DIR}/${STEP}.status"
-    echo '{"key": "value"}' > "${MONITOR_DIR}/${STEP}.result"
-else
-    echo "FAILED" > "${MONITOR_DIR}/${STEP}.status"
-fi
-"""
+WRAPPER = Path(__file__).parents[3] / "bench" / "seed_wrapper.sh"
 
 
 @contextlib.contextmanager
@@ -39,9 +19,7 @@ def wrapped(box: Box, step: str, command: str, directory: Path | None = None) ->
     At the end everything that it started is ended: it has a process group of its own.
     """
     directory = directory or box.dir
-    script = box.cwd / f"{step}.sh"
-    script.write_text(TEMPLATE.replace("your_command --args", command))
-    call = ["bash", str(script), step, str(directory)]
+    call = ["bash", str(WRAPPER), step, str(directory), "bash", "-c", command]
     silent = subprocess.DEVNULL
     with subprocess.Popen(call, cwd=box.cwd, start_new_session=True, stdin=silent, stdout=silent, stderr=silent) as run:
         try:

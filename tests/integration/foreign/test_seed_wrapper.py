@@ -1,4 +1,4 @@
-"""Directories written by the wrapper of seed 1, unchanged."""
+"""Directories written by a shell wrapper in the sentinel protocol, as it is."""
 
 import os
 import signal

@@ -1,7 +1,4 @@
-"""Every defect of the template that seed 1 publishes, shown to be right here.
-
-The names follow `seed-systems.md`, "Defects of the published template".
-"""
+"""Every known defect of the shell wrapper that Dogwatch replaces (agentic-process-monitor), by name, and right here."""
 
 import os
 import select
