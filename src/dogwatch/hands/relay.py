@@ -15,7 +15,7 @@ import tty
 from collections.abc import Callable, Iterator
 
 from dogwatch.hands.spawn import Shim
-from dogwatch.hands.streams import NOWHERE, Streams, copy_size, someone_can_continue_us
+from dogwatch.hands.streams import NOWHERE, Streams, copy_size, in_foreground, someone_can_continue_us
 
 CHUNK = 65536
 ATOMIC = 4096
@@ -117,17 +117,20 @@ class Relay:
         return len(data)
 
     def show(self, fd: int, data: bytes) -> None:
-        """Write to the caller, however slowly it reads. Once we are asked to end, the work's end is the end of that."""
+        """Write to the caller, however slowly it reads; but once we were asked to end and the work has, only what fits."""
         target = self.streams.copies[fd]
         try:
-            while data and target != NOWHERE and not (self.asked_to_end and self.ending):
-                watched = [self.shim.control] if self.asked_to_end else []
-                heard, room, _ = select.select(watched, [target], [], AGAIN)
-                if heard:
-                    self.hear()
+            while data and target != NOWHERE:
+                hurried = self.asked_to_end and self.ending is not None
+                watched = [self.shim.control] if self.asked_to_end and not hurried else []
+                heard, room, _ = select.select(watched, [target], [], 0 if hurried else AGAIN)
                 if room:
                     with contextlib.suppress(BlockingIOError):
                         data = data[os.write(target, data[:ATOMIC]) :]
+                elif hurried:
+                    return
+                if heard:
+                    self.hear()
         except BrokenPipeError:
             self.close(fd)  # nobody reads us: the work is to find out as it would alone
         except OSError:
@@ -255,7 +258,7 @@ class Relay:
             return
         copy_size(self.streams.terminal)
         with contextlib.suppress(OSError, termios.error):
-            if os.tcgetpgrp(0) == os.getpgrp():
+            if in_foreground():
                 if self.before is None:
                     self.before = termios.tcgetattr(0)
                     self.poll.register(0, select.POLLIN)

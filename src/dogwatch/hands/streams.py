@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import termios
@@ -42,6 +43,14 @@ def open_streams() -> Streams:
 def copy_size(terminal: int) -> None:
     with contextlib.suppress(OSError):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, fcntl.ioctl(1, termios.TIOCGWINSZ, b"\0" * 8))
+
+
+def in_foreground() -> bool:
+    """Whether the caller's terminal is ours to read from; one that controls nobody here is anybody's."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError as error:
+        return error.errno == errno.ENOTTY
 
 
 def someone_can_continue_us() -> bool:

@@ -158,6 +158,8 @@ def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
 def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], note: str = "") -> Verdict:
     if work.suspended:
         said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
+        if process == "unsupervised":
+            said = f"unsupervised, and {said}"
         return _verdict(facts, "waiting", said, "suspended", seen)
     verdict = _verdict(facts, "working", note or "alive", process, seen)
     keeper = facts.seen

@@ -86,7 +86,7 @@ def of_run(run: str) -> list[int]:
     return [pid for pid in marked if pid != os.getpid() and isinstance(_alive(pid, 0), Alive)]
 
 
-def _environment(pid: str) -> bytes:
+def _environment(pid: str, *, again: bool = True) -> bytes:
     """The environment a process started with, as far as it may be seen; read with no more calls than it takes."""
     try:
         fd = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
@@ -94,6 +94,8 @@ def _environment(pid: str) -> bytes:
         return b""
     try:
         parts = [os.read(fd, 1 << 17)]
+        if not parts[0] and again and os.path.exists(f"/proc/{pid}/exe"):
+            return _environment(pid, again=False)  # it was just becoming another program
         while parts[-1]:
             parts.append(os.read(fd, 1 << 17))
         return b"".join(parts) + b"\0"
