@@ -117,7 +117,7 @@ class Relay:
         return len(data)
 
     def show(self, fd: int, data: bytes) -> None:
-        """Write to the caller, however slowly it reads; but once we were asked to end and the work has, only what fits."""
+        """Write to the caller, however slowly it reads; once we were asked to end and the work has, only what fits."""
         target = self.streams.copies[fd]
         try:
             while data and target != NOWHERE:
