@@ -12,6 +12,8 @@ from dogwatch.model.value import Value
 YOUNGER = 5.0
 """Seconds by which a process may seem younger than its pid file before it counts as another."""
 
+CHUNK = 1 << 17
+
 
 class Place(Value):
     """Where we look from: pids of other hosts, boots and namespaces mean nothing here."""
@@ -93,11 +95,11 @@ def _environment(pid: str, *, again: bool = True) -> bytes:
     except OSError:
         return b""
     try:
-        parts = [os.read(fd, 1 << 17)]
+        parts = [os.read(fd, CHUNK)]
         if not parts[0] and again and os.path.exists(f"/proc/{pid}/exe"):
             return _environment(pid, again=False)  # it was just becoming another program
-        while parts[-1]:
-            parts.append(os.read(fd, 1 << 17))
+        while len(parts[-1]) == CHUNK:
+            parts.append(os.read(fd, CHUNK))
         return b"".join(parts) + b"\0"
     except OSError:
         return b""
