@@ -6,11 +6,13 @@ import time
 
 from dogwatch.cli import settings
 from dogwatch.cli.options import Options
+from dogwatch.judge import job
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.lean import open_plain
 from dogwatch.loops.look import Looker
 from dogwatch.loops.wakeups import Wakeups
 from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.facts import Alive, JobFacts
 from dogwatch.store import sentinels
 
 CHUNK = 1 << 16
@@ -74,20 +76,23 @@ def _copy(fd: int) -> None:
 
 
 def _follow(looker: Looker, name: str, fd: int) -> None:
+    """Copy what is written, until the run that writes it has ended, however it did."""
     wakeups = Wakeups(looker.directory, {name})
-    run = _run_of(looker, name)
+    run = _run_of(looker.facts(name))
     try:
         wakeups.watch_writes(name, f"{looker.directory}/{name}.log")
         while True:
-            final = looker.verdict(name).final or _run_of(looker, name) != run
+            facts = looker.facts(name)
+            over = job.judge(facts).final or _run_of(facts) != run
             _copy(fd)
-            if final:
+            if over:
                 return
-            wakeups.sleep(time.monotonic() + 60.0)
+            alive = next((process.pid for process in (facts.shim, facts.work) if isinstance(process, Alive)), 0)
+            if not alive or wakeups.watch_process(name, alive):
+                wakeups.sleep(time.monotonic() + 60.0)
     finally:
         wakeups.close()
 
 
-def _run_of(looker: Looker, name: str) -> str:
-    record = looker.facts(name).record
-    return record.run if record else ""
+def _run_of(facts: JobFacts) -> str:
+    return facts.record.run if facts.record else ""
