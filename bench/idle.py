@@ -56,7 +56,7 @@ class Idle:
         seed = Anchor("seed's wrapper", Figure(theirs, "s/h"))
         yield ratio_at_most("idle shim, CPU", ours, "s/h", 1 / 15, seed, note)
         judge = self.judged()
-        more = f"work that stays silent is asked about some 7 times an hour: {7 * judge / 1000:.2f} s/h more"
+        more = "asked twice about work that falls silent: when it is suspected, and at the end of the grace period"
         yield informs("the judge, asked once by a shim, CPU", judge, "ms", note=more)
         yield at_most("shim, PSS of each", shims, "MB", 5, Anchor("seed's wrapper", Figure(wrappers, "MB")))
         for pid in (pid for both in self.pids for pid in both):
