@@ -14,6 +14,7 @@ RATE_SPAN = 1.0
 """Rates over less than this many seconds are noise (a clock tick is 10 ms)."""
 SHIM = ["-I", "-S", "-c", "import sys; sys.path.append(sys.argv[1]); from dogwatch.shim import main; main()"]
 """What a Python interpreter is given to become a shim, before the directory that holds this package."""
+PAGE = 4096
 TICKS = float(os.sysconf("SC_CLK_TCK"))
 
 Sources = dict[str, tuple[float, float, float]]
@@ -21,9 +22,13 @@ Sources = dict[str, tuple[float, float, float]]
 
 
 def read_text(path: str) -> str:
+    """All of a file of /proc, which gives no more than a page at a time however much is asked for."""
     fd = os.open(path, os.O_RDONLY)
     try:
-        return os.read(fd, 65536).decode("utf-8", "surrogateescape")
+        parts = [os.read(fd, PAGE)]
+        while parts[-1]:
+            parts.append(os.read(fd, PAGE))
+        return b"".join(parts).decode("utf-8", "surrogateescape")
     finally:
         os.close(fd)
 

@@ -1,5 +1,8 @@
 """What counts as movement."""
 
+import os
+import signal
+
 import pytest
 
 from dogwatch import proc
@@ -46,3 +49,20 @@ def test_a_source_that_appears_has_moved() -> None:
 
 def test_less_than_before_is_no_movement_of_what_only_grows() -> None:
     assert tracked("cpu", 100.0, 3.0, 10.0) == 0.0
+
+
+def test_all_children_are_seen_however_many() -> None:
+    """The kernel gives a page at a time; a list of some thousand pids is longer."""
+    pids = []
+    try:
+        for _ in range(1200):
+            pid = os.fork()
+            if pid == 0:
+                signal.pause()
+                os._exit(0)
+            pids.append(pid)
+        assert set(pids) <= set(proc.children(os.getpid()))
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)

@@ -12,7 +12,8 @@ from dogwatch.model.value import Value
 YOUNGER = 5.0
 """Seconds by which a process may seem younger than its pid file before it counts as another."""
 
-CHUNK = 1 << 17
+CHUNK = 1 << 13
+"""Large buffers cost more to make than the reading."""
 
 
 class Place(Value):
