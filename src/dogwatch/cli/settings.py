@@ -10,6 +10,7 @@ from dogwatch.model.errors import UsageError
 from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES, Policy
 from dogwatch.store import places
 
+ACTIONS = ("report", "stop")
 READING = ("wait", "why", "logs")
 
 
@@ -40,7 +41,9 @@ def policy(options: Options) -> Policy:
     grace = _seconds(options, "--grace", base.grace_s)
     if not stale or pulse == 0 or timeout == 0:
         raise UsageError("--stale, --heartbeat and --timeout must be above 0")
-    on_stuck = options.choice("--on-stuck", ("report", "stop")) or os.environ.get("DOGWATCH_ON_STUCK") or base.on_stuck
+    on_stuck = options.choice("--on-stuck", ACTIONS) or os.environ.get("DOGWATCH_ON_STUCK") or base.on_stuck
+    if on_stuck not in ACTIONS:
+        raise UsageError(f"DOGWATCH_ON_STUCK is one of {', '.join(ACTIONS)}, not {on_stuck!r}")
     return Policy(
         name=base.name,
         stale_s=stale,

@@ -14,7 +14,6 @@ EXIT_CODES = {
     "abandoned": 11,
     "unknown": 12,
 }
-USAGE = 2
 STILL_RUNNING = 13
 """The caller's own --timeout ran out; the state printed is a live one."""
 

@@ -90,7 +90,7 @@ class _Look:
             watched=memory is not None, unseen_since=memory.unseen_since if memory else None,
             result=self.result() if status else None, shim=shim, work=work, seen=seen, survivors=survivors,
             beat=self.beat(), log=self.log(), elapsed_s=self.elapsed(record),
-            heartbeat_age_s=self.age("heartbeat"), troubles=tuple(self.troubles),
+            troubles=tuple(self.troubles),
         )  # fmt: skip
 
     def missing(self) -> JobFacts:

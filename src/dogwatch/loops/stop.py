@@ -33,21 +33,29 @@ def stop(looker: Looker, name: str) -> Verdict:
             return verdict
     if isinstance(facts.shim, Alive) and isinstance(facts.work, Gone):
         raise RefusedError(f"{name} has ended, but its shim cannot write that down yet: is the disk full or read-only?")
-    if not _roots(facts):
+    named = _named(facts)
+    if not named and not facts.survivors:
         raise RefusedError(f"{name} cannot be stopped from here: {verdict.reason}")
-    left = hand.end_tree(lambda: _roots(facts))
+    run = facts.record.run if facts.record else ""
+    left = hand.end_tree(lambda: named | (processes.started(processes.of_run(run)) if run else {}))
     if left:
         raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
     if not verdict.final:
-        _settle(looker, facts)
+        try:
+            _settle(looker, facts)
+        except OSError as error:
+            raise RefusedError(f"{name} was ended, but that could not be written down: {error.strerror}") from error
     return looker.verdict(name)
 
 
-def _roots(facts: JobFacts) -> set[int]:
+def _named(facts: JobFacts) -> dict[int, int]:
+    """The processes that the job's files name and that are there, with their start times."""
     if isinstance(facts.shim, Unseen):  # of another host or namespace: whatever looks like it here is not it
-        return set()
-    named = {process.pid for process in (facts.shim, facts.work) if isinstance(process, Alive)}
-    return named | set(processes.of_run(facts.record.run) if facts.record else ())
+        return {}
+    if facts.record is None:
+        return processes.started([facts.shim.pid] if isinstance(facts.shim, Alive) else [])
+    both = ((facts.shim, facts.record.shim), (facts.work, facts.record.work))
+    return {meant.pid: meant.start for process, meant in both if isinstance(process, Alive)}
 
 
 def _settle(looker: Looker, facts: JobFacts) -> None:

@@ -135,7 +135,5 @@ class JobFacts(Value):
     beat: Beat | None = None
     log: str | None = None
     elapsed_s: float | None = None
-    heartbeat_age_s: float | None = None
-    """By the file's time, which a clock jump falsifies: for people, never decisive."""
     troubles: tuple[str, ...] = ()
     """What could not be read, and why."""

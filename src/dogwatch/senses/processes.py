@@ -89,6 +89,11 @@ def of_run(run: str) -> list[int]:
     return [pid for pid in marked if pid != os.getpid() and isinstance(_alive(pid, 0), Alive)]
 
 
+def started(pids: list[int]) -> dict[int, int]:
+    """Those of some processes that are there, with their start times: a pid alone may be another's in a moment."""
+    return {pid: start for pid in pids if (start := proc.start_time(pid))}
+
+
 def _environment(pid: str, *, again: bool = True) -> bytes:
     """The environment a process started with, as far as it may be seen; read with no more calls than it takes."""
     try:

@@ -3,6 +3,8 @@ import signal
 
 import pytest
 
+from dogwatch import proc
+from dogwatch.hands import stop as hand
 from dogwatch.senses import processes
 from tests.conftest import Box, alive, kill, letter, until, until_gone
 from tests.integration.foreign.template import sleeper
@@ -245,3 +247,9 @@ def test_stop_of_work_that_ends_at_that_moment_keeps_the_truth(box: Box, gate: G
     assert done.code == 0
     assert done.json["state"] in ("completed", "stopped")
     assert box("wait", "job", "--json").json == done.json
+
+
+def test_a_pid_that_is_anothers_by_now_is_not_touched() -> None:
+    with sleeper() as pid:
+        assert hand.end_tree(lambda: {pid: proc.start_time(pid) + 1}, patience=0.2) == []
+        assert alive(pid)
