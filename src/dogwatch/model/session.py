@@ -33,6 +33,11 @@ class Pane(Value):
     activity: int
     """When its window last printed, in whole seconds of the wall clock."""
     tty: str = ""
+    window: str = ""
+    dead_signal: str = ""
+    """Number of the signal that ended it. Dead with neither status nor signal: tmux has not noticed how (yet)."""
+    also: tuple[str, ...] = ()
+    """Further sessions that show the same window."""
 
 
 class Task(Value):
@@ -78,3 +83,17 @@ class Report(Value):
     """Field and value, as flat text, for the rules of the agent's file."""
     trouble: str = ""
     """Why the source could not be read, in words for a person; then it has no words."""
+
+
+class Sighting(Value):
+    """Everything that one look at one agent's pane found."""
+
+    agent: str
+    pane: Pane
+    rows: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    reports: tuple[Report, ...] = ()
+    now: float = 0.0
+    """Monotonic seconds."""
+    wall: float = 0.0
+    """The same moment on the wall clock."""

@@ -21,6 +21,10 @@ def state_root() -> str:
     return (os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")) + "/dogwatch"
 
 
+def configuration() -> str:
+    return (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "/dogwatch"
+
+
 def directory(given: str | None = None) -> str:
     """The sentinel directory meant: --dir, else $DOGWATCH_HOME, else this project's."""
     if given or (given := os.environ.get("DOGWATCH_HOME")):

@@ -1,0 +1,178 @@
+"""A detector: everything that one agent's file says, ready to be asked."""
+
+from __future__ import annotations
+
+import re
+
+from dogwatch.model.session import SOURCES, Task
+from dogwatch.model.turns import Presence, Said
+from dogwatch.model.value import Value
+
+Texts = dict[str, str]
+"""What the rules look at, by name: regions of the screen, the title, fields of files …"""
+
+
+class Region(Value):
+    """A part of the screen."""
+
+    name: str
+    within: str
+    """Region or text that it is searched in."""
+    match: re.Pattern[str] | None
+    """It is the last match of this; None for a region that lies beside another."""
+    above: str = ""
+    below: str = ""
+    without: str = ""
+    """It is there only while that region is not."""
+    otherwise: str = ""
+    """What it is where the regions that it is reckoned from are not on the screen; without: it is missing too."""
+    flat: bool = False
+    """Runs of blanks and line breaks are read as one blank, so that narrow panes read like wide ones."""
+
+
+class Rule(Value):
+    name: str
+    source: str
+    turn: str
+    detail: str
+    priority: int
+    when: tuple[tuple[str, re.Pattern[str]], ...]
+    """All of these texts are there and match."""
+    unless: tuple[tuple[str, re.Pattern[str]], ...]
+    """None of these texts matches."""
+    versions: tuple[tuple[int, ...], tuple[int, ...]] | None
+    """First version that this holds for, and the first that it does not."""
+
+
+class Detector(Value):
+    agent: str
+    title: str
+    tested: tuple[str, ...]
+    """Versions whose screens are in the goldens; a newer one is reported as drift."""
+    names: re.Pattern[str]
+    """Name of the process, or its command line as `ps` shows it."""
+    not_names: re.Pattern[str] | None
+    """Processes of the same name that are not the agent itself: its daemons."""
+    variables: tuple[str, ...]
+    """Environment variables that say where its files are."""
+    version: re.Pattern[str] | None
+    """Where the screen shows the agent's version."""
+    noise: re.Pattern[str]
+    """Rows that move although the work does not: spinners, timers, status lines."""
+    regions: tuple[Region, ...]
+    rules: tuple[Rule, ...]
+
+
+CARRIERS = frozenset(
+    {"ssh", "mosh-client", "docker", "podman", "kubectl", "lxc", "incus", "nsenter", "tmux", "screen", "distrobox"}
+)
+"""What may have the agent inside it where no process list of ours can see."""
+
+
+def regions(detector: Detector, rows: tuple[str, ...]) -> tuple[Texts, dict[str, tuple[int, int]]]:
+    """The screen cut up: each region's text, and the rows (first, and one past the last) that it spans."""
+    screen = "\n".join([row.rstrip() for row in rows]).rstrip("\n").replace("\xa0", " ")
+    spans: dict[str, tuple[int, int]] = {"screen": (0, len(screen))}
+    for region in detector.regions:
+        span = _span(region, spans, screen)
+        if span is None and region.otherwise:
+            span = spans.get(region.otherwise)
+        if span is not None:
+            spans[region.name] = span
+    flat = {region.name for region in detector.regions if region.flat}
+    texts = {name: " ".join(screen[a:b].split()) if name in flat else screen[a:b] for name, (a, b) in spans.items()}
+    return texts, {
+        name: (screen.count("\n", 0, a), screen.count("\n", 0, b) + 1) for name, (a, b) in spans.items()
+    }
+
+
+def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tuple[int, int] | None:
+    within = spans.get(region.within)
+    if within is None or region.without in spans:
+        return None
+    start, end = within
+    if region.above or region.below:
+        upper, lower = spans.get(region.below), spans.get(region.above)
+        if (region.below and upper is None) or (region.above and lower is None):
+            return None
+        if upper is not None:
+            start = max(start, min(upper[1] + 1, end))
+        if lower is not None:
+            end = min(end, max(lower[0] - 1, start))
+    if region.match is None:
+        return start, end
+    found = None
+    for found in region.match.finditer(screen, start, end):
+        pass
+    return None if found is None else found.span()
+
+
+def hear(detector: Detector, texts: Texts, version: str) -> tuple[Said, ...]:
+    """What each source says, strongest source first: of every source the matching rule with the highest priority."""
+    number = numbered(version)
+    said: dict[str, Said] = {}
+    for rule in detector.rules:
+        if rule.source not in said and _holds(rule, texts, number):
+            said[rule.source] = Said(rule.source, rule.turn, rule.detail, rule.name, None, _until(rule, texts))
+    return tuple(said[source] for source in SOURCES if source in said)
+
+
+def _holds(rule: Rule, texts: Texts, version: tuple[int, ...]) -> bool:
+    if rule.versions is not None and version and not rule.versions[0] <= version < rule.versions[1]:
+        return False
+    for name, pattern in rule.when:
+        if name not in texts or not pattern.search(texts[name]):
+            return False
+    return not any(name in texts and pattern.search(texts[name]) for name, pattern in rule.unless)
+
+
+def _until(rule: Rule, texts: Texts) -> str:
+    for name, pattern in rule.when:
+        if "until" in pattern.groupindex and (found := pattern.search(texts[name])) and found["until"]:
+            return " ".join(found["until"].split()).rstrip(".")
+    return ""
+
+
+def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead: bool) -> Presence:
+    """Whether the agent's process is among those of the pane."""
+    if dead:
+        return Presence("gone", "the pane's process has ended")
+    agents = [task for task in tasks if task.letter not in "ZX" and _is_agent(detector, task)]
+    if agents:
+        task = agents[0]
+        if all(each.letter in "Tt" for each in agents):
+            return Presence("suspended", f"{task.name} ({task.pid}) is suspended", task.pid)
+        return Presence("alive", f"{task.name} ({task.pid}) runs", next(a.pid for a in agents if a.letter not in "Tt"))
+    if not tasks:
+        if detector.names.search(command) or not command:
+            return Presence("unseen", "no process list")
+        tasks = (Task(0, 0, "?", command, (), 0),)
+    if any(task.name in CARRIERS for task in tasks):
+        return Presence("unseen", f"what runs inside {command} cannot be seen from here")
+    return Presence("gone", f"no process of {detector.title} in the pane; {command or tasks[0].name} is in front")
+
+
+def _is_agent(detector: Detector, task: Task) -> bool:
+    line = " ".join(task.args)
+    if detector.not_names is not None and detector.not_names.search(line):
+        return False
+    return bool(detector.names.search(task.name) or detector.names.search(line))
+
+
+def find(detectors: tuple[Detector, ...], tasks: tuple[Task, ...]) -> tuple[Detector, Task] | None:
+    """Which agent runs among some processes, and as which; the one nearest to the top of the tree."""
+    for task in tasks:
+        for detector in detectors:
+            if task.letter not in "ZX" and _is_agent(detector, task):
+                return detector, task
+    return None
+
+
+def numbered(version: str) -> tuple[int, ...]:
+    """A version as numbers that compare: 2.1.197 → (2, 1, 197); empty when it is not one."""
+    return tuple(int(part) for part in re.findall(r"\d+", version.split("-")[0])[:4])
+
+
+def newer_than_tested(detector: Detector, version: str) -> bool:
+    """Whether a version is newer than every one whose screens were looked at."""
+    return bool(version) and numbered(version) > max(map(numbered, detector.tested), default=())

@@ -1,0 +1,244 @@
+"""What is asked of tmux in one go, and how its reply is read.
+
+A request is one client's command line: a line about the server, the list of panes, then captures, each with a heading.
+A server runs a request from its first command to its last without reading from any pane, so everything in a reply is
+of one moment. A command that fails would take the rest of its request with it; therefore each capture stands behind a
+test that its pane is there. That test must be all that is evaluated of a pane that is gone: asked for the time of a
+window that there is not, tmux 3.2 crashes, and everybody's work with it.
+
+Texts that others choose (titles, paths, names) stand between marks, which are random and new for each look. Rows of a
+screen are counted, not delimited: a pane may show what it likes, our mark included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dogwatch.model.session import Pane
+from dogwatch.model.value import Value
+
+LIMIT = 14_000
+"""Bytes of a request: a client cannot send 16 kB in one message, and sends a command in one only."""
+OLDEST = (3, 0)
+"""Earlier servers cannot compare in a format."""
+LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+SERVER, PANE, SCREEN, END, LAST = "S", "P", "C", "E", "."
+
+NUMBERS = (
+    "pane_id", "window_id", "pane_pid", "pane_width", "pane_height", "cursor_x", "cursor_y", "cursor_flag",
+    "alternate_on", "pane_dead", "pane_dead_status", "pane_dead_signal", "window_activity", "pane_tty",
+)  # fmt: skip
+TEXTS = ("pane_title", "pane_current_command", "pane_current_path", "session_name")
+
+ABSENT, DENIED, MIXED, OLD, OTHER = "no-server", "denied", "versions-differ", "too-old", "other"
+"""Why a server did not tell, for programs."""
+
+
+class Server(Value):
+    version: str
+    pid: int
+    started: int
+    """Wall-clock seconds."""
+
+
+class Reply(Value):
+    """What came back, as far as it came."""
+
+    server: Server | None
+    panes: tuple[Pane, ...]
+    screens: dict[str, tuple[str, ...]]
+    complete: bool
+
+
+class Trouble(Value):
+    cause: str
+    words: str
+
+
+NO_TROUBLE = Trouble("", "")
+
+
+def mark(randomness: bytes) -> str:
+    """Ten bytes of chance as a word that is safe in formats, in times and between quotes."""
+    return "".join([LETTERS[byte & 31] for byte in randomness])
+
+
+# Requests -----------------------------------------------------------------------------------------------------
+
+
+def survey(word: str, known: Iterable[str], since: int, *, colours: bool) -> tuple[list[str], list[str]]:
+    """Ask for all panes, and for the screens of known ones whose window has printed since a second.
+
+    Returns the command and the panes whose screens it asks for: as many as there is room for.
+    """
+    numbers = ",".join([f"#{{{name}}}" for name in NUMBERS])
+    texts = word.join([f"#{{{name}}}" for name in TEXTS])
+    command = [
+        *("display-message", "-p", f"{word}{SERVER}#{{version}},#{{pid}},#{{start_time}}", ";"),
+        *("list-panes", "-a", "-F", f"{word}{PANE}{numbers}{word}{texts}{word}{LAST}"),
+    ]
+    moved = f"#{{?pane_id,#{{>=:#{{window_activity}},{since}}},}}"
+    room = LIMIT - _size(command) - _size(_end(word))
+    asked = []
+    for pane in known:
+        part = _capture(word, pane, moved, colours=colours)
+        room -= _size(part)
+        if room < 0:
+            break
+        command += part
+        asked.append(pane)
+    return command + _end(word), asked
+
+
+def captures(word: str, panes: Iterable[str], *, colours: bool) -> list[list[str]]:
+    """Ask for the screens of panes, in as few commands as can carry them."""
+    commands: list[list[str]] = []
+    room = 0
+    for pane in panes:
+        part = _capture(word, pane, "#D", colours=colours)
+        room -= _size(part)
+        if room < 0:
+            commands.append([])
+            room = LIMIT - _size(_end(word)) - _size(part)
+        commands[-1] += part
+    return [command[1:] + _end(word) for command in commands]
+
+
+def _capture(word: str, pane: str, condition: str, *, colours: bool) -> list[str]:
+    """Written short: a hundred of them must find room. #D is the pane's id."""
+    how = "-ept" if colours else "-pt"
+    shown = f'display -pt{pane} "{word}{SCREEN}#D,#{{pane_height}}";capturep {how}{pane}'
+    return [";", "if", f"-Ft{pane}", condition, shown]
+
+
+def _end(word: str) -> list[str]:
+    return [";", "display-message", "-p", f"{word}{END}"]
+
+
+def _size(command: list[str]) -> int:
+    """Bytes as a client sends them, each argument with its zero."""
+    return sum([len(argument) + 1 for argument in command])
+
+
+# Replies ------------------------------------------------------------------------------------------------------
+
+
+def read(data: bytes, word: str, server: tuple[str, ...] = ()) -> Reply:
+    """Read a reply. Lines that belong to nothing (a hook's output, say) are passed over, and so is half a screen."""
+    begins = word.encode()
+    last = begins + LAST.encode()
+    lines = data.split(b"\n")
+    there: Server | None = None
+    panes: dict[str, Pane] = {}
+    screens: dict[str, tuple[str, ...]] = {}
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if not line.startswith(begins):
+            continue
+        kind, rest = line[len(begins) : len(begins) + 1].decode("ascii", "replace"), line[len(begins) + 1 :]
+        if kind == END:
+            return Reply(there, tuple(panes.values()), screens, complete=True)
+        if kind == SERVER:
+            there = _server(rest)
+        elif kind == PANE:
+            while not rest.endswith(last) and at < len(lines):  # a path may have lines
+                rest += b"\n" + lines[at]
+                at += 1
+            found = _pane(rest.split(begins), server)
+            if found is not None:
+                twin = panes.get(found.id)
+                panes[found.id] = found if twin is None else twin._replace(also=(*twin.also, found.session))
+        elif kind == SCREEN:
+            name, _, height = rest.decode("ascii", "replace").partition(",")
+            rows, at = lines[at : at + _number(height)], at + _number(height)
+            if at < len(lines):
+                screens[name] = tuple(b"\n".join(rows).decode("utf-8", "replace").split("\n"))
+    return Reply(there, tuple(panes.values()), screens, complete=False)
+
+
+def _server(line: bytes) -> Server | None:
+    parts = line.decode("utf-8", "replace").split(",")
+    return Server(parts[0], _number(parts[1]), _number(parts[2])) if len(parts) == len(Server._fields) else None
+
+
+def _pane(parts: list[bytes], server: tuple[str, ...]) -> Pane | None:
+    numbers = parts[0].decode("utf-8", "replace").split(",")
+    if len(parts) != len(TEXTS) + 2 or len(numbers) != len(NUMBERS):
+        return None
+    title, command, session = (parts[at].decode("utf-8", "replace") for at in (1, 2, 4))
+    return Pane(
+        server=server,
+        id=numbers[0],
+        window=numbers[1],
+        pid=_number(numbers[2]),
+        width=_number(numbers[3]),
+        height=_number(numbers[4]),
+        cursor_x=_number(numbers[5]),
+        cursor_y=_number(numbers[6]),
+        cursor_visible=numbers[7] != "0",
+        alternate=numbers[8] == "1",
+        dead=numbers[9] == "1",
+        dead_status=numbers[10],
+        dead_signal=numbers[11],
+        activity=_number(numbers[12]),
+        tty=numbers[13],
+        title=title,
+        command=command,
+        path=parts[3].decode("utf-8", "surrogateescape"),
+        session=session,
+    )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.lstrip("-").isdecimal() else 0
+
+
+# Trouble ------------------------------------------------------------------------------------------------------
+
+
+def trouble(errors: str, place: str) -> Trouble:
+    """What a client that did not get its reply complained of, with what to do about it."""
+    said = errors.strip()
+    if not said:
+        return Trouble(OTHER, f"the tmux client at {place} ended without an answer; if that goes on, try it by hand")
+    if said.startswith(("no server running", "server exited", "lost server")) or _refused(said):
+        return Trouble(ABSENT, f"no tmux server answers at {place}; it will be seen when one is started there")
+    if "Permission denied" in said or "access not allowed" in said:
+        return Trouble(DENIED, f"the tmux server at {place} is another user's; run as that user: {said}")
+    if said.startswith("protocol version mismatch"):
+        words = f"the tmux server at {place} is of another version than the client; put the server's own tmux first in PATH"
+        return Trouble(MIXED, f"{words}: {said}")
+    return Trouble(OTHER, f"tmux at {place} did not answer as expected: {said.splitlines()[0]}")
+
+
+def _refused(said: str) -> bool:
+    return said.startswith("error connecting") and said.endswith(("(No such file or directory)", "(Connection refused)"))
+
+
+def is_empty(errors: str) -> bool:
+    """Whether a client complained only because its server has no session."""
+    return errors.strip() == "no current target"
+
+
+def too_old(version: str) -> bool:
+    """Whether a version, as tmux words it ("3.3a", "next-3.6", "tmux 1.8"), is one that we cannot ask."""
+    text = version.removeprefix("tmux ").removeprefix("next-")
+    major, _, minor = text.partition(".")
+    digits = minor[: len(minor) - len(minor.lstrip("0123456789"))]
+    return major.isdecimal() and (int(major), int(digits or "0")) < OLDEST
+
+
+# Names --------------------------------------------------------------------------------------------------------
+
+
+def socket_of(variable: str) -> str:
+    """The socket that $TMUX (socket, server's pid, session) names. Paths may have commas, though tmux itself errs there."""
+    parts = variable.rsplit(",", 2)
+    return parts[0] if len(parts) == len(("socket", "pid", "session")) and parts[1].isdecimal() else variable.split(",")[0]
+
+
+def in_session(pane: Pane, name: str) -> bool:
+    """Whether a pane is in the session of exactly that name; tmux itself writes some letters of names otherwise."""
+    return name.replace(":", "_").replace(".", "_") in (pane.session, *pane.also)

@@ -1,0 +1,49 @@
+"""The files that describe agents: ours, and the user's own in the configuration directory, which replace ours by name."""
+
+from __future__ import annotations
+
+import os
+
+from dogwatch.agents import reader
+from dogwatch.agents.detector import Detector
+from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.store.places import configuration
+
+OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "agents")
+SHARED = os.path.join(OURS, "_transcripts.toml")
+SUFFIX = ".toml"
+
+
+def paths() -> dict[str, str]:
+    """Agent and the file that describes it; a user's file stands in place of ours."""
+    found: dict[str, str] = {}
+    for directory in (OURS, os.path.join(configuration(), "agents")):
+        try:
+            names = sorted(os.listdir(directory))
+        except OSError:
+            continue
+        found |= {name[: -len(SUFFIX)]: os.path.join(directory, name) for name in names if name.endswith(SUFFIX) and name[0] != "_"}
+    return found
+
+
+def load(agent: str) -> Detector:
+    """One agent's detector; FormatError with the line when its file is wrong."""
+    known = paths()
+    if agent not in known:
+        raise UsageError(f"no agent is called {agent!r}; known are {', '.join(known)}")
+    detector = reader.read(_text(known[agent]), known[agent], reader.read_rules(_text(SHARED), SHARED))
+    if detector.agent != agent:
+        raise FormatError(f"{known[agent]}:1: agent is {detector.agent!r}, but the file is called {agent}{SUFFIX}")
+    return detector
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}:1: cannot be read: {error}") from error
+
+
+def load_all() -> tuple[Detector, ...]:
+    return tuple(load(agent) for agent in paths())
