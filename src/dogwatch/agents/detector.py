@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 
 from dogwatch.model.session import SOURCES, Task
 from dogwatch.model.turns import Presence, Said
@@ -81,9 +82,7 @@ def regions(detector: Detector, rows: tuple[str, ...]) -> tuple[Texts, dict[str,
             spans[region.name] = span
     flat = {region.name for region in detector.regions if region.flat}
     texts = {name: " ".join(screen[a:b].split()) if name in flat else screen[a:b] for name, (a, b) in spans.items()}
-    return texts, {
-        name: (screen.count("\n", 0, a), screen.count("\n", 0, b) + 1) for name, (a, b) in spans.items()
-    }
+    return texts, {name: (screen.count("\n", 0, a), screen.count("\n", 0, b) + 1) for name, (a, b) in spans.items()}
 
 
 def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tuple[int, int] | None:
@@ -101,10 +100,8 @@ def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tup
             end = min(end, max(lower[0] - 1, start))
     if region.match is None:
         return start, end
-    found = None
-    for found in region.match.finditer(screen, start, end):
-        pass
-    return None if found is None else found.span()
+    found = deque(region.match.finditer(screen, start, end), maxlen=1)
+    return found[0].span() if found else None
 
 
 def hear(detector: Detector, texts: Texts, version: str) -> tuple[Said, ...]:
@@ -170,7 +167,7 @@ def find(detectors: tuple[Detector, ...], tasks: tuple[Task, ...]) -> tuple[Dete
 
 def numbered(version: str) -> tuple[int, ...]:
     """A version as numbers that compare: 2.1.197 → (2, 1, 197); empty when it is not one."""
-    return tuple(int(part) for part in re.findall(r"\d+", version.split("-")[0])[:4])
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("-")[0])[:4])
 
 
 def newer_than_tested(detector: Detector, version: str) -> bool:

@@ -77,12 +77,14 @@ class _File:
             name=self.string(data, "name", at), within=self.string(data, "in", at, "screen"),
             match=self.regex(match, at, "match") if match else None,
             above=self.string(data, "above", at, ""), below=self.string(data, "below", at, ""),
-            without=self.string(data, "without", at, ""), otherwise=self.string(data, "else", at, ""), flat=self.flag(data, "flat", at),
+            without=self.string(data, "without", at, ""), otherwise=self.string(data, "else", at, ""),
+            flat=self.flag(data, "flat", at),
         )  # fmt: skip
         beside = {"above": made.above, "below": made.below, "without": made.without}
         for key, name in {"in": made.within, "else": made.otherwise, **beside}.items():
             if name and name not in earlier:
-                raise self.wrong(f"region {name!r} is not one of those before it: {', '.join(sorted(earlier))}", at, key)
+                before = ", ".join(sorted(earlier))
+                raise self.wrong(f"region {name!r} is not one of those before it: {before}", at, key)
         if not match and not any(beside.values()):
             raise self.wrong("a region needs `match`, `above`, `below` or `without`", at)
         return made

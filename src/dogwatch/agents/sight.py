@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from dogwatch.agents.detector import Detector, Texts, hear, presence, regions
-from dogwatch.model.session import Sighting
-from dogwatch.model.turns import Presence, Said
+from dogwatch.agents.detector import Detector, Texts, hear, newer_than_tested, presence, regions
+from dogwatch.model.session import Running, Sighting
+from dogwatch.model.turns import Presence, Said, SessionFacts
+
+GROWS = ("size", "tokens", "event", "open", "count", "latest")
+"""Words of a report that change when the work goes on."""
+
+
+def facts(detector: Detector, sighting: Sighting, name: str, running: Running | None = None) -> SessionFacts:
+    """A sighting as the judge takes it."""
+    said, there = ask(detector, sighting)
+    tools = [task for task in sighting.tasks if below(sighting, task.pid, there.pid)]
+    release = version(detector, sighting, "\n".join(sighting.rows))
+    notes = [f"{report.source}: {report.trouble}" for report in sighting.reports if report.trouble]
+    if newer_than_tested(detector, release):
+        notes.append(f"drift: {detector.title} {release} is newer than any tested ({', '.join(detector.tested)})")
+    still = [row for row in sighting.rows if row.strip() and not detector.noise.search(row)]
+    progress = {"text": str(hash(tuple(still))), "tools": ",".join(str(task.pid) for task in tools)}
+    for report in sighting.reports:
+        progress |= {f"{report.source} {word}": report.words[word] for word in GROWS if word in report.words}
+    return SessionFacts(
+        name=name, agent=detector.title, now=sighting.now, wall=sighting.wall, said=said, there=there,
+        progress=progress, life={"screen": str(hash(sighting.rows)), "title": sighting.pane.title},
+        tool_cpu_s=sum(task.cpu_s for task in tools), tool_io=sum(task.io for task in tools),
+        started=running.started if running else None, notes=tuple(notes),
+    )  # fmt: skip
 
 
 def ask(detector: Detector, sighting: Sighting) -> tuple[tuple[Said, ...], Presence]:

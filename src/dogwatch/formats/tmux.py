@@ -66,10 +66,10 @@ def mark(randomness: bytes) -> str:
 # Requests -----------------------------------------------------------------------------------------------------
 
 
-def survey(word: str, known: Iterable[str], since: int, *, colours: bool) -> tuple[list[str], list[str]]:
-    """Ask for all panes, and for the screens of known ones whose window has printed since a second.
+def survey(word: str, known: dict[str, int], *, colours: bool) -> list[str]:
+    """Ask for all panes, and for the screens of known ones whose window has printed since a second, each its own.
 
-    Returns the command and the panes whose screens it asks for: as many as there is room for.
+    As many as there is room for, in the order given.
     """
     numbers = ",".join([f"#{{{name}}}" for name in NUMBERS])
     texts = word.join([f"#{{{name}}}" for name in TEXTS])
@@ -77,17 +77,15 @@ def survey(word: str, known: Iterable[str], since: int, *, colours: bool) -> tup
         *("display-message", "-p", f"{word}{SERVER}#{{version}},#{{pid}},#{{start_time}}", ";"),
         *("list-panes", "-a", "-F", f"{word}{PANE}{numbers}{word}{texts}{word}{LAST}"),
     ]
-    moved = f"#{{?pane_id,#{{>=:#{{window_activity}},{since}}},}}"
     room = LIMIT - _size(command) - _size(_end(word))
-    asked = []
-    for pane in known:
+    for pane, since in known.items():
+        moved = f"#{{?pane_id,#{{>=:#{{window_activity}},{since}}},}}"  # what is not chosen is not evaluated
         part = _capture(word, pane, moved, colours=colours)
         room -= _size(part)
         if room < 0:
             break
         command += part
-        asked.append(pane)
-    return command + _end(word), asked
+    return command + _end(word)
 
 
 def captures(word: str, panes: Iterable[str], *, colours: bool) -> list[list[str]]:
@@ -208,13 +206,24 @@ def trouble(errors: str, place: str) -> Trouble:
     if "Permission denied" in said or "access not allowed" in said:
         return Trouble(DENIED, f"the tmux server at {place} is another user's; run as that user: {said}")
     if said.startswith("protocol version mismatch"):
-        words = f"the tmux server at {place} is of another version than the client; put the server's own tmux first in PATH"
+        words = (
+            f"the tmux server at {place} is of another version than the client; put the server's own tmux first in PATH"
+        )
         return Trouble(MIXED, f"{words}: {said}")
     return Trouble(OTHER, f"tmux at {place} did not answer as expected: {said.splitlines()[0]}")
 
 
 def _refused(said: str) -> bool:
-    return said.startswith("error connecting") and said.endswith(("(No such file or directory)", "(Connection refused)"))
+    return said.startswith("error connecting") and said.endswith(
+        ("(No such file or directory)", "(Connection refused)")
+    )
+
+
+def outdated(version: str, place: str) -> Trouble:
+    name, oldest = version.removeprefix("tmux "), ".".join(map(str, OLDEST))
+    return Trouble(
+        OLD, f"tmux {name} at {place} is too old to be asked; it must be {oldest} or later, server and client"
+    )
 
 
 def is_empty(errors: str) -> bool:
@@ -234,9 +243,9 @@ def too_old(version: str) -> bool:
 
 
 def socket_of(variable: str) -> str:
-    """The socket that $TMUX (socket, server's pid, session) names. Paths may have commas, though tmux itself errs there."""
-    parts = variable.rsplit(",", 2)
-    return parts[0] if len(parts) == len(("socket", "pid", "session")) and parts[1].isdecimal() else variable.split(",")[0]
+    """The socket that $TMUX (socket, server's pid, session) names. It may have commas, though tmux itself errs then."""
+    socket, *rest = variable.rsplit(",", 2)
+    return socket if [part.isdecimal() for part in rest] == [True, True] else variable.split(",", 1)[0]
 
 
 def in_session(pane: Pane, name: str) -> bool:

@@ -30,9 +30,7 @@ class Turn(Value):
     """What other sources say differently."""
 
 
-def fuse(
-    said: tuple[Said, ...], there: Presence, since: dict[str, float] | None = None, wall: float = 0.0
-) -> Turn:
+def fuse(said: tuple[Said, ...], there: Presence, since: dict[str, float] | None = None, wall: float = 0.0) -> Turn:
     """The turn. ``since`` tells for each source from when on it has said this, in wall-clock seconds."""
     if there.state == "gone":
         return _but(said, Turn("exited", "", "process-gone", "process"))

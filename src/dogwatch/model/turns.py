@@ -29,3 +29,53 @@ class Presence(Value):
     """`alive`, `suspended`, `gone` or `unseen`."""
     why: str
     pid: int = 0
+
+
+class SessionFacts(Value):
+    """What one look at a session found, as the judge takes it."""
+
+    name: str
+    agent: str
+    """Its name for people."""
+    now: float
+    """Monotonic."""
+    wall: float
+    said: tuple[Said, ...]
+    there: Presence
+    progress: dict[str, str]
+    """What moves only when the work does: source and a value that differs when it moved."""
+    life: dict[str, str]
+    """What may move although the work hangs: spinner, title, clock."""
+    tool_cpu_s: float = 0.0
+    tool_io: float = 0.0
+    started: float | None = None
+    """Wall-clock second of the agent's start."""
+    notes: tuple[str, ...] = ()
+    """What a person should know: a version never tested, a source that cannot be read."""
+
+
+class Moved(Value):
+    """One thing that may move: its last value, and when that last changed (monotonic)."""
+
+    value: str
+    at: float
+    ever: bool = False
+    """It has moved in this turn."""
+
+
+class SessionMemory(Value):
+    """What a watcher remembers between its looks at one session."""
+
+    turn: str
+    detail: str
+    since: float
+    """Monotonic moment from which on the turn is this."""
+    pending: tuple[str, float] | None
+    """A change that only a weak source has seen so far, and when it first did."""
+    sayings: dict[str, tuple[str, float]]
+    """For each source what it says, and since when on the wall clock."""
+    moved: dict[str, Moved]
+    tools: tuple[float, float, float, float]
+    """CPU seconds and bytes of tools, when taken, when they last moved."""
+    stale_since: float | None
+    until: str = ""

@@ -40,5 +40,11 @@ class Verdict(Value):
     settled: bool = True
     """False while a second look a moment later may say more (a status just being written)."""
     beat: Beat | None = None
+    turn: str = ""
+    """Of a session: working, waiting, limited, idle, exited or unknown."""
+    detail: str = ""
+    """For what it waits, after what it is idle, which limit."""
+    until: str = ""
+    """When a limit ends, in the words of whoever said so."""
     evidence: tuple[Evidence, ...] = ()
     against: tuple[Evidence, ...] = ()

@@ -8,7 +8,6 @@ first two know. Two that were written since the start are never guessed between.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -19,76 +18,24 @@ from dogwatch.formats.transcripts.agy import Agy
 from dogwatch.formats.transcripts.claude import Claude
 from dogwatch.formats.transcripts.codex import Codex
 from dogwatch.formats.transcripts.gemini import Gemini
-from dogwatch.formats.transcripts.lines import Lines
 from dogwatch.formats.transcripts.qwen import Qwen
 from dogwatch.formats.transcripts.story import Story, inner, number, text
-from dogwatch.lean import open_plain
 from dogwatch.model.session import Running
 from dogwatch.model.value import Value
+from dogwatch.senses.heads import Heads, remember
 
 SLACK = 2.0
 """Seconds by which a start, reckoned from clock ticks since boot, may seem later than it was."""
 DAY = 86400.0
-HEAD = 1 << 20
-"""Bytes at the beginning of a file in which it may say where it belongs."""
-SMALL = 1 << 22
-REMEMBERED = 2048
+DAEMON = "app-server"
+"""On the command line of Codex's daemon, which serves all panes."""
 
 
 class UnclearError(Exception):
     """More than one conversation may be meant."""
 
-
-class Heads:
-    """What files say that hardly change: the beginning of a transcript, small files of JSON. Read once each."""
-
-    def __init__(self) -> None:
-        self._stories: dict[str, tuple[int, int, Story]] = {}
-        self._data: dict[str, tuple[tuple[int, int, int], object]] = {}
-        self.paths: dict[str, str] = {}
-        """Where the conversation of an id was found; empty when it was searched for in vain."""
-
-    def story(self, path: str, make: type[Story]) -> Story:
-        """The beginning of a transcript, up to where it says which directory it belongs to."""
-        now = os.stat(path)
-        inode, size, story = self._stories.get(path, (0, 0, None))
-        if story is None or inode != now.st_ino or (not story.home and size != now.st_size):
-            story = make()
-            with open(open_plain(path), "rb") as file:
-                lines = Lines()
-                ends = b"\n" if path.endswith(".json") else b""
-                for line in lines.feed(file.read(HEAD) + ends):
-                    story.take(line)
-                    if story.home:
-                        break
-            _remember(self._stories, path, (now.st_ino, now.st_size, story))
-        return story
-
-    def data(self, path: str) -> object:
-        """A small file of JSON, or its text where it is none; None where it cannot be read."""
-        try:
-            now = os.stat(path)
-            state = (now.st_ino, now.st_size, now.st_mtime_ns)
-            if path not in self._data or self._data[path][0] != state:
-                with open(open_plain(path), "rb") as file:
-                    content = file.read(SMALL).decode("utf-8", "replace")
-                _remember(self._data, path, (state, _loads(content)))
-        except OSError:
-            return None
-        return self._data[path][1]
-
-
-def _remember(kept: dict[str, Value] | dict, path: str, value: object) -> None:  # type: ignore[type-arg]
-    if len(kept) >= REMEMBERED:
-        kept.clear()
-    kept[path] = value
-
-
-def _loads(content: str) -> object:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content
+    def __init__(self, directory: str) -> None:
+        super().__init__(f"two conversations or more were written in {directory} since it started; which is its own?")
 
 
 def written(directory: str, since: float, ends: tuple[str, ...] = (".jsonl",), begins: str = "") -> list[str]:
@@ -120,8 +67,7 @@ def only(paths: Iterable[str], running: Running, make: type[Story], heads: Heads
         if not head.side and head.home in (running.cwd, places.digest(running.cwd)):
             own.setdefault(head.conversation or path, path)
     if len(own) > 1:
-        count = "two" if len(own) == 2 else len(own)  # noqa: PLR2004
-        raise UnclearError(f"{count} conversations were written in {running.cwd} since it started")
+        raise UnclearError(running.cwd)
     return next(iter(own.values()), "")
 
 
@@ -132,7 +78,7 @@ def claude(running: Running, wanted: str, heads: Heads) -> str:
     if not (home := places.claude_home(running.environment)):
         return ""
     top = f"{home}/projects"
-    own = [f"{top}/{key}" for key in places.claude_keys(running.cwd)]
+    own = [f"{top}/{key}" for key in _spelled(top, places.claude_keys(running.cwd))]
     if wanted := wanted or places.asked_for(running.args):
         for directory in own:
             if os.path.exists(path := f"{directory}/{wanted}.jsonl"):
@@ -142,13 +88,19 @@ def claude(running: Running, wanted: str, heads: Heads) -> str:
     return only((path for path in paths if not os.path.basename(path).startswith("agent-")), running, Claude, heads)
 
 
+def _spelled(top: str, keys: list[str]) -> list[str]:
+    """The keys; for a long path all that share its beginning too, for versions differ in the hash behind it."""
+    begins = tuple(f"{key[: places.LONGEST_KEY]}-" for key in keys if len(key) > places.LONGEST_KEY)
+    return [*keys, *(name for name in (_listed(top) if begins else []) if name.startswith(begins) and name not in keys)]
+
+
 def _elsewhere(top: str, wanted: str, heads: Heads) -> str:
     """The transcript under another directory's name; looked for again only when there are new directories."""
     try:
         mark = f"{top}/{wanted}@{os.stat(top).st_mtime_ns}"
         if mark not in heads.paths:
-            places_ = [f"{top}/{name}/{wanted}.jsonl" for name in os.listdir(top)]
-            heads.paths[mark] = next((path for path in places_ if os.path.exists(path)), "")
+            paths = [f"{top}/{name}/{wanted}.jsonl" for name in os.listdir(top)]
+            remember(heads.paths, mark, next((path for path in paths if os.path.exists(path)), ""))
     except FileNotFoundError:
         return ""
     return heads.paths[mark]
@@ -171,16 +123,26 @@ def _held(running: Running, heads: Heads) -> str:
     if proc.start_time(running.pid) != running.start:
         return ""
     found = []
-    for pid in (running.pid, *proc.children(running.pid)):
-        try:
-            if "app-server" in proc.read_text(f"/proc/{pid}/cmdline").split("\0"):
+    for path in (path for pid in (running.pid, *proc.children(running.pid)) for path in _open_files(pid)):
+        if places.rollout_id(os.path.basename(path)):
+            try:
+                if not heads.story(path, Codex).side:
+                    found.append((os.stat(path).st_mtime, path))
+            except OSError:
                 continue
-            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-            open_ = [path for path in links if places.rollout_id(os.path.basename(path))]
-            found += [(os.stat(path).st_mtime, path) for path in open_ if not heads.story(path, Codex).side]
+    return max(found, default=(0.0, ""))[1]
+
+
+def _open_files(pid: int) -> Iterable[str]:
+    try:
+        names = [] if DAEMON in proc.read_text(f"/proc/{pid}/cmdline").split("\0") else os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return
+    for name in names:
+        try:
+            yield os.readlink(f"/proc/{pid}/fd/{name}")
         except OSError:
             continue
-    return max(found, default=(0.0, ""))[1]
 
 
 def _rollout(top: str, wanted: str, running: Running, heads: Heads) -> str:
@@ -188,7 +150,8 @@ def _rollout(top: str, wanted: str, running: Running, heads: Heads) -> str:
     if not heads.paths.get(wanted):
         days = _days(top, 0.0 if wanted not in heads.paths else running.started)
         names = ((day, name) for day in days for name in os.listdir(day))
-        heads.paths[wanted] = next((f"{day}/{name}" for day, name in names if places.rollout_id(name) == wanted), "")
+        path = next((f"{day}/{name}" for day, name in names if places.rollout_id(name) == wanted), "")
+        remember(heads.paths, wanted, path)
     return heads.paths[wanted]
 
 
@@ -197,17 +160,10 @@ def _days(top: str, since: float) -> list[str]:
     first = datetime.fromtimestamp(max(since - DAY, 0.0)).strftime("%Y/%m/%d")  # noqa: DTZ006
     days = [""]
     for depth in range(3):
-        days = [f"{day}/{name}".lstrip("/") for day in days for name in _numbers(f"{top}/{day}")]
+        days = [f"{day}/{name}".lstrip("/") for day in days for name in _listed(f"{top}/{day}") if name.isdigit()]
         part = first[: (4, 7, 10)[depth]]
         days = [day for day in days if day >= part]
     return [f"{top}/{day}" for day in sorted(days, reverse=True)]
-
-
-def _numbers(directory: str) -> list[str]:
-    try:
-        return [name for name in os.listdir(directory) if name.isdigit()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def gemini(running: Running, wanted: str, heads: Heads) -> str:
@@ -215,19 +171,20 @@ def gemini(running: Running, wanted: str, heads: Heads) -> str:
         return ""
     names = places.gemini_names(running.cwd, heads.data(f"{home}/projects.json"))
     wanted = wanted or places.asked_for(running.args)
-    found = _chats(home, names, running, wanted)
+    top = os.path.join(home, "tmp")
+    found = _chats([f"{top}/{name}" for name in names], running, wanted)
     if not found:
-        own = (name for name in _listed(f"{home}/tmp") if _root(f"{home}/tmp/{name}", heads) == running.cwd)
-        found = _chats(home, own, running, wanted)
+        projects = [f"{top}/{name}" for name in _listed(top)]
+        found = _chats([each for each in projects if _root(each, heads) == running.cwd], running, wanted)
     if wanted:
         return next((path for path in found if heads.story(path, Gemini).conversation == wanted), "")
     return only(found, running, Gemini, heads)
 
 
-def _chats(home: str, names: Iterable[str], running: Running, wanted: str) -> list[str]:
+def _chats(projects: list[str], running: Running, wanted: str) -> list[str]:
     ends = tuple(f"{wanted and '-' + wanted[:8]}{suffix}" for suffix in (".jsonl", ".json"))
     since = 0.0 if wanted else running.started
-    return [path for name in names for path in written(f"{home}/tmp/{name}/chats", since, ends, "session-")]
+    return [path for project in projects for path in written(f"{project}/chats", since, ends, "session-")]
 
 
 def _listed(directory: str) -> list[str]:

@@ -15,7 +15,8 @@ from dogwatch.formats.transcripts.lines import LONGEST, Lines
 from dogwatch.formats.transcripts.story import Story
 from dogwatch.lean import open_plain
 from dogwatch.model.session import Report, Running
-from dogwatch.senses.conversations import LAYOUTS, Heads, UnclearError
+from dogwatch.senses.conversations import LAYOUTS, UnclearError
+from dogwatch.senses.heads import Heads
 
 CHUNK = 1 << 20
 FIRST, LAST = 1 << 16, 1 << 24
@@ -33,8 +34,8 @@ class Tail:
         self.path = path
         self.story = make()
         self._make = make
-        self._whole = path.endswith(".json")
         self._seen: tuple[int, ...] = ()
+        self._who = (0, 0)
         self._begin()
 
     def _begin(self) -> None:
@@ -54,25 +55,30 @@ class Tail:
 
     def _catch_up(self, file: io.FileIO) -> None:
         now = os.fstat(file.fileno())
-        if self._whole or not self._goes_on(file, now):
-            self._begin()
         self._seen = ()
-        if self._whole:
-            content = file.read(LONGEST) or b""
-            self._offset = now.st_size
-            self.story.take(content)
+        if self.path.endswith(".json"):
+            self._replace(file)
         else:
+            if not self._goes_on(file, now):
+                self._begin()
             self._append(file, now.st_size)
+        self._who = (now.st_dev, now.st_ino)
         after = os.fstat(file.fileno())
         if after.st_size == self._offset:
             self._seen = _state(after)
 
+    def _replace(self, file: io.FileIO) -> None:
+        """A file that is always written whole; one that is just being written leaves the story as it was."""
+        story, content = self._make(), file.read(LONGEST) or b""
+        story.take(content)
+        if story.understood or not self.story.understood:
+            self.story, self._offset = story, len(content)
+
     def _goes_on(self, file: io.FileIO, now: os.stat_result) -> bool:
-        """Whether what was read is still what the file begins with."""
-        if not self._seen and not self._offset:
+        """Whether it is the same file, and still begins with what was read."""
+        if (now.st_dev, now.st_ino) != self._who or now.st_size < self._offset:
             return False
-        before = os.pread(file.fileno(), len(self._witness), self._offset - len(self._witness))
-        return now.st_size >= self._offset and before == self._witness
+        return os.pread(file.fileno(), len(self._witness), self._offset - len(self._witness)) == self._witness
 
     def _append(self, file: io.FileIO, size: int) -> None:
         if not self._offset and size > FIRST + LAST:
@@ -122,7 +128,7 @@ class Transcripts:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except UnclearError as error:
-            return _trouble(f"{error}; which is its own cannot be told")
+            return _trouble(str(error))
         except OSError as error:
             return _trouble(f"{path or 'its transcript'} cannot be read: {error.strerror or error}")
         report = _report(tail, size + beside, last)

@@ -1,4 +1,4 @@
-"""The files that describe agents: ours, and the user's own in the configuration directory, which replace ours by name."""
+"""The files that describe agents: ours, and the user's own in the configuration directory, which replace them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def paths() -> dict[str, str]:
             names = sorted(os.listdir(directory))
         except OSError:
             continue
-        found |= {name[: -len(SUFFIX)]: os.path.join(directory, name) for name in names if name.endswith(SUFFIX) and name[0] != "_"}
+        ours = [name for name in names if name.endswith(SUFFIX) and not name.startswith("_")]
+        found |= {name.removesuffix(SUFFIX): os.path.join(directory, name) for name in ours}
     return found
 
 

@@ -18,10 +18,8 @@ class Lines:
         self._keep(first)
         if not rest:
             return []
-        done = [
-            *([b"".join(self._half)] if self._length <= LONGEST else []),
-            *(line for line in rest[:-1] if len(line) <= LONGEST),
-        ]
+        done = [b"".join(self._half)] if self._length <= LONGEST else []
+        done += [line for line in rest[:-1] if len(line) <= LONGEST]
         self._half, self._length = [], 0
         self._keep(rest[-1])
         return done

@@ -1,0 +1,170 @@
+"""The verdict on one session: a coding agent in a pane.
+
+The turn is fused from every source (`judge.turn`). A change that only the screen has seen must last before it is said,
+because screens are redrawn in steps. While the turn is `working`, silence is measured as for a job: alive is not
+advancing, models think in silence, and only what every source confirms through the grace period is `stuck`.
+"""
+
+from __future__ import annotations
+
+from dogwatch.judge.turn import Turn, fuse
+from dogwatch.model.policy import Policy
+from dogwatch.model.turns import Moved, SessionFacts, SessionMemory
+from dogwatch.model.verdict import Evidence, Verdict
+from dogwatch.model.words import in_words
+
+CONFIRM = 1.0
+"""Seconds that a change must last which only the screen has seen."""
+CPU_RATE, IO_RATE = 0.02, 65536.0
+"""Share of a core and bytes per second from which on tools count as moving."""
+RATE_SPAN = 1.0
+QUIET_AFTER = 60.0
+MIDDAY = {"permission": "a permission", "question": "an answer", "trust": "a word on trusting the folder",
+          "login": "a login", "menu": "a choice in a menu", "startup-dialog": "an answer to a dialog"}  # fmt: skip
+
+
+def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> tuple[Verdict, SessionMemory]:
+    """What is true of a session, and what to remember for the next look."""
+    sayings = _sayings(facts, memory)
+    turn = fuse(facts.said, facts.there, {source: since for source, (_, since) in sayings.items()}, facts.wall)
+    turn, pending = _settled(turn, facts, memory)
+    fresh = memory is None or memory.turn != turn.turn
+    since = facts.now if memory is None or fresh else memory.since
+    moved, tools = _moved(facts, memory, fresh=fresh)
+    kept = SessionMemory(
+        turn.turn, turn.detail, since, pending, sayings, moved, tools,
+        None if memory is None or fresh else memory.stale_since, turn.until,
+    )  # fmt: skip
+    verdict = _said(facts, turn, since, watched=memory is not None)
+    if turn.turn == "working" and memory is not None:
+        verdict, kept = _progress(verdict, kept, facts.now, policy)
+    return verdict, kept
+
+
+def _sayings(facts: SessionFacts, memory: SessionMemory | None) -> dict[str, tuple[str, float]]:
+    before = memory.sayings if memory else {}
+    found: dict[str, tuple[str, float]] = {}
+    for said in facts.said:
+        old = before.get(said.source)
+        found[said.source] = old if old is not None and old[0] == said.turn else (said.turn, facts.wall)
+    if memory is None:
+        return {}  # nobody saw when any of this began
+    return found
+
+
+def _settled(turn: Turn, facts: SessionFacts, memory: SessionMemory | None) -> tuple[Turn, tuple[str, float] | None]:
+    """A change that only the screen tells is kept back until it has lasted; what it was is said meanwhile."""
+    if memory is None or memory.turn in (turn.turn, "unknown"):
+        return turn, None
+    if turn.source not in ("screen", "title") and turn.rule != "nothing-said":
+        return turn, None
+    agreed = sum(said.turn == turn.turn for said in facts.said) > 1
+    since = memory.pending[1] if memory.pending and memory.pending[0] == turn.turn else facts.now
+    if agreed or facts.now - since >= CONFIRM:
+        return turn, None
+    held = turn._replace(turn=memory.turn, detail=memory.detail, rule=f"{turn.rule} (not yet)", until=memory.until)
+    return held, (turn.turn, since)
+
+
+def _moved(
+    facts: SessionFacts, memory: SessionMemory | None, *, fresh: bool
+) -> tuple[dict[str, Moved], tuple[float, float, float, float]]:
+    before = memory.moved if memory else {}
+    found: dict[str, Moved] = {}
+    for kind, values in (("progress", facts.progress), ("life", facts.life)):
+        for name, value in values.items():
+            key = f"{kind} {name}"
+            old = before.get(key)
+            if old is None or fresh:
+                found[key] = Moved(value, facts.now)
+            else:
+                found[key] = old if old.value == value else Moved(value, facts.now, ever=True)
+    cpu, io = facts.tool_cpu_s, facts.tool_io
+    if memory is None:
+        return found, (cpu, io, facts.now, facts.now)
+    old_cpu, old_io, taken, last = memory.tools
+    span = facts.now - taken
+    if span < RATE_SPAN and cpu >= old_cpu:
+        return found, memory.tools
+    busy = cpu - old_cpu >= CPU_RATE * span or io - old_io >= IO_RATE * span
+    return found, (cpu, io, facts.now, facts.now if busy or fresh else last)
+
+
+def _progress(verdict: Verdict, memory: SessionMemory, now: float, policy: Policy) -> tuple[Verdict, SessionMemory]:
+    progress = {name: moved for name, moved in memory.moved.items() if name.startswith("progress")}
+    last = max([memory.since, memory.tools[3], *(moved.at for moved in progress.values())])
+    alive = max([moved.at for moved in memory.moved.values() if moved.ever], default=now)
+    silent, still = now - last, now - max(alive, last)
+    evidence = tuple(
+        Evidence(name.split(" ", 1)[1], "last moved", now - moved.at) for name, moved in progress.items() if moved.ever
+    )
+    verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *evidence))
+    stalled, frozen = silent >= policy.stale_s, still >= policy.frozen_s and any(m.ever for m in memory.moved.values())
+    if not stalled and not frozen:
+        word = "advancing" if silent < QUIET_AFTER else "quiet"
+        at = min(last + policy.stale_s, max(alive, last) + policy.frozen_s)
+        return verdict._replace(progress=word, look_at=at), memory._replace(stale_since=None)
+    since = now if memory.stale_since is None else memory.stale_since
+    word = "frozen" if frozen else "stalled"
+    what = f"nothing on its screen moves, for {in_words(still)}" if frozen else f"no progress for {in_words(silent)}"
+    memory = memory._replace(stale_since=since)
+    if now - since >= policy.grace_s:
+        reason = f"{what} (grace {in_words(policy.grace_s)} over)"
+        return verdict._replace(state="stuck", progress=word, reason=reason), memory
+    left = since + policy.grace_s - now
+    reason = f"{what}; stuck in {in_words(left)} unless it moves"
+    deadline = ("stuck unless it moves", left)
+    return verdict._replace(progress=word, reason=reason, look_at=since + policy.grace_s, deadline=deadline), memory
+
+
+# Words ------------------------------------------------------------------------------------------------------------
+
+
+def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Verdict:
+    state, reason, process = _state(facts, turn)
+    if watched and facts.now - since >= 1:
+        reason = f"{reason}, for {in_words(float(int(facts.now - since)))}"
+    agreed = tuple(Evidence(said.source, _heard(said)) for said in facts.said if said.turn == turn.turn)
+    there = Evidence("process", facts.there.why)
+    notes = tuple(Evidence("note", note) for note in facts.notes)
+    return Verdict(
+        name=facts.name, kind="session", state=state, final=state in ("stopped", "crashed"), reason=reason,
+        process=process, progress="unknown", turn=turn.turn, detail=turn.detail, until=turn.until,
+        elapsed_s=None if facts.started is None else max(0.0, facts.wall - facts.started),
+        evidence=(*agreed, there), against=(*(Evidence(said.source, _heard(said)) for said in turn.against), *notes),
+    )  # fmt: skip
+
+
+def _heard(said: object) -> str:
+    words = f"{said.turn} ({said.detail})" if said.detail else said.turn  # type: ignore[attr-defined]
+    until = f" until {said.until}" if said.until else ""  # type: ignore[attr-defined]
+    return f"{words}{until}, by rule {said.rule}"  # type: ignore[attr-defined]
+
+
+def _state(facts: SessionFacts, turn: Turn) -> tuple[str, str, str]:
+    """State, reason and process in words."""
+    process = {"alive": "alive", "suspended": "suspended", "gone": "gone"}.get(facts.there.state, "unknown")
+    match turn.turn:
+        case "working":
+            doing = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
+            return "working", doing.get(turn.detail, "a turn is under way"), process
+        case "waiting":
+            return "waiting", f"it waits for {MIDDAY.get(turn.detail, 'a person')}", process
+        case "limited":
+            return "limited", f"it hit a limit{f', until {turn.until}' if turn.until else ''}", process
+        case "idle":
+            after = {
+                "turn-ended": "its turn has ended",
+                "interrupted": "it was interrupted",
+                "turn-failed": "its turn failed",
+                "background-work": "its turn has ended, background work runs",
+            }
+            return "idle", after.get(turn.detail, "at its prompt"), process  # fmt: skip
+        case "exited" if turn.detail == "suspended":
+            return "waiting", "suspended (stopped by a signal); `fg` or SIGCONT brings it back", process
+        case "exited":
+            goodbye = any(said.turn == "exited" for said in facts.said)
+            why = "it said goodbye and ended" if goodbye else f"it ended without a word: {facts.there.why}"
+            return ("stopped" if goodbye else "crashed"), why, "gone"
+        case _:
+            return "unknown", "no source says what it does", process

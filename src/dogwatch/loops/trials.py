@@ -1,0 +1,104 @@
+"""Detectors put to the test: folders of labelled screens and timelines, judged as if they were seen now."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+from dogwatch.agents import sight
+from dogwatch.agents.detector import Detector
+from dogwatch.formats import case, timeline
+from dogwatch.judge import session
+from dogwatch.judge.accuracy import Trial
+from dogwatch.judge.turn import Turn, fuse
+from dogwatch.model.errors import FormatError
+from dogwatch.model.policy import PATIENT
+from dogwatch.model.value import Value
+from dogwatch.model.verdict import Verdict
+from dogwatch.store import detectors
+
+SPELL = 2.0
+"""Seconds below which a wrong state counts as a flicker."""
+
+
+class Detectors(dict[str, Detector]):
+    """Detectors by agent, each read when it is first asked for."""
+
+    def __missing__(self, agent: str) -> Detector:
+        self[agent] = detectors.load(agent)
+        return self[agent]
+
+
+def classify(detector: Detector, screen: str, facts: str, path: str) -> Turn:
+    """The turn that one screen with its facts shows."""
+    said, there = sight.ask(detector, case.sighting(detector.agent, screen, facts, path))
+    return fuse(said, there)
+
+
+def folders(root: str) -> list[str]:
+    """Folders with a labelled screen, below a directory or it itself."""
+    return sorted(where for where, _, files in os.walk(root) if "expected.json" in files)
+
+
+def timelines(root: str) -> list[str]:
+    return sorted(f"{where}/{name}" for where, _, files in os.walk(root) for name in files if name.endswith(".jsonl"))
+
+
+def screens(root: str) -> Iterator[Trial]:
+    """Every labelled screen below a directory, read as text and nothing else than its facts."""
+    known = Detectors()
+    for folder in folders(root):
+        expected = json.loads(_text(f"{folder}/expected.json"))
+        try:
+            agent, turn, detail = str(expected["agent"]), str(expected["turn"]), str(expected.get("detail", ""))
+        except (KeyError, TypeError):
+            raise FormatError(f"{folder}/expected.json: needs agent and turn") from None
+        facts = f"{folder}/facts.json"
+        read = classify(known[agent], _text(f"{folder}/screen.txt"), _text(facts), facts)
+        yield Trial(agent, os.path.relpath(folder, root), turn, detail, read.turn, read.detail, read.rule)
+
+
+class Moment(Value):
+    """One verdict of a replayed timeline."""
+
+    at: float
+    verdict: Verdict
+
+
+class Replay(Value):
+    """A timeline judged again, beside its truth."""
+
+    header: timeline.Header
+    path: str
+    moments: tuple[Moment, ...]
+    truths: tuple[timeline.Truth, ...]
+
+
+def replay(path: str, known: Detectors) -> Replay:
+    """Judge a timeline again, look by look, as its watcher would have."""
+    header: timeline.Header | None = None
+    moments: list[Moment] = []
+    truths: list[timeline.Truth] = []
+    memory = None
+    with open(path, encoding="utf-8") as lines:
+        for each in timeline.read(lines, path):
+            if isinstance(each, timeline.Header):
+                header = each
+            elif isinstance(each, timeline.Truth):
+                truths.append(each)
+            else:
+                facts = sight.facts(known[each.agent], each, each.pane.id)
+                verdict, memory = session.judge(facts, memory, PATIENT)
+                moments.append(Moment(each.now, verdict))
+    if header is None:
+        raise FormatError(f"{path}: an empty timeline")
+    return Replay(header, path, tuple(moments), tuple(sorted(truths)))
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}: cannot be read: {error}") from error

@@ -1,0 +1,130 @@
+"""Where tmux servers listen, and how one of them is asked.
+
+A server is never started by looking: nothing is run where no socket is, and only commands that start none.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import time
+
+from dogwatch.formats import tmux
+from dogwatch.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # `signal` itself builds enums at import
+
+CHUNK = 1 << 16
+OURS = ("TMUX", "TMUX_PANE")
+"""Variables that say in which pane we run; whom we ask has nothing to do with it."""
+
+
+class Answer(Value):
+    out: bytes
+    errors: str
+    late: bool
+    """It did not come in time; the client was ended."""
+
+
+def socket_path(server: tuple[str, ...]) -> str:
+    """Where a server listens: ("-S", path), ("-L", name), or () for the one that we run in, else the default one."""
+    if server[:1] == ("-S",):
+        return os.path.abspath(server[1])
+    if not server and os.environ.get("TMUX", "").startswith("/"):
+        return tmux.socket_of(os.environ["TMUX"])
+    return f"{_directory()}/{server[1] if server else 'default'}"
+
+
+def sockets() -> list[str]:
+    """Sockets at which servers of this user may listen; those whose server was killed are still there."""
+    found = [socket_path(())]
+    try:
+        found += [entry.path for entry in os.scandir(_directory())]
+    except OSError:
+        pass
+    return sorted({path for path in found if is_socket(path)})
+
+
+def is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True  # whoever is asked there will say why not
+
+
+def _directory() -> str:
+    """As tmux itself chooses it: a directory that there is not does not count."""
+    wished = os.environ.get("TMUX_TMPDIR", "")
+    return f"{os.path.realpath(wished if os.path.isdir(wished) else '/tmp')}/tmux-{os.getuid()}"  # noqa: S108
+
+
+def ask(command: list[str], deadline: float) -> Answer:
+    """Run a client to its end, or to a moment of the monotonic clock. Raises OSError when it cannot be started.
+
+    Our files close on exec, so that it gets none of them.
+    """
+    out, told = os.pipe()
+    errors, complained = os.pipe()
+    try:
+        try:
+            pid = os.posix_spawnp(
+                command[0],
+                command,
+                {name: value for name, value in os.environ.items() if name not in OURS},
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, told, 1),
+                    (os.POSIX_SPAWN_DUP2, complained, 2),
+                ],
+                setsigmask=(),
+                setsigdef=(signal.SIGPIPE,),
+            )
+        finally:
+            os.close(told)
+            os.close(complained)
+        texts = _drain((out, errors), deadline)
+        if texts is None:
+            os.kill(pid, signal.SIGKILL)
+        _reap(pid)
+        return (
+            Answer(b"", "", late=True)
+            if texts is None
+            else Answer(texts[0], texts[1].decode(errors="replace"), late=False)
+        )
+    finally:
+        os.close(out)
+        os.close(errors)
+
+
+def _drain(pipes: tuple[int, int], deadline: float) -> tuple[bytes, bytes] | None:
+    """All that comes from two pipes until both are closed; None when that takes too long."""
+    texts = dict.fromkeys(pipes, b"")
+    poll = select.poll()
+    for pipe in pipes:
+        poll.register(pipe, select.POLLIN)
+    left = len(pipes)
+    while left:
+        ready = poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
+        if not ready:
+            return None
+        for pipe, _ in ready:
+            data = os.read(pipe, CHUNK)
+            texts[pipe] += data
+            if not data:
+                poll.unregister(pipe)
+                left -= 1
+    return texts[pipes[0]], texts[pipes[1]]
+
+
+def _reap(pid: int) -> None:
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        pass  # whoever we are part of has the kernel forget its children
