@@ -14,6 +14,8 @@ from dogwatch.store import places, sentinels
 def main(options: Options) -> int:
     if options.names:
         raise UsageError("ls takes no names; `dogwatch why NAME` tells about one job")
+    if options.flag("--panes"):
+        return _panes(options)
     shown = 0
     for directory in _directories(options):
         verdicts = look_at_all(Looker(directory, settings.policy(options)))
@@ -27,6 +29,20 @@ def main(options: Options) -> int:
         shown += len(verdicts)
     if not shown and not options.flag("--json"):
         print("no jobs here; `dogwatch run -d -- CMD` starts one", file=sys.stderr)
+    return 0
+
+
+def _panes(options: Options) -> int:
+    from dogwatch.cli import panes  # noqa: PLC0415  # a listing of jobs does not pay for tmux and detectors
+
+    seen = panes.look(options)
+    if options.flag("--json"):
+        for each in seen:
+            print(say.as_json(each.verdict))
+    elif seen:
+        print(say.table([panes.named(each) for each in seen]))
+    else:
+        print("no agents in panes here; -L NAME or -S PATH name another tmux server, --all all", file=sys.stderr)
     return 0
 
 

@@ -5,6 +5,10 @@ anything richer would be paid for at every call.
 """
 
 DIR = ("--dir", "D", "sentinel directory (default: $DOGWATCH_HOME, else this project's)")
+SERVER = (
+    ("-L", "NAME", "with panes: the tmux server of that name (default: the one we run in, else the default one)"),
+    ("-S", "PATH", "with panes: the tmux server at that socket"),
+)
 JSON = ("--json", "", "one JSON line per job on standard output")
 
 VERBS: dict[str, dict[str, object]] = {
@@ -60,16 +64,23 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "ls": {
-        "says": "list jobs, each judged on the spot",
+        "says": "list jobs, or agents in panes, each judged on the spot",
         "takes": "[OPTIONS]",
-        "options": (DIR, ("--all", "", "the jobs of all projects"), JSON),
-        "examples": ("dogwatch ls", "dogwatch ls --all --json"),
+        "options": (
+            DIR,
+            ("--all", "", "the jobs of all projects; with --panes the panes of all tmux servers"),
+            ("--panes", "", "the coding agents in tmux panes, whoever started them"),
+            *SERVER,
+            JSON,
+        ),
+        "examples": ("dogwatch ls", "dogwatch ls --all --json", "dogwatch ls --panes"),
     },
     "why": {
         "says": "show the evidence for and against a verdict",
         "takes": "NAME… [OPTIONS]",
-        "options": (DIR, JSON),
-        "examples": ("dogwatch why build",),
+        "options": (DIR, *SERVER, JSON),
+        "more": "A name that begins with % is a tmux pane with a coding agent in it.",
+        "examples": ("dogwatch why build", "dogwatch why %3", "dogwatch why %0 -L work --json"),
     },
     "logs": {
         "says": "print what a job wrote",

@@ -1,6 +1,7 @@
 """`dogwatch why`: the verdict, and what speaks for and against it."""
 
 import json
+import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
@@ -11,7 +12,12 @@ from dogwatch.senses import files
 
 
 def main(options: Options) -> int:
-    looker, missing = settings.looker(options), 0
+    panes = [name for name in options.names if name.startswith("%")]
+    missing = _panes(options, panes) if panes else 0
+    options.names = [name for name in options.names if name not in panes]
+    if panes and not options.names:
+        return missing
+    looker = settings.looker(options)
     for name in settings.named(options):
         verdict = looker.verdict(name)
         if hidden := files.hides_events(looker.directory):
@@ -19,6 +25,20 @@ def main(options: Options) -> int:
             verdict = verdict._replace(against=(*verdict.against, note))
         missing = missing or (EXIT_CODES["not_found"] if verdict.state == "not_found" else 0)
         print(as_json(verdict) if options.flag("--json") else "\n".join(told(verdict)))
+    return missing
+
+
+def _panes(options: Options, wanted: list[str]) -> int:
+    from dogwatch.cli import panes  # noqa: PLC0415  # a job does not pay for tmux and detectors
+
+    missing = 0
+    for name in wanted:
+        seen = panes.look(options, only=name)
+        for each in seen:
+            print(as_json(each.verdict) if options.flag("--json") else "\n".join(told(panes.named(each))))
+        if not seen:
+            print(f"dogwatch: no agent in pane {name} there; `dogwatch ls --panes` lists them", file=sys.stderr)
+            missing = EXIT_CODES["not_found"]
     return missing
 
 
@@ -38,6 +58,8 @@ def _ago(piece: Evidence) -> str:
 def as_json(verdict: Verdict) -> str:
     found = json.loads(say.as_json(verdict))
     found |= {"process": verdict.process, "progress": verdict.progress}
+    if verdict.turn:
+        found |= {"turn": verdict.turn, "detail": verdict.detail, "until": verdict.until or None}
     found["for"] = [piece._asdict() for piece in verdict.evidence]
     found["against"] = [piece._asdict() for piece in verdict.against]
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

@@ -23,8 +23,8 @@ from dogwatch.senses.websocket import LostError, WebSocket
 LIMIT = 0.5
 """Seconds that one look may take."""
 CLIENT = {"name": "codex_app_server_daemon", "title": "Dogwatch", "version": "1"}
-YOUNGER = 2.0
-"""Seconds by which a conversation may seem older than the Codex that began it: it is told in whole seconds."""
+YOUNGER = 0.1
+"""Seconds by which a conversation may seem older than the Codex that began it."""
 CONVERSATION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -35,7 +35,7 @@ class Thread(Value):
     cwd: str
     path: str
     """Its transcript."""
-    created: float
+    begun: float
     hidden: bool
     """Nobody sees it: it finds a title, or belongs to a sub-agent."""
 
@@ -88,12 +88,17 @@ def whose(threads: list[Thread], running: Running) -> tuple[str, str]:
     if named:
         return named, ""
     here = [each for each in threads if each.cwd == running.cwd and not each.hidden]
-    begun = [each for each in here if each.created >= running.started - YOUNGER]
-    if len(begun) == 1 or (len(here) == 1 and "resume" in running.args):
-        return (begun or here)[0].id, ""
-    if begun:
-        return "", f"{len(begun)} conversations were begun in {running.cwd} since this Codex was started"
+    new = [each for each in here if each.begun >= running.started - YOUNGER]
+    if len(new) == 1 or (len(here) == 1 and "resume" in running.args):
+        return (new or here)[0].id, ""
+    if new:
+        return "", f"{len(new)} conversations were begun in {running.cwd} since this Codex was started"
     return "", f"what runs in {running.cwd} is older than this Codex and may be another's" if here else ""
+
+
+def begun(conversation: str) -> float:
+    """When a conversation was begun: its id is a UUID of version 7. What the daemon says is now, until it is saved."""
+    return int(conversation[:8] + conversation[9:13], 16) / 1000 if CONVERSATION.fullmatch(conversation) else 0.0
 
 
 class _Daemon:
@@ -144,12 +149,11 @@ class _Daemon:
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             return None
         source = found.get("threadSource") or "user"
-        created = found.get("createdAt")
         thread = Thread(
             id=found["id"],
             cwd=str(found.get("cwd") or ""),
             path=str(found.get("path") or ""),
-            created=float(created) if isinstance(created, int | float) else 0.0,
+            begun=begun(found["id"]),
             hidden=bool(found.get("ephemeral") or found.get("parentThreadId") or source != "user"),
         )
         self._threads[thread.id] = thread

@@ -21,6 +21,11 @@ def state_root() -> str:
     return (os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")) + "/dogwatch"
 
 
+def hook_spool() -> str:
+    """Where the hooks of agents leave their events; for all projects, as agents' settings are."""
+    return f"{state_root()}/hooks"
+
+
 def configuration() -> str:
     return (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "/dogwatch"
 

@@ -1,0 +1,41 @@
+"""Agents in tmux panes, for the verbs that show them: which servers, which panes, how they are said."""
+
+import sys
+
+from dogwatch.cli.options import Options
+from dogwatch.loops.panes import Panes, Seen
+from dogwatch.model.errors import UsageError
+from dogwatch.model.verdict import Verdict
+from dogwatch.senses import servers
+from dogwatch.store import detectors, places
+
+
+def watchers(options: Options) -> list[Panes]:
+    """One for each server meant: -L or -S as tmux takes them, --all for every server of this user."""
+    name, path = options.text("-L"), options.text("-S")
+    if name and path:
+        raise UsageError("-L and -S both name a tmux server; give one")
+    if options.flag("--all"):
+        chosen: list[tuple[str, ...]] = [("-S", each) for each in servers.sockets()]
+    else:
+        chosen = [("-S", path) if path else ("-L", name) if name else ()]
+    known = detectors.load_all()
+    return [Panes(known, places.hook_spool(), server) for server in chosen]
+
+
+def look(options: Options, only: str | None = None) -> list[Seen]:
+    """One look at each server; what could not be seen is said on standard error."""
+    found: list[Seen] = []
+    for panes in watchers(options):
+        looked = panes.look(only)
+        panes.close()
+        found += looked.seen
+        if looked.trouble:
+            print(f"dogwatch: {looked.trouble}", file=sys.stderr)
+    return found
+
+
+def named(seen: Seen) -> Verdict:
+    """The verdict with the agent and where it runs in its reason, for people."""
+    pane = seen.sighting.pane
+    return seen.verdict._replace(reason=f"{seen.sighting.agent} in {pane.session}: {seen.verdict.reason}")

@@ -1,0 +1,120 @@
+"""Looks at agents in the panes of a tmux server: observe every source, then judge.
+
+One look is one batched question to tmux, the processes below the panes that have an agent, and whatever files and
+sockets those agents offer. An agent that was seen and is gone is still looked at as long as its pane is there: a
+shell where the agent was is an answer, not an absence.
+"""
+
+from __future__ import annotations
+
+import time
+
+from dogwatch.agents import detector, sight
+from dogwatch.agents.detector import Detector
+from dogwatch.judge import session
+from dogwatch.model.policy import PATIENT, Policy
+from dogwatch.model.session import Pane, Report, Running, Sighting, Task
+from dogwatch.model.turns import SessionMemory
+from dogwatch.model.value import Value
+from dogwatch.model.verdict import Verdict
+from dogwatch.senses.codex_daemon import CodexDaemon
+from dogwatch.senses.databases import Databases
+from dogwatch.senses.hooks import Hooks
+from dogwatch.senses.opencode_server import OpenCodeServer
+from dogwatch.senses.statefiles import StateFiles
+from dogwatch.senses.tmux import Tmux
+from dogwatch.senses.transcripts import Transcripts
+from dogwatch.senses.trees import Trees, running
+
+
+class Seen(Value):
+    """One agent's pane, as one look found it."""
+
+    sighting: Sighting
+    verdict: Verdict
+
+
+class Looked(Value):
+    seen: tuple[Seen, ...]
+    trouble: str
+    """Why nothing, or not everything, could be seen; then what is missing is unknown, not gone."""
+    forks: int
+
+
+class _Known(Value):
+    """What is remembered of an agent's pane."""
+
+    detector: Detector
+    process: tuple[int, int]
+    """Pid and start of the agent that was last seen in it."""
+    running: Running | None
+    memory: SessionMemory | None
+
+
+class Panes:
+    """The agents of one tmux server, looked at again and again."""
+
+    def __init__(
+        self, detectors: tuple[Detector, ...], spool: str, server: tuple[str, ...] = (), policy: Policy = PATIENT
+    ) -> None:
+        self.detectors = detectors
+        self.policy = policy
+        self.tmux = Tmux(server)
+        self.trees = Trees()
+        self.files = StateFiles()
+        self.transcripts = Transcripts()
+        self.databases = Databases()
+        self.daemon = CodexDaemon()
+        self.opencode = OpenCodeServer()
+        self.hooks = Hooks(spool)
+        self.known: dict[str, _Known] = {}
+        self.tasks: dict[str, tuple[Task, ...]] = {}
+
+    def look(self, only: str | None = None) -> Looked:
+        """Every pane with an agent (or only the one of that id), judged now."""
+        self.tasks = {}
+        found = self.tmux.look(lambda pane: (only is None or pane.id == only) and self._wanted(pane), known=self.known)
+        if not found.trouble:
+            there = {pane.id for pane in found.panes}
+            self.known = {pane: known for pane, known in self.known.items() if pane in there}
+        now, wall = time.monotonic(), time.time()
+        seen = [self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens]
+        return Looked(tuple(seen), found.trouble, found.forks)
+
+    def close(self) -> None:
+        self.daemon.close()
+
+    def _wanted(self, pane: Pane) -> bool:
+        self.tasks[pane.id] = tasks = self.trees.below(pane.pid, usage=pane.id in self.known)
+        found = detector.find(self.detectors, tasks)
+        if found is None:
+            return pane.id in self.known
+        which, task = found
+        known = self.known.get(pane.id)
+        if known is None or known.detector is not which or known.process != (task.pid, task.start):
+            # Another agent than last time: what was remembered is of its predecessor.
+            agent = running(task, which.agent, which.variables)
+            self.known[pane.id] = _Known(which, (task.pid, task.start), agent, None)
+        return True
+
+    def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> Seen:
+        known = self.known[pane.id]
+        reports = self._reports(pane, known.running) if known.running else ()
+        seen = Sighting(known.detector.agent, pane, rows, self.tasks[pane.id], reports, now, wall)
+        facts = sight.facts(known.detector, seen, pane.id, known.running)
+        verdict, memory = session.judge(facts, known.memory, self.policy)
+        self.known[pane.id] = known._replace(memory=memory)
+        return Seen(seen, verdict)
+
+    def _reports(self, pane: Pane, agent: Running) -> tuple[Report, ...]:
+        """Every source of the agent's own; who knows the conversation's id tells the others."""
+        state = self.files.read(agent)
+        talk = state.words.get("conversation", "") if state else ""
+        served = self.daemon.read(agent, talk) if agent.agent == "codex" else None
+        if agent.agent == "opencode":
+            served = self.opencode.read(agent)
+        talk = talk or (served.words.get("conversation", "") if served else "")
+        hook = self.hooks.read(agent, pane, talk)
+        talk = talk or (hook.words.get("conversation", "") if hook else "")
+        written = self.transcripts.read(agent, talk) or self.databases.read(agent, talk)
+        return tuple(report for report in (state, served, hook, written) if report is not None)
