@@ -22,7 +22,7 @@ KEYS = {
 
 
 def read(text: str, path: str, shared: tuple[Rule, ...] = ()) -> Detector:
-    """The detector of one file, with the rules that all agents share; FormatError names path and line."""
+    """The detector of one file; rules that all agents share hold unless it has its own. FormatError names the line."""
     return _File(text, path).detector(shared)
 
 
@@ -55,7 +55,9 @@ class _File:
         for nth, each in enumerate(self.tables(data, "region")):
             regions.append(self.region(each, nth, {"screen", *(region.name for region in regions)}))
         texts = {*PLAIN, *(region.name for region in regions)}
-        rules = [*shared, *(self.rule(each, nth, texts) for nth, each in enumerate(self.tables(data, "rule")))]
+        rules = [self.rule(each, nth, texts) for nth, each in enumerate(self.tables(data, "rule"))]
+        own = {rule.name for rule in rules}
+        rules += [rule for rule in shared if rule.name not in own]
         rules.sort(key=lambda rule: -rule.priority)
         version, aside = self.string(data, "version", ("", 0), ""), self.string(process, "not", ("process", 0), "")
         return Detector(

@@ -33,7 +33,7 @@ def main(options: Options) -> int:
 
 
 def _panes(options: Options) -> int:
-    from dogwatch.cli import panes  # noqa: PLC0415  # a listing of jobs does not pay for tmux and detectors
+    from dogwatch.cli import panes  # a listing of jobs does not pay for tmux and detectors
 
     seen = panes.look(options)
     if options.flag("--json"):

@@ -29,7 +29,7 @@ def main(options: Options) -> int:
 
 
 def _panes(options: Options, wanted: list[str]) -> int:
-    from dogwatch.cli import panes  # noqa: PLC0415  # a job does not pay for tmux and detectors
+    from dogwatch.cli import panes  # a job does not pay for tmux and detectors
 
     missing = 0
     for name in wanted:

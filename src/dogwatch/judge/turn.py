@@ -14,7 +14,7 @@ from dogwatch.model.value import Value
 EVENTS = ("hook", "transcript")
 SUPERSEDED_AFTER = 2.0
 """Seconds by which a condition must be younger than an event to outweigh it."""
-OLD = 10.0
+OLD = 3.0
 """An event of that age says little against a condition whose beginning nobody saw."""
 REFINE = {"limited": 2, "waiting": 1}
 
@@ -40,7 +40,10 @@ def fuse(said: tuple[Said, ...], there: Presence, since: dict[str, float] | None
     if not said:
         return Turn("unknown", "", "nothing-said", "process")
     base = _strongest(said, since or {}, wall)
+    ended_well = any(each.source in EVENTS and each.detail == "turn-ended" for each in said)
     for each in said:
+        if each.turn == "limited" and each.source == "screen" and ended_well:
+            continue  # an answer that only reads like a limit: a real one fails the turn
         if REFINE.get(each.turn, 0) > REFINE.get(base.turn, 0) and not _older(each, base, since or {}):
             base = each
     detail = base.detail or next((each.detail for each in said if each.turn == base.turn and each.detail), "")

@@ -78,7 +78,9 @@ class Panes:
             there = {pane.id for pane in found.panes}
             self.known = {pane: known for pane, known in self.known.items() if pane in there}
         now, wall = time.monotonic(), time.time()
-        seen = [self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens]
+        seen = [
+            self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens
+        ]
         return Looked(tuple(seen), found.trouble, found.forks)
 
     def close(self) -> None:

@@ -62,8 +62,11 @@ class Hooks:
         if not conversation:
             last = {each.conversation: each for each in self._events(names, running, deep=False) if each.conversation}
             here = [each for each in last.values() if each.words.get("cwd") == running.cwd]
-            found = [each for each in last if each in running.args]
-            found = found or [each.conversation for each in here if each.name != "SessionEnd"]
+            found = (
+                [each for each in last if each in running.args]
+                or [each.conversation for each in here if each.pid == running.pid]
+                or [each.conversation for each in here if each.name != "SessionEnd"]
+            )
             if len(found) > 1:
                 return Report("hook", None, {}, f"{len(found)} conversations in {running.cwd} have called hooks")
             conversation = found[0] if found else ""

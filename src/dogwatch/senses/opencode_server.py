@@ -113,6 +113,7 @@ class _Server:
                 self._wait()
                 if len(data) > LARGEST:
                     raise SilentError("says more than we can hear")
+            answer.close()  # else the connection does not know that it has been read to its end
             if answer.status != 200:  # noqa: PLR2004
                 raise SilentError(f"refuses to answer ({answer.status} {answer.reason})")
             return json.loads(data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 
+from dogwatch.formats.transcripts import places
 from dogwatch.formats.transcripts.claude import Claude
 from dogwatch.formats.transcripts.gemini import Gemini
 from dogwatch.formats.transcripts.lines import LONGEST, Lines
@@ -143,7 +144,7 @@ def _report(tail: Tail, size: int, last: Report | None) -> Report:
     if not story.understood and story.passed_over:
         return _trouble(f"{tail.path} holds no line that can be read")
     words = story.words() | {"path": tail.path, "size": str(size)}
-    words["conversation"] = story.conversation or os.path.basename(tail.path).removesuffix(".jsonl")
+    words["conversation"] = words["conversation"] or os.path.basename(tail.path).removesuffix(".jsonl")
     report = Report("transcript", story.at, words)
     return last if last == report else report
 
@@ -156,7 +157,7 @@ def _beside(tail: Tail) -> int:
     """Bytes that sub-agents have written: they are the conversation's work too."""
     if isinstance(tail.story, Claude):
         directory = f"{tail.path.removesuffix('.jsonl')}/subagents"
-    elif isinstance(tail.story, Gemini) and tail.story.conversation:
+    elif isinstance(tail.story, Gemini) and places.ID.match(tail.story.conversation):
         directory = f"{os.path.dirname(tail.path)}/{tail.story.conversation}"
     else:
         return 0

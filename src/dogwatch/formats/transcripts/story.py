@@ -80,7 +80,7 @@ class Story:
         raise NotImplementedError
 
     def words(self) -> dict[str, str]:
-        words = {"event": self.event, "open": ",".join(self._open.values()), "conversation": self.conversation}
+        words = {"event": self.event, "open": ",".join(self._open.values()), "conversation": short(self.conversation)}
         if self._tokens >= 0 and self.whole:
             words["tokens"] = str(self._tokens)
         if self._background or self._pending:
