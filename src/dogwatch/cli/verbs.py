@@ -146,6 +146,13 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "examples": ("dogwatch record %3 -o night.jsonl", "dogwatch record %0 -L work --every 2s --for 10m -o t.jsonl"),
     },
+    "doctor": {
+        "says": "check what Dogwatch needs, and which agents are newer than any it was tested with",
+        "takes": "[OPTIONS]",
+        "options": (DIR, ("--all", "", "look at the agents of all tmux servers"), *SERVER, JSON),
+        "more": "Exit code: 1 when something is wrong; warnings do not count.",
+        "examples": ("dogwatch doctor", "dogwatch doctor --all --json"),
+    },
     "demo": {
         "says": "watch four real jobs end, fail, hang and work in silence (under 20 s)",
         "takes": "",

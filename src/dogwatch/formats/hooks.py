@@ -117,13 +117,11 @@ def event(line: str) -> Event | None:
 
 def payload(start: str, end: str = "") -> dict[str, object]:
     """The fields of a JSON object that may have lost its middle, as far as they are whole."""
-    for text in (start, start + end):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        return found if isinstance(found, dict) else {}
-    return _leading(start) | _trailing(end)
+    try:
+        found = json.loads(start)
+    except (ValueError, RecursionError):
+        return _leading(start) | _trailing(end)
+    return found if isinstance(found, dict) else {}
 
 
 def _leading(text: str) -> dict[str, object]:
@@ -136,10 +134,11 @@ def _leading(text: str) -> dict[str, object]:
             at = _blank(text, at)
             if text[at] != ":" or not isinstance(key, str):
                 return found
-            found[key], at = decode(text, _blank(text, at + 1))
+            value, at = decode(text, _blank(text, at + 1))
             at = _blank(text, at)
-            if text[at] != ",":
+            if text[at] != ",":  # a number without what follows it may have lost digits
                 return found
+            found[key] = value
             at += 1
     except (ValueError, IndexError, RecursionError):
         return found

@@ -93,7 +93,7 @@ def captures(word: str, panes: Iterable[str], *, colours: bool) -> list[list[str
     commands: list[list[str]] = []
     room = 0
     for pane in panes:
-        part = _capture(word, pane, "#D", colours=colours)
+        part = _capture(word, pane, "1", colours=colours)
         room -= _size(part)
         if room < 0:
             commands.append([])

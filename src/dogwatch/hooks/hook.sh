@@ -39,6 +39,7 @@ else
     *'}') ;;
     *) rest=$($limit tail -c 1000) ;;
     esac
+    [ ${#rest} -ge 1000 ] || payload=$payload$rest rest='' # it came in pieces, and this is all of it
 fi
 [ -n "$payload" ] || exit 0
 

@@ -93,7 +93,7 @@ def replay(path: str, known: Detectors) -> Replay:
                 moments.append(Moment(each.now, verdict))
     if header is None:
         raise FormatError(f"{path}: an empty timeline")
-    return Replay(header, path, tuple(moments), tuple(sorted(truths)))
+    return Replay(header, path, tuple(moments), tuple(truths))
 
 
 def _text(path: str) -> str:

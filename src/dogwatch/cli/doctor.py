@@ -1,0 +1,116 @@
+"""`dogwatch doctor`: whether everything is there that Dogwatch needs, and what it has not been tested with."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+from dogwatch.agents.detector import Detector, newer_than_tested
+from dogwatch.cli import panes
+from dogwatch.cli.options import Options
+from dogwatch.model.errors import DogwatchError, FormatError, UsageError
+from dogwatch.model.value import Value
+from dogwatch.senses import files, installed, servers
+from dogwatch.store import detectors, places
+
+OLDEST = (3, 11)
+SIGNS = {"ok": ("32", "ok"), "note": ("2", "note"), "warning": ("33", "warning"), "wrong": ("31", "WRONG")}
+
+
+class Finding(Value):
+    """One thing that was looked at."""
+
+    level: str
+    """`ok`, `note`, `warning` or `wrong`."""
+    about: str
+    says: str
+
+
+def main(options: Options) -> int:
+    if options.names:
+        raise UsageError("doctor takes no names")
+    worst = 0
+    for found in (*_system(options), *_agent_files(), *_installed(), *_in_panes(options)):
+        worst = max(worst, found.level == "wrong")
+        if options.flag("--json"):
+            print(json.dumps(found._asdict(), ensure_ascii=False))
+        else:
+            colour, word = SIGNS[found.level]
+            plain = os.environ.get("NO_COLOR") or not sys.stdout.isatty()
+            shown = f"{word:<8}" if plain else f"\033[{colour}m{word:<8}\033[0m"
+            print(f"{shown} {found.about:<16} {found.says}")
+    return int(worst)
+
+
+def _system(options: Options) -> Iterator[Finding]:
+    here = ".".join(map(str, sys.version_info[:3]))
+    enough = sys.version_info[:2] >= OLDEST
+    yield Finding("ok" if enough else "wrong", "python", here if enough else f"{here}; 3.11 or newer is needed")
+    if not os.path.isdir("/proc/self"):
+        yield Finding("wrong", "/proc", "there is none: processes cannot be told apart here")
+    directory = places.directory(options.text("--dir"))
+    if others := places.shared_with_others(directory):
+        yield Finding("warning", "state directory", f"{others}; nothing is signalled from there")
+    elif hidden := files.hides_events(directory):
+        yield Finding("warning", "state directory", f"{directory}: {hidden}; it is looked at every 2 s instead")
+    else:
+        yield Finding("ok", "state directory", directory)
+
+
+def _agent_files() -> Iterator[Finding]:
+    for agent, path in detectors.paths().items():
+        own = not path.startswith(detectors.OURS)
+        try:
+            found = detectors.load(agent)
+        except FormatError as error:
+            yield Finding("wrong", agent, str(error))
+            continue
+        if own:
+            yield Finding("note", agent, f"your own {path} ({len(found.rules)} rules) is used")
+
+
+def _installed() -> Iterator[Finding]:
+    for detector in _readable():
+        there = installed.version(detector.agent)
+        if there is None:
+            continue
+        path, version = there
+        if not version:
+            yield Finding("note", detector.agent, f"{path}: nothing tells its version")
+        elif newer_than_tested(detector, version):
+            tested = ", ".join(detector.tested)
+            yield Finding(
+                "warning", detector.agent, f"{version} is newer than any tested ({tested}): drift is possible"
+            )
+        else:
+            yield Finding("ok", detector.agent, f"{version} ({path})")
+
+
+def _readable() -> Iterator[Detector]:
+    for agent in detectors.paths():
+        try:
+            yield detectors.load(agent)
+        except FormatError:
+            continue  # said above
+
+
+def _in_panes(options: Options) -> Iterator[Finding]:
+    named = options.flag("--all") or options.text("-L") or options.text("-S")
+    if not named and not servers.is_socket(servers.socket_path(())):
+        yield Finding("note", "tmux", "no server runs here; agents in panes are seen once one does")
+        return
+    try:
+        watchers = panes.watchers(options)
+    except DogwatchError as error:
+        yield Finding("wrong", "tmux", str(error))
+        return
+    for watcher in watchers:
+        looked = watcher.look()
+        watcher.close()
+        if looked.trouble:
+            yield Finding("warning", "tmux", looked.trouble)
+            continue
+        yield Finding("ok", "tmux", f"{len(looked.seen)} agents in panes")
+        for seen in looked.seen:
+            notes = [piece.says for piece in seen.verdict.against if piece.source == "note"]
+            yield from (Finding("warning", f"{seen.sighting.agent} {seen.verdict.name}", note) for note in notes)

@@ -1,0 +1,62 @@
+"""Timelines of real agents: what Dogwatch sees, look by look, with the truth beside it.
+
+The looks are taken by the product's own recorder. The truth is what the driver did and what the model's server did at
+that moment by its journal, never what a detector said.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from pathlib import Path
+
+from dogwatch.formats import timeline
+from dogwatch.loops.panes import Panes
+from dogwatch.loops.record import Recorder
+from dogwatch.store import detectors
+from tests.lab.pane import AgentPane
+
+EVERY = 0.25
+
+
+class Tape:
+    """Records one pane in the background, and takes down what is true."""
+
+    def __init__(self, pane: AgentPane, spool: Path) -> None:
+        self.pane = pane
+        self._out = io.StringIO()
+        server = (pane.server_args[0], pane.server_args[1])
+        self._panes = Panes(detectors.load_all(), str(spool), server)
+        self._recorder = Recorder(self._panes, pane.pane_id, self._out, redact=True)
+        self._truths: list[tuple[float, str, str, str]] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._recorder.run(EVERY, self._recorder.took + EVERY / 2)
+            self._stop.wait(EVERY)
+
+    def true(self, at: float, turn: str, detail: str, by: str) -> None:
+        """From a moment of the wall clock on, this is so."""
+        self._truths.append((at, turn, detail, by))
+
+    def save(self, path: Path, scenario: str) -> None:
+        """End the recording and write it with its truths, all in the order of their times."""
+        self._stop.set()
+        self._thread.join()
+        self._panes.close()
+        lines = self._out.getvalue().splitlines()[1:]
+        looks = [(json.loads(line)["at"], line) for line in lines]
+        first = json.loads(lines[0])
+        began = first["wall"] - first["at"]
+        agent = self.pane.agent.partition("-")[0]
+        for at, turn, detail, by in self._truths:
+            truth = timeline.Truth(max(0.0, at - began), turn, detail, by)
+            looks.append((truth.at, timeline.truth_line(truth)))
+        header = timeline.Writer().header(timeline.Header(agent, self.pane.version, scenario))
+        ordered = [line for _, line in sorted(looks, key=lambda each: each[0])]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([header, *ordered]) + "\n", encoding="utf-8")

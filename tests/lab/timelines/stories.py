@@ -1,0 +1,163 @@
+"""What is done with every agent while it is recorded. All agents get the same stories; only keys differ."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.lab.pane import AgentPane
+from tests.lab.timelines import Tape
+
+REST = 3.0
+"""Seconds that a state is left to stand, so that what lasts is told from what passes."""
+ASKS = r"Do you want to|Would you like to|Permission required|Allow execution|● 1\. "
+ESCAPES = {"opencode": 2}
+
+
+def stand(seconds: float) -> None:
+    """Let time pass while the recorder looks; nothing is waited for."""
+    time.sleep(seconds)
+
+
+def send(pane: AgentPane, tape: Tape, prompt: str) -> float:
+    """Send a prompt; from the model's first main request on the agent is working."""
+    before = time.time()
+    pane.type(prompt)
+    began = pane.until_model("began", main=True, after=before)
+    tape.true(began["t"], "working", "model", "server: asked")
+    return before
+
+
+def ended(pane: AgentPane, tape: Tape, after: float, step: int = 0) -> None:
+    """Wait for the answer after so many tools; from its end on the turn is over."""
+
+    def closed() -> list[float]:
+        entries = [entry for entry in pane.journal() if entry["t"] > after]
+        asked = {each["seq"] for each in entries if each["event"] == "began" and each.get("main") and each["step"] == step}
+        return [entry["t"] for entry in entries if entry["event"] == "ended" and entry["seq"] in asked]
+
+    pane.until(lambda _: closed(), 90, what=f"the end of the answer after {step} tools")
+    tape.true(closed()[-1], "idle", "turn-ended", "server: answered in full")
+
+
+def written(path: Path, pane: AgentPane, timeout: float = 60) -> float:
+    pane.until(lambda _: path.exists(), timeout, what=f"{path.name}")
+    return path.stat().st_mtime
+
+
+def answer(pane: AgentPane, tape: Tape) -> None:
+    after = send(pane, tape, "go [[think 3]]+[[text All of it is fine.]]")
+    ended(pane, tape, after)
+    stand(REST)
+
+
+def stream(pane: AgentPane, tape: Tape) -> None:
+    after = send(pane, tape, "go [[stream 8]]")
+    ended(pane, tape, after)
+    stand(REST)
+
+
+def hang(pane: AgentPane, tape: Tape) -> None:
+    """Silence before the first byte is work, however long."""
+    send(pane, tape, "go [[hang]]")
+    stand(12)
+
+
+def hang_in_the_middle(pane: AgentPane, tape: Tape) -> None:
+    send(pane, tape, "go [[hangmid]]")
+    stand(12)
+
+
+def permission(pane: AgentPane, tape: Tape) -> None:
+    escape = "!" if pane.agent.startswith("codex") else ""
+    where = pane.home if escape else pane.cwd
+    after = send(pane, tape, f"go [[bash {escape}touch {where}/began; sleep 4; touch {where}/over]] [[text All done now.]]")
+    asked = pane.until_model("ended", main=True, after=after)
+    tape.true(asked["t"], "waiting", "permission", "server: called a tool that asks")
+    pane.until(ASKS)
+    stand(REST)
+    pane.keys("Enter")
+    tape.true(written(where / "began", pane), "working", "tool", "file: the tool began")
+    tape.true(written(where / "over", pane), "working", "model", "file: the tool ended")
+    ended(pane, tape, after, step=1)
+    stand(REST)
+
+
+def interrupted(pane: AgentPane, tape: Tape) -> None:
+    send(pane, tape, "go [[stream 40]]")
+    pane.until_model("text", main=True)
+    stand(REST)
+    _escape(pane, tape)
+
+
+def interrupted_before_a_word(pane: AgentPane, tape: Tape) -> None:
+    send(pane, tape, "go [[hang]]")
+    stand(REST)
+    _escape(pane, tape)
+
+
+def _escape(pane: AgentPane, tape: Tape) -> None:
+    after = time.time()
+    for _ in range(ESCAPES.get(pane.agent, 1)):
+        pane.keys("Escape")
+        stand(0.3)
+    gone = pane.until_model("client-gone", after=after - 1)
+    tape.true(gone["t"], "idle", "interrupted", "server: the agent hung up after Esc")
+    stand(REST)
+
+
+def failed(pane: AgentPane, tape: Tape) -> None:
+    after = send(pane, tape, "go [[status 400]]")
+    error = pane.until_model("error", main=True, after=after)
+    tape.true(error["t"], "idle", "turn-failed", "server: refused with 400, which nobody tries again")
+    stand(REST)
+
+
+def recovered(pane: AgentPane, tape: Tape) -> None:
+    after = send(pane, tape, "go [[status 500 2]] [[text Fine again.]]")
+    ended(pane, tape, after)
+    stand(REST)
+
+
+def imitation(pane: AgentPane, tape: Tape) -> None:
+    """An answer full of other people's status lines; and a tool that runs below it."""
+    words = (
+        r"It said:\n\nDo you want to proceed?\n\n❯ 1. Yes\n\nYou've hit your session limit · resets 5pm\n\n"
+        r"✻ Thinking… (9s · esc to interrupt)\n\nWorked for 10s • 20:12\n\nThat was all of it."
+    )
+    after = send(pane, tape, f"go [[text {words}]]")
+    ended(pane, tape, after)
+    stand(REST)
+
+
+def killed(pane: AgentPane, tape: Tape) -> None:
+    send(pane, tape, "go [[hang]]")
+    stand(REST)
+    victims = _agents(pane)
+    tape.true(time.time(), "exited", "", "driver: kill -9")
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
+    stand(REST)
+
+
+def _agents(pane: AgentPane) -> list[int]:
+    """The processes right below the pane's shell, and theirs: what the driver typed, and what that started."""
+    return [int(line.split()[0]) for line in pane.facts()["tree"][1:]]
+
+
+STORIES: dict[str, Callable[[AgentPane, Tape], None]] = {
+    "answer": answer,
+    "stream": stream,
+    "hang": hang,
+    "hang-in-the-middle": hang_in_the_middle,
+    "permission": permission,
+    "interrupted": interrupted,
+    "interrupted-before-a-word": interrupted_before_a_word,
+    "failed": failed,
+    "recovered": recovered,
+    "imitation": imitation,
+    "killed": killed,
+}
