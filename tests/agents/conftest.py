@@ -4,11 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.lab import installs
+from tests.lab.homes import AGENTS
 from tests.lab.lab import Lab
+
+PREVIOUS = "previous"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for agent in installs.pins():
+        config.addinivalue_line("markers", f"{agent}: runs the real {agent}")
+    config.addinivalue_line("markers", f"{PREVIOUS}: runs the older pinned version of an agent")
+
+
+def each(*names: str, ages: tuple[str, ...] = ("current", PREVIOUS)) -> list[Any]:
+    """Parameters (agent, age) with their marks: `-m "claude and not previous"` chooses from them."""
+    return [
+        pytest.param(
+            name, age, id=name if age == "current" else f"{name}-{age}",
+            marks=[getattr(pytest.mark, name.partition("-")[0]), *([pytest.mark.previous] if age == PREVIOUS else [])],
+        )
+        for age in ages for name in names or AGENTS
+    ]  # fmt: skip
+
+
+def need(agent: str, version: str | None = None) -> installs.Install:
+    """The install of an agent; its lack is a failure under CI, a named skip elsewhere."""
+    try:
+        return installs.find(agent.partition("-")[0], version)
+    except installs.NotInstalled as missing:
+        if os.environ.get("CI") == "true":
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
 
 
 @pytest.fixture
@@ -19,12 +50,7 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture
 def agent(request: pytest.FixtureRequest) -> str:
-    """Name of an agent, given by parametrisation; its lack is a failure under CI, a named skip elsewhere."""
+    """Name of an agent, given by parametrisation."""
     name: str = request.param
-    try:
-        installs.find(name.partition("-")[0])
-    except installs.NotInstalled as missing:
-        if os.environ.get("CI") == "true":
-            pytest.fail(str(missing))
-        pytest.skip(str(missing))
+    need(name)
     return name

@@ -167,7 +167,7 @@ class Lab:
         pane.type(shlex.join([*launch.argv, *wanted.options]))
         for question, keys in launch.answers if ready else ():
             pane.until(question)
-            pane.keys(*keys.split())
+            pane.answer(*keys.split())
         return pane.ready() if ready else pane
 
     def shell(self, name: str, environment: dict[str, str], cwd: Path, size: tuple[int, int]) -> str:

@@ -101,6 +101,11 @@ class AgentPane:
     def keys(self, *names: str) -> None:
         self.tmux("send-keys", "-t", self.pane_id, *names)
 
+    def answer(self, *names: str) -> None:
+        """Press keys as one does who has just read a question: some agents take none at the moment they show it."""
+        time.sleep(HAND)
+        self.keys(*names)
+
     def resize(self, width: int, height: int) -> None:
         self.tmux("resize-window", "-t", self.pane_id, "-x", str(width), "-y", str(height))
 
@@ -177,9 +182,7 @@ class AgentPane:
 
     def hooks(self) -> list[dict[str, Any]]:
         """What the lab's own hook command was told: event, pid of its parent, pane, time, payload."""
-        path = self.home / "hooks.jsonl"
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [json.loads(line) for line in lines]
+        return journal.read(self.home / "hooks.jsonl")
 
     # For the corpus
 

@@ -10,6 +10,7 @@ from dogwatch.agents import sight
 from dogwatch.agents.detector import Detector
 from dogwatch.formats import case, timeline
 from dogwatch.judge import session
+from dogwatch.judge import timelines as timelines_judge
 from dogwatch.judge.accuracy import Trial
 from dogwatch.judge.turn import Turn, fuse
 from dogwatch.model.errors import FormatError
@@ -18,8 +19,8 @@ from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import detectors
 
-SPELL = 2.0
-"""Seconds below which a wrong state counts as a flicker."""
+SETTLED = 2.0
+"""Seconds after a true change in which a verdict is late rather than wrong."""
 
 
 class Detectors(dict[str, Detector]):
@@ -94,6 +95,29 @@ def replay(path: str, known: Detectors) -> Replay:
     if header is None:
         raise FormatError(f"{path}: an empty timeline")
     return Replay(header, path, tuple(moments), tuple(truths))
+
+
+def spoken(done: Replay) -> timelines_judge.Said:
+    """What was said, from when on; `stuck` counts as said, whatever the turn."""
+    said: timelines_judge.Said = []
+    for moment in done.moments:
+        word = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
+        if not said or said[-1][1] != word:
+            said.append((moment.at, word))
+    return said
+
+
+def looks(done: Replay) -> Iterator[Trial]:
+    """Every look that was not just after a true change, beside the truth of its moment."""
+    truths = [(truth.at, truth.turn) for truth in done.truths]
+    for moment in done.moments:
+        before = [(at, turn) for at, turn in truths if at <= moment.at]
+        changed = max((at for n, (at, turn) in enumerate(before) if not n or before[n - 1][1] != turn), default=0.0)
+        if not before or moment.at - changed < SETTLED:
+            continue
+        read = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
+        case = f"{os.path.basename(done.path)} at {moment.at:.1f}"
+        yield Trial(done.header.agent, case, before[-1][1], "", read, moment.verdict.detail, "")
 
 
 def _text(path: str) -> str:

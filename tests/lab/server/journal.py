@@ -66,7 +66,8 @@ class Journal:
 def read(path: Path) -> list[dict[str, Any]]:
     """The entries of a journal file; a line still being written is left out."""
     try:
-        text = path.read_text(encoding="utf-8")
+        raw = path.read_bytes()
     except FileNotFoundError:
         return []
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    # As bytes: a half-written letter is no error, and words may hold separators that end a line only to Python.
+    return [json.loads(line) for line in raw.split(b"\n")[:-1]]

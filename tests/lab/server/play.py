@@ -42,7 +42,12 @@ class Player:
     def perform(self, reply: Reply) -> None:
         """Play all acts; the reply ends where an act breaks off."""
         for act in reply:
-            if not self._act(act):
+            try:
+                goes_on = self._act(act)
+            except (ValueError, IndexError):  # a number or an argument that is none
+                self._say(f"Cannot follow {act}")
+                goes_on = True
+            if not goes_on:
                 return
         if not self._spoken and not self._called:
             self._say(self._parting)
@@ -127,9 +132,10 @@ class Player:
 
     def _think(self, words: str) -> None:
         self._parting = "Thinking done."
+        lasting = float(words or 5)
         self._begin()
         self._note("thinking")
-        deadline = time.monotonic() + float(words or 5)
+        deadline = time.monotonic() + lasting
         number = 0
         while (left := deadline - time.monotonic()) > 0 or not number:
             number += 1

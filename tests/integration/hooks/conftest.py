@@ -1,0 +1,3 @@
+from tests.integration.hooks.calling import spool
+
+__all__ = ["spool"]

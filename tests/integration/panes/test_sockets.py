@@ -1,0 +1,59 @@
+"""Where servers are looked for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dogwatch.senses import servers
+from dogwatch.senses.tmux import Tmux
+from tests.integration.panes.private import Private, everything
+
+
+@pytest.mark.parametrize("server", [("-L", "named"), ()], ids=["named", "default"])
+def test_servers_are_where_tmux_puts_them(server: tuple[str, ...], tmp_path: Path) -> None:
+    private = Private(tmp_path / f"tmux-{os.getuid()}" / (server[1] if server else "default"))
+    call = [private.program, "-f", os.devnull, *server, "new-session", "-d", "cat"]
+    subprocess.run(call, check=True, capture_output=True)
+    try:
+        assert servers.socket_path(server) == str(private.socket)
+        assert servers.sockets() == [str(private.socket)]
+        look = Tmux(server).look(everything)
+        assert (look.trouble, [pane.server for pane in look.panes]) == ("", [server])
+    finally:
+        private.end()
+
+
+def test_sockets_are_listed_and_nothing_else(private: Private, tmp_path: Path) -> None:
+    directory = tmp_path / f"tmux-{os.getuid()}"
+    directory.mkdir(mode=0o700)
+    (directory / "file").write_text("")
+    (directory / "directory").mkdir()
+    os.symlink(directory / "nowhere", directory / "link")
+    private.socket = directory / "a b,c"
+    private.server = ("-S", str(private.socket))
+    private.start()
+    assert servers.sockets() == [str(private.socket)]
+
+
+def test_the_server_that_we_run_in_is_listed_wherever_it_is(private: Private, monkeypatch: pytest.MonkeyPatch) -> None:
+    private.start()
+    assert servers.sockets() == []
+    monkeypatch.setenv("TMUX", f"{private.socket},{private.pid},0")
+    assert servers.sockets() == [str(private.socket)]
+
+
+def test_a_directory_that_there_is_not_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for wished in (str(tmp_path / "missing"), ""):
+        monkeypatch.setenv("TMUX_TMPDIR", wished)
+        assert servers.socket_path(()) == f"/tmp/tmux-{os.getuid()}/default"
+    monkeypatch.delenv("TMUX_TMPDIR")
+    assert servers.socket_path(("-L", "x")) == f"/tmp/tmux-{os.getuid()}/x"
+
+
+def test_a_relative_path_is_meant_from_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert servers.socket_path(("-S", "x/y")) == str(tmp_path / "x/y")

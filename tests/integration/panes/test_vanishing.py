@@ -1,0 +1,81 @@
+"""Panes and servers that go away while they are looked at: the rest is seen, and no pane passes for another."""
+
+from __future__ import annotations
+
+from dogwatch.formats import tmux as codec
+from dogwatch.model.session import Pane
+from dogwatch.senses.tmux import Tmux
+from tests.integration.panes.private import Private, everything
+
+
+def filled(private: Private, count: int) -> list[str]:
+    panes = [private.start(f"printf 'pane number {number}'; exec cat") for number in range(count)]
+    for pane in panes:
+        private.until_shows(pane, "pane number")
+    return panes
+
+
+def test_known_panes_that_are_gone_are_left_out_at_the_cost_of_nothing(private: Private, sense: Tmux) -> None:
+    panes = filled(private, 5)
+    sense.look(everything)
+    for at in (0, 2, 4):
+        private("kill-pane", "-t", panes[at])
+    look = sense.look(everything)
+    assert [pane.id for pane in look.panes] == [panes[1], panes[3]]
+    assert look.screens == {pane: private.screen(pane) for pane in (panes[1], panes[3])}
+    assert (look.forks, look.trouble) == (1, "")
+
+
+def test_a_pane_that_goes_between_list_and_capture_takes_nothing_with_it(private: Private, sense: Tmux) -> None:
+    panes = filled(private, 3)
+
+    def wanted(pane: Pane) -> bool:
+        if pane.id == panes[1]:
+            private("kill-pane", "-t", pane.id)
+        return True
+
+    look = sense.look(wanted)
+    assert [pane.id for pane in look.panes] == panes
+    assert look.screens == {pane: private.screen(pane) for pane in (panes[0], panes[2])}
+    assert look.trouble == ""
+
+
+def test_a_server_that_goes_between_list_and_capture_leaves_the_list(private: Private, sense: Tmux) -> None:
+    panes = filled(private, 2)
+    sense.look(lambda pane: pane.id == panes[0])
+
+    def wanted(pane: Pane) -> bool:
+        if pane.id == panes[1]:
+            private.stop()
+        return True
+
+    look = sense.look(wanted)
+    assert [pane.id for pane in look.panes] == panes
+    assert list(look.screens) == [panes[0]]
+    assert look.cause == codec.ABSENT
+    assert look.trouble
+
+
+def test_panes_of_another_server_at_the_same_place_are_its_own(private: Private, sense: Tmux) -> None:
+    """Ids begin anew with each server; what was kept of a namesake must not be shown."""
+    pane = private.start("printf old; exec cat")
+    private.until_shows(pane, "old")
+    private.quiet(sense)
+    private.stop()
+    again = private.start("printf new; exec cat")
+    assert again == pane
+    private.until_shows(pane, "new")
+    look = sense.look(everything)
+    assert (look.trouble, look.screens) == ("", {pane: private.screen(pane)})
+    assert "new" in look.screens[pane]
+
+
+def test_a_server_without_sessions_has_no_panes_and_that_is_no_trouble(private: Private, sense: Tmux) -> None:
+    private.start(name="only")
+    private("set-option", "-s", "exit-empty", "off")
+    assert len(sense.look(everything).panes) == 1
+    private("kill-session", "-t", "=only")
+    look = sense.look(everything)
+    assert (look.panes, look.screens, look.trouble, look.forks) == ((), {}, "", 1)
+    pane = private.start()
+    assert list(sense.look(everything).screens) == [pane]
