@@ -1,0 +1,160 @@
+"""The verdict on a session over time: rules 4 to 8."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.judge import session
+from dogwatch.model.policy import PATIENT
+from dogwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
+from dogwatch.model.verdict import Verdict
+
+ALIVE = Presence("alive", "claude (7) runs", 7)
+
+
+class Watch:
+    """Looks at one made-up session, one after the other."""
+
+    def __init__(self) -> None:
+        self.memory: SessionMemory | None = None
+        self.now = 0.0
+
+    def look(
+        self, turn: str, *, after: float = 1.0, source: str = "state", text: str = "", spinner: str = "",
+        cpu: float = 0.0, there: Presence = ALIVE, detail: str = "", notes: tuple[str, ...] = (),
+    ) -> Verdict:  # fmt: skip
+        self.now += after
+        heard = (Said(source, turn, detail, "rule"),) if turn else ()
+        facts = SessionFacts(
+            "%1", "Claude Code", self.now, self.now, heard, there, {"text": text}, {"screen": spinner}, cpu, 0.0,
+            notes=notes,
+        )  # fmt: skip
+        verdict, self.memory = session.judge(facts, self.memory, PATIENT)
+        return verdict
+
+    def silence(self, seconds: float, *, spinning: bool = False, cpu: float = 0.0) -> Verdict:
+        """Look every 2 s at a turn in which no text comes."""
+        end, step, used = self.now + seconds, 0, 0.0
+        verdict = None
+        while verdict is None or self.now < end:
+            step += 1
+            used += 2 * cpu
+            verdict = self.look("working", after=2.0, spinner=str(step) if spinning else "", cpu=used)
+        return verdict
+
+
+def test_a_thinking_model_with_a_spinner_is_not_stuck_before_ten_minutes() -> None:
+    watch = Watch()
+    watch.look("working")
+    assert watch.silence(590, spinning=True).state == "working"
+    assert watch.silence(20, spinning=True).progress == "stalled"
+    assert watch.silence(30, spinning=True).state == "stuck"
+
+
+def test_the_first_stale_look_is_a_suspicion_only() -> None:
+    watch = Watch()
+    watch.look("working")
+    verdict = watch.look("working", after=700, spinner="moved")
+    assert (verdict.state, verdict.progress) == ("working", "stalled")
+    assert verdict.deadline == ("stuck unless it moves", PATIENT.grace_s)
+
+
+def test_a_frozen_screen_counts_sooner() -> None:
+    watch = Watch()
+    watch.look("working")
+    watch.look("working", spinner="a")
+    assert watch.silence(80).progress != "frozen"
+    assert watch.silence(14).progress == "frozen"
+    assert watch.silence(30).state == "stuck"
+
+
+def test_a_screen_that_never_moved_in_this_turn_is_not_frozen() -> None:
+    """Codex without animations: its timer stands at 0s from the start."""
+    watch = Watch()
+    watch.look("working")
+    assert watch.silence(500).state == "working"
+
+
+def test_text_that_comes_again_takes_the_suspicion_back() -> None:
+    watch = Watch()
+    watch.look("working")
+    watch.silence(650, spinning=True)
+    verdict = watch.look("working", text="more")
+    assert (verdict.state, verdict.progress) == ("working", "advancing")
+
+
+def test_a_silent_tool_that_computes_is_working() -> None:
+    """Rule 5."""
+    watch = Watch()
+    watch.look("working")
+    assert watch.silence(900, spinning=True, cpu=0.5).progress == "advancing"
+
+
+def test_a_tool_that_uses_next_to_nothing_is_no_progress() -> None:
+    watch = Watch()
+    watch.look("working")
+    assert watch.silence(660, spinning=True, cpu=0.001).state == "stuck"
+
+
+@pytest.mark.parametrize("turn", ["waiting", "limited", "idle"])
+def test_whoever_waits_is_never_stuck(turn: str) -> None:
+    """Rule 8."""
+    watch = Watch()
+    for _ in range(100):
+        verdict = watch.look(turn, after=60.0)
+    assert verdict.state == turn
+
+
+def test_a_new_turn_starts_its_clocks_anew() -> None:
+    watch = Watch()
+    watch.look("working")
+    watch.silence(595, spinning=True)
+    watch.look("idle")
+    watch.look("working")
+    assert watch.silence(590, spinning=True).state == "working"
+
+
+def test_a_change_that_only_the_screen_shows_must_last() -> None:
+    watch = Watch()
+    watch.look("working", source="screen")
+    assert watch.look("idle", source="screen", after=0.25).turn == "working"
+    assert watch.look("working", source="screen", after=0.25).turn == "working"
+    assert watch.look("idle", source="screen", after=0.25).turn == "working"
+    assert watch.look("idle", source="screen", after=1.0).turn == "idle"
+
+
+def test_a_change_that_the_agent_itself_tells_is_said_at_once() -> None:
+    watch = Watch()
+    watch.look("working")
+    assert watch.look("idle", after=0.25).turn == "idle"
+
+
+def test_a_look_at_which_nobody_spoke_does_not_make_it_unknown() -> None:
+    watch = Watch()
+    watch.look("working")
+    assert watch.look("", after=0.25).turn == "working"
+    assert watch.look("", after=2.0).turn == "unknown"
+
+
+def test_death_is_said_at_once_and_without_a_goodbye_it_is_a_crash() -> None:
+    watch = Watch()
+    watch.look("working")
+    verdict = watch.look("working", after=0.25, source="title", there=Presence("gone", "bash is in front"))
+    assert (verdict.turn, verdict.state, verdict.final) == ("exited", "crashed", True)
+
+
+def test_an_agent_that_said_goodbye_was_stopped() -> None:
+    watch = Watch()
+    watch.look("idle")
+    verdict = watch.look("exited", source="screen", there=Presence("gone", "bash is in front"))
+    assert verdict.state == "stopped"
+
+
+def test_suspended_waits_for_a_person() -> None:
+    verdict = Watch().look("working", there=Presence("suspended", "claude (7) is suspended", 7))
+    assert (verdict.state, verdict.final, verdict.process) == ("waiting", False, "suspended")
+
+
+def test_drift_is_in_the_evidence() -> None:
+    verdict = Watch().look("idle", notes=("drift: 9.9 is newer than any tested",))
+    assert [piece.says for piece in verdict.against] == ["drift: 9.9 is newer than any tested"]

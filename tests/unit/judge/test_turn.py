@@ -1,0 +1,87 @@
+"""Which source is believed: rule 3 of the judge, and where the present outweighs what was told before."""
+
+from __future__ import annotations
+
+from dogwatch.judge.turn import fuse
+from dogwatch.model.turns import Presence, Said
+
+ALIVE = Presence("alive", "it runs", 7)
+NOW = 1000.0
+
+
+def said(source: str, turn: str, detail: str = "", at: float | None = None) -> Said:
+    return Said(source, turn, detail, f"{source}-rule", at)
+
+
+def test_the_stronger_source_is_believed() -> None:
+    found = fuse((said("state", "working"), said("screen", "idle", "turn-ended")), ALIVE)
+    assert (found.turn, found.source) == ("working", "state")
+    assert [each.source for each in found.against] == ["screen"]
+
+
+def test_a_dialog_on_the_screen_refines_a_title_that_cannot_tell() -> None:
+    found = fuse((said("title", "idle"), said("screen", "waiting", "permission")), ALIVE)
+    assert (found.turn, found.detail) == ("waiting", "permission")
+
+
+def test_a_limit_outranks_a_menu() -> None:
+    found = fuse((said("state", "waiting", "permission"), said("screen", "limited", "plan")), ALIVE)
+    assert found.turn == "limited"
+
+
+def test_a_dialog_does_not_refine_what_was_said_after_it_came_up() -> None:
+    heard = (said("state", "working", at=NOW), said("screen", "waiting", "menu"))
+    assert fuse(heard, ALIVE, {"screen": NOW - 60}, NOW).turn == "working"
+    assert fuse(heard, ALIVE, {"screen": NOW + 1}, NOW + 2).turn == "waiting"
+
+
+def test_nothing_that_is_dead_is_working() -> None:
+    found = fuse((said("state", "working"), said("title", "working")), Presence("gone", "a shell is there"))
+    assert (found.turn, found.rule) == ("exited", "process-gone")
+    assert len(found.against) == 2
+
+
+def test_suspended_is_told_apart() -> None:
+    assert fuse((said("title", "working"),), Presence("suspended", "T", 7)).detail == "suspended"
+
+
+def test_a_goodbye_on_the_screen_of_a_living_agent_is_only_text() -> None:
+    assert fuse((said("screen", "exited"),), ALIVE).turn == "unknown"
+    assert fuse((said("screen", "exited"),), Presence("unseen", "inside ssh")).turn == "exited"
+
+
+def test_nobody_saying_anything_is_unknown() -> None:
+    assert fuse((), ALIVE).turn == "unknown"
+
+
+def test_esc_that_no_hook_tells_of_is_seen_on_the_screen() -> None:
+    heard = (said("hook", "working", at=NOW - 60), said("title", "idle"), said("screen", "idle", "interrupted"))
+    assert fuse(heard, ALIVE, {"title": NOW - 1, "screen": NOW - 1}, NOW).turn == "idle"
+
+
+def test_a_hook_that_just_came_is_ahead_of_the_screen() -> None:
+    heard = (said("hook", "waiting", "permission", at=NOW), said("title", "working"))
+    assert fuse(heard, ALIVE, {"title": NOW - 60}, NOW).turn == "waiting"
+
+
+def test_a_single_look_believes_the_screen_over_an_old_event() -> None:
+    heard = (said("transcript", "working", at=NOW - 60), said("screen", "idle", "turn-ended"))
+    assert fuse(heard, ALIVE, None, NOW).turn == "idle"
+    fresh = (said("transcript", "working", at=NOW - 1), said("screen", "idle", "turn-ended"))
+    assert fuse(fresh, ALIVE, None, NOW).turn == "working"
+
+
+def test_an_answer_that_reads_like_a_limit_is_none_when_its_turn_ended_well() -> None:
+    heard = (said("transcript", "idle", "turn-ended", at=NOW), said("screen", "limited", "plan"))
+    assert fuse(heard, ALIVE, None, NOW).turn == "idle"
+    failed = (said("transcript", "idle", "turn-failed", at=NOW), said("screen", "limited", "plan"))
+    assert fuse(failed, ALIVE, None, NOW).turn == "limited"
+
+
+def test_a_title_at_rest_does_not_hide_a_running_status_line() -> None:
+    assert fuse((said("title", "idle"), said("screen", "working", "model")), ALIVE).turn == "working"
+
+
+def test_the_detail_comes_from_whoever_agrees_and_knows_it() -> None:
+    found = fuse((said("state", "idle"), said("screen", "idle", "turn-failed")), ALIVE)
+    assert (found.source, found.detail) == ("state", "turn-failed")
