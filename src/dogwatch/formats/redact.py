@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 KEYS = re.compile(
-    r"sk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
-    r"|AIza[0-9A-Za-z_-]{30,}"  # Google
-    r"|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}"
+    r"\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
+    r"|\bAIza[0-9A-Za-z_-]{30,}"  # Google
+    r"|\bgh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}"
     r"|glpat-[A-Za-z0-9_-]{16,}"
     r"|xox[abeprs]-[A-Za-z0-9-]{10,}"
     r"|AKIA[0-9A-Z]{16}|ASIA[0-9A-Z]{16}"

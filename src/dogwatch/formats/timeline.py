@@ -97,7 +97,7 @@ def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Truth]
                 yield Truth(float(found["at"]), found["truth"], found.get("detail", ""), found.get("by", ""))
             else:
                 yield reader.sighting(found)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise FormatError(f"{path}:{number}: not a line of a timeline: {error!r}") from None
 
 
@@ -122,7 +122,7 @@ class _Reader:
             self.reports = tuple(
                 Report(source, each["at"], each["words"], each["trouble"]) for source, each in told.items()
             )
-        pane = Pane(**{**self.pane, "server": tuple(self.pane["server"])})
+        pane = Pane(**{**self.pane, "server": tuple(self.pane["server"]), "also": tuple(self.pane["also"])})
         at = float(found["at"])
         wall = float(found["wall"])
         return Sighting(self.agent, pane, tuple(self.rows), self.tasks, self.reports, at, wall)

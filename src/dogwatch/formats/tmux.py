@@ -141,7 +141,7 @@ def read(data: bytes, word: str, server: tuple[str, ...] = ()) -> Reply:
         if kind == SERVER:
             there = _server(rest)
         elif kind == PANE:
-            while False:  # a path may have lines
+            while not rest.endswith(last) and at < len(lines):  # a path may have lines
                 rest += b"\n" + lines[at]
                 at += 1
             found = _pane(rest.split(begins), server)

@@ -20,7 +20,6 @@ command trap '' HUP INT XFSZ # a pane that is closed, a key, a file that is full
 umask 077
 LC_ALL=C
 spool=$1 agent=$2 rest='' boot='' up=''
-{ [ -d "$spool" ] && [ -w "$spool" ] && [ -n "$agent" ]; } || exit 0
 read -r up _ </proc/uptime
 read -r boot </proc/sys/kernel/random/boot_id
 set -f
@@ -41,7 +40,7 @@ else
     esac
     [ ${#rest} -ge 1000 ] || payload=$payload$rest rest='' # it came in pieces, and this is all of it
 fi
-[ -n "$payload" ] || exit 0
+{ [ -n "$payload" ] && [ -n "$agent" ] && [ -d "$spool" ] && [ -w "$spool" ]; } || exit 0
 
 # Splitting takes linear time; cutting with ${payload#…} would take its square.
 swap() { # FROM TO TEXT: $swapped is the text with every FROM as a TO

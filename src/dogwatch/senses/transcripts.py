@@ -44,8 +44,6 @@ class Tail:
         self._lines = Lines()
         self._offset = 0
         self._witness = b""
-        self._within = False
-        """We came into the file in the middle of a line, which is not told."""
 
     def look(self) -> int:
         """Bring the story up to date and give the size of the file. Raises OSError."""
@@ -77,25 +75,21 @@ class Tail:
 
     def _goes_on(self, file: io.FileIO, now: os.stat_result) -> bool:
         """Whether it is the same file, and still begins with what was read."""
-        if (now.st_dev, now.st_ino) != self._who or now.st_size < self._offset:
-            return False
-        return os.pread(file.fileno(), len(self._witness), self._offset - len(self._witness)) == self._witness
+        before = os.pread(file.fileno(), len(self._witness), self._offset - len(self._witness))
+        return (now.st_dev, now.st_ino) == self._who and before == self._witness
 
     def _append(self, file: io.FileIO, size: int) -> None:
         if not self._offset and size > FIRST + LAST:
             for line in Lines().feed(file.read(FIRST) or b""):
                 self.story.take(line)
             self.story.whole = False
-            self._offset, self._within = size - LAST, True
+            self._offset = size - LAST  # the rest of a line, which we may come into, is no JSON and passed over
         file.seek(self._offset)
         while chunk := file.read(CHUNK):
             self._offset += len(chunk)
             self._witness = (self._witness + chunk)[-WITNESS:]
             for line in self._lines.feed(chunk):
-                if self._within:
-                    self._within = False
-                else:
-                    self.story.take(line)
+                self.story.take(line)
 
 
 def _state(now: os.stat_result) -> tuple[int, ...]:

@@ -1,0 +1,52 @@
+"""`dogwatch doctor`: what is missing, wrong or not tested."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import Box
+
+
+def found(box: Box, **env: str) -> dict[str, tuple[str, str]]:
+    lines = box("doctor", "--json", **env).out.splitlines()
+    return {each["about"]: (each["level"], each["says"]) for each in map(json.loads, lines)}
+
+
+def test_a_plain_machine_is_in_order(box: Box) -> None:
+    done = box("doctor", PATH="/nowhere", TMUX_TMPDIR="/nowhere", TMUX="")
+    assert done.code == 0, done
+    assert done.out.startswith("ok       python")
+
+
+def install(directory: Path, name: str, version: str) -> str:
+    """An npm package with a program, as npm lays it out; the program itself is never run."""
+    package = directory / "lib" / "node_modules" / name
+    (package / "bin").mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"name": name, "version": version}))
+    (package / "bin" / name).write_text("#!/bin/sh\ntouch /dev/null/must-not-run\n")
+    (package / "bin" / name).chmod(0o755)
+    (directory / "bin").mkdir(exist_ok=True)
+    (directory / "bin" / name).symlink_to(package / "bin" / name)
+    return str(directory / "bin")
+
+
+def test_an_installed_agent_newer_than_any_golden_is_a_warning(box: Box, tmp_path: Path) -> None:
+    path = install(tmp_path, "codex", "99.1.0")
+    level, says = found(box, PATH=path, TMUX_TMPDIR="/nowhere")["codex"]
+    assert level == "warning"
+    assert says.startswith("99.1.0 is newer than any tested")
+
+
+def test_a_tested_one_is_in_order(box: Box, tmp_path: Path) -> None:
+    path = install(tmp_path, "codex", "0.166.0")
+    assert found(box, PATH=path, TMUX_TMPDIR="/nowhere")["codex"][0] == "ok"
+
+
+def test_a_bad_file_of_the_users_is_wrong_and_fails(box: Box, tmp_path: Path) -> None:
+    own = tmp_path / "dogwatch" / "agents" / "codex.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("agent = ")
+    done = box("doctor", XDG_CONFIG_HOME=str(tmp_path), TMUX_TMPDIR="/nowhere")
+    assert done.code == 1
+    assert f"{own}:1: " in done.out
