@@ -11,7 +11,7 @@ from dogwatch.model.session import SOURCES, TURNS
 
 REPORTED = ("state", "api", "hook", "transcript")
 """Sources whose words come from reports; their texts are named `source.word`."""
-PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "tools")
+PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
 NEVER = (1 << 30,)
 KEYS = {
     "": {"agent", "title", "tested", "process", "version", "noise", "region", "rule"},

@@ -36,7 +36,7 @@ def ask(detector: Detector, sighting: Sighting) -> tuple[tuple[Said, ...], Prese
     there = presence(detector, sighting.tasks, pane.command, dead=pane.dead)
     texts = look(detector, sighting, there)
     when = {report.source: report.at for report in sighting.reports}
-    said = hear(detector, texts, version(detector, sighting, texts["screen"]))
+    said = hear(detector, texts, texts.get("version", ""))
     return tuple(each._replace(at=when.get(each.source)) for each in said), there
 
 
@@ -46,6 +46,9 @@ def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
     texts, spans = regions(detector, sighting.rows)
     texts["title"] = pane.title.strip()
     texts["command"] = pane.command
+    texts["alternate"] = "yes" if pane.alternate else "no"
+    if release := version(detector, sighting, texts["screen"]):
+        texts["version"] = release
     texts["cursor.visible"] = "yes" if pane.cursor_visible else "no"
     texts["cursor.row"] = sighting.rows[pane.cursor_y].rstrip() if pane.cursor_y < len(sighting.rows) else ""
     texts["cursor.in"] = " ".join(name for name, (first, past) in spans.items() if first <= pane.cursor_y < past)

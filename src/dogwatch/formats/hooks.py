@@ -197,17 +197,19 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
-def command(script: str, spool: str, agent: str) -> str:
-    """What to write into an agent's settings as the command of a hook.
+def command(script: str, spool: str, agent: str, *, bash: str = "") -> str:
+    """What to write into an agent's settings as the command of a hook; ``bash`` is where bash is, for it is faster.
 
     With `exec`, so that the shell which runs it becomes the hook, and the hook's parent is the agent.
     """
-    return f"exec /bin/sh {quoted(script)} {quoted(spool)} {quoted(agent)}"
+    return "exec " + " ".join(map(quoted, arguments(script, spool, agent, bash=bash)))
 
 
-def arguments(script: str, spool: str, agent: str) -> list[str]:
+def arguments(script: str, spool: str, agent: str, *, bash: str = "") -> list[str]:
     """The same for settings that want a list, to which the agent adds the payload (Codex: `notify`)."""
-    return ["/bin/sh", script, spool, agent]
+    # Without -p functions that somebody exported could stand in for what the hook calls.
+    shell = [bash, "--posix", "-p"] if bash else ["/bin/sh"]
+    return [*shell, script, spool, agent]
 
 
 def plugin(source: str, spool: str) -> str:
