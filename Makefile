@@ -1,10 +1,11 @@
 # make demo: see it work.   make test: everything that must hold.   make bench: how fast, beside its anchors.
+# make test-agents: the same with every real agent.   make accuracy: how often it reads them right.
 SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test bench install lint unit integration clean
+.PHONY: demo test test-agents agents accuracy bench install lint unit integration first-agents clean
 
 demo: install
 	@$(VENV)/bin/dogwatch demo
@@ -24,8 +25,23 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 test: install $(VENV)/.dev
-	@scripts/need strace=strace
-	@$(MAKE) --no-print-directory lint unit integration
+	@scripts/need strace=strace tmux=tmux unshare=util-linux ps=procps ip=iproute2 npm=npm
+	@$(MAKE) --no-print-directory lint unit integration first-agents
+
+# Real agents, installed with npm at pinned versions into a cache outside the repository.
+agents: install $(VENV)/.dev
+	@scripts/need tmux=tmux unshare=util-linux ps=procps ip=iproute2 npm=npm
+	@scripts/agents --all
+
+test-agents: agents
+	$(VENV)/bin/pytest tests/agents
+
+first-agents:
+	@scripts/agents claude codex
+	$(VENV)/bin/pytest tests/agents -m "(claude or codex) and not previous"
+
+accuracy: install $(VENV)/.dev
+	@PYTHONPATH=. $(PY) -m tests.accuracy
 
 lint:
 	$(VENV)/bin/ruff check --quiet .
@@ -39,7 +55,7 @@ integration:
 	$(VENV)/bin/pytest -n 4 tests/integration
 
 bench: install
-	@scripts/need tsp=task-spooler inotifywait=inotify-tools
+	@scripts/need tsp=task-spooler inotifywait=inotify-tools tmux=tmux
 	@$(PIP) --requirement requirements-bench.txt
 	@$(PY) -m bench
 

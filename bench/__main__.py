@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from bench import deaths, many, notice, startup, wrapper
+from bench import classify, deaths, hook, many, notice, panes, startup, wrapper
 from bench.idle import Idle
 from bench.stage import Stage
 from bench.table import Row, render
@@ -38,6 +38,9 @@ def main() -> int:
             tell(rows, "from death to verdict", lambda: deaths.rows(stage))
             tell(rows, "start-up", lambda: startup.rows(stage))
             tell(rows, "wrapping a command", lambda: wrapper.rows(stage))
+            tell(rows, "reading a screen", lambda: classify.rows(stage))
+            tell(rows, "a hook", lambda: hook.rows(stage))
+            tell(rows, "looks at panes", lambda: panes.rows(stage))
             tell(rows, "idle shims and wrappers", lambda: crowd(rows, stage))
         except TimeUpError:
             rows.append(Row(f"the rest: not done within {LIMIT} s", None, goal="measured"))

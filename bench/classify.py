@@ -1,0 +1,47 @@
+"""Reading one screen: regions, rules of every source, one turn."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median, quantiles
+
+from bench.stage import Stage
+from bench.table import Anchor, Figure, Row, at_most, informs
+from bench.waiting import now
+from dogwatch.agents import sight
+from dogwatch.formats import case
+from dogwatch.judge.turn import fuse
+from dogwatch.loops import trials
+from dogwatch.model.session import Sighting
+
+SCREENS = Path(__file__).parents[1] / "tests" / "goldens" / "agents" / "screens"
+ROUNDS = 5
+GOAL = 1.0
+
+
+def rows(_: Stage) -> Iterator[Row]:
+    known = trials.Detectors()
+    cases: list[Sighting] = []
+    for folder in map(Path, trials.folders(str(SCREENS))):
+        agent = folder.parent.name.partition("-")[0]
+        facts = folder / "facts.json"
+        cases.append(case.sighting(agent, (folder / "screen.txt").read_text(), facts.read_text(), str(facts)))
+        _ = known[agent]
+    taken: list[float] = []
+    plain: list[float] = []
+    chance = random.Random(1)
+    for _ in range(ROUNDS):
+        chance.shuffle(cases)
+        for seen in cases:
+            began = now()
+            said, there = sight.ask(known[seen.agent], seen)
+            fuse(said, there)
+            taken.append(now() - began)
+            began = now()
+            "\n".join(row.rstrip() for row in seen.rows).count("esc to interrupt")
+            plain.append(now() - began)
+    anchor = Anchor("joining its rows and one search for a word", Figure(median(plain) * 1000, "ms"))
+    note = f"{len(cases)} screens of the goldens, {ROUNDS} x each in changing order"
+    yield at_most("a screen read: median", median(taken) * 1000, "ms", GOAL, anchor, note)
+    yield at_most("a screen read: 99 of 100", quantiles(taken, n=100)[98] * 1000, "ms", GOAL, anchor)
+    yield informs("a screen read: the slowest", max(taken) * 1000, "ms", anchor)
