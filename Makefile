@@ -49,7 +49,7 @@ lint:
 	PYTHONPATH=src $(VENV)/bin/lint-imports --no-logo
 
 unit:
-	$(VENV)/bin/pytest tests/unit tests/property tests/architecture
+	$(VENV)/bin/pytest tests/unit tests/property tests/architecture tests/accuracy
 
 integration:
 	$(VENV)/bin/pytest -n 4 tests/integration

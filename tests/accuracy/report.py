@@ -16,6 +16,8 @@ FLICKER = 2.0
 GRACE = 1.0
 """Seconds for which a state that was true may still be said without counting as a flicker."""
 
+LATE = "change to verdict (median / 90 %)"
+
 
 class Result(NamedTuple):
     screens: list[Trial]
@@ -45,18 +47,18 @@ def judge_all() -> Result:
 def summary(result: Result) -> list[str]:
     """One row per agent."""
     rows = [
-        "| agent | screens | right | timelines | looks | right | dangerous errors | flickers | change to verdict, median / 90 % |",
+        f"| agent | screens | right | timelines | looks | right | dangerous errors | flickers | {LATE} |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     agents = sorted({trial.agent for trial in result.screens})
     for agent in [*agents, "all"]:
-        mine = (lambda name: True) if agent == "all" else (lambda name, agent=agent: name == agent)
-        screens = [trial for trial in result.screens if mine(trial.agent)]
-        looks = [trial for trial in result.looks if mine(trial.agent)]
-        replays = [done for done in result.replays if mine(done.header.agent)]
+        these = {*agents} if agent == "all" else {agent}
+        screens = [trial for trial in result.screens if trial.agent in these]
+        looks = [trial for trial in result.looks if trial.agent in these]
+        replays = [done for done in result.replays if done.header.agent in these]
         dangerous = sum(bool(trial.danger) for trial in (*screens, *looks))
         flickers = sum(any(Path(done.path).name == each.split(":")[0] for done in replays) for each in result.flickers)
-        late = sorted(change.late for name, change in result.changes if mine(name) and change.late is not None)
+        late = sorted(change.late for name, change in result.changes if name in these and change.late is not None)
         rows.append(
             f"| {agent} | {len(screens)} | {share(screens)} | {len(replays)} | {len(looks)} | {share(looks)} | "
             f"{dangerous} | {flickers} | {_late(late)} |"

@@ -173,3 +173,9 @@ def numbered(version: str) -> tuple[int, ...]:
 def newer_than_tested(detector: Detector, version: str) -> bool:
     """Whether a version is newer than every one whose screens were looked at."""
     return bool(version) and numbered(version) > max(map(numbered, detector.tested), default=())
+
+
+def untested(detector: Detector) -> str:
+    """What to say of such a version."""
+    known = ", ".join(detector.tested)
+    return f"is newer than any tested ({known})" if known else "has never been tested"

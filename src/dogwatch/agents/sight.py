@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dogwatch.agents.detector import Detector, Texts, hear, newer_than_tested, presence, regions
+from dogwatch.agents.detector import Detector, Texts, hear, newer_than_tested, presence, regions, untested
 from dogwatch.model.session import Running, Sighting
 from dogwatch.model.turns import Presence, Said, SessionFacts
 
@@ -17,7 +17,7 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     release = version(detector, sighting, "\n".join(sighting.rows))
     notes = [f"{report.source}: {report.trouble}" for report in sighting.reports if report.trouble]
     if newer_than_tested(detector, release):
-        notes.append(f"drift: {detector.title} {release} is newer than any tested ({', '.join(detector.tested)})")
+        notes.append(f"drift: {detector.title} {release} {untested(detector)}")
     still = [row for row in sighting.rows if row.strip() and not detector.noise.search(row)]
     progress = {"text": str(hash(tuple(still))), "tools": ",".join(str(task.pid) for task in tools)}
     for report in sighting.reports:

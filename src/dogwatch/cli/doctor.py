@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from dogwatch.agents.detector import Detector, newer_than_tested
+from dogwatch.agents.detector import Detector, newer_than_tested, untested
 from dogwatch.cli import panes
 from dogwatch.cli.options import Options
 from dogwatch.model.errors import DogwatchError, FormatError, UsageError
@@ -78,10 +78,7 @@ def _installed() -> Iterator[Finding]:
         if not version:
             yield Finding("note", detector.agent, f"{path}: nothing tells its version")
         elif newer_than_tested(detector, version):
-            tested = ", ".join(detector.tested)
-            yield Finding(
-                "warning", detector.agent, f"{version} is newer than any tested ({tested}): drift is possible"
-            )
+            yield Finding("warning", detector.agent, f"{version} {untested(detector)}: drift is possible")
         else:
             yield Finding("ok", detector.agent, f"{version} ({path})")
 

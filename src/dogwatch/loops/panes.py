@@ -26,6 +26,9 @@ from dogwatch.senses.tmux import Tmux
 from dogwatch.senses.transcripts import Transcripts
 from dogwatch.senses.trees import Trees, running
 
+EARLIER = 1.0
+"""Seconds by which an event may seem older than the process that wrote it."""
+
 
 class Seen(Value):
     """One agent's pane, as one look found it."""
@@ -119,4 +122,11 @@ class Panes:
         hook = self.hooks.read(agent, pane, talk)
         talk = talk or (hook.words.get("conversation", "") if hook else "")
         written = self.transcripts.read(agent, talk) or self.databases.read(agent, talk)
-        return tuple(report for report in (state, served, hook, written) if report is not None)
+        return tuple(_of_this_run(report, agent) for report in (state, served, hook, written) if report is not None)
+
+
+def _of_this_run(report: Report, agent: Running) -> Report:
+    """What happened before this process began says nothing of its turn: a resumed conversation's last words."""
+    if report.at is None or report.at >= agent.started - EARLIER:
+        return report
+    return report._replace(words={word: text for word, text in report.words.items() if word not in ("event", "open")})

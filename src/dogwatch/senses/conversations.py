@@ -88,7 +88,7 @@ def claude(running: Running, wanted: str, heads: Heads) -> str:
     return only((path for path in paths if not os.path.basename(path).startswith("agent-")), running, Claude, heads)
 
 
-def _spelled(top: str, keys: list[str]) -> list[str]:
+def _spelled(top: str, keys: tuple[str, ...]) -> list[str]:
     """The keys; for a long path all that share its beginning too, for versions differ in the hash behind it."""
     begins = tuple(f"{key[: places.LONGEST_KEY]}-" for key in keys if len(key) > places.LONGEST_KEY)
     return [*keys, *(name for name in (_listed(top) if begins else []) if name.startswith(begins) and name not in keys)]

@@ -20,7 +20,7 @@ from dogwatch.senses.conversations import LAYOUTS, UnclearError
 from dogwatch.senses.heads import Heads
 
 CHUNK = 1 << 20
-FIRST, LAST = 1 << 16, 1 << 24
+FIRST, LAST = 1 << 16, 1 << 22
 """Bytes that are read of both ends of a file that is larger than this when it is first seen."""
 WITNESS = 1024
 """Bytes before the end of what was read that must still be there; else the file was written anew."""

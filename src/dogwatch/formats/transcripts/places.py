@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from hashlib import sha256
 
 LONGEST_KEY = 200
@@ -50,12 +51,14 @@ def _below(environment: Environment, variable: str, name: str) -> str:
     return f"{top.rstrip('/')}/{name}" if top else ""
 
 
-def claude_keys(directory: str) -> list[str]:
+@lru_cache(256)
+def claude_keys(directory: str) -> tuple[str, ...]:
     """Names that Claude Code may give to a directory's conversations: of the path as it is, and composed (NFC)."""
     spellings = dict.fromkeys((directory, unicodedata.normalize("NFC", directory)))
-    return [_dashed(each)[:LONGEST_KEY] + _tail(each) for each in spellings]
+    return tuple([_dashed(each)[:LONGEST_KEY] + _tail(each) for each in spellings])
 
 
+@lru_cache(256)
 def qwen_key(directory: str) -> str:
     return _dashed(directory)
 
@@ -67,6 +70,7 @@ def gemini_names(directory: str, registry: object) -> list[str]:
     return [*([named] if isinstance(named, str) and named and "/" not in named else []), digest(directory)]
 
 
+@lru_cache(256)
 def digest(directory: str) -> str:
     return sha256(directory.encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -1,0 +1,143 @@
+"""One look at every pane of a tmux server, beside the seed's way: a client for each question about each session."""
+
+import os
+import resource
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+
+from bench.stage import HERE, Stage, reap
+from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, ratio_at_most
+from bench.waiting import PATIENCE, end_of, now, runtime_ns
+from dogwatch.model.session import Pane
+from dogwatch.senses.tmux import Look, Tmux
+from dogwatch.senses.trees import Trees
+
+CROWDS = {10: (10, 1 / 20), 100: (3, 1 / 60), 500: (2, 1 / 60)}
+"""Panes: how often the seed's way is gone, and the goal."""
+OURS = 5
+"""Looks for each pass of the seed's, half of them before it and half after it."""
+AT_ONCE = 40
+EACH = 100
+"""Panes that one client should do for."""
+SAMPLE = 100
+"""Sessions that the seed's way is gone for; of more, each costs the same, and all would take half a minute."""
+INTERVAL, LOOKS = 2.0, 10
+PROCESSES = 30
+PROMPT = "printf 'a prompt\\n> '; exec cat"
+AGENT = """
+import subprocess, threading, time
+for _ in range(10):
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+subprocess.run(["sleep", "600"])
+"""
+
+
+def rows(stage: Stage) -> Iterator[Row]:
+    if shutil.which("tmux") is None:
+        yield Row("looks at panes: tmux is not installed", None, goal="measured")
+        return
+    for count in CROWDS:
+        yield from beside_seed(stage, count)
+    yield from resident(stage)
+
+
+def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
+    rounds, goal = CROWDS[count]
+    server = Server(stage, count, PROMPT)
+    until(lambda: all(map(any, server.look(Tmux(server.arguments)).screens.values())), "panes stay empty")
+    ids = [pane.id for pane in server.look(Tmux(server.arguments)).panes]
+    ours: list[float] = []
+    first: list[float] = []
+    seed: list[float] = []
+    forks = 0
+    for _ in range(rounds):
+        for at in range(OURS + 1):
+            if at == OURS // 2:
+                some = server.names[:SAMPLE]
+                took = stage.time("bash", f"{HERE}/seed_panes.sh", server.socket, *some)
+                seed.append(took * count / len(some))
+                continue
+            began = now()
+            forks = max(forks, server.look(Tmux(server.arguments), known=ids).forks)
+            ours.append(now() - began)
+            began = now()
+            server.look(Tmux(server.arguments))
+            first.append(now() - began)
+    server.end()
+    anchor = in_ms("seed's forks", seed)
+    note = f"median of {len(ours)}, every screen captured, panes known by id"
+    if count > SAMPLE:
+        note += f"; the seed's way gone for {SAMPLE} of them, {len(seed)} x, and multiplied"
+    yield ratio_at_most(f"{count} panes: one look", median(ours) * 1000, "ms", goal, anchor, note)
+    yield informs(f"{count} panes: the very first look", median(first) * 1000, "ms", anchor)
+    most = max(1, count // EACH)
+    yield at_most(f"{count} panes: clients started", forks, "", most, Anchor("seed's forks", Figure(3 * count)))
+
+
+def resident(stage: Stage) -> Iterator[Row]:
+    """What it costs to look again and again at agents that do nothing: a shell, an agent with threads, a tool."""
+    with open(f"{stage.root}/agent.py", "w", encoding="ascii") as file:
+        file.write(AGENT)
+    server = Server(stage, 10, f"{sys.executable} {stage.root}/agent.py; :")
+    tmux, trees = Tmux(server.arguments), Trees()
+    grown = lambda: sum(len(trees.below(pane.pid)) for pane in server.look(tmux).panes) == PROCESSES  # noqa: E731
+    until(grown, "the agents do not start")
+    began, before, theirs = now(), spent(), runtime_ns(server.pid)
+    for number in range(1, LOOKS + 1):
+        for pane in server.look(tmux).panes:
+            trees.below(pane.pid, usage=True)
+        time.sleep(max(0.0, began + number * INTERVAL - now()))
+    passed = now() - began
+    share = (spent() - before) / passed * 100
+    served = (runtime_ns(server.pid) - theirs) / 1e9 / passed * 100
+    server.end()
+    note = f"every {INTERVAL:g} s for {passed:.0f} s, clients and process trees ({PROCESSES} processes) included"
+    yield at_most("10 quiet panes, resident: CPU", share, "% of a core", 0.5, note=note)
+    yield informs("10 quiet panes, resident: CPU of the tmux server", served, "% of a core")
+
+
+def spent() -> float:
+    """Processor seconds that we and the clients that we have waited for have used so far."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def until(condition: Callable[[], bool], otherwise: str) -> None:
+    deadline = now() + PATIENCE
+    while not condition():
+        if now() > deadline:
+            raise RuntimeError(otherwise)
+
+
+def everything(_: Pane) -> bool:
+    return True
+
+
+class Server:
+    """A server of our own with that many sessions, each of one pane."""
+
+    def __init__(self, stage: Stage, count: int, command: str) -> None:
+        self.stage = stage
+        self.socket = f"{stage.dir('tmux')}/s"
+        self.arguments = ("-S", self.socket)
+        self.names = [f"session-{number}" for number in range(count)]
+        for at in range(0, count, AT_ONCE):
+            asked = [["new-session", "-d", "-s", name, command] for name in self.names[at : at + AT_ONCE]]
+            words = [word for one in asked for word in (*one, ";")][:-1]
+            stage.time("tmux", "-f", os.devnull, *self.arguments, *words)
+        self.pid = int(stage.start("tmux", *self.arguments, "display-message", "-p", "#{pid}").communicate()[0])
+
+    def look(self, tmux: Tmux, known: list[str] | None = None) -> Look:
+        """A look that saw everything; another is no measure."""
+        tmux.limit = PATIENCE
+        look = tmux.look(everything, known=known or ())
+        if look.trouble or len(look.screens) != len(self.names):
+            raise RuntimeError(look.trouble or f"{len(look.screens)} of {len(self.names)} screens were seen")
+        return look
+
+    def end(self) -> None:
+        end_of(self.stage.start("tmux", *self.arguments, "kill-server"))
+        reap(self.pid)
