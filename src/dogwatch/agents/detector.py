@@ -134,7 +134,7 @@ def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead:
     """Whether the agent's process is among those of the pane."""
     if dead:
         return Presence("gone", "the pane's process has ended")
-    agents = [task for task in tasks if task.letter not in "ZX" and _is_agent(detector, task)]
+    agents = [task for task in tasks if task.letter not in "ZX" and is_agent(detector, task)]
     if agents:
         task = agents[0]
         if all(each.letter in "Tt" for each in agents):
@@ -149,7 +149,8 @@ def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead:
     return Presence("gone", f"no process of {detector.title} in the pane; {command or tasks[0].name} is in front")
 
 
-def _is_agent(detector: Detector, task: Task) -> bool:
+def is_agent(detector: Detector, task: Task) -> bool:
+    """Whether a process is the agent itself."""
     line = " ".join(task.args)
     if detector.not_names is not None and detector.not_names.search(line):
         return False
@@ -160,7 +161,7 @@ def find(detectors: tuple[Detector, ...], tasks: tuple[Task, ...]) -> tuple[Dete
     """Which agent runs among some processes, and as which; the one nearest to the top of the tree."""
     for task in tasks:
         for detector in detectors:
-            if task.letter not in "ZX" and _is_agent(detector, task):
+            if task.letter not in "ZX" and is_agent(detector, task):
                 return detector, task
     return None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dogwatch.agents.detector import Detector, Texts, hear, newer_than_tested, presence, regions, untested
-from dogwatch.model.session import Running, Sighting
+from dogwatch.agents.detector import Detector, Texts, hear, is_agent, newer_than_tested, presence, regions, untested
+from dogwatch.formats.transcripts.clock import clock
+from dogwatch.model.session import Running, Sighting, Task
 from dogwatch.model.turns import Presence, Said, SessionFacts
 
 GROWS = ("size", "tokens", "event", "open", "count", "latest")
@@ -12,9 +13,10 @@ GROWS = ("size", "tokens", "event", "open", "count", "latest")
 
 def facts(detector: Detector, sighting: Sighting, name: str, running: Running | None = None) -> SessionFacts:
     """A sighting as the judge takes it."""
-    said, there = ask(detector, sighting)
-    tools = [task for task in sighting.tasks if below(sighting, task.pid, there.pid)]
-    release = version(detector, sighting, "\n".join(sighting.rows))
+    there = presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
+    texts = look(detector, sighting, there)
+    tools = tools_of(detector, sighting, there)
+    release = texts.get("version", "")
     notes = [f"{report.source}: {report.trouble}" for report in sighting.reports if report.trouble]
     if newer_than_tested(detector, release):
         notes.append(f"drift: {detector.title} {release} {untested(detector)}")
@@ -22,9 +24,12 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     progress = {"text": str(hash(tuple(still))), "tools": ",".join(str(task.pid) for task in tools)}
     for report in sighting.reports:
         progress |= {f"{report.source} {word}": report.words[word] for word in GROWS if word in report.words}
+    life = {"screen": str(hash(sighting.rows)), "title": sighting.pane.title}
+    if shown := clock(texts.get("footer", "").split("\n")):
+        life["clock"] = shown
     return SessionFacts(
-        name=name, agent=detector.title, now=sighting.now, wall=sighting.wall, said=said, there=there,
-        progress=progress, life={"screen": str(hash(sighting.rows)), "title": sighting.pane.title},
+        name=name, agent=detector.title, now=sighting.now, wall=sighting.wall, said=_said(detector, sighting, texts),
+        there=there, progress=progress, life=life,
         tool_cpu_s=sum(task.cpu_s for task in tools), tool_io=sum(task.io for task in tools),
         started=running.started if running else None, notes=tuple(notes),
     )  # fmt: skip
@@ -32,12 +37,13 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
 
 def ask(detector: Detector, sighting: Sighting) -> tuple[tuple[Said, ...], Presence]:
     """What every source says, strongest first, and whether the agent is there at all."""
-    pane = sighting.pane
-    there = presence(detector, sighting.tasks, pane.command, dead=pane.dead)
-    texts = look(detector, sighting, there)
+    there = presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
+    return _said(detector, sighting, look(detector, sighting, there)), there
+
+
+def _said(detector: Detector, sighting: Sighting, texts: Texts) -> tuple[Said, ...]:
     when = {report.source: report.at for report in sighting.reports}
-    said = hear(detector, texts, texts.get("version", ""))
-    return tuple(each._replace(at=when.get(each.source)) for each in said), there
+    return tuple(each._replace(at=when.get(each.source)) for each in hear(detector, texts, texts.get("version", "")))
 
 
 def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
@@ -52,18 +58,22 @@ def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
     texts["cursor.visible"] = "yes" if pane.cursor_visible else "no"
     texts["cursor.row"] = sighting.rows[pane.cursor_y].rstrip() if pane.cursor_y < len(sighting.rows) else ""
     texts["cursor.in"] = " ".join(name for name, (first, past) in spans.items() if first <= pane.cursor_y < past)
-    texts["tools"] = " ".join(task.name for task in sighting.tasks if below(sighting, task.pid, there.pid))
+    texts["tools"] = " ".join(task.name for task in tools_of(detector, sighting, there))
     for report in sighting.reports:
         texts |= {f"{report.source}.{word}": value for word, value in report.words.items()}
     return texts
 
 
-def below(sighting: Sighting, pid: int, agent: int) -> bool:
-    """Whether a process lies below the agent's: one of its tools."""
+def tools_of(detector: Detector, sighting: Sighting, there: Presence) -> list[Task]:
+    """Processes below the agent's that are not the agent itself: agents start themselves again, or by a launcher."""
     parents = {task.pid: task.parent for task in sighting.tasks}
-    while (pid := parents.get(pid, 0)) and pid != agent:
-        pass
-    return bool(agent) and pid == agent
+
+    def below(pid: int) -> bool:
+        while (pid := parents.get(pid, 0)) and pid != there.pid:
+            pass
+        return bool(there.pid) and pid == there.pid
+
+    return [task for task in sighting.tasks if below(task.pid) and not is_agent(detector, task)]
 
 
 def version(detector: Detector, sighting: Sighting, screen: str) -> str:

@@ -197,19 +197,17 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
-def command(script: str, spool: str, agent: str, *, bash: str = "") -> str:
-    """What to write into an agent's settings as the command of a hook; ``bash`` is where bash is, for it is faster.
+def command(script: str, spool: str, agent: str) -> str:
+    """What to write into an agent's settings as the command of a hook.
 
     With `exec`, so that the shell which runs it becomes the hook, and the hook's parent is the agent.
     """
-    return "exec " + " ".join(map(quoted, arguments(script, spool, agent, bash=bash)))
+    return f"exec /bin/sh {quoted(script)} {quoted(spool)} {quoted(agent)}"
 
 
-def arguments(script: str, spool: str, agent: str, *, bash: str = "") -> list[str]:
+def arguments(script: str, spool: str, agent: str) -> list[str]:
     """The same for settings that want a list, to which the agent adds the payload (Codex: `notify`)."""
-    # Without -p functions that somebody exported could stand in for what the hook calls.
-    shell = [bash, "--posix", "-p"] if bash else ["/bin/sh"]
-    return [*shell, script, spool, agent]
+    return ["/bin/sh", script, spool, agent]
 
 
 def plugin(source: str, spool: str) -> str:

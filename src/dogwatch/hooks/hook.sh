@@ -12,14 +12,15 @@
 # can part. It begins with a newline, so that a line which a full disk tore spoils no other.
 #
 # Whatever happens, the hook says nothing, ends with 0 and ends soon: an agent must not notice that it is watched. It
-# makes no directory. Bash does all of it alone. Other shells need two small programs to read, since their own `read`
-# takes a system call per byte and knows no time limit. Time and boot come from /proc: `date` would be one program more.
+# makes no directory and leaves no process behind. Two small programs read the payload, since the shell's own `read`
+# takes a system call per byte and knows no time limit; time and boot come from /proc, since `date` would be a third.
 
 command exec >/dev/null 2>&1 || exit 0
 command trap '' HUP INT XFSZ # a pane that is closed, a key, a file that is full
 umask 077
 LC_ALL=C
-spool=$1 agent=$2 rest='' before='' boot='' up=''
+PATH=$PATH:/usr/bin:/bin
+spool=$1 agent=$2 rest='' boot='' up=''
 read -r up _ </proc/uptime
 read -r boot </proc/sys/kernel/random/boot_id
 set -f
@@ -30,18 +31,6 @@ if [ $# -gt 2 ]; then
     payload=$3
 elif [ -t 0 ]; then
     exit 0
-elif [ -n "$BASH_VERSION" ]; then
-    # shellcheck disable=SC3028,SC3045 # what only bash knows
-    {
-        read -r -t 2 -N 65536 payload
-        last=$payload
-        while [ ${#last} -eq 65536 ] && [ "$SECONDS" -lt 3 ]; do
-            before=$last
-            read -r -t 2 -N 65536 last
-        done
-    }
-    payload=${payload%"$newline"}
-    [ ${#payload} -le 2800 ] || eval 'rest=$before$last rest=${rest: -1000} rest=${rest%"$newline"}'
 else
     limit=
     command -v timeout && limit='timeout 2'

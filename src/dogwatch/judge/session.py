@@ -98,7 +98,12 @@ def _progress(verdict: Verdict, memory: SessionMemory, now: float, policy: Polic
     evidence = tuple(
         Evidence(name.split(" ", 1)[1], "last moved", now - moved.at) for name, moved in progress.items() if moved.ever
     )
-    verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *evidence))
+    signs = tuple(
+        Evidence(name.split(" ", 1)[1], "(a sign of life only) last moved", now - moved.at)
+        for name, moved in memory.moved.items()
+        if moved.ever and name not in progress
+    )
+    verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *evidence, *signs))
     stalled, frozen = silent >= policy.stale_s, still >= policy.frozen_s and any(m.ever for m in memory.moved.values())
     if not stalled and not frozen:
         word = "advancing" if silent < QUIET_AFTER else "quiet"

@@ -105,11 +105,27 @@ class Panes:
     def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> Seen:
         known = self.known[pane.id]
         reports = self._reports(pane, known.running) if known.running else ()
-        seen = Sighting(known.detector.agent, pane, rows, self.tasks[pane.id], reports, now, wall)
+        tasks = self.tasks[pane.id] + self._elsewhere(known)
+        seen = Sighting(known.detector.agent, pane, rows, tasks, reports, now, wall)
         facts = sight.facts(known.detector, seen, pane.id, known.running)
         verdict, memory = session.judge(facts, known.memory, self.policy)
         self.known[pane.id] = known._replace(memory=memory)
         return Seen(seen, verdict)
+
+    def _elsewhere(self, known: _Known) -> tuple[Task, ...]:
+        """Tools that run below a shared daemon, if they can only be this agent's: told as if they were below it."""
+        agent = known.running
+        if (
+            agent is None
+            or agent.agent != "codex"
+            or sum(each.detector is known.detector for each in self.known.values()) > 1
+        ):
+            return ()
+        daemon = self.daemon.daemon_pid(agent)
+        if daemon is None:
+            return ()
+        tasks = self.trees.below(daemon, usage=True)[1:]
+        return tuple(task._replace(parent=agent.pid) if task.parent == daemon else task for task in tasks)
 
     def _reports(self, pane: Pane, agent: Running) -> tuple[Report, ...]:
         """Every source of the agent's own; who knows the conversation's id tells the others."""

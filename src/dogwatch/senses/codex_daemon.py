@@ -14,11 +14,14 @@ import json
 import os
 import re
 import time
-from typing import Any
 
 from dogwatch.model.session import Report, Running
 from dogwatch.model.value import Value
 from dogwatch.senses.websocket import LostError, WebSocket
+
+TYPE_CHECKING = False  # the typing module costs half an interpreter start
+if TYPE_CHECKING:
+    from typing import Any
 
 LIMIT = 0.5
 """Seconds that one look may take."""

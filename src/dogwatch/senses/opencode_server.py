@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any
 
 from dogwatch import proc
 from dogwatch.model.errors import DogwatchError
 from dogwatch.model.session import Report, Running
+
+TYPE_CHECKING = False  # the typing module costs half an interpreter start
+if TYPE_CHECKING:
+    from typing import Any
 
 LIMIT = 0.5
 """Seconds that one look may take."""

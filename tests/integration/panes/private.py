@@ -56,6 +56,11 @@ class Private:
         self("send-keys", "-t", pane, "Enter")
         self.until_shows(pane, text)
 
+    def echo(self, pane: str, text: str) -> None:
+        """Type a line to a `cat`, and wait until both have shown it: the terminal, and `cat` itself."""
+        self.type(pane, text)
+        until(lambda: sum(text in row for row in self.screen(pane)) == len(("typed", "printed")))
+
     def quiet(self, sense: Tmux, *, colours: bool = False) -> dict[str, Rows]:
         """Look until no screen is captured again; what is then kept."""
         kept: list[dict[str, Rows]] = [{}]

@@ -22,7 +22,7 @@ def test_what_is_known_takes_one_client_and_what_is_new_takes_another(private: P
     panes.append(private.start())
     look = sense.look(everything)
     assert (look.forks, set(look.screens)) == (2, set(panes))
-    private.type(panes[0], "hello")
+    private.echo(panes[0], "hello")
     look = sense.look(everything)
     assert (look.forks, look.screens[panes[0]]) == (1, private.screen(panes[0]))
 
@@ -38,7 +38,7 @@ def test_quiet_screens_are_kept(private: Private, sense: Tmux) -> None:
     panes = [private.start() for _ in range(3)]
     kept = private.quiet(sense)
     assert set(kept) == set(panes)
-    private.type(panes[1], "hello")
+    private.echo(panes[1], "hello")
     look = sense.look(everything)
     assert [look.screens[pane] is kept[pane] for pane in panes] == [True, False, True]
     assert look.forks == 1
@@ -48,7 +48,7 @@ def test_nothing_shown_is_ever_older_than_the_look(private: Private, sense: Tmux
     """Windows tell whole seconds: what is printed just after a capture, in the same second, must be seen too."""
     pane = private.start(size=(60, 40))
     for number in range(30):
-        private.type(pane, f"line {number}.")
+        private.echo(pane, f"line {number}.")
         assert f"line {number}." in sense.look(everything).screens[pane]
 
 
@@ -74,7 +74,7 @@ def take_over(private: Private, pane: str) -> None:
 
 
 CHANGES: dict[str, Change] = {
-    "printed": lambda private, pane: private.type(pane, "more"),
+    "printed": lambda private, pane: private.echo(pane, "more"),
     "reset": lambda private, pane: private("send-keys", "-R", "-t", pane),
     "respawned": respawn,
     "dead": die,
@@ -119,6 +119,6 @@ def test_screens_with_and_without_colours_are_kept_apart(private: Private, sense
     private.until_shows(pane, "bold")
     plain, coloured = private.quiet(sense), private.quiet(sense, colours=True)
     assert plain[pane] == private.screen(pane) != coloured[pane] == private.screen(pane, "-e")
-    private.type(pane, "hello")
+    private.echo(pane, "hello")
     assert sense.look(everything).screens[pane] == private.screen(pane)
     assert sense.look(everything, colours=True).screens[pane] == private.screen(pane, "-e")

@@ -79,7 +79,7 @@ def test_a_shell_where_the_agent_was_is_a_crash(private: Private, tmp_path: Path
     from dogwatch.loops.panes import Panes  # noqa: PLC0415
     from dogwatch.store import detectors  # noqa: PLC0415
 
-    pane = private.start("sh", size=(120, 40))
+    pane = private.start("sh", size=(400, 40))
     (tmp_path / "claude").symlink_to("/bin/sleep")
     private.type(pane, f"{tmp_path}/claude 1000")
     panes = Panes(detectors.load_all(), str(tmp_path / "spool"), private.server)

@@ -136,6 +136,16 @@ def test_a_file_that_was_touched_is_not_told_anew(home: Home) -> None:
     assert sense.read(running, UUID) is first
 
 
+def test_a_file_renamed_into_place_is_told_anew(home: Home) -> None:
+    sense, running = Transcripts(), home.running("claude")
+    same = b'{"type":"mode"}\n' * 100
+    home.write(PATH, PROMPT + CALL + same)
+    assert words(sense.read(running, UUID))["open"] == "Bash"
+    new = home.write("new", PROMPT + CALL.replace(b"Bash", b"Read") + same)
+    new.rename(home.top / PATH)
+    assert words(sense.read(running, UUID))["open"] == "Read"
+
+
 def test_sub_agents_make_it_grow(home: Home) -> None:
     sense, running = Transcripts(), home.running("claude")
     home.write(PATH, PROMPT)
@@ -163,6 +173,41 @@ def test_a_large_file_is_entered_near_its_end(home: Home, monkeypatch: pytest.Mo
         more.write(b'{"type":"event_msg","payload":{"type":"task_started"}}\n')
     tail.look()
     assert tail.story.event == "prompt"
+
+
+def test_sums_are_not_told_of_a_file_that_was_not_read_whole(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = {"type": "assistant", "message": {"id": "m", "content": [], "usage": {"output_tokens": 7}}}
+    path = home.write("big.jsonl", (json.dumps(answer) + "\n") * 50)
+    tail = Tail(str(path), Claude)
+    tail.look()
+    assert tail.story.words()["tokens"] == "7"
+    monkeypatch.setattr(transcripts, "FIRST", 500)
+    monkeypatch.setattr(transcripts, "LAST", 300)
+    tail = Tail(str(path), Claude)
+    tail.look()
+    assert "tokens" not in tail.story.words()
+
+
+def test_what_is_written_while_it_is_read_is_not_lost(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the end of reading and the look at the file's new size."""
+    path = home.write("x.jsonl", PROMPT)
+    tail, calls = Tail(str(path), Claude), 0
+    fstat = os.fstat
+
+    def late(fd: int) -> os.stat_result:
+        nonlocal calls
+        calls += 1
+        if calls == 3:  # one is asked for by opening
+            with path.open("ab") as more:
+                more.write(CALL)
+        return fstat(fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", late)
+        assert tail.look() == len(PROMPT)
+    assert path.stat().st_size > len(PROMPT), "it was written before the last look"
+    tail.look()
+    assert tail.story.event == "tool-call"
 
 
 def test_what_cannot_be_read_is_trouble(home: Home) -> None:

@@ -1,0 +1,39 @@
+"""A home of Codex with a daemon in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dogwatch.model.session import Running
+from dogwatch.senses.codex_daemon import CodexDaemon, begun
+from tests.integration.codex_daemon.standin import CWD, MAIN, Daemon
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """As Codex leaves it: the name in its home is a link to a socket elsewhere."""
+    control = tmp_path / ".codex/app-server-control"
+    control.mkdir(parents=True)
+    (control / "app-server-control.sock").symlink_to(tmp_path / "s")
+    return tmp_path
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    found = Daemon(home / "s")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def sense() -> Iterator[CodexDaemon]:
+    found = CodexDaemon()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def running(home: Path) -> Running:
+    """A Codex that was started a second before the recorded conversation was begun."""
+    return Running("codex", 1, 1, begun(MAIN) - 1, CWD, ("node", "/usr/bin/codex"), {"HOME": str(home)})
