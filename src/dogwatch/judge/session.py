@@ -13,8 +13,11 @@ from dogwatch.model.turns import Moved, SessionFacts, SessionMemory
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
 
-CONFIRM = 1.0
-"""Seconds that a change must last which only the screen has seen."""
+CONFIRM = {"idle": 1.0, "unknown": 3.0}
+"""Seconds that a change must last which only the screen has seen, and only by what is not there any more.
+
+A dialog, a limit or a running status row is there to be seen; a screen that is being redrawn shows none of them.
+"""
 CPU_RATE, IO_RATE = 0.02, 65536.0
 """Share of a core and bytes per second from which on tools count as moving."""
 RATE_SPAN = 1.0
@@ -54,13 +57,13 @@ def _sayings(facts: SessionFacts, memory: SessionMemory | None) -> dict[str, tup
 
 def _settled(turn: Turn, facts: SessionFacts, memory: SessionMemory | None) -> tuple[Turn, tuple[str, float] | None]:
     """A change that only the screen tells is kept back until it has lasted; what it was is said meanwhile."""
-    if memory is None or memory.turn in (turn.turn, "unknown"):
+    if memory is None or memory.turn in (turn.turn, "unknown") or turn.turn not in CONFIRM:
         return turn, None
     if turn.source not in ("screen", "title") and turn.rule != "nothing-said":
         return turn, None
     agreed = sum(said.turn == turn.turn for said in facts.said) > 1
     since = memory.pending[1] if memory.pending and memory.pending[0] == turn.turn else facts.now
-    if agreed or facts.now - since >= CONFIRM:
+    if agreed or facts.now - since >= CONFIRM[turn.turn]:
         return turn, None
     held = turn._replace(turn=memory.turn, detail=memory.detail, rule=f"{turn.rule} (not yet)", until=memory.until)
     return held, (turn.turn, since)

@@ -25,7 +25,7 @@ class Change(Value):
 
 
 Said = list[tuple[float, str]]
-"""Moments and what holds from then on, in order."""
+"""Moments and what holds from then on, in order. A truth that nobody knows is empty, and held against nobody."""
 
 
 def stretches(truths: Said, said: Said, end: float) -> list[Stretch]:
@@ -34,7 +34,7 @@ def stretches(truths: Said, said: Said, end: float) -> list[Stretch]:
     found: list[Stretch] = []
     for start, stop in pairwise(cuts):
         truth, read = _at(truths, start), _at(said, start)
-        if truth is None or read is None or start >= end:
+        if not truth or read is None or start >= end:
             continue
         if found and (found[-1].truth, found[-1].read, found[-1].end) == (truth, read, start):
             found[-1] = found[-1]._replace(end=stop)
@@ -48,7 +48,7 @@ def changes(truths: Said, said: Said, end: float) -> list[Change]:
     found: list[Change] = []
     for number, (at, truth) in enumerate(truths):
         stop = truths[number + 1][0] if number + 1 < len(truths) else end
-        if number and truths[number - 1][1] == truth:
+        if not truth or (number and truths[number - 1][1] == truth):
             continue
         late = (
             0.0
@@ -64,7 +64,7 @@ def flickers(truths: Said, said: Said, shortest: float, grace: float) -> list[tu
     found: list[tuple[float, float, str]] = []
     for (at, read), (until, _) in pairwise(said):
         true = {truth for start, truth in truths if at - grace <= start <= until} | {_at(truths, at - grace)}
-        if until - at < shortest and read not in true:
+        if until - at < shortest and read not in true and "" not in true:
             found.append((at, until, read))
     return found
 

@@ -113,7 +113,7 @@ def looks(done: Replay) -> Iterator[Trial]:
     for moment in done.moments:
         before = [(at, turn) for at, turn in truths if at <= moment.at]
         changed = max((at for n, (at, turn) in enumerate(before) if not n or before[n - 1][1] != turn), default=0.0)
-        if not before or moment.at - changed < SETTLED:
+        if not before or not before[-1][1] or moment.at - changed < SETTLED:
             continue
         read = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
         case = f"{os.path.basename(done.path)} at {moment.at:.1f}"

@@ -23,10 +23,11 @@ def stand(seconds: float) -> None:
 
 
 def send(pane: AgentPane, tape: Tape, prompt: str) -> float:
-    """Send a prompt; from the model's first main request on the agent is working."""
+    """Send a prompt; from when it asks the model on the agent is working, and before that nobody knows."""
     before = time.time()
     pane.type(prompt)
-    began = pane.until_model("began", main=True, after=before)
+    tape.true(time.time(), "", "", "driver: sent a prompt; the model has not been asked yet")
+    began = pane.until_model("began", 60, main=True, after=before)
     tape.true(began["t"], "working", "model", "server: asked")
     return before
 
@@ -76,8 +77,9 @@ def permission(pane: AgentPane, tape: Tape) -> None:
     where = pane.home if escape else pane.cwd
     after = send(pane, tape, f"go [[bash {escape}touch {where}/began; sleep 4; touch {where}/over]] [[text All done now.]]")
     asked = pane.until_model("ended", main=True, after=after)
-    tape.true(asked["t"], "waiting", "permission", "server: called a tool that asks")
+    tape.true(asked["t"], "", "", "server: called a tool that asks; the agent has not asked yet")
     pane.until(ASKS)
+    tape.true(time.time(), "waiting", "permission", "driver: the dialog is up")
     stand(REST)
     pane.keys("Enter")
     tape.true(written(where / "began", pane), "working", "tool", "file: the tool began")

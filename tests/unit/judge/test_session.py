@@ -133,7 +133,15 @@ def test_a_look_at_which_nobody_spoke_does_not_make_it_unknown() -> None:
     watch = Watch()
     watch.look("working")
     assert watch.look("", after=0.25).turn == "working"
+    assert watch.look("", after=2.0).turn == "working"
     assert watch.look("", after=2.0).turn == "unknown"
+
+
+@pytest.mark.parametrize("turn", ["working", "waiting", "limited"])
+def test_what_is_there_to_be_seen_is_said_at_once(turn: str) -> None:
+    watch = Watch()
+    watch.look("idle", source="screen")
+    assert watch.look(turn, source="screen", after=0.25).turn == turn
 
 
 def test_death_is_said_at_once_and_without_a_goodbye_it_is_a_crash() -> None:

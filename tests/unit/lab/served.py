@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,14 +25,17 @@ class Watched(ModelServer):
         self.news = threading.Condition()
         super().__init__(0, Witness(self.news), replies, bodies)
         self.problems: list[str] = []
-        self._through: set[Any] = set()
+        self._under_way: Counter[Any] = Counter()
         self._sessions: defaultdict[str, list[Entry]] = defaultdict(list)
         self._read = 0
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
+        # Counted, not kept as a set: ports are used again.
+        with self.news:
+            self._under_way[client_address] += 1
         super().process_request_thread(request, client_address)
         with self.news:
-            self._through.add(client_address)
+            self._under_way[client_address] -= 1
             self.news.notify_all()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
@@ -50,8 +53,8 @@ class Watched(ModelServer):
         self._until(lambda: any(entry["event"] == event for entry in self.entries(session)), f"{event} was not noted")
 
     def until_through(self, client_address: Any) -> None:
-        """Wait until a connection is answered for good: whatever will be in the journal is in it."""
-        self._until(lambda: client_address in self._through, "the connection was not given up")
+        """Wait until a connection that was heard is through: whatever will be in the journal is in it."""
+        self._until(lambda: not self._under_way[client_address], "the connection was not given up")
         problems, self.problems = self.problems, []
         assert not problems, problems
 

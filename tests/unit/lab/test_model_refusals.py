@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import time
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -100,7 +101,7 @@ def test_ratelimit_is_that_of_a_key(client: Client, dialect: str) -> None:
     if dialect == "anthropic":
         assert answer.headers["anthropic-ratelimit-requests-remaining"] == "0"
         ends = answer.headers["anthropic-ratelimit-requests-reset"]
-        seconds = time.mktime(time.strptime(ends, "%Y-%m-%dT%H:%M:%SZ")) - time.timezone - before
+        seconds = calendar.timegm(time.strptime(ends, "%Y-%m-%dT%H:%M:%SZ")) - before
         assert 88 <= seconds <= 90 + (time.time() - before)
     else:
         assert answer.headers["x-ratelimit-remaining-requests"] == "0"

@@ -96,9 +96,12 @@ def test_stream_dribbles_words(client: Client) -> None:
     assert answer.seconds("text", "ended") >= 0.03
 
 
-def test_stream_dribbles_given_words(client: Client) -> None:
+def test_stream_dribbles_given_words(client: Client, dialect: str) -> None:
     answer = client.ask(r"[[stream 0.03 each of\nthese]]")
     assert answer.said.text == "each of\nthese "
+    opening = {"anthropic": b"event: content_block_start", "responses": b"event: response.output_item.added"}
+    if client.stream and dialect in opening:
+        assert answer.raw.count(opening[dialect]) == 1, "pieces of one text are one text"
     assert answer.noted == client.course("text")
     assert answer.seconds("text", "ended") >= 0.03
 

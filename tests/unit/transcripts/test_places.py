@@ -29,13 +29,13 @@ def test_claude_keys(path: str, ends: str, length: int) -> None:
 
 
 def test_a_decomposed_path_has_a_second_key() -> None:
-    assert places.claude_keys("/p/u\u0308") == ["-p-u-", "-p--"]
-    assert places.claude_keys("/p/ü") == ["-p--"]
+    assert places.claude_keys("/p/u\u0308") == ("-p-u-", "-p--")
+    assert places.claude_keys("/p/ü") == ("-p--",)
 
 
 def test_a_path_that_is_no_utf8_has_a_key() -> None:
     path = b"/p/\xff\xfe".decode("utf-8", "surrogateescape")
-    assert places.claude_keys(path) == ["-p---"]
+    assert places.claude_keys(path) == ("-p---",)
     assert places.qwen_key(path) == "-p---"
     assert len(places.digest(path)) == 64
 

@@ -18,7 +18,7 @@ class Responses(Speaker):
         def message(text: str) -> Json:
             return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
-        items = [message("# AGENTS.md instructions for /x"), message("<environment_context>"), message(prompt)]
+        items = [message("# AGENTS.md instructions for /x"), message(prompt), message("<environment_context>")]
         for number in range(results):
             call = {"call_id": f"call_{number}", "name": "shell", "arguments": "{}", "type": "function_call"}
             items += [call, {"type": "function_call_output", "call_id": f"call_{number}", "output": "done"}]
