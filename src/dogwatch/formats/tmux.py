@@ -249,5 +249,5 @@ def socket_of(variable: str) -> str:
 
 
 def in_session(pane: Pane, name: str) -> bool:
-    """Whether a pane is in the session of exactly that name; tmux itself writes some letters of names otherwise."""
-    return name.replace(":", "_").replace(".", "_") in (pane.session, *pane.also)
+    """Whether a pane is in the session of exactly that name, as tmux writes it: before 3.7 it makes dots underscores."""
+    return name in (pane.session, *pane.also)
