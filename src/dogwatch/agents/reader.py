@@ -110,7 +110,7 @@ class _File:
     ) -> tuple[tuple[str, re.Pattern[str]], ...]:
         found: list[tuple[str, re.Pattern[str]]] = []
         for name, value in self.table(data, key, at).items():
-            if name not in texts and name.split(".")[0] not in REPORTED:
+            if name not in texts and name.removesuffix(".style") not in texts and name.split(".")[0] not in REPORTED:
                 raise self.wrong(f"there is no text {name!r} to look at; there are {', '.join(sorted(texts))}", at, key)
             if not isinstance(value, str):
                 raise self.wrong(f"{key}.{name} must be a regular expression in quotes", at, key)

@@ -59,6 +59,12 @@ def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
     texts["cursor.row"] = sighting.rows[pane.cursor_y].rstrip() if pane.cursor_y < len(sighting.rows) else ""
     texts["cursor.in"] = " ".join(name for name, (first, past) in spans.items() if first <= pane.cursor_y < past)
     texts["tools"] = " ".join(task.name for task in tools_of(detector, sighting, there))
+    if sighting.styles:
+        texts |= {
+            f"{name}.style": sighting.styles[first]
+            for name, (first, _) in spans.items()
+            if first < len(sighting.styles)
+        }
     for report in sighting.reports:
         texts |= {f"{report.source}.{word}": value for word, value in report.words.items()}
     return texts

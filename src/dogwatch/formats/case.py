@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from dogwatch.formats import colours
 from dogwatch.model.errors import FormatError
 from dogwatch.model.session import Pane, Sighting, Task
 
 _TASK = re.compile(r"( *)(\d+) stat=(\S+) comm=(.*?) args=(.*)", re.DOTALL)
-_COLOURS = re.compile(r"\x1b(?:\[[0-9;:?]*[a-zA-Z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])")
 
 
 def sighting(agent: str, screen: str, facts: str, path: str) -> Sighting:
@@ -20,13 +20,8 @@ def sighting(agent: str, screen: str, facts: str, path: str) -> Sighting:
         raise FormatError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict):
         raise FormatError(f"{path}: not a table of facts")
-    rows = tuple(plain(screen).removesuffix("\n").split("\n"))
-    return Sighting(agent, _pane(found, rows), rows, _tasks(found.get("tree"), path))
-
-
-def plain(text: str) -> str:
-    """A screen without its colours."""
-    return _COLOURS.sub("", text) if "\x1b" in text else text
+    rows, styles = colours.split(tuple(screen.removesuffix("\n").split("\n")))
+    return Sighting(agent, _pane(found, rows), rows, _tasks(found.get("tree"), path), styles=styles)
 
 
 def _pane(found: dict[str, object], rows: tuple[str, ...]) -> Pane:

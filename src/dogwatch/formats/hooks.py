@@ -135,11 +135,8 @@ def _leading(text: str) -> dict[str, object]:
             if text[at] != ":" or not isinstance(key, str):
                 return found
             value, at = decode(text, _blank(text, at + 1))
-            at = _blank(text, at)
-            if text[at] != ",":  # a number without what follows it may have lost digits
-                return found
+            at = _blank(text, at) + 1  # an error at the end: a number there may have lost digits
             found[key] = value
-            at += 1
     except (ValueError, IndexError, RecursionError):
         return found
 

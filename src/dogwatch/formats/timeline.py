@@ -43,6 +43,7 @@ class Writer:
         self.began: float | None = None
         self.pane: dict[str, object] = {}
         self.rows: tuple[str, ...] = ()
+        self.styles: tuple[str, ...] = ()
         self.tasks: list[list[object]] = []
         self.reports: dict[str, object] = {}
 
@@ -60,6 +61,9 @@ class Writer:
             found["height"], self.rows = len(seen.rows), ("",) * len(seen.rows)
         if rows := {str(n): row for n, row in enumerate(seen.rows) if row != self.rows[n]}:
             found["rows"] = rows
+        if seen.styles != self.styles:
+            found["styles"] = {str(n): style for n, style in enumerate(seen.styles) if style}
+            self.styles = seen.styles
         tasks = [list(task) for task in seen.tasks]
         if tasks != self.tasks:
             found["tasks"] = tasks
@@ -106,6 +110,7 @@ class _Reader:
         self.agent = agent
         self.pane: dict[str, Any] = {}
         self.rows: list[str] = []
+        self.styles: tuple[str, ...] = ()
         self.tasks: tuple[Task, ...] = ()
         self.reports: tuple[Report, ...] = ()
 
@@ -115,6 +120,8 @@ class _Reader:
             self.rows = [""] * int(found["height"])
         for number, row in found.get("rows", {}).items():
             self.rows[int(number)] = row
+        if "styles" in found:
+            self.styles = tuple(found["styles"].get(str(n), "") for n in range(len(self.rows)))
         if "tasks" in found:
             self.tasks = tuple(_task(each) for each in found["tasks"])
         if "reports" in found:
@@ -125,7 +132,7 @@ class _Reader:
         pane = Pane(**{**self.pane, "server": tuple(self.pane["server"]), "also": tuple(self.pane["also"])})
         at = float(found["at"])
         wall = float(found["wall"])
-        return Sighting(self.agent, pane, tuple(self.rows), self.tasks, self.reports, at, wall)
+        return Sighting(self.agent, pane, tuple(self.rows), self.tasks, self.reports, at, wall, self.styles)
 
 
 def _task(values: list[Any]) -> Task:

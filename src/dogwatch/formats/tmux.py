@@ -249,5 +249,5 @@ def socket_of(variable: str) -> str:
 
 
 def in_session(pane: Pane, name: str) -> bool:
-    """Whether a pane is in the session of exactly that name, as tmux writes it: before 3.7 it makes dots underscores."""
+    """Whether a pane is in the session of exactly that name, as tmux writes it: up to 3.6, dots are underscores."""
     return name in (pane.session, *pane.also)

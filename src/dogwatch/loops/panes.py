@@ -11,6 +11,7 @@ import time
 
 from dogwatch.agents import detector, sight
 from dogwatch.agents.detector import Detector
+from dogwatch.formats import colours
 from dogwatch.judge import session
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.session import Pane, Report, Running, Sighting, Task
@@ -76,7 +77,9 @@ class Panes:
     def look(self, only: str | None = None) -> Looked:
         """Every pane with an agent (or only the one of that id), judged now."""
         self.tasks = {}
-        found = self.tmux.look(lambda pane: (only is None or pane.id == only) and self._wanted(pane), known=self.known)
+        found = self.tmux.look(
+            lambda pane: (only is None or pane.id == only) and self._wanted(pane), known=self.known, colours=True
+        )
         if not found.trouble:
             there = {pane.id for pane in found.panes}
             self.known = {pane: known for pane, known in self.known.items() if pane in there}
@@ -106,7 +109,8 @@ class Panes:
         known = self.known[pane.id]
         reports = self._reports(pane, known.running) if known.running else ()
         tasks = self.tasks[pane.id] + self._elsewhere(known)
-        seen = Sighting(known.detector.agent, pane, rows, tasks, reports, now, wall)
+        plain, styles = colours.split(rows)
+        seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
         facts = sight.facts(known.detector, seen, pane.id, known.running)
         verdict, memory = session.judge(facts, known.memory, self.policy)
         self.known[pane.id] = known._replace(memory=memory)

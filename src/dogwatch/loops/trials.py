@@ -46,8 +46,8 @@ def timelines(root: str) -> list[str]:
     return sorted(f"{where}/{name}" for where, _, files in os.walk(root) for name in files if name.endswith(".jsonl"))
 
 
-def screens(root: str) -> Iterator[Trial]:
-    """Every labelled screen below a directory, read as text and nothing else than its facts."""
+def screens(root: str, *, colours: bool = True) -> Iterator[Trial]:
+    """Every labelled screen below a directory, with its colours where they were kept, and its facts."""
     known = Detectors()
     for folder in folders(root):
         expected = json.loads(_text(f"{folder}/expected.json"))
@@ -56,7 +56,9 @@ def screens(root: str) -> Iterator[Trial]:
         except (KeyError, TypeError):
             raise FormatError(f"{folder}/expected.json: needs agent and turn") from None
         facts = f"{folder}/facts.json"
-        read = classify(known[agent], _text(f"{folder}/screen.txt"), _text(facts), facts)
+        coloured = colours and os.path.exists(f"{folder}/screen.ansi.txt")
+        screen = _text(f"{folder}/screen{'.ansi' if coloured else ''}.txt")
+        read = classify(known[agent], screen, _text(facts), facts)
         yield Trial(agent, os.path.relpath(folder, root), turn, detail, read.turn, read.detail, read.rule)
 
 

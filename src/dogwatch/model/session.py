@@ -97,3 +97,5 @@ class Sighting(Value):
     """Monotonic seconds."""
     wall: float = 0.0
     """The same moment on the wall clock."""
+    styles: tuple[str, ...] = ()
+    """How each row begins (`formats.colours`); empty where colours are not known."""

@@ -1,0 +1,67 @@
+"""A screen with its colours (`capture-pane -e`): the plain rows, and how each of them begins.
+
+What an agent says of itself it draws dim or bold; what the model says it does not. Where two rows read the same, that
+is the only difference on the screen.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPE = re.compile(r"\x1b(?:\[([0-9;:?]*)([a-zA-Z])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])|[\x0e\x0f]")
+DIM, BOLD = "dim", "bold"
+
+
+def split(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Plain rows, and for each `dim`, `bold`, both or nothing: the look of its first character that is not a blank.
+
+    Without any colours nothing is known of any row, and there are no styles.
+    """
+    if not any("\x1b" in row for row in rows):
+        return rows, ()
+    dim = bold = False
+    plain: list[str] = []
+    styles: list[str] = []
+    for row in rows:
+        if "\x1b" not in row:
+            plain.append(row)
+            styles.append(_named(dim=dim, bold=bold))
+            continue
+        parts: list[str] = []
+        style, at = None, 0
+        for found in _ESCAPE.finditer(row):
+            parts.append(row[at : found.start()])
+            if style is None and parts[-1].strip():
+                style = _named(dim=dim, bold=bold)
+            at = found.end()
+            if found[2] == "m":
+                dim, bold = _after(found[1], dim=dim, bold=bold)
+        parts.append(row[at:])
+        if style is None:
+            style = _named(dim=dim, bold=bold)
+        plain.append("".join(parts))
+        styles.append(style)
+    return tuple(plain), tuple(styles)
+
+
+def _named(*, dim: bool, bold: bool) -> str:
+    return " ".join(word for word, on in ((DIM, dim), (BOLD, bold)) if on)
+
+
+def _after(codes: str, *, dim: bool, bold: bool) -> tuple[bool, bool]:
+    """What a sequence of colours leaves of both; the parts of an extended colour mean nothing here."""
+    rest = iter((codes or "0").split(";"))
+    for code in rest:
+        if code in ("38", "48", "58"):
+            skip = {"5": 1, "2": 3}.get(next(rest, ""), 0)
+            for _ in range(skip):
+                next(rest, None)
+        elif code in ("", "0", "00"):
+            dim = bold = False
+        elif code == "1":
+            bold = True
+        elif code == "2":
+            dim = True
+        elif code == "22":
+            dim = bold = False
+    return dim, bold
