@@ -11,9 +11,10 @@ from statistics import median
 from bench.stage import HERE, Stage, reap
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, ratio_at_most
 from bench.waiting import PATIENCE, end_of, now, runtime_ns
+from dogwatch.loops.panes import Panes
 from dogwatch.model.session import Pane
 from dogwatch.senses.tmux import Look, Tmux
-from dogwatch.senses.trees import Trees
+from dogwatch.store import detectors
 
 CROWDS = {10: (10, 1 / 20), 100: (3, 1 / 60), 500: (2, 1 / 60)}
 """Panes: how often the seed's way is gone, and the goal."""
@@ -26,6 +27,7 @@ SAMPLE = 100
 """Sessions that the seed's way is gone for; of more, each costs the same, and all would take half a minute."""
 INTERVAL, LOOKS = 2.0, 10
 PROCESSES = 30
+SCREEN = f"{HERE}/../tests/goldens/agents/screens/claude/narrow-idle/screen.txt"
 PROMPT = "printf 'a prompt\\n> '; exec cat"
 AGENT = """
 import subprocess, threading, time
@@ -78,25 +80,26 @@ def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
 
 
 def resident(stage: Stage) -> Iterator[Row]:
-    """What it costs to look again and again at agents that do nothing: a shell, an agent with threads, a tool."""
+    """What it costs to judge again and again agents that do nothing: a shell, an agent with threads, a tool in each."""
     with open(f"{stage.root}/agent.py", "w", encoding="ascii") as file:
         file.write(AGENT)
-    server = Server(stage, 10, f"{sys.executable} {stage.root}/agent.py; :")
-    tmux, trees = Tmux(server.arguments), Trees()
-    grown = lambda: sum(len(trees.below(pane.pid)) for pane in server.look(tmux).panes) == PROCESSES  # noqa: E731
+    os.symlink(os.path.realpath(sys.executable), f"{stage.root}/claude")
+    server = Server(stage, 10, f"cat {SCREEN}; {stage.root}/claude {stage.root}/agent.py; :")
+    watch = Panes(detectors.load_all(), f"{stage.root}/no-hooks", server.arguments)
+    grown = lambda: sum(len(seen.sighting.tasks) for seen in watch.look().seen) == PROCESSES  # noqa: E731
     until(grown, "the agents do not start")
     began, before, theirs = now(), spent(), runtime_ns(server.pid)
     for number in range(1, LOOKS + 1):
-        for pane in server.look(tmux).panes:
-            trees.below(pane.pid, usage=True)
+        if any(seen.verdict.turn != "idle" for seen in watch.look().seen):
+            raise RuntimeError("an idle agent was not read as idle")
         time.sleep(max(0.0, began + number * INTERVAL - now()))
     passed = now() - began
     share = (spent() - before) / passed * 100
     served = (runtime_ns(server.pid) - theirs) / 1e9 / passed * 100
     server.end()
-    note = f"every {INTERVAL:g} s for {passed:.0f} s, clients and process trees ({PROCESSES} processes) included"
-    yield at_most("10 quiet panes, resident: CPU", share, "% of a core", 0.5, note=note)
-    yield informs("10 quiet panes, resident: CPU of the tmux server", served, "% of a core")
+    note = f"every {INTERVAL:g} s for {passed:.0f} s: clients, {PROCESSES} processes, files, ten verdicts"
+    yield at_most("10 quiet agents, resident: CPU", share, "% of a core", 0.5, note=note)
+    yield informs("10 quiet agents, resident: CPU of the tmux server", served, "% of a core")
 
 
 def spent() -> float:

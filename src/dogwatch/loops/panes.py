@@ -77,8 +77,9 @@ class Panes:
     def look(self, only: str | None = None) -> Looked:
         """Every pane with an agent (or only the one of that id), judged now."""
         self.tasks = {}
+        meant = [*self.known] if only is None else [*self.known, only]
         found = self.tmux.look(
-            lambda pane: (only is None or pane.id == only) and self._wanted(pane), known=self.known, colours=True
+            lambda pane: (only is None or pane.id == only) and self._wanted(pane), known=meant, colours=True
         )
         if not found.trouble:
             there = {pane.id for pane in found.panes}

@@ -30,6 +30,7 @@ class Daemon:
         """How a message is put on the wire."""
         self.connections: list[socket.socket] = []
         self.came = 0
+        self.pongs: list[bytes] = []
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
         self._listener.listen()
@@ -65,7 +66,7 @@ class Daemon:
 
     def _serve(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError, EOFError):
-            reader = Reader(connection)
+            reader = Reader(connection, self.pongs)
             head = reader.until(b"\r\n\r\n")
             assert b"Upgrade: websocket" in head
             connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n")
@@ -125,8 +126,9 @@ def frame(text: bytes, kind: int = 0x81) -> bytes:
 class Reader:
     """The frames of a client, which must be masked."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, pongs: list[bytes]) -> None:
         self._connection = connection
+        self._pongs = pongs
         self._data = b""
 
     def until(self, mark: bytes) -> bytes:
@@ -143,8 +145,10 @@ class Reader:
             size = int.from_bytes(self._take(2), "big") if size == 126 else size
             mask, data = self._take(4), self._take(size)
             text = bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
-            if first & 0x0F == 1:
+            if first == 0x81:
                 return text
+            assert first == 0x8A
+            self._pongs.append(text)
 
     def _take(self, size: int) -> bytes:
         while len(self._data) < size:

@@ -11,7 +11,7 @@ import pytest
 
 from dogwatch.model.session import Report, Running
 from dogwatch.senses.codex_daemon import LIMIT, CodexDaemon, begun
-from tests.integration.codex_daemon.standin import CWD, EXCHANGE, MAIN, Daemon, frame
+from tests.integration.codex_daemon.standin import CWD, EXCHANGE, MAIN, Daemon, Reader, frame
 
 READING = {"initialize", "initialized", "thread/loaded/list", "thread/read"}
 
@@ -67,6 +67,11 @@ def test_the_moment_is_the_one_at_which_the_daemon_told_of_the_change(
         if line["state"] == "approval" and line.get("received", {}).get("params", {}).get("threadId") == MAIN
     ]
     assert second.at == told[-1]
+    daemon.state = "done"
+    daemon.told.add("done")  # what it told last is no longer so
+    third = sense.read(running)
+    assert third is not None
+    assert (third.words["status"], third.at) == ("idle", None)
 
 
 def test_before_the_first_conversation_there_is_nothing_to_say(
@@ -155,6 +160,15 @@ def test_conversations_that_nobody_sees_do_not_count(
 def test_a_conversation_that_the_daemon_does_not_know(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
     daemon.state = "idle"
     assert sense.read(running, LATER) is None
+
+
+def test_a_ping_is_answered(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+    daemon.state = "idle"
+    daemon.wrapping = lambda text: frame(b"are you there", 0x89) + frame(text)
+    words(sense.read(running))
+    words(sense.read(running))  # whatever was heard by now came before this
+    assert daemon.pongs
+    assert set(daemon.pongs) == {b"are you there"}
 
 
 # Trouble ------------------------------------------------------------------------------------------------------------
@@ -263,6 +277,7 @@ def test_another_protocol_at_the_socket(home: Path, sense: CodexDaemon, running:
         def refuse() -> None:
             connection, _ = listener.accept()
             with connection:
+                Reader(connection, []).until(b"\r\n\r\n")
                 connection.sendall(b"HTTP/1.1 404 Not Found\r\n\r\n")
 
         thread = threading.Thread(target=refuse)

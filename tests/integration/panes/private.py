@@ -86,8 +86,8 @@ class Private:
             said = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired:
             return
-        if said.stdout.strip().isdecimal():
-            pid = int(said.stdout)
+        if said.stdout:
+            pid = int(said.stdout.split("\n", 1)[0])  # hooks of a test may say more
             kill(pid, signal.SIGTERM)
             until_gone(pid)
 

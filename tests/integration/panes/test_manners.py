@@ -86,7 +86,7 @@ def test_hooks_of_the_owner_may_speak_between_our_lines(private: Private, sense:
     for pane in panes:
         private.until_shows(pane, "pane number")
     for command in ("capture-pane", "list-panes"):
-        private("set-hook", "-g", f"after-{command}", "run-shell -C 'show-options -gv status-left'")
+        private("set-hook", "-g", f"after-{command}", "show-options -gv status-left")
     shown = {pane: private.screen(pane)[:5] for pane in panes}
     for look in (sense.look(everything), sense.look(everything)):
         assert (look.trouble, look.screens) == ("", shown)
