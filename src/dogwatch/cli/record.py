@@ -21,7 +21,7 @@ def main(options: Options) -> int:
     watcher = panes.watchers(options)[0]
     path = options.text("-o")
     out = sys.stdout if path in (None, "-") else open(_new(path), "x", encoding="utf-8")  # noqa: SIM115
-    recorder = record.Recorder(watcher, options.names[0], out, redact=not options.flag("--raw"))
+    recorder = record.Recorder(watcher, options.names[0], out, redact=not options.flag("--raw"), say=_say)
     try:
         recorder.run(every or EVERY, options.seconds("--for"))
     except KeyboardInterrupt:
@@ -36,6 +36,10 @@ def main(options: Options) -> int:
         print(f"dogwatch: {recorder.why}; `dogwatch ls --panes` lists them", file=sys.stderr)
         return 7
     return 0
+
+
+def _say(trouble: str) -> None:
+    print(f"dogwatch: {trouble}", file=sys.stderr, flush=True)
 
 
 def _new(path: str | None) -> str:

@@ -42,6 +42,8 @@ class Looked(Value):
     seen: tuple[Seen, ...]
     trouble: str
     """Why nothing, or not everything, could be seen; then what is missing is unknown, not gone."""
+    cause: str
+    """The same for a program."""
     forks: int
 
 
@@ -88,7 +90,7 @@ class Panes:
         seen = [
             self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens
         ]
-        return Looked(tuple(seen), found.trouble, found.forks)
+        return Looked(tuple(seen), found.trouble, found.cause, found.forks)
 
     def close(self) -> None:
         self.daemon.close()

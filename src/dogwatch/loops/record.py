@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 from dogwatch.formats import timeline
 from dogwatch.formats.redact import Redactor
+from dogwatch.formats.tmux import ABSENT
 from dogwatch.loops.panes import Panes
 from dogwatch.model.session import Report, Sighting
 
-GONE_AFTER = 3
-"""Looks without the pane after which a recording ends; tmux may fail to answer once."""
+GONE_AFTER = 2
+"""Looks without the pane after which it counts as gone."""
 
 
 class Recorder:
-    def __init__(self, panes: Panes, pane: str, out: TextIO, *, redact: bool) -> None:
+    def __init__(
+        self, panes: Panes, pane: str, out: TextIO, *, redact: bool, say: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """``say`` is told what keeps the recorder from seeing, once each time."""
         self.panes = panes
         self.pane = pane
         self.out = out
         self.redact = redact
+        self.say = say
+        self._told = ""
         self.looks = 0
         self.began = time.monotonic()
         self.why = "stopped"
@@ -36,18 +43,26 @@ class Recorder:
         missed, due = 0, time.monotonic()
         while limit is None or self.took < limit:
             looked = self.panes.look(self.pane)
-            missed = 0 if looked.seen else missed + 1
             for seen in looked.seen:
                 self._write(seen.sighting)
-            if missed and not self.looks:
+            if not looked.seen and not self.looks:
                 self.why = looked.trouble or f"no agent in pane {self.pane} there"
                 return
+            self._tell(looked.trouble)
+            # What tmux does not answer is unknown; only a list without the pane says that it is gone.
+            missed = 0 if looked.seen or (looked.trouble and looked.cause != ABSENT) else missed + 1
             if missed >= GONE_AFTER:
-                self.why = looked.trouble or f"pane {self.pane} is gone"
+                self.why = f"pane {self.pane} is gone"
                 return
             due = max(due + every, time.monotonic())
             time.sleep(max(0.0, due - time.monotonic()))
         self.why = "time is up"
+
+    def _tell(self, trouble: str) -> None:
+        """Say once that nothing can be seen, and forget it when something can."""
+        if trouble and trouble != self._told:
+            self.say(trouble)
+        self._told = trouble
 
     def _write(self, seen: Sighting) -> None:
         if not self.looks:

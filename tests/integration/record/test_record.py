@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dogwatch.loops import trials
-from tests.conftest import Box, until
+from tests.conftest import Box, kill, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
 
@@ -55,6 +55,24 @@ def test_it_ends_when_the_pane_is_gone(box: Box, private: Private, tmp_path: Pat
     _, err = going.communicate(timeout=30)
     assert going.returncode == 0
     assert f"pane {pane} is gone" in err
+
+
+def test_a_server_that_does_not_answer_is_said_once_and_waited_for(box: Box, private: Private, tmp_path: Path) -> None:
+    pane = show(private, tmp_path, "claude", "idle-fresh")
+    out = tmp_path / "t.jsonl"
+    going = box.start("record", pane, *private.server, "-o", str(out), "--every", "0.05s")
+    until(lambda: out.exists() and out.read_text().count("\n") > 2)
+    server = private.pid
+    kill(server, signal.SIGSTOP)
+    assert going.stderr is not None
+    assert "did not answer" in going.stderr.readline()
+    kill(server, signal.SIGCONT)
+    before = out.read_text().count("\n")
+    until(lambda: out.read_text().count("\n") > before + 2)
+    private("kill-pane", "-t", pane)
+    _, err = going.communicate(timeout=30)
+    assert err.count("did not answer") + err.count("is stopped") <= 1
+    assert "is gone" in err
 
 
 def test_ctrl_c_leaves_a_whole_file(box: Box, private: Private, tmp_path: Path) -> None:
