@@ -1,4 +1,4 @@
-"""A screen with its colours (`capture-pane -e`): the plain rows, and how each of them begins.
+"""A screen with its colours (`capture-pane -e`): the plain rows, and how each of them begins and ends.
 
 What an agent says of itself it draws dim or bold; what the model says it does not. Where two rows read the same, that
 is the only difference on the screen.
@@ -13,7 +13,7 @@ DIM, BOLD = "dim", "bold"
 
 
 def split(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Plain rows, and for each `dim`, `bold`, both or nothing: the look of its first character that is not a blank.
+    """Plain rows, and for each the look of its first and of its last character that is not a blank: `dim|`, `|bold` …
 
     Without any colours nothing is known of any row, and there are no styles.
     """
@@ -23,24 +23,22 @@ def split(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     plain: list[str] = []
     styles: list[str] = []
     for row in rows:
-        if "\x1b" not in row:
-            plain.append(row)
-            styles.append(_named(dim=dim, bold=bold))
-            continue
         parts: list[str] = []
-        style, at = None, 0
+        first, last, at = None, "", 0
         for found in _ESCAPE.finditer(row):
             parts.append(row[at : found.start()])
-            if style is None and parts[-1].strip():
-                style = _named(dim=dim, bold=bold)
+            if parts[-1] and not parts[-1].isspace():
+                last = _named(dim=dim, bold=bold)
+                first = last if first is None else first
             at = found.end()
             if found[2] == "m":
                 dim, bold = _after(found[1], dim=dim, bold=bold)
         parts.append(row[at:])
-        if style is None:
-            style = _named(dim=dim, bold=bold)
+        if parts[-1] and not parts[-1].isspace():
+            last = _named(dim=dim, bold=bold)
+            first = last if first is None else first
         plain.append("".join(parts))
-        styles.append(style)
+        styles.append(f"{first or ''}|{last}")
     return tuple(plain), tuple(styles)
 
 

@@ -15,7 +15,7 @@ from dogwatch.model.session import Pane, Report, Sighting, Task
 from dogwatch.model.value import Value
 
 VERSION = 1
-PANE = Pane._fields
+PLAIN = "|"
 
 
 class Truth(Value):
@@ -62,7 +62,7 @@ class Writer:
         if rows := {str(n): row for n, row in enumerate(seen.rows) if row != self.rows[n]}:
             found["rows"] = rows
         if seen.styles != self.styles:
-            found["styles"] = {str(n): style for n, style in enumerate(seen.styles) if style}
+            found["styles"] = {str(n): style for n, style in enumerate(seen.styles) if style != PLAIN}
             self.styles = seen.styles
         tasks = [list(task) for task in seen.tasks]
         if tasks != self.tasks:
@@ -121,7 +121,7 @@ class _Reader:
         for number, row in found.get("rows", {}).items():
             self.rows[int(number)] = row
         if "styles" in found:
-            self.styles = tuple(found["styles"].get(str(n), "") for n in range(len(self.rows)))
+            self.styles = tuple(found["styles"].get(str(n), PLAIN) for n in range(len(self.rows)))
         if "tasks" in found:
             self.tasks = tuple(_task(each) for each in found["tasks"])
         if "reports" in found:

@@ -98,4 +98,4 @@ class Sighting(Value):
     wall: float = 0.0
     """The same moment on the wall clock."""
     styles: tuple[str, ...] = ()
-    """How each row begins (`formats.colours`); empty where colours are not known."""
+    """How each row begins and ends (`formats.colours`); empty where colours are not known."""
