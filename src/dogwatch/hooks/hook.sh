@@ -12,8 +12,8 @@
 # can part. It begins with a newline, so that a line which a full disk tore spoils no other.
 #
 # Whatever happens, the hook says nothing, ends with 0 and ends soon: an agent must not notice that it is watched. It
-# makes no directory and leaves no process behind. Two small programs read the payload, since the shell's own `read`
-# takes a system call per byte and knows no time limit; time and boot come from /proc, since `date` would be a third.
+# makes no directory and leaves no process behind. Reading takes one small program, since the shell's own `read` makes
+# a system call for every byte; time and boot come from /proc, since `date` would be another.
 
 command exec >/dev/null 2>&1 || exit 0
 command trap '' HUP INT XFSZ # a pane that is closed, a key, a file that is full
@@ -27,19 +27,43 @@ set -f
 newline='
 '
 
+piece() { # the next piece of the payload, within two seconds
+    # shellcheck disable=SC2086
+    if dd count=0 iflag=nonblock </dev/null; then
+        tries=0
+        until dd bs=1048576 count=1 iflag=nonblock $from || [ $((tries += 1)) -gt 40 ]; do sleep 0.05; done
+    elif command -v timeout; then # a dd that can only wait
+        timeout 2 dd bs=1048576 count=1
+    else
+        dd bs=1048576 count=1
+    fi
+}
+
+all() { # the rest of a payload that came in pieces
+    last=$payload
+    pieces=0
+    while [ $((pieces += 1)) -le 999 ] && more=$(piece) && [ -n "$more" ]; do
+        [ ${#payload} -gt 65536 ] || payload=$payload$more
+        rest=$last$more
+        last=$more
+    done
+}
+
 if [ $# -gt 2 ]; then
     payload=$3
 elif [ -t 0 ]; then
     exit 0
 else
-    limit=
-    command -v timeout && limit='timeout 2'
-    payload=$($limit dd bs=65536 count=1) # one read gives what was sent, although the sender may never close
+    # What is there is read without waiting; a time limit for waiting would take a second program. Nobody else may find
+    # his end of a pipe changed by that, so it is opened anew; a socket's end is ours alone.
+    from=
+    [ -p /proc/self/fd/0 ] && [ -r /proc/self/fd/0 ] && from=if=/proc/self/fd/0
+    # shellcheck disable=SC2086 # no word if it is empty
+    payload=$(dd bs=65536 count=1 iflag=nonblock $from) || payload=$(piece)
     case $payload in
-    *'}') ;;
-    *) rest=$($limit tail -c 1000) ;;
+    *'}') ;; # all is there, although the sender may never close
+    *) all ;;
     esac
-    [ ${#rest} -ge 1000 ] || payload=$payload$rest rest='' # it came in pieces, and this is all of it
 fi
 { [ -n "$payload" ] && [ -n "$agent" ] && [ -d "$spool" ] && [ -w "$spool" ]; } || exit 0
 
@@ -62,12 +86,14 @@ case $payload$rest in
     rest=$swapped
     ;;
 esac
-if [ -z "$rest" ] && [ ${#payload} -gt 2800 ]; then
+if [ ${#payload} -gt 2800 ]; then
     IFS=,
     # shellcheck disable=SC2086
-    set -- $payload
+    set -- ${rest:-$payload}
     [ $# -le 30 ] || shift $(($# - 30))
     while rest="$*" && [ ${#rest} -gt 1000 ] && [ $# -gt 0 ]; do shift; done
+else
+    rest=
 fi
 
 swap / , "${TMUX%,*,*}"

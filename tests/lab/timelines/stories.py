@@ -37,7 +37,8 @@ def ended(pane: AgentPane, tape: Tape, after: float, step: int = 0) -> None:
 
     def closed() -> list[float]:
         entries = [entry for entry in pane.journal() if entry["t"] > after]
-        asked = {each["seq"] for each in entries if each["event"] == "began" and each.get("main") and each["step"] == step}
+        began = [entry for entry in entries if entry["event"] == "began" and entry.get("main")]
+        asked = {entry["seq"] for entry in began if entry["step"] == step}
         return [entry["t"] for entry in entries if entry["event"] == "ended" and entry["seq"] in asked]
 
     pane.until(lambda _: closed(), 90, what=f"the end of the answer after {step} tools")
@@ -75,7 +76,8 @@ def hang_in_the_middle(pane: AgentPane, tape: Tape) -> None:
 def permission(pane: AgentPane, tape: Tape) -> None:
     escape = "!" if pane.agent.startswith("codex") else ""
     where = pane.home if escape else pane.cwd
-    after = send(pane, tape, f"go [[bash {escape}touch {where}/began; sleep 4; touch {where}/over]] [[text All done now.]]")
+    tool = f"{escape}touch {where}/began; sleep 4; touch {where}/over"
+    after = send(pane, tape, f"go [[bash {tool}]] [[text All done now.]]")
     asked = pane.until_model("ended", main=True, after=after)
     tape.true(asked["t"], "", "", "server: called a tool that asks; the agent has not asked yet")
     pane.until(ASKS)
@@ -127,7 +129,7 @@ def recovered(pane: AgentPane, tape: Tape) -> None:
 def imitation(pane: AgentPane, tape: Tape) -> None:
     """An answer full of other people's status lines; and a tool that runs below it."""
     words = (
-        r"It said:\n\nDo you want to proceed?\n\n❯ 1. Yes\n\nYou've hit your session limit · resets 5pm\n\n"
+        r"It said:\n\nDo you want to proceed?\n\n❯ 1. Yes\n\nYou've hit your session limit · resets 5pm\n\n"  # noqa: RUF001
         r"✻ Thinking… (9s · esc to interrupt)\n\nWorked for 10s • 20:12\n\nThat was all of it."
     )
     after = send(pane, tape, f"go [[text {words}]]")
