@@ -90,4 +90,6 @@ def full(result: Result) -> str:
     parts += ["", "Dangerous errors", ""]
     parts += [f"{agent}: {danger}: {count}" for (agent, danger), count in sorted(dangers.items())] or ["none"]
     parts += ["", "Wrong or flickering", "", *(wrong(result) or ["nothing"])]
+    parts += ["", "Not to be told from the pane alone (docs/accuracy.md), and so not counted", ""]
+    parts += [f"{t.case}: {t.truth}, read as {t.read}" for t in trials.screens(str(GOLDENS / "undecidable"))]
     return "\n".join(parts)
