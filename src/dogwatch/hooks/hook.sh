@@ -32,14 +32,14 @@ piece() { # the next piece of the payload, within two seconds
     if dd count=0 iflag=nonblock </dev/null; then
         tries=0
         until dd bs=1048576 count=1 iflag=nonblock $from || [ $((tries += 1)) -gt 40 ]; do sleep 0.05; done
-    elif command -v timeout; then # a dd that can only wait
+    elif command -v timeout >/dev/null; then # a dd that can only wait
         timeout 2 dd bs=1048576 count=1
     else
         dd bs=1048576 count=1
     fi
 }
 
-all() { # the rest of a payload that came in pieces
+all() { # the rest of a payload that came in pieces, and the end of a long one
     last=$payload
     pieces=0
     while [ $((pieces += 1)) -le 999 ] && more=$(piece) && [ -n "$more" ]; do
@@ -47,6 +47,7 @@ all() { # the rest of a payload that came in pieces
         rest=$last$more
         last=$more
     done
+    [ ${#payload} -le 2800 ] || rest=$(printf %s "$rest" | tail -c 1000)
 }
 
 if [ $# -gt 2 ]; then
@@ -86,14 +87,14 @@ case $payload$rest in
     rest=$swapped
     ;;
 esac
-if [ ${#payload} -gt 2800 ]; then
+if [ ${#payload} -le 2800 ]; then
+    rest=
+elif [ -z "$rest" ]; then
     IFS=,
     # shellcheck disable=SC2086
-    set -- ${rest:-$payload}
+    set -- $payload
     [ $# -le 30 ] || shift $(($# - 30))
     while rest="$*" && [ ${#rest} -gt 1000 ] && [ $# -gt 0 ]; do shift; done
-else
-    rest=
 fi
 
 swap / , "${TMUX%,*,*}"

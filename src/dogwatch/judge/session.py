@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dogwatch.judge.turn import Turn, fuse
 from dogwatch.model.policy import Policy
-from dogwatch.model.turns import Moved, SessionFacts, SessionMemory
+from dogwatch.model.turns import Moved, Said, SessionFacts, SessionMemory
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
 
@@ -22,12 +22,17 @@ CPU_RATE, IO_RATE = 0.02, 65536.0
 """Share of a core and bytes per second from which on tools count as moving."""
 RATE_SPAN = 1.0
 QUIET_AFTER = 60.0
-MIDDAY = {"permission": "a permission", "question": "an answer", "trust": "a word on trusting the folder",
-          "login": "a login", "menu": "a choice in a menu", "startup-dialog": "an answer to a dialog"}  # fmt: skip
+UNWATCHED = 10.0
+"""Seconds between two looks beyond which nobody watched: that time is nobody's silence."""
+WAITS_FOR = {
+    "permission": "a permission", "question": "an answer", "trust": "a word on trusting the folder",
+    "login": "a login", "menu": "a choice in a menu", "startup-dialog": "an answer to a dialog",
+}  # fmt: skip
 
 
 def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> tuple[Verdict, SessionMemory]:
     """What is true of a session, and what to remember for the next look."""
+    memory = _awake(memory, facts.now)
     sayings = _sayings(facts, memory)
     turn = fuse(facts.said, facts.there, {source: since for source, (_, since) in sayings.items()}, facts.wall)
     turn, pending = _settled(turn, facts, memory)
@@ -36,12 +41,25 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
     moved, tools = _moved(facts, memory, fresh=fresh)
     kept = SessionMemory(
         turn.turn, turn.detail, since, pending, sayings, moved, tools,
-        None if memory is None or fresh else memory.stale_since, turn.until,
+        None if memory is None or fresh else memory.stale_since, turn.until, facts.now,
     )  # fmt: skip
     verdict = _said(facts, turn, since, watched=memory is not None)
     if turn.turn == "working" and memory is not None:
         verdict, kept = _progress(verdict, kept, facts.now, policy)
     return verdict, kept
+
+
+def _awake(memory: SessionMemory | None, now: float) -> SessionMemory | None:
+    """The memory of a watcher that slept or was stopped: every moment that silence is reckoned from moves along."""
+    gap = 0.0 if memory is None else now - memory.looked - UNWATCHED
+    if memory is None or gap <= 0:
+        return memory
+    cpu, io, taken, last = memory.tools
+    return memory._replace(
+        since=memory.since + gap, tools=(cpu, io, taken + gap, last + gap),
+        moved={name: moved._replace(at=moved.at + gap) for name, moved in memory.moved.items()},
+        stale_since=None if memory.stale_since is None else memory.stale_since + gap,
+    )  # fmt: skip
 
 
 def _sayings(facts: SessionFacts, memory: SessionMemory | None) -> dict[str, tuple[str, float]]:
@@ -143,10 +161,10 @@ def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Ve
     )  # fmt: skip
 
 
-def _heard(said: object) -> str:
-    words = f"{said.turn} ({said.detail})" if said.detail else said.turn  # type: ignore[attr-defined]
-    until = f" until {said.until}" if said.until else ""  # type: ignore[attr-defined]
-    return f"{words}{until}, by rule {said.rule}"  # type: ignore[attr-defined]
+def _heard(said: Said) -> str:
+    words = f"{said.turn} ({said.detail})" if said.detail else said.turn
+    until = f" until {said.until}" if said.until else ""
+    return f"{words}{until}, by rule {said.rule}"
 
 
 def _state(facts: SessionFacts, turn: Turn) -> tuple[str, str, str]:
@@ -157,7 +175,7 @@ def _state(facts: SessionFacts, turn: Turn) -> tuple[str, str, str]:
             doing = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
             return "working", doing.get(turn.detail, "a turn is under way"), process
         case "waiting":
-            return "waiting", f"it waits for {MIDDAY.get(turn.detail, 'a person')}", process
+            return "waiting", f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}", process
         case "limited":
             return "limited", f"it hit a limit{f', until {turn.until}' if turn.until else ''}", process
         case "idle":

@@ -79,3 +79,5 @@ class SessionMemory(Value):
     """CPU seconds and bytes of tools, when taken, when they last moved."""
     stale_since: float | None
     until: str = ""
+    looked: float = 0.0
+    """Monotonic moment of the last look."""

@@ -54,9 +54,17 @@ def test_a_thinking_model_with_a_spinner_is_not_stuck_before_ten_minutes() -> No
 def test_the_first_stale_look_is_a_suspicion_only() -> None:
     watch = Watch()
     watch.look("working")
-    verdict = watch.look("working", after=700, spinner="moved")
+    verdict = watch.silence(600, spinning=True)
     assert (verdict.state, verdict.progress) == ("working", "stalled")
     assert verdict.deadline == ("stuck unless it moves", PATIENT.grace_s)
+
+
+def test_time_in_which_nobody_looked_does_not_count() -> None:
+    """Rule 7: a watcher that slept for an hour has not seen an hour of silence."""
+    watch = Watch()
+    watch.look("working")
+    watch.look("working", after=3600, spinner="moved")
+    assert watch.silence(500, spinning=True).progress == "quiet"
 
 
 def test_a_frozen_screen_counts_sooner() -> None:
@@ -100,8 +108,8 @@ def test_a_tool_that_uses_next_to_nothing_is_no_progress() -> None:
 def test_whoever_waits_is_never_stuck(turn: str) -> None:
     """Rule 8."""
     watch = Watch()
-    for _ in range(100):
-        verdict = watch.look(turn, after=60.0)
+    for _ in range(200):
+        verdict = watch.look(turn, after=9.0)
     assert verdict.state == turn
 
 
