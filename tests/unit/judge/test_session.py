@@ -174,3 +174,12 @@ def test_suspended_waits_for_a_person() -> None:
 def test_drift_is_in_the_evidence() -> None:
     verdict = Watch().look("idle", notes=("drift: 9.9 is newer than any tested",))
     assert [piece.says for piece in verdict.against] == ["drift: 9.9 is newer than any tested"]
+
+
+def test_what_moved_in_an_earlier_turn_is_not_frozen_in_this_one() -> None:
+    watch = Watch()
+    watch.look("working")
+    watch.look("working", spinner="a")
+    watch.look("idle")
+    watch.look("working")
+    assert watch.silence(200).progress == "quiet"
