@@ -21,15 +21,21 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{PREVIOUS}: runs the older pinned version of an agent")
 
 
-def each(*names: str, ages: tuple[str, ...] = ("current", PREVIOUS)) -> list[Any]:
+def each(*, previous: bool) -> list[Any]:
     """Parameters (agent, age) with their marks: `-m "claude and not previous"` chooses from them."""
-    return [
-        pytest.param(
-            name, age, id=name if age == "current" else f"{name}-{age}",
-            marks=[getattr(pytest.mark, name.partition("-")[0]), *([pytest.mark.previous] if age == PREVIOUS else [])],
-        )
-        for age in ages for name in names or AGENTS
-    ]  # fmt: skip
+    found = [pytest.param(name, "current", id=name, marks=_mark(name)) for name in AGENTS]
+    if previous:
+        found += [
+            pytest.param(name, PREVIOUS, id=f"{name}-{PREVIOUS}", marks=[_mark(name), pytest.mark.previous])
+            for name in AGENTS
+            if name != "codex-nodaemon"  # the older one has no daemon at all
+        ]
+    return found
+
+
+def _mark(name: str) -> pytest.MarkDecorator:
+    found: pytest.MarkDecorator = getattr(pytest.mark, name.partition("-")[0])
+    return found
 
 
 def need(agent: str, version: str | None = None) -> installs.Install:

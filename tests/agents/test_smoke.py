@@ -35,7 +35,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize(("agent", "age"), each())
+@pytest.mark.parametrize(("agent", "age"), each(previous=True))
 def test_a_session(lab: Lab, agent: str, age: str) -> None:
     need(agent, age)
     ways = WAYS[agent.partition("-")[0]]

@@ -115,6 +115,8 @@ def codex(place: Place, wish: Wish, *, daemon: bool = True) -> Launch:
     config: dict[str, Any] = {
         "model": "gpt-5.1-codex", "model_provider": "fake", "check_for_update_on_startup": False,
         "analytics": {"enabled": False}, "model_providers": {"fake": provider},
+        # Else its sandbox makes directories in /tmp to mount upon, and leaves them there when it is killed.
+        "sandbox_workspace_write": {"exclude_slash_tmp": True},
     }  # fmt: skip
     if wish.trusted:
         config |= {"approval_policy": "on-request", "sandbox_mode": "workspace-write"}
@@ -135,7 +137,10 @@ def codex(place: Place, wish: Wish, *, daemon: bool = True) -> Launch:
             nested = {part: nested}
         config = _merge(config, nested)
     _write(place.home / ".codex/config.toml", "".join(_toml(config)))
-    return Launch(argv, {"FAKE_API_KEY": place.key}, r"(?m)^› (?!\d)", answers)  # noqa: RUF001
+    # The prompt is there from the start, but as long as the lines of the banner say so, older versions lose an Enter.
+    loading = r">_ OpenAI Codex.*\n(?:.*\n){0,3}?.*\bloading\b"
+    prompt = rf"(?m)\A(?![\s\S]*{loading})[\s\S]*^› (?!\d)"  # noqa: RUF001
+    return Launch(argv, {"FAKE_API_KEY": place.key}, prompt, answers)
 
 
 def codex_nodaemon(place: Place, wish: Wish) -> Launch:

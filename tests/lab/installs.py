@@ -97,13 +97,21 @@ def fetch(install: Install) -> None:
     new.mkdir(parents=True)
     (new / "package.json").write_text("{}\n")
     quiet = ["--no-audit", "--no-fund", "--no-package-lock", "--no-save", "--loglevel=error"]
+    # Scripts of packages start the agent to try it (OpenCode's does), and it must not settle in the user's home.
+    scratch = new / ".home"
+    scratch.mkdir()
+    home = os.path.expanduser("~")
+    own = {"NPM_CONFIG_USERCONFIG": os.path.join(home, ".npmrc"), "NPM_CONFIG_CACHE": os.path.join(home, ".npm")}
+    env = own | dict(os.environ) | {"HOME": str(scratch), "TMPDIR": str(scratch)}
+    env = {name: value for name, value in env.items() if not name.startswith("XDG_")}
     call = subprocess.run(
-        ["npm", "install", *quiet, *install.packages], cwd=new, capture_output=True, text=True, check=False
+        ["npm", "install", *quiet, *install.packages], cwd=new, env=env, capture_output=True, text=True, check=False
     )
     if call.returncode or not (new / "node_modules" / ".bin" / install.command).exists():
         shutil.rmtree(new, ignore_errors=True)
         said = "\n".join((call.stderr or call.stdout).strip().splitlines()[-12:])
         raise SystemExit(f"agents: npm could not install {' '.join(install.packages)} (exit {call.returncode})\n{said}")
+    shutil.rmtree(scratch, ignore_errors=True)
     (new / STAMP).write_text(json.dumps(list(install.packages)))
     shutil.rmtree(install.directory, ignore_errors=True)
     new.rename(install.directory)

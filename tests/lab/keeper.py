@@ -84,13 +84,20 @@ def end_all() -> bool:
     return False
 
 
-def tidy(root: Path) -> None:
-    """Remove what agents of this lab left outside it: Codex has its daemon's sockets in /tmp whatever TMPDIR says."""
-    for link in root.glob("*/.codex/app-server-*/*.sock"):
-        if link.is_symlink():
-            socket_path = os.readlink(link)
-            for path in (socket_path, socket_path + ".lock"):
-                Path(path).unlink(missing_ok=True)
+def sockets(root: Path) -> set[str]:
+    """Sockets of this lab outside of it: Codex has its daemon's in /tmp whatever TMPDIR says, and links to them."""
+    links = root.glob("*/.codex/app-server-*/*.sock")
+    linked = {os.readlink(link) for link in links if link.is_symlink()}
+    # The kernel lists what is bound in this network, and a path is the last of eight columns.
+    rows = [row.split(None, 7) for row in Path("/proc/self/net/unix").read_text(errors="surrogateescape").splitlines()]
+    bound = {row[7] for row in rows if len(row) == 8 and row[7].startswith("/")}
+    return {path for path in linked | bound if not Path(path).is_relative_to(root)}
+
+
+def tidy(left: set[str]) -> None:
+    for path in left:
+        for name in (path, path + ".lock"):
+            Path(name).unlink(missing_ok=True)
 
 
 def main() -> None:
@@ -105,13 +112,19 @@ def main() -> None:
     loopback_up()
     serve(asked.root, bodies=asked.bodies)
     tmux = ["tmux", "-D", "-S", str(asked.root / "tmux"), "-f", str(asked.root / "tmux.conf")]
-    # The tmux server is cleaned of our ignored signals: children inherit those.
-    subprocess.Popen(tmux, cwd="/", stdin=subprocess.DEVNULL, preexec_fn=_plain_signals)  # noqa: PLW1509
+    # The tmux server is cleaned of our ignored signals: children inherit those. And it does not hold our own output:
+    # who reads that would wait for the server when we are no more.
+    with open(asked.root / "tmux.log", "wb") as log:
+        subprocess.Popen(
+            tmux, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            preexec_fn=_plain_signals,  # noqa: PLW1509
+        )  # fmt: skip
     print("ready", os.readlink("/proc/self/ns/net"), flush=True)
     os.set_blocking(0, True)
     sys.stdin.buffer.read()
+    left = sockets(asked.root)
     gone = end_all()
-    tidy(asked.root)
+    tidy(left | sockets(asked.root))
     if not asked.keep:
         shutil.rmtree(asked.root, ignore_errors=True)
     for pid in processes.below(os.getpid()):

@@ -22,7 +22,9 @@ from tests.lab.server import journal
 
 REPOSITORY = Path(__file__).parents[2]
 
-_TMUX_CONF = """set -g default-terminal "tmux-256color"
+# Whatever shell the user has, or has not: what starts the sessions is written for sh.
+_TMUX_CONF = """set -g default-shell /bin/sh
+set -g default-terminal "tmux-256color"
 set -g remain-on-exit on
 set -g history-limit 5000
 set -g set-titles off
@@ -93,8 +95,9 @@ class Lab:
         deadline = time.monotonic() + PATIENCE
         while not (self.root / "tmux").is_socket():
             if time.monotonic() > deadline:
+                said = (self.root / "tmux.log").read_text()
                 self.close()
-                raise LabFailed("tmux did not start")
+                raise LabFailed(f"tmux did not start: {said}")
             time.sleep(0.01)
         return self
 
@@ -112,8 +115,8 @@ class Lab:
             _, said = keeper.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             keeper.kill()
-            said = "the keeper had to be killed"
-            keeper.wait()
+            _, said = keeper.communicate()
+            said += "the keeper had to be killed"
         left = self.alive()
         if left or keeper.returncode:
             told = "\n".join(f"{pid} {processes.command(pid)}" for pid in left)

@@ -27,19 +27,25 @@ set -f
 newline='
 '
 
-piece() { # the next piece of the payload, within two seconds
-    # shellcheck disable=SC2086
-    if dd count=0 iflag=nonblock </dev/null; then
-        tries=0
-        until dd bs=1048576 count=1 iflag=nonblock $from || [ $((tries += 1)) -gt 40 ]; do sleep 0.05; done
-    elif command -v timeout >/dev/null; then # a dd that can only wait
-        timeout 2 dd bs=1048576 count=1
-    else
-        dd bs=1048576 count=1
-    fi
+may_wait() { # whether standard input can be waited at: a pipe, or anything if dd knows no other way
+    [ -n "$from" ] || ! dd count=0 iflag=nonblock </dev/null
 }
-
-all() { # the rest of a payload that came in pieces, and the end of a long one
+within() { # run a program for two seconds at most
+    if command -v timeout >/dev/null; then timeout 2 "$@"; else "$@"; fi
+}
+piece() { # what comes next from a socket, within two seconds
+    tries=0
+    until dd bs=1048576 count=1 iflag=nonblock || [ $((tries += 1)) -gt 40 ]; do sleep 0.05; done
+}
+late() { # nothing was there
+    if may_wait; then payload=$(within dd bs=65536 count=1); else payload=$(piece); fi
+}
+long() { # more is to come
+    if may_wait; then
+        rest=$(within tail -c 1000)
+        [ ${#rest} -ge 1000 ] || payload=$payload$rest
+        return
+    fi
     last=$payload
     pieces=0
     while [ $((pieces += 1)) -le 999 ] && more=$(piece) && [ -n "$more" ]; do
@@ -47,7 +53,7 @@ all() { # the rest of a payload that came in pieces, and the end of a long one
         rest=$last$more
         last=$more
     done
-    [ ${#payload} -le 2800 ] || rest=$(printf %s "$rest" | tail -c 1000)
+    rest=$(printf %s "$rest" | tail -c 1000)
 }
 
 if [ $# -gt 2 ]; then
@@ -60,10 +66,10 @@ else
     from=
     [ -p /proc/self/fd/0 ] && [ -r /proc/self/fd/0 ] && from=if=/proc/self/fd/0
     # shellcheck disable=SC2086 # no word if it is empty
-    payload=$(dd bs=65536 count=1 iflag=nonblock $from) || payload=$(piece)
+    payload=$(dd bs=65536 count=1 iflag=nonblock $from) || late
     case $payload in
     *'}') ;; # all is there, although the sender may never close
-    *) all ;;
+    *) long ;;
     esac
 fi
 { [ -n "$payload" ] && [ -n "$agent" ] && [ -d "$spool" ] && [ -w "$spool" ]; } || exit 0
@@ -89,7 +95,7 @@ case $payload$rest in
 esac
 if [ ${#payload} -le 2800 ]; then
     rest=
-elif [ -z "$rest" ]; then
+elif [ ${#rest} -lt 1000 ]; then
     IFS=,
     # shellcheck disable=SC2086
     set -- $payload

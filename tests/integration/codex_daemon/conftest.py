@@ -6,8 +6,16 @@ from pathlib import Path
 import pytest
 
 from dogwatch.model.session import Running
+from dogwatch.senses import codex_daemon
 from dogwatch.senses.codex_daemon import CodexDaemon, begun
+from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, MAIN, Daemon
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no reason to fail; tests of the limit itself set it again."""
+    monkeypatch.setattr(codex_daemon, "LIMIT", PATIENCE)
 
 
 @pytest.fixture

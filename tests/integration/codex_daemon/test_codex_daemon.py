@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from dogwatch.model.session import Report, Running
-from dogwatch.senses.codex_daemon import LIMIT, CodexDaemon, begun
+from dogwatch.senses import codex_daemon
+from dogwatch.senses.codex_daemon import CodexDaemon, begun
+from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, EXCHANGE, MAIN, Daemon, Reader, frame
 
+LIMIT = 0.5
 READING = {"initialize", "initialized", "thread/loaded/list", "thread/read"}
 
 
@@ -199,18 +202,23 @@ def test_a_socket_that_a_dead_daemon_left(home: Path, sense: CodexDaemon, runnin
 
 
 def test_a_daemon_that_does_not_answer_costs_half_a_second(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(codex_daemon, "LIMIT", LIMIT)
     daemon.silent = True
     began = time.monotonic()
     assert trouble(sense.read(running)).startswith("Codex's daemon does not answer")
     assert LIMIT * 0.9 < time.monotonic() - began < LIMIT * 3
+    monkeypatch.setattr(codex_daemon, "LIMIT", PATIENCE)
     daemon.silent = False
     daemon.state = "idle"
     assert words(sense.read(running))["status"] == "idle"
 
 
-def test_a_daemon_that_does_not_even_accept(home: Path, sense: CodexDaemon, running: Running) -> None:
+def test_a_daemon_that_does_not_even_accept(
+    home: Path, sense: CodexDaemon, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codex_daemon, "LIMIT", LIMIT)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(home / "s"))
         listener.listen()

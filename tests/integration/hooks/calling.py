@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -26,8 +27,9 @@ PANE = "%3"
 class Spool:
     """A spool of its own, and a shell that runs the hook on it."""
 
-    def __init__(self, path: Path, shell: str) -> None:
+    def __init__(self, path: Path, shell: str, *, sockets: bool = False) -> None:
         self.path = path
+        self.sockets = sockets
         self.shell = [tool(SHELLS[shell][0]), *SHELLS[shell][1:]]
         self.env = {"PATH": os.environ["PATH"], "TMUX": f"{SOCKET},12,0", "TMUX_PANE": PANE, "LANG": "C.UTF-8"}
 
@@ -42,11 +44,20 @@ class Spool:
 
     def call(self, payload: bytes | dict[str, Any], *more: str, **popen: Any) -> None:
         """Call the hook with a payload on its standard input. Raises BrokenPipeError as an agent would meet it."""
-        process = self.start(*more, **popen)
-        assert process.stdin is not None
-        with process.stdin as pipe:
+        ours, theirs = self.ends()
+        process = self.start(*more, **{"stdin": theirs} | popen)
+        os.close(theirs)
+        with open(ours, "wb") as pipe:
             pipe.write(payload if isinstance(payload, bytes) else json.dumps(payload).encode())
         ended_well(process)
+
+    def ends(self) -> tuple[int, int]:
+        """What an agent writes its payload to, and what the hook reads: agents use pipes, or sockets."""
+        if self.sockets:
+            ours, theirs = socket.socketpair()
+            return ours.detach(), theirs.detach()
+        theirs_too, ours_too = os.pipe()
+        return ours_too, theirs_too
 
     def lines(self) -> list[bytes]:
         return [line for line in self.file.read_bytes().split(b"\n") if line]
@@ -91,5 +102,19 @@ def pane(name: str = PANE, socket: str = SOCKET) -> Pane:
 def spool(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Spool]:
     path = tmp_path / "it's a spool"
     path.mkdir(0o700)
-    yield Spool(path, request.param)
+    found = Spool(path, request.param)
+    if request.param == "busybox":  # all of it
+        tools = tmp_path / "tools"
+        tools.mkdir()
+        for name in ("dd", "timeout", "tail", "find", "mv", "rm", "sleep"):
+            (tools / name).symlink_to(found.shell[0])
+        found.env["PATH"] = f"{tools}:{found.env['PATH']}"
+    yield found
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(params=["pipe", "socket"])
+def either(spool: Spool, request: pytest.FixtureRequest) -> Spool:
+    """A spool whose hook is called over a pipe, and over a socket."""
+    spool.sockets = request.param == "socket"
+    return spool

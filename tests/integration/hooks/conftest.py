@@ -1,3 +1,3 @@
-from tests.integration.hooks.calling import spool
+from tests.integration.hooks.calling import either, spool
 
-__all__ = ["spool"]
+__all__ = ["either", "spool"]

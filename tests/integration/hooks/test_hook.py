@@ -1,18 +1,22 @@
 """The hook keeps what an agent tells it."""
 
+import fcntl
 import json
 import os
 import stat
 import subprocess
+import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dogwatch import proc
 from dogwatch.formats import hooks
 from dogwatch.senses.hooks import Hooks
-from tests.conftest import tool
+from tests.conftest import tool, until
 from tests.integration.hooks.calling import SCRIPT, Spool, ended_well, pane, this_process
 
 STOP = {"session_id": "c", "transcript_path": "/t", "cwd": "/proj", "hook_event_name": "Stop", "background_tasks": []}
@@ -93,11 +97,11 @@ def long(size: int, filler: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("size", [2_000, 3_000, 60_000, 70_000, 5_000_000])
 @pytest.mark.parametrize("filler", ["word, ", '"quoted": {', "üß… ", "x"], ids=["commas", "quotes", "utf-8", "plain"])
-def test_of_a_long_payload_both_ends_are_kept_and_all_of_it_is_read(spool: Spool, size: int, filler: str) -> None:
+def test_of_a_long_payload_both_ends_are_kept_and_all_of_it_is_read(either: Spool, size: int, filler: str) -> None:
     told = long(size, filler)
     told["tool_use_id"] = told.pop("session_id")
-    spool.call(json.dumps({"session_id": "c"} | told, ensure_ascii=False).encode())
-    (line,) = spool.lines()
+    either.call(json.dumps({"session_id": "c"} | told, ensure_ascii=False).encode())
+    (line,) = either.lines()
     assert len(line) < 4096
     found = hooks.event(line.decode("utf-8", "replace"))
     assert found is not None
@@ -111,17 +115,50 @@ def test_a_payload_spread_over_lines_becomes_one(spool: Spool) -> None:
     assert event.words["transcript"] == "/t"
 
 
-def test_a_payload_in_pieces_is_put_together(spool: Spool) -> None:
-    text = json.dumps(STOP).encode()
-    process = spool.start()
-    assert process.stdin is not None
-    with process.stdin as pipe:
-        for at in range(0, len(text), 40):
-            pipe.write(text[at : at + 40])
-            pipe.flush()
+@pytest.mark.parametrize("size", [0, 5_000])
+def test_a_payload_in_pieces_is_put_together(either: Spool, size: int) -> None:
+    text = json.dumps(long(size, "word, ")).encode()
+    ours, theirs = either.ends()
+    process = either.start(stdin=theirs)
+    os.close(theirs)
+    with open(ours, "wb", buffering=0) as pipe:
+        for at in range(0, len(text), 400):
+            pipe.write(text[at : at + 400])
+            until(lambda: unread(pipe.fileno(), process) == 0)
     ended_well(process)
-    (event,) = events(spool)
-    assert (event.name, event.words["background"]) == ("Stop", "0")
+    (event,) = events(either)
+    assert (event.name, event.words["background"]) == ("Stop", "1")
+
+
+def unread(ours: int, process: "subprocess.Popen[bytes]") -> int:
+    """Bytes that the hook has not taken yet; 0 once it has ended."""
+    if process.poll() is not None:
+        return 0
+    request = termios.TIOCOUTQ if stat.S_ISSOCK(os.fstat(ours).st_mode) else termios.FIONREAD
+    return int.from_bytes(fcntl.ioctl(ours, request, b"\0" * 4), sys.byteorder)
+
+
+def test_a_payload_that_comes_late_is_waited_for(either: Spool) -> None:
+    ours, theirs = either.ends()
+    process = either.start(stdin=theirs)
+    os.close(theirs)
+    waits = "dd" if either.shell[0].endswith("busybox") else "sleep" if either.sockets else "timeout"
+    until(lambda: waits in map(proc.command_name, proc.descendants(process.pid)))
+    with open(ours, "wb") as pipe:
+        pipe.write(json.dumps(STOP).encode())
+    ended_well(process)
+    (event,) = events(either)
+    assert event.name == "Stop"
+
+
+def test_nobody_elses_end_of_a_pipe_is_changed(spool: Spool) -> None:
+    ours, theirs = spool.ends()
+    os.write(ours, json.dumps(STOP).encode())
+    ended_well(spool.start(stdin=theirs))
+    assert not fcntl.fcntl(theirs, fcntl.F_GETFL) & os.O_NONBLOCK
+    os.close(ours)
+    os.close(theirs)
+    assert len(events(spool)) == 1
 
 
 # Many at once, and for long -------------------------------------------------------------------------------------------
@@ -173,7 +210,7 @@ def test_a_file_that_is_full_is_moved_aside_and_no_event_is_lost_even_then(spool
 
 def test_a_lock_that_a_killed_hook_left_is_not_for_ever(spool: Spool) -> None:
     spool.call(STOP)
-    spool.file.write_bytes((spool.file.read_bytes() * 10_000)[: 2 * LARGEST])
+    spool.file.write_bytes((spool.file.read_bytes() * 20_000)[: 2 * LARGEST])
     Path(f"{spool.file}.lock").touch()
     spool.call(STOP | {"session_id": "lost"})  # nothing can be written, and it may not move the file
     spool.call(STOP | {"session_id": "kept"})

@@ -106,34 +106,35 @@ def test_a_limit_for_files_that_another_has_set(spool: Spool) -> None:
 # The caller ---------------------------------------------------------------------------------------------------------
 
 
-def test_standard_input_that_is_never_closed(spool: Spool) -> None:
-    process = spool.start()
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(STOP).encode())
-    process.stdin.flush()
+def test_standard_input_that_is_never_closed(either: Spool) -> None:
+    ours, theirs = either.ends()
+    process = either.start(stdin=theirs)
+    os.close(theirs)
+    os.write(ours, json.dumps(STOP).encode())
     began = time.monotonic()
     ended_well(process)
     assert time.monotonic() - began < 1.5, "what was sent is enough"
-    process.stdin.close()
-    assert last(spool) == "c"
+    os.close(ours)
+    assert last(either) == "c"
 
 
-def test_standard_input_on_which_nothing_ever_comes(spool: Spool) -> None:
-    process = spool.start()
+def test_standard_input_on_which_nothing_ever_comes(either: Spool) -> None:
+    ours, theirs = either.ends()
+    process = either.start(stdin=theirs)
+    os.close(theirs)
     ended_well(process)
-    assert process.stdin is not None
-    process.stdin.close()
-    assert list(spool.path.iterdir()) == []
+    os.close(ours)
+    assert list(either.path.iterdir()) == []
 
 
-def test_a_long_payload_that_never_ends(spool: Spool) -> None:
-    process = spool.start()
-    assert process.stdin is not None
-    process.stdin.write(b'{"session_id": "c", "hook_event_name": "Stop", "x": "' + b"x" * 100_000)
-    process.stdin.flush()
-    ended_well(process)
-    process.stdin.close()
-    assert last(spool) == "c"
+def test_a_long_payload_that_never_ends(either: Spool) -> None:
+    ours, theirs = either.ends()
+    process = either.start(stdin=theirs)
+    os.close(theirs)
+    with open(ours, "wb", buffering=0) as pipe:
+        pipe.write(b'{"session_id": "c", "hook_event_name": "Stop", "x": "' + b"x" * 100_000)
+        ended_well(process)
+    assert last(either) == "c"
 
 
 def test_a_terminal_as_standard_input(spool: Spool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from tests.lab.scenes import Scene, claude_work
+from tests.lab.scenes import Scene, claude_dialogs, claude_ends, claude_limits, claude_tricks, claude_work
 
-SCENES: list[Scene] = [*claude_work.SCENES]
+SCENES: list[Scene] = [
+    *claude_work.SCENES, *claude_dialogs.SCENES, *claude_limits.SCENES, *claude_ends.SCENES, *claude_tricks.SCENES,
+]  # fmt: skip

@@ -40,12 +40,12 @@ def passed(pane: AgentPane, moment: float, seconds: float) -> None:
 
 
 def steady(pane: AgentPane, seconds: float = 1.2, timeout: float = LONG) -> None:
-    """Wait until the screen has stood still for so long."""
+    """Wait until the screen has stood still for so long; a bullet may blink."""
     last, since = "", time.monotonic()
 
     def still(_: AgentPane) -> bool:
         nonlocal last, since
-        now = pane.screen()
+        now = pane.screen().replace("●", " ")
         if now != last:
             last, since = now, time.monotonic()
         return time.monotonic() - since > seconds

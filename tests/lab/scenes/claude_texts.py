@@ -1,6 +1,6 @@
 """Words for the model that look like something else: screens of agents, limits, dialogs, shells."""
 
-# ruff: noqa: RUF001  # these are the signs that agents draw
+# ruff: noqa: RUF001, W291  # these are the signs that agents draw
 
 from __future__ import annotations
 

@@ -5,8 +5,22 @@ from __future__ import annotations
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
 from tests.lab.scenes.claude_common import (
-    FREE, LONG, STATUSLINE, agent, alive, over, passed, paste, press, reply, send, steady, there, told, turn,
-)  # fmt: skip
+    FREE,
+    LONG,
+    STATUSLINE,
+    agent,
+    alive,
+    over,
+    passed,
+    paste,
+    press,
+    reply,
+    send,
+    steady,
+    there,
+    told,
+    turn,
+)
 from tests.lab.scenes.claude_texts import FAKE_END, FAKE_SHELL, LECTURE
 
 
@@ -44,7 +58,8 @@ def tools(pane: AgentPane, shots: Shots) -> None:
     there(pane, "one")
     pane.until(lambda _: alive(pane, "sleep 31"), LONG)
     passed(pane, moment, 6)
-    steady_verb(pane)
+    pane.until(r"for shortcuts\n +\+\d lines", LONG)
+    assert alive(pane, "sleep 31")
     shots.take(pane, "s100x30-tool-prints-idle-screen", "working", "tool")
     pane.keys("Escape")
     pane.until(lambda _: not alive(pane, "sleep 31"), LONG, what="the end of the tool")
@@ -55,11 +70,6 @@ def tools(pane: AgentPane, shots: Shots) -> None:
     there(pane, "four")
     pane.until(lambda _: alive(pane, "sleep 35"), LONG)
     shots.take(pane, "s100x30-three-tools", "working", "tool")
-
-
-def steady_verb(pane: AgentPane) -> None:
-    """Wait until the tool's output is on the screen."""
-    pane.until("Running", LONG)
 
 
 def fake_end_then_tool(pane: AgentPane, shots: Shots) -> None:
@@ -153,7 +163,8 @@ def background(pane: AgentPane, shots: Shots) -> None:
 
 def compact(pane: AgentPane, shots: Shots) -> None:
     """/compact while it lasts and after it, then /clear."""
-    turn(pane, "hello [[text a first reply]]")
+    for word in ("first", "second", "third"):
+        turn(pane, f"hello [[text a {word} reply]]")
     moment = send(pane, "/compact [[slow 8]]+[[text a summary of all]]")
     passed(pane, pane.until_model("first-byte", LONG, after=moment)["t"], 3)
     shots.take(pane, "compacting", "working", "model")
@@ -186,8 +197,9 @@ def hidden(pane: AgentPane, shots: Shots) -> None:
     """A long draft that leaves no room for anything else, at work and at rest."""
     moment = send(pane, "wait [[slow 25]]")
     pane.until_model("first-byte", LONG, after=moment)
-    paste(pane, "\n".join(f"point {number}: think about it" for number in range(1, 9)))
-    pane.until("point 8|Pasted", LONG)
+    for number in range(1, 12):
+        pane.type(f"point {number}: think", enter=False)
+        press(pane, "M-Enter")
     passed(pane, moment, 6)
     shots.take(pane, "s60x15-busy-long-draft", "working", "model")
     over(pane, moment)

@@ -1,5 +1,6 @@
 """What the scenes of Codex have in common: things a person does, and words that look like what they are not."""
 
+# ruff: noqa: RUF001  # Codex draws with such characters
 from __future__ import annotations
 
 import os
@@ -34,7 +35,7 @@ Do you want to proceed?
 You've hit your session limit · resets 10:29pm (UTC)
 ⬝■■■■■■⬝  esc interrupt
 ⠋ Thinking... (esc to cancel, 4s)
-△ Permission required   Allow once   Allow always   Reject"""  # noqa: RUF001
+△ Permission required   Allow once   Allow always   Reject"""
 SHELL = """The last lines of the pane were:
 
 Killed
@@ -53,14 +54,25 @@ def send(pane: AgentPane, text: str) -> float:
 
 def enter(pane: AgentPane, before: float) -> float:
     """Press Enter until the model is asked: keys that follow typed words at once count as a paste."""
+
+    def asked(seen: AgentPane) -> bool:
+        return any(e["event"] == "began" and e["main"] and e["t"] > before for e in seen.journal())
+
+    press(pane, "Enter", asked)
+    return float(pane.until_model("began", after=before, main=True)["t"])
+
+
+def press(pane: AgentPane, key: str, done: Callable[[AgentPane], object]) -> None:
+    """Press a key until it has been taken."""
     for attempt in range(4):
         time.sleep(0.3 * (attempt + 1))
-        pane.keys("Enter")
+        pane.keys(key)
         try:
-            return float(pane.until_model("began", 6, after=before, main=True)["t"])
+            pane.until(done, 6)
         except NeverShown:
             continue
-    raise NeverShown(f"the model was never asked; the screen:\n{pane.screen()}")
+        return
+    raise NeverShown(f"{key} was never taken; the screen:\n{pane.screen()}")
 
 
 def reply(pane: AgentPane, name: str, text: str) -> None:
@@ -73,7 +85,11 @@ def paste(pane: AgentPane, text: str) -> None:
     before = pane.screen()
     pane.tmux("set-buffer", "-b", "scene", text)
     pane.tmux("paste-buffer", "-p", "-d", "-b", "scene", "-t", pane.pane_id)
-    pane.until(lambda seen: seen.screen() != before, what="what was pasted")
+    changed(pane, before)
+
+
+def changed(pane: AgentPane, before: str) -> None:
+    pane.until(lambda seen: seen.screen() != before, what="a change")
 
 
 def finish(pane: AgentPane, since: float, count: int = 1) -> None:
@@ -94,13 +110,14 @@ def rest(pane: AgentPane, calm: float = 1.5) -> None:
 
 
 def still(pane: AgentPane, calm: float, look: Callable[[AgentPane], str]) -> None:
-    state = ["", 0.0]
+    shown, since = "", 0.0
 
     def unmoved(seen: AgentPane) -> bool:
+        nonlocal shown, since
         now, what = time.monotonic(), look(seen)
-        if what != state[0]:
-            state[:] = [what, now]
-        return now - float(state[1]) > calm
+        if what != shown:
+            shown, since = what, now
+        return now - since > calm
 
     pane.until(unmoved, LONG, what="stillness")
 
@@ -118,11 +135,15 @@ def held(name: str, before: str = "") -> str:
 def running(pane: AgentPane, name: str) -> None:
     """Wait until the tool is running, and until the screen has been drawn since."""
     pane.until(lambda seen: (seen.cwd / f"{name}-on").exists(), LONG, what=f"the tool {name}")
-    pane.until(r"• (?:Running|Ran|Waited|Waiting)|You ran", LONG)
+    passed(pane, (pane.cwd / f"{name}-on").stat().st_mtime, 2)
 
 
 def release(pane: AgentPane, name: str) -> None:
     (pane.cwd / f"{name}-off").touch()
+
+
+def command(pane: AgentPane) -> str:
+    return "codex --no-daemon" if pane.agent == "codex-nodaemon" else "codex"
 
 
 def front(pane: AgentPane) -> int:

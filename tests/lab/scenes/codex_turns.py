@@ -1,8 +1,7 @@
 """Codex at work: thinking, speaking, running tools, silent; with drafts and queued messages."""
 
+# ruff: noqa: RUF001  # Codex draws with such characters
 from __future__ import annotations
-
-import time
 
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
@@ -65,7 +64,7 @@ def tools(pane: AgentPane, shots: Shots) -> None:
     pane.keys("Escape")
     pane.until("interrupted")
     do.rest(pane)
-    shots.take(pane, "tools-interrupted", "idle", "interrupted")
+    shots.take(pane, "tools-interrupted", "idle")  # the tools run on
 
 
 def queued(pane: AgentPane, shots: Shots) -> None:
@@ -111,8 +110,7 @@ def short_turn(pane: AgentPane, shots: Shots) -> None:
 
 def user_shell(pane: AgentPane, shots: Shots) -> None:
     pane.type("!" + do.held("a"), enter=False)
-    time.sleep(do.LONG / 100)
-    pane.keys("Enter")
+    do.press(pane, "Enter", lambda seen: (seen.cwd / "a-on").exists())
     do.running(pane, "a")
     shots.take(pane, "user-shell", "working", "tool")
     do.release(pane, "a")

@@ -26,8 +26,8 @@ def quits(pane: AgentPane, shots: Shots) -> None:
     settle(pane)
     pane.keys("-l", "gemini")
     pane.keys("Enter")
-    pane.ready()
-    settle(pane)
+    pane.until("no sandbox")
+    settle(pane, 2)
     shots.take(pane, "started-again-80x24", "idle")
 
 
@@ -62,10 +62,10 @@ def terminated(pane: AgentPane, shots: Shots) -> None:
 
 
 def suspended(pane: AgentPane, shots: Shots) -> None:
-    turn(pane, "hello there")
-    for _ in range(2):
-        pane.keys("C-z")
-        settle(pane)
+    settle(pane)
+    pane.keys("C-z")
+    pane.until("(?i)again to suspend")  # where there is something to undo, it undoes
+    pane.keys("C-z")
     pane.until(lambda pane: pane.facts()["pane_current_command"] == "bash", what="the shell")
     assert agents(pane), "it is only stopped"
     settle(pane)

@@ -6,7 +6,7 @@ from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
 from tests.lab.scenes.gemini_steps import PERMISSION, TRUE_COLOUR, allow, close, dialog, menu, settle, turn
 
-LONG_FILE = "\\n".join(f"line {number} of a long file" for number in range(1, 80))
+LONG_FILE = "\\n".join(f"line {number}" for number in range(1, 45))
 QUESTIONS = (
     '{"questions":['
     '{"question":"Which colours do you like","header":"Colours","type":"choice","multiSelect":true,'
@@ -17,39 +17,47 @@ QUESTIONS = (
 
 
 def permissions(pane: AgentPane, shots: Shots) -> None:
-    dialog(pane, "a [[write a.txt one\\ntwo\\nthree]]")
-    shots.take(pane, "permission-write-80x24", "waiting", "permission")
+    command = "; ".join(f"echo step {number} of a very long command line" for number in range(1, 14))
+    fetch = '[[tool web_fetch {"prompt":"fetch http://127.0.0.1:9/x please"}]]'
+    dialog(
+        pane, f"a [[write a.txt one\\ntwo\\nthree]] [[write long.txt {LONG_FILE}]] {fetch} [[bash touch m1; {command}]]"
+    )
     pane.keys("Down", "Down")
+    pane.until("● 3")
     settle(pane, 0.6)
     shots.take(pane, "permission-write-third-80x24", "waiting", "permission")
-    pane.keys("Escape")
+    pane.keys("Up", "Up")
+    pane.until("● 1")
+    pane.keys("Enter")
+    pane.until("long.txt")
+    pane.until(PERMISSION)
     settle(pane)
-    dialog(pane, f"b [[write long.txt {LONG_FILE}]]")
     shots.take(pane, "permission-long-diff-80x24", "waiting", "permission")
-    pane.keys("Escape")
+    pane.keys("Enter")
+    pane.until("URLs to fetch")
     settle(pane)
-    dialog(pane, 'c [[tool web_fetch {"prompt":"fetch http://127.0.0.1:9/x please"}]]')
     shots.take(pane, "permission-fetch-80x24", "waiting", "permission")
-    pane.keys("Escape")
+    pane.keys("Enter")
+    pane.until("step 13")
+    pane.until(PERMISSION)
     settle(pane)
-    command = "; ".join(f"echo step {number} of a very long command line" for number in range(1, 30))
-    dialog(pane, f"d [[bash touch m1; {command}]]")
     shots.take(pane, "permission-long-command-80x24", "waiting", "permission")
     allow(pane, "m1")
     pane.until("Tool finished")
     settle(pane)
     shots.take(pane, "ended-after-tool-80x24", "idle", "turn-ended")
     pane.keys("C-y")
+    pane.until("YOLO")
     settle(pane)
     shots.take(pane, "yolo-mode-80x24", "idle", "turn-ended")
 
 
 def several(pane: AgentPane, shots: Shots) -> None:
-    """Two tools in one reply: one asks while the other has run, and again for the second."""
+    """Three tools in one reply: they ask one after the other, and only then run."""
     dialog(pane, "a [[bash touch m1; echo one]]+[[bash touch m2; sleep 60]]+[[write a.txt one]]")
     shots.take(pane, "permission-first-of-three-100x30", "waiting", "permission")
-    allow(pane, "m1")
-    pane.until("touch m2")
+    pane.keys("Enter")
+    pane.until(r"\? Shell  touch m2")
     pane.until(PERMISSION)
     settle(pane, 0.6)
     shots.take(pane, "permission-second-of-three-100x30", "waiting", "permission")
@@ -66,7 +74,10 @@ def questions(pane: AgentPane, shots: Shots) -> None:
     pane.keys("Escape")
     settle(pane)
     shots.take(pane, "question-dismissed-100x30", "idle", "interrupted")
-    dialog(pane, f"b [[tool ask_user {QUESTIONS}]]", "Which colours")
+
+
+def several_questions(pane: AgentPane, shots: Shots) -> None:
+    dialog(pane, f"b [[tool ask_user {QUESTIONS}]]", "Which colours[^$]*Enter to")
     shots.take(pane, "question-multi-100x30", "waiting", "question")
     pane.keys("Right")
     settle(pane, 0.6)
@@ -77,10 +88,16 @@ def questions(pane: AgentPane, shots: Shots) -> None:
 
 
 def plan(pane: AgentPane, shots: Shots) -> None:
-    plans = pane.home / ".gemini"
-    plans.mkdir(exist_ok=True)
-    dialog(pane, 'a [[tool enter_plan_mode {"reason":"to think"}]]')
+    (pane.cwd / "plans").mkdir()
+    (pane.cwd / "plans/plan.md").write_text("# Plan\n\n1. Read\n2. Write\n3. Test\n")
+    leave = '[[tool exit_plan_mode {"plan_filename":"plan.md"}]]'
+    dialog(pane, f'a [[tool enter_plan_mode {{"reason":"to think"}}]] {leave}', r"● 1\.")
     shots.take(pane, "plan-enter-80x24", "waiting", "permission")
+    pane.keys("Enter")
+    pane.until("Test")
+    pane.until(r"● 1\.|●  1\.")
+    settle(pane)
+    shots.take(pane, "plan-approval-80x24", "waiting", "permission")
 
 
 def menus(pane: AgentPane, shots: Shots) -> None:
@@ -93,11 +110,18 @@ def menus(pane: AgentPane, shots: Shots) -> None:
         ("/footer", "Configure Footer", "footer", "menu"),
         ("/privacy", "Press Esc to exit", "privacy", "menu"),
         ("/resume", "Chat Sessions", "resume", "menu"),
-        ("/editor", "Select Editor", "editor", "menu"),
     ):
         menu(pane, command, shown)
         shots.take(pane, f"menu-{name}", "waiting", detail)
         close(pane)
+
+
+def lists(pane: AgentPane, shots: Shots) -> None:
+    """A menu that is taller than the pane, and what leaves the turn as it is."""
+    turn(pane, "hello there")
+    menu(pane, "/editor", "Workspace Settings")
+    shots.take(pane, "menu-editor-80x24", "waiting", "menu")
+    close(pane)
     pane.keys("C-r")
     pane.until(r"\(r:\)")
     settle(pane)
@@ -136,8 +160,14 @@ SCENES: list[Scene] = [
     Scene("permissions", permissions, {"size": (80, 24), "env": TRUE_COLOUR}),
     Scene("several", several, {"size": (100, 30), "env": TRUE_COLOUR}),
     Scene("questions", questions, {"size": (46, 14), "env": TRUE_COLOUR}),
-    Scene("plan", plan, {"size": (80, 24), "env": TRUE_COLOUR}),
+    Scene("multi", several_questions, {"size": (100, 30), "env": TRUE_COLOUR}),
+    Scene(
+        "plan",
+        plan,
+        {"size": (80, 24), "env": TRUE_COLOUR, "settings": {"general": {"plan": {"directory": "plans"}}}},
+    ),
     Scene("menus", menus, {"size": (80, 24), "env": TRUE_COLOUR}),
+    Scene("lists", lists, {"size": (80, 24), "env": TRUE_COLOUR}),
     Scene("trust", trust, {"size": (46, 14), "trusted": False, "ready": False, "env": TRUE_COLOUR}),
     Scene("login", login, {"size": (60, 15), "onboarded": False, "ready": False, "env": {"GEMINI_API_KEY": ""}}),
 ]

@@ -43,11 +43,12 @@ def ask(pane: AgentPane, prompt: str) -> float:
     return asked
 
 
-def turn(pane: AgentPane, prompt: str, event: str = "ended") -> None:
-    """A whole turn of one model call."""
+def turn(pane: AgentPane, prompt: str, event: str = "ended", shown: str = "") -> None:
+    """A whole turn of one model call, until the words that end it are there."""
     asked = ask(pane, prompt)
     pane.until_model(event, LONG, after=asked, main=True)
-    settle(pane)
+    pane.until(shown, LONG)
+    settle(pane, 2)
 
 
 def dialog(pane: AgentPane, prompt: str, shown: str = PERMISSION) -> None:
@@ -67,11 +68,11 @@ def allow(pane: AgentPane, mark: str) -> float:
     return time.time()
 
 
-def tool(pane: AgentPane, mark: str, command: str, before: str = "") -> None:
+def tool(pane: AgentPane, mark: str, command: str, before: str = "", shown: str = PERMISSION) -> None:
     """Have a shell command run that touches a file and then does what is said."""
-    dialog(pane, f"{before}[[bash touch {mark}; {command}]]")
+    dialog(pane, f"{before}[[bash touch {mark}; {command}]]", shown)
     allow(pane, mark)
-    pane.until(PERMISSION, LONG, gone=True)
+    pane.until(shown, LONG, gone=True)
 
 
 def passed(pane: AgentPane, since: float, seconds: float) -> None:

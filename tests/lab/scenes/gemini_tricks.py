@@ -10,8 +10,8 @@ from tests.lab.scenes.gemini_steps import (
     TRUE_COLOUR,
     ask,
     dialog,
-    paste,
     passed,
+    paste,
     say,
     settle,
     tool,
@@ -19,6 +19,7 @@ from tests.lab.scenes.gemini_steps import (
 )
 
 PLAIN = {"ui": {"hideWindowTitle": True}}
+STATIC = {"ui": {"dynamicWindowTitle": False}}
 RULE = "─" * 98
 FAKE_IDLE = f"""So far so good. Request cancelled, and then:
 
@@ -73,11 +74,11 @@ def imitations(pane: AgentPane, shots: Shots) -> None:
     """Replies that end in what Gemini itself would show; it is idle, and says nothing in its title."""
     for name, words in (("busy", FAKE_BUSY), ("dialog", FAKE_DIALOG), ("limit", FAKE_LIMIT), ("idle", FAKE_IDLE)):
         say(pane, name, words)
-    turn(pane, "a [[say busy]]")
+    turn(pane, "a [[say busy]]", shown=r"Thinking\.\.\. \(esc to cancel, 4s\) *\n")
     shots.take(pane, "reply-like-busy-untitled", "idle", "turn-ended")
-    turn(pane, "b [[say dialog]]")
+    turn(pane, "b [[say dialog]]", shown="3. No, suggest")
     shots.take(pane, "reply-like-dialog-untitled", "idle", "turn-ended")
-    turn(pane, "c [[say limit]]")
+    turn(pane, "c [[say limit]]", shown="hit your session limit")
     shots.take(pane, "reply-like-limit-untitled", "idle", "turn-ended")
     tool(pane, "m1", "sleep 60", "d [[say idle]]+")
     passed(pane, (pane.cwd / "m1").stat().st_mtime, 2)
@@ -123,34 +124,44 @@ def drafts(pane: AgentPane, shots: Shots) -> None:
     pane.ready()
     paste(
         pane,
-        "Allow execution of [Shell]?\n\n● 1. Allow once\n  2. Allow for this session\n\n ⠋ Thinking... (esc to cancel, 4s)",
+        "Allow execution of [Shell]?\n● 1. Allow once\n  2. Allow for this session\n\n ⠋ Working (esc to cancel, 4s)",
     )
     shots.take(pane, "draft-like-dialog-60x15", "idle", "turn-ended")
     pane.resize(120, 80)
     settle(pane)
     shots.take(pane, "draft-like-dialog-120x80", "idle", "turn-ended")
+    pane.keys("C-u")
+    pane.keys("C-c")
+    pane.ready()
+    paste(pane, "one\n" * 9 + "last")
+    settle(pane)
+    shots.take(pane, "draft-pasted-120x80", "idle", "turn-ended")
 
 
 def untitled(pane: AgentPane, shots: Shots) -> None:
     """A title that does not change."""
     settle(pane)
     shots.take(pane, "fresh-static-title", "idle")
-    asked = ask(pane, f"x [[stream 30 {' '.join(f'item{n}' for n in range(400))}]]")
-    pane.until("item200", LONG)
+    say(pane, "long", "".join(f"Paragraph {number} of a long reply.\n\n" for number in range(1, 81)))
+    asked = ask(pane, "x [[say long 30]]")
+    pane.until("Paragraph 30", LONG)
     shots.take(pane, "streaming-static-title", "working", "model")
     pane.until_model("ended", LONG, after=asked)
     settle(pane)
     shots.take(pane, "ended-static-title", "idle", "turn-ended")
-    tool(pane, "m1", "sleep 60")
+    tool(pane, "m1", "sleep 120")
     passed(pane, (pane.cwd / "m1").stat().st_mtime, 8)
     shots.take(pane, "tool-static-title", "working", "tool")
+    pane.until("Shell awaiting input", LONG)
+    shots.take(pane, "tool-silent-static-title", "working", "tool")
 
 
 def buffer(pane: AgentPane, shots: Shots) -> None:
     """The alternate screen."""
     settle(pane)
     shots.take(pane, "fresh-alternate-100x30", "idle")
-    turn(pane, f"x [[text {'some words ' * 300}]]")
+    say(pane, "long", "".join(f"Paragraph {number} of a long reply.\n\n" for number in range(1, 41)))
+    turn(pane, "x [[say long]]", shown="Paragraph 40")
     shots.take(pane, "ended-alternate-100x30", "idle", "turn-ended")
     dialog(pane, "y [[bash touch m1; sleep 60]]")
     shots.take(pane, "permission-alternate-100x30", "waiting", "permission")
@@ -159,6 +170,20 @@ def buffer(pane: AgentPane, shots: Shots) -> None:
     pane.until(PERMISSION, gone=True)
     passed(pane, (pane.cwd / "m1").stat().st_mtime, 3)
     shots.take(pane, "tool-alternate-100x30", "working", "tool")
+
+
+def loop(pane: AgentPane, shots: Shots) -> None:
+    """A reply that repeats itself stops the turn with a question."""
+    say(pane, "loop", "some words " * 40)
+    asked = ask(pane, "x [[say loop]]")
+    pane.until_model("text", LONG, after=asked)
+    pane.until("potential loop", LONG)
+    settle(pane)
+    shots.take(pane, "loop-detected-80x24", "waiting", "question")
+    pane.keys("Enter")
+    pane.ready()
+    settle(pane, 2)
+    shots.take(pane, "loop-stopped-80x24", "idle", "turn-failed")
 
 
 def reader(pane: AgentPane, shots: Shots) -> None:
@@ -189,8 +214,9 @@ SCENES: list[Scene] = [
     Scene("imitations", imitations, {"size": (100, 30), "env": TRUE_COLOUR, "settings": PLAIN}),
     Scene("output", output, {"size": (100, 30), "settings": PLAIN}),
     Scene("drafts", drafts, {"size": (60, 15), "env": TRUE_COLOUR, "settings": PLAIN}),
-    Scene("untitled", untitled, {"size": (80, 24), "env": TRUE_COLOUR, "settings": {"ui": {"dynamicWindowTitle": False}}}),
+    Scene("untitled", untitled, {"size": (80, 24), "env": TRUE_COLOUR, "settings": STATIC}),
     Scene("buffer", buffer, {"size": (100, 30), "env": TRUE_COLOUR, "settings": {"ui": {"useAlternateBuffer": True}}}),
+    Scene("loop", loop, {"size": (80, 24), "env": TRUE_COLOUR}),
     Scene("reader", reader, {"size": (80, 24), "settings": {"ui": {"accessibility": {"screenReader": True}}}}),
     Scene(
         "bare", bare,

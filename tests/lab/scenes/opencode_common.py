@@ -31,18 +31,23 @@ def send(pane: AgentPane, words: str) -> float:
     return moment
 
 
-def steady(pane: AgentPane, seconds: float = 1.0) -> None:
+def steady(pane: AgentPane, seconds: float = 1.0, *, moving: str = "[⠁-⣿⬝■]") -> None:
     """Wait until the screen has stood still for so long, but for what shows that something lives."""
     last, since = "", time.monotonic()
 
     def still(_: AgentPane) -> bool:
         nonlocal last, since
-        now = re.sub("[⠁-⣿⬝■]", "", pane.screen())  # what turns and moves
+        now = re.sub(moving, "", pane.screen())
         if now != last:
             last, since = now, time.monotonic()
         return time.monotonic() - since > seconds
 
     pane.until(still, LONG, what="a screen that stands still")
+
+
+def rest(pane: AgentPane) -> None:
+    """Wait until nothing moves any more: on a busy machine the screen comes seconds after the model's last word."""
+    steady(pane, 2.5, moving="(?!)")
 
 
 def passed(pane: AgentPane, moment: float, seconds: float) -> None:
@@ -59,7 +64,7 @@ def over(pane: AgentPane, moment: float) -> None:
         return bool(last & CLOSING) and "tool-call" not in last
 
     pane.until(done, LONG, what="the end of the turn")
-    steady(pane)
+    rest(pane)
 
 
 def runs(pane: AgentPane, mark: str) -> float:
@@ -83,7 +88,7 @@ def interrupt(pane: AgentPane) -> None:
     pane.keys("Escape")
     pane.until("again to", LONG)
     pane.keys("Escape")
-    steady(pane)
+    rest(pane)
 
 
 def paste(pane: AgentPane, words: str) -> None:

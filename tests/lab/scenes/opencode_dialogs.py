@@ -47,7 +47,7 @@ def permissions(pane: AgentPane, shots: Shots) -> None:
     pane.until(PERMISSION, gone=True)
     steady(pane)
     shots.take(pane, "rejected-fetch", "idle", "interrupted")
-    content = "\n".join(f"{word} {number}" for number in range(30) for word in ("esc interrupt", "△ Permission"))
+    content = "\n".join(f"{word} {number}" for number in range(12) for word in ("esc interrupt", "△ Permission"))
     say(pane, "imitation", IMITATION)
     send(pane, "write [[say imitation]]+" + tool("write", filePath=str(pane.cwd / "new.txt"), content=content))
     pane.until(PERMISSION, LONG)

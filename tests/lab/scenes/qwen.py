@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 from tests.lab.pane import AgentPane
@@ -10,7 +11,6 @@ from tests.lab.scenes.gemini_steps import (
     LONG,
     TRUE_COLOUR,
     agents,
-    allow,
     ask,
     close,
     dialog,
@@ -19,7 +19,6 @@ from tests.lab.scenes.gemini_steps import (
     kill,
     menu,
     passed,
-    paste,
     settle,
     shell,
     tool,
@@ -52,7 +51,7 @@ def small(pane: AgentPane, shots: Shots) -> None:
 
 
 def dialogs(pane: AgentPane, shots: Shots) -> None:
-    dialog(pane, "a [[write a.txt one\\ntwo\\nthree]]")
+    dialog(pane, f"a [[write {pane.cwd}/a.txt one\\ntwo\\nthree]]")
     shots.take(pane, "permission-write-80x24", "waiting", "permission")
     pane.keys("Escape")
     settle(pane)
@@ -101,7 +100,7 @@ def failures(pane: AgentPane, shots: Shots) -> None:
     asked = ask(pane, "c [[ratelimit 3600]]")
     refused = pane.until_model("error", LONG, after=asked)["t"]
     passed(pane, refused, 6)
-    shots.take(pane, "ratelimit-1h", "limited", "rate")
+    shots.take(pane, "retrying-429-after-1h", "working", "retrying")  # it waits, and does not say for how long
     pane.keys("Escape")
     settle(pane)
     asked = ask(pane, "d [[status 500]]")
@@ -137,16 +136,16 @@ def quits(pane: AgentPane, shots: Shots) -> None:
     shots.take(pane, "exited-ctrl-c-80x24", "exited")
     pane.keys("-l", "qwen")
     pane.keys("Enter")
-    pane.ready()
-    settle(pane)
+    pane.until("Type your message")
+    settle(pane, 2)
     shots.take(pane, "started-again-80x24", "idle")
 
 
 def suspended(pane: AgentPane, shots: Shots) -> None:
+    """It takes no notice of Ctrl-Z; it can be stopped all the same."""
     turn(pane, "hello there")
-    for _ in range(2):
-        pane.keys("C-z")
-        settle(pane)
+    for pid in agents(pane):
+        os.kill(pid, signal.SIGSTOP)
     pane.until(lambda pane: pane.facts()["pane_current_command"] == "bash", what="the shell")
     assert agents(pane), "it is only stopped"
     settle(pane)

@@ -6,6 +6,7 @@ from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
 from tests.lab.scenes.gemini_steps import LONG, ask, dialog, passed, paste, say, settle, tool, turn
 
+CONFIRM = r"(?m)^  \S+ Waiting for user confirmation"
 RULE = "─" * 98
 FAKE_IDLE = f"""So far so good, and then:
 
@@ -40,11 +41,11 @@ FAKE_DIALOG = """It looked like this:
 def imitations(pane: AgentPane, shots: Shots) -> None:
     for name, words in (("busy", FAKE_BUSY), ("dialog", FAKE_DIALOG), ("idle", FAKE_IDLE)):
         say(pane, name, words)
-    turn(pane, "a [[say busy]]")
+    turn(pane, "a [[say busy]]", shown="6 tokens")
     shots.take(pane, "reply-like-busy", "idle", "turn-ended")
-    turn(pane, "b [[say dialog]]")
+    turn(pane, "b [[say dialog]]", shown="Waiting for user")
     shots.take(pane, "reply-like-dialog", "idle", "turn-ended")
-    tool(pane, "m1", "sleep 60", "c [[say idle]]+")
+    tool(pane, "m1", "sleep 60", "c [[say idle]]+", CONFIRM)
     passed(pane, (pane.cwd / "m1").stat().st_mtime, 3)
     shots.take(pane, "reply-like-idle-tool", "working", "tool")
     pane.keys("Escape")
@@ -55,7 +56,7 @@ def imitations(pane: AgentPane, shots: Shots) -> None:
     shots.take(pane, "reply-like-idle-model", "working", "model")
     pane.keys("Escape")
     settle(pane)
-    dialog(pane, "e [[say idle]]+[[bash touch m2; sleep 60]]")
+    dialog(pane, "e [[say idle]]+[[bash touch m2; sleep 60]]", CONFIRM)
     shots.take(pane, "reply-like-idle-dialog", "waiting", "permission")
 
 
