@@ -76,3 +76,13 @@ def test_the_shim_imports_no_more_than_it_must() -> None:
     code = f"import sys; sys.path.append({str(ROOT / 'src')!r}); import dogwatch.shim; print('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) & (HEAVY | {"json", "re", "enum", "signal"}) == set()
+
+
+def test_what_is_installed_holds_the_files_of_the_agents_and_the_hooks() -> None:
+    """Data beside the code is easily forgotten by a build, and only noticed by users."""
+    import tomllib  # noqa: PLC0415
+
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["dogwatch"]
+    package = ROOT / "src" / "dogwatch"
+    data = {path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert data == {path for pattern in told for path in package.glob(pattern) if path.suffix != ".pyc"}

@@ -19,7 +19,6 @@ from tests.lab.scenes.claude_common import (
     send,
     steady,
     there,
-    told,
     turn,
 )
 from tests.lab.scenes.claude_limits import UNTITLED, rest
@@ -115,20 +114,6 @@ def hooks(pane: AgentPane, shots: Shots) -> None:
     shots.take(pane, "hook-after", "working")
 
 
-def background_agent(pane: AgentPane, shots: Shots) -> None:
-    """The main turn is over, a helper works on."""
-    job = {
-        "description": "sub job", "subagent_type": "general-purpose", "prompt": "((bash touch sub; sleep 90))",
-        "run_in_background": True,
-    }  # fmt: skip
-    moment = send(pane, f"[[tool Agent {json.dumps(job)}]]")
-    done = pane.until_model("ended", LONG, after=there(pane, "sub", LONG).stat().st_mtime - 5, main=True)
-    passed(pane, max(moment, done["t"]), 12)
-    assert alive(pane, "sleep 90")
-    print(told(pane), [(entry["event"], entry["seq"], round(entry["t"] - moment, 1)) for entry in pane.journal()])
-    shots.take(pane, "background-agent", "idle", "background-work")
-
-
 def many_tasks(pane: AgentPane, shots: Shots) -> None:
     """More tasks than rows, and a status line in place of the busy footer."""
     tasks = "+".join(f'[[tool TaskCreate {{"subject":"Step {n}","description":"d"}}]]' for n in range(1, 13))
@@ -203,7 +188,6 @@ SCENES = [
     Scene("modes", modes, {"size": (46, 14)}),
     Scene("keys-and-login", keys_and_login, {"size": (80, 24)}),
     Scene("hooks", hooks, {"size": (100, 30), "settings": {"hooks": SLOW}}),
-    Scene("background-agent", background_agent, {"size": (120, 40), "settings": FREE}),
     Scene("many-tasks", many_tasks, {"size": (60, 15), "statusline": STATUSLINE}),
     Scene("untitled-rest", untitled_rest, {"size": (80, 24), "env": UNTITLED}),
     Scene("two", two, {"size": (120, 40)}),
