@@ -3,6 +3,7 @@
 SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
+LAB := unshare=util-linux ps=procps ip=iproute2 node=nodejs npm=npm
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-agents agents accuracy bench install lint unit integration first-agents clean
@@ -25,12 +26,12 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 test: install $(VENV)/.dev
-	@scripts/need strace=strace tmux=tmux unshare=util-linux ps=procps ip=iproute2 npm=npm
+	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck $(LAB)
 	@$(MAKE) --no-print-directory lint unit integration first-agents
 
 # Real agents, installed with npm at pinned versions into a cache outside the repository.
 agents: install $(VENV)/.dev
-	@scripts/need tmux=tmux unshare=util-linux ps=procps ip=iproute2 npm=npm
+	@scripts/need tmux=tmux $(LAB)
 	@scripts/agents --all
 
 test-agents: agents

@@ -68,7 +68,7 @@ class _Fold:
     def _follow(self, kind: str, new: Event) -> None:
         tool = new.words.get("tool_id") or new.words.get("tool", "")
         if kind == CALL:
-            self.open[new.child, tool] = new.words.get("tool", "")
+            self._call(new, tool)
         elif kind in (RESULT, ANSWER):
             self._ended(new, tool)
         elif kind == ASK:
@@ -79,6 +79,12 @@ class _Fold:
                 self.fault = {}
         elif kind in (START, PROMPT, END):
             self._over(alone=kind == END and new.name != "SessionEnd")
+
+    def _call(self, new: Event, tool: str) -> None:
+        name = new.words.get("tool", "")
+        self.open[new.child, tool] = name
+        # Qwen tells of a call only once it has been allowed; others before they ask, so that question knows its call.
+        self.asked = [each for each in self.asked if not name or each[:2] != (new.child, name)]
 
     def _ask(self, new: Event, tool: str) -> None:
         if new.name == "Notification" and self.asked:

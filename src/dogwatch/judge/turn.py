@@ -72,7 +72,8 @@ def _outweighs(condition: Said, event: Said, since: dict[str, float], wall: floa
     if condition.turn == event.turn or event.at is None:
         return False
     if condition.source in since:
-        return since[condition.source] > event.at + SUPERSEDED_AFTER
+        # No hook tells that a permission was given: what began after the question, however soon, is the answer to it.
+        return since[condition.source] > event.at + (0.0 if event.turn == "waiting" else SUPERSEDED_AFTER)
     return wall > event.at + OLD
 
 

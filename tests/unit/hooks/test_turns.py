@@ -63,6 +63,14 @@ def test_gemini_waits_until_its_tool_has_run() -> None:
     ]  # fmt: skip
 
 
+def test_qwen_tells_of_a_call_once_it_has_been_allowed() -> None:
+    assert answers(recorded("qwen")) == [
+        "SessionStart", "UserPromptSubmit", "PermissionRequest", "PermissionRequest", "PreToolUse", "PostToolUse",
+        "UserPromptSubmit", "Stop", "Stop",
+    ]  # fmt: skip
+    assert turn(recorded("qwen")).words["notification"] == "idle_prompt"
+
+
 def test_the_end_of_a_sub_agent_of_opencode_is_not_the_end_of_the_turn() -> None:
     events = recorded("opencode")
     children = [at for at, each in enumerate(events) if each.child]
@@ -105,6 +113,15 @@ def test_a_tool_that_ends_does_not_answer_for_the_one_that_waits() -> None:
         told("PostToolUse", tool_name="Bash", tool_use_id="2"),
     ]
     assert answers(events)[3:] == ["PermissionRequest", "PermissionRequest", "PostToolUse"]
+
+
+def test_another_call_of_the_same_tool_does_not_answer_either() -> None:
+    events = [
+        told("PreToolUse", tool_name="Bash", tool_use_id="1"),
+        told("PermissionRequest", tool_name="Bash"),
+        told("PreToolUse", tool_name="Bash", tool_use_id="2"),
+    ]
+    assert turn(events).words["event"] == "PermissionRequest"
 
 
 def test_a_result_whose_id_was_cut_off_still_answers() -> None:

@@ -64,6 +64,11 @@ def test_a_hook_that_just_came_is_ahead_of_the_screen() -> None:
     assert fuse(heard, ALIVE, {"title": NOW - 60}, NOW).turn == "waiting"
 
 
+def test_a_permission_that_was_given_at_once_is_over() -> None:
+    heard = (said("hook", "waiting", "permission", at=NOW), said("title", "working"))
+    assert fuse(heard, ALIVE, {"title": NOW + 0.5}, NOW + 600).turn == "working"
+
+
 def test_a_single_look_believes_the_screen_over_an_old_event() -> None:
     heard = (said("transcript", "working", at=NOW - 60), said("screen", "idle", "turn-ended"))
     assert fuse(heard, ALIVE, None, NOW).turn == "idle"
