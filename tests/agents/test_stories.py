@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,8 +22,8 @@ DANGERS = ("permission", "interrupted-before-a-word", "killed")
 """Stories in which a wrong word costs people work; played with every agent."""
 
 
-def cases() -> list[object]:
-    found = []
+def cases() -> list[Any]:
+    found: list[Any] = []
     for agent in (*FIRST, "opencode", "gemini", "qwen"):
         mark = getattr(pytest.mark, agent.partition("-")[0])
         found += [pytest.param(agent, story, id=f"{agent}-{story}", marks=mark) for story in DANGERS]

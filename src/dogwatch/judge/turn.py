@@ -41,7 +41,7 @@ def fuse(said: tuple[Said, ...], there: Presence, since: dict[str, float] | None
         return Turn("unknown", "", "nothing-said", "process")
     base = _strongest(said, since or {}, wall)
     ended_well = any(each.source in EVENTS and each.detail == "turn-ended" for each in said)
-    for each in said:
+    for each in said[said.index(base) + 1 :]:
         if each.turn == "limited" and each.source == "screen" and ended_well:
             continue  # an answer that only reads like a limit: a real one fails the turn
         if REFINE.get(each.turn, 0) > REFINE.get(base.turn, 0) and not _older(each, base, since or {}):
@@ -79,4 +79,8 @@ def _outweighs(condition: Said, event: Said, since: dict[str, float], wall: floa
 
 def _older(low: Said, high: Said, since: dict[str, float]) -> bool:
     """Whether the higher source has spoken since the lower one began to say this."""
-    return high.at is not None and low.source in since and high.at > since[low.source] + SUPERSEDED_AFTER
+    if high.at is None:
+        return False
+    if low.source in EVENTS:
+        return low.at is not None and high.at > low.at
+    return low.source in since and high.at > since[low.source] + SUPERSEDED_AFTER

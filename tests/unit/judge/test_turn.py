@@ -69,6 +69,13 @@ def test_a_permission_that_was_given_at_once_is_over() -> None:
     assert fuse(heard, ALIVE, {"title": NOW + 0.5}, NOW + 600).turn == "working"
 
 
+def test_a_state_file_that_was_written_after_the_question_knows_the_answer() -> None:
+    heard = (said("state", "working", at=NOW + 0.5), said("hook", "waiting", "permission", at=NOW))
+    assert fuse(heard, ALIVE, {"hook": NOW}, NOW + 600).turn == "working"
+    asked = (said("state", "working", at=NOW - 5), said("hook", "waiting", "permission", at=NOW))
+    assert fuse(asked, ALIVE, {"hook": NOW}, NOW).turn == "waiting"
+
+
 def test_a_single_look_believes_the_screen_over_an_old_event() -> None:
     heard = (said("transcript", "working", at=NOW - 60), said("screen", "idle", "turn-ended"))
     assert fuse(heard, ALIVE, None, NOW).turn == "idle"
