@@ -22,6 +22,8 @@ CPU_RATE, IO_RATE = 0.02, 65536.0
 """Share of a core and bytes per second from which on tools count as moving."""
 RATE_SPAN = 1.0
 QUIET_AFTER = 60.0
+FROZEN = 90.0
+"""Seconds in which nothing moves that did move in this turn, spinners and clocks included."""
 UNWATCHED = 10.0
 """Seconds between two looks beyond which nobody watched: that time is nobody's silence."""
 WAITS_FOR = {
@@ -125,10 +127,10 @@ def _progress(verdict: Verdict, memory: SessionMemory, now: float, policy: Polic
         if moved.ever and name not in progress
     )
     verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *evidence, *signs))
-    stalled, frozen = silent >= policy.stale_s, still >= policy.frozen_s and any(m.ever for m in memory.moved.values())
+    stalled, frozen = silent >= policy.stale_s, still >= FROZEN and any(m.ever for m in memory.moved.values())
     if not stalled and not frozen:
         word = "advancing" if silent < QUIET_AFTER else "quiet"
-        at = min(last + policy.stale_s, max(alive, last) + policy.frozen_s)
+        at = min(last + policy.stale_s, max(alive, last) + FROZEN)
         return verdict._replace(progress=word, look_at=at), memory._replace(stale_since=None)
     since = now if memory.stale_since is None else memory.stale_since
     word = "frozen" if frozen else "stalled"

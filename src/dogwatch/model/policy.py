@@ -21,8 +21,6 @@ class Policy(Value):
     """`report` or `stop`."""
     progress: tuple[str, ...]
     """Sources that count as progress, of PROGRESS_SOURCES."""
-    frozen_s: float = 90.0
-    """Seconds in which nothing moves that did move in a session's turn, spinners and clocks included."""
 
 
 PATIENT = Policy("patient", 600.0, 30.0, None, 20.0, "report", ("output", "cpu", "io", "beat"))
