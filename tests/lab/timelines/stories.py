@@ -105,6 +105,7 @@ def interrupted_before_a_word(pane: AgentPane, tape: Tape) -> None:
 
 def _escape(pane: AgentPane, tape: Tape) -> None:
     after = time.time()
+    tape.true(after, "", "", "driver: pressed Esc; the agent has not hung up yet")
     for _ in range(ESCAPES.get(pane.agent, 1)):
         pane.keys("Escape")
         stand(0.3)
