@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-import dogwatch
-from dogwatch.formats import hooks
 from dogwatch.judge import timelines
 from dogwatch.loops import trials
 from tests.lab.lab import Lab
-from tests.lab.timelines import Tape
+from tests.lab.timelines import Tape, told
 from tests.lab.timelines.stories import STORIES
 
-HOOK = Path(dogwatch.__file__).parent / "hooks" / "hook.sh"
 FIRST = ("claude", "codex", "codex-nodaemon")
 DANGERS = ("permission", "interrupted-before-a-word", "killed")
 """Stories in which a wrong word costs people work; played with every agent."""
@@ -30,11 +27,10 @@ def cases() -> list[Any]:
     return found
 
 
-def play(lab: Lab, agent: str, story: str, path: Path, hook: str = "") -> trials.Replay:
+def play(lab: Lab, agent: str, story: str, path: Path, *, hooks: bool = False) -> trials.Replay:
     spool = lab.root / "spool"
     spool.mkdir(mode=0o700, exist_ok=True)
-    command = hooks.command(str(HOOK), str(spool), agent.partition("-")[0]) if hook else ""
-    pane = lab.start(agent, hooks=command)
+    pane = lab.start(agent, **(told(agent, spool) if hooks else {}))
     tape = Tape(pane, spool)
     tape.true(time.time(), "idle", "", "driver: the prompt is there and nothing was sent")
     try:
@@ -57,7 +53,7 @@ def test_every_verdict_is_true(lab: Lab, agent: str, story: str, tmp_path: Path)
 @pytest.mark.claude
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
 def test_the_hook_tells_of_a_permission_and_of_the_end(lab: Lab, agent: str, tmp_path: Path) -> None:
-    done = play(lab, agent, "permission", tmp_path / "t.jsonl", hook="yes")
+    done = play(lab, agent, "permission", tmp_path / "t.jsonl", hooks=True)
     rules = {piece.says.rsplit(" ", 1)[-1] for moment in done.moments for piece in moment.verdict.evidence}
     assert {"hook-permission", "hook-stop"} <= rules
     assert [look for look in trials.looks(done) if not look.right] == []

@@ -52,7 +52,9 @@ class Wish:
     oauth: bool = False
     """Claude: a subscription's token in place of an API key; only so it knows plan limits."""
     hooks: str = ""
-    """Command that every hook event calls with the event's name; payload on stdin. Empty: no hooks."""
+    """Command that every hook event calls, EVENT standing for its name; payload on stdin. Empty: no hooks."""
+    plugin: str = ""
+    """OpenCode: text of a plugin in place of the lab's own, which calls that command."""
     statusline: str = ""
     """Claude: command of a custom status line."""
     refresh: int = 0
@@ -167,8 +169,10 @@ def opencode(place: Place, wish: Wish) -> Launch:
     _write_json(config / "package-lock.json", {"lockfileVersion": 3, "packages": {"": needs}})
     if not (config / "node_modules").exists():
         (config / "node_modules").symlink_to(place.install.modules)
-    if wish.hooks:
-        _write(config / "plugins/lab.js", _PLUGIN.replace("COMMAND", json.dumps(wish.hooks)))
+    if wish.plugin:
+        _write(config / "plugins/given.js", wish.plugin)
+    elif wish.hooks:
+        _write(config / "plugins/lab.js", _PLUGIN.replace("COMMAND", json.dumps(wish.hooks.removesuffix(" EVENT"))))
     env = dict.fromkeys(
         (
             "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD",
@@ -230,7 +234,12 @@ export const Lab = async () => ({
 
 def _hooks(events: Sequence[str], command: str, *, timeout: int) -> dict[str, Any]:
     return {
-        event: [{"matcher": "*", "hooks": [{"type": "command", "command": f"{command} {event}", "timeout": timeout}]}]
+        event: [
+            {
+                "matcher": "*",
+                "hooks": [{"type": "command", "command": command.replace("EVENT", event), "timeout": timeout}],
+            }
+        ]
         for event in events
     }
 

@@ -146,7 +146,7 @@ class Lab:
         """
         wanted = Wish(**wish)
         if wanted.hooks == "log":
-            wanted = Wish(**wish | {"hooks": str(self.root / "hook")})
+            wanted = Wish(**wish | {"hooks": f"{self.root / 'hook'} EVENT"})
         install = installs.find(agent.partition("-")[0], version)
         self._count += 1
         session = f"{agent}-{self._count}"

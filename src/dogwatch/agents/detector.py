@@ -60,6 +60,8 @@ class Detector(Value):
     """Where the screen shows the agent's version."""
     noise: re.Pattern[str]
     """Rows that move although the work does not: spinners, timers, status lines."""
+    firm: tuple[str, ...]
+    """Sources of events that tell of every end of a turn, failed and interrupted ones too."""
     regions: tuple[Region, ...]
     rules: tuple[Rule, ...]
 
@@ -110,7 +112,9 @@ def hear(detector: Detector, texts: Texts, version: str) -> tuple[Said, ...]:
     said: dict[str, Said] = {}
     for rule in detector.rules:
         if rule.source not in said and _holds(rule, texts, number):
-            said[rule.source] = Said(rule.source, rule.turn, rule.detail, rule.name, None, _until(rule, texts))
+            said[rule.source] = Said(
+                rule.source, rule.turn, rule.detail, rule.name, None, _until(rule, texts), rule.source in detector.firm
+            )  # fmt: skip
     return tuple(said[source] for source in SOURCES if source in said)
 
 

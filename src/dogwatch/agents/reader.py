@@ -14,7 +14,7 @@ REPORTED = ("state", "api", "hook", "transcript")
 PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
 NEVER = (1 << 30,)
 KEYS = {
-    "": {"agent", "title", "tested", "process", "version", "noise", "region", "rule"},
+    "": {"agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule"},
     "process": {"names", "not", "variables"},
     "region": {"name", "in", "match", "above", "below", "without", "else", "flat"},
     "rule": {"name", "source", "turn", "detail", "priority", "when", "not", "versions"},
@@ -68,7 +68,7 @@ class _File:
             variables=self.strings(process, "variables", ("process", 0)),
             version=self.regex(version, ("", 0), "version") if version else None,
             noise=self.regex(self.string(data, "noise", ("", 0), "(?!)"), ("", 0), "noise"),
-            regions=tuple(regions), rules=tuple(rules),
+            firm=self.strings(data, "firm", ("", 0)), regions=tuple(regions), rules=tuple(rules),
         )  # fmt: skip
 
     def region(self, data: dict[str, object], nth: int, earlier: set[str]) -> Region:

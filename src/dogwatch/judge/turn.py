@@ -13,7 +13,7 @@ from dogwatch.model.value import Value
 
 EVENTS = ("hook", "transcript")
 SUPERSEDED_AFTER = 2.0
-"""Seconds by which a condition must be younger than an event to outweigh it."""
+"""Seconds by which a condition must be younger than an event, or have lasted since, to outweigh it."""
 OLD = 3.0
 """An event of that age says little against a condition whose beginning nobody saw."""
 REFINE = {"limited": 2, "waiting": 1}
@@ -63,18 +63,26 @@ def _strongest(said: tuple[Said, ...], since: dict[str, float], wall: float) -> 
             if each.source == "title" and each.turn == "idle" and shown is not None and shown.turn == "working":
                 return shown  # a title may be stale or plain; a status line that runs is there to be seen
             return each
-        if not any(_outweighs(low, each, since, wall) for low in said[rank + 1 :] if low.source not in EVENTS):
+        if not any(_outweighs(low, each, since, wall) for low in said[rank + 1 :]):
             return each
     return said[-1]
 
 
-def _outweighs(condition: Said, event: Said, since: dict[str, float], wall: float) -> bool:
-    if condition.turn == event.turn or event.at is None:
+def _outweighs(low: Said, event: Said, since: dict[str, float], wall: float) -> bool:
+    """Whether a lower source knows better than an event: because it tells of a later one, or shows what came after."""
+    if low.turn == event.turn or event.at is None:
         return False
-    if condition.source in since:
-        # No hook tells that a permission was given: what began after the question, however soon, is the answer to it.
-        return since[condition.source] > event.at + (0.0 if event.turn == "waiting" else SUPERSEDED_AFTER)
-    return wall > event.at + OLD
+    if low.source in EVENTS:
+        return low.at is not None and low.at > event.at
+    if event.firm and low.turn == "idle":
+        return False
+    if low.source not in since:
+        return wall > event.at + OLD
+    # No hook tells that a permission was given: what began after the question, however soon, is the answer to it. Nor
+    # does any tell of every failure: what began right after the prompt and has lasted is its end.
+    began = since[low.source]
+    settled = event.turn == "waiting" or began > event.at + SUPERSEDED_AFTER or wall > began + SUPERSEDED_AFTER
+    return began > event.at and settled
 
 
 def _older(low: Said, high: Said, since: dict[str, float]) -> bool:

@@ -20,6 +20,8 @@ class Said(Value):
     """When it became true, in wall-clock seconds, as the source tells it."""
     until: str = ""
     """When a limit ends, as the source words it."""
+    firm: bool = False
+    """This source tells of every end of a turn, so what it said holds until it says otherwise."""
 
 
 class Presence(Value):

@@ -10,14 +10,25 @@ import io
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
-from dogwatch.formats import timeline
+import dogwatch
+from dogwatch.formats import hooks, timeline
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.record import Recorder
 from dogwatch.store import detectors
 from tests.lab.pane import AgentPane
 
 EVERY = 0.25
+HOOKS = Path(dogwatch.__file__).parent / "hooks"
+
+
+def told(agent: str, spool: Path) -> dict[str, Any]:
+    """How an agent is to be started so that it tells Dogwatch's own hook."""
+    name = agent.partition("-")[0]
+    if name == "opencode":
+        return {"plugin": hooks.plugin((HOOKS / "opencode.js").read_text(), str(spool))}
+    return {"hooks": hooks.command(str(HOOKS / "hook.sh"), str(spool), name)}
 
 
 class Tape:

@@ -8,10 +8,8 @@ import time
 import traceback
 from pathlib import Path
 
-import dogwatch
-from dogwatch.formats import hooks
 from tests.lab.lab import Lab
-from tests.lab.timelines import Tape
+from tests.lab.timelines import Tape, told
 from tests.lab.timelines.stories import STORIES
 
 
@@ -25,7 +23,6 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=list(STORIES), choices=list(STORIES))
     given = parser.parse_args()
     width, height = map(int, given.size.split("x"))
-    script = str(Path(dogwatch.__file__).parent / "hooks" / "hook.sh")
     wrong = 0
     for name in given.only:
         marks = [given.version, "hooks" if given.hooks else "", "" if given.size == "120x40" else given.size]
@@ -34,9 +31,8 @@ def main() -> int:
             with Lab() as lab:
                 spool = lab.root / "spool"
                 spool.mkdir(mode=0o700)
-                agent = given.agent.partition("-")[0]
-                hook = hooks.command(script, str(spool), agent) if given.hooks else ""
-                pane = lab.start(given.agent, size=(width, height), version=given.version, hooks=hook)
+                tells = told(given.agent, spool) if given.hooks else {}
+                pane = lab.start(given.agent, size=(width, height), version=given.version, **tells)
                 tape = Tape(pane, spool)
                 tape.true(time.time(), "idle", "", "driver: the prompt is there and nothing was sent")
                 try:

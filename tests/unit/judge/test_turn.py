@@ -64,6 +64,26 @@ def test_a_hook_that_just_came_is_ahead_of_the_screen() -> None:
     assert fuse(heard, ALIVE, {"title": NOW - 60}, NOW).turn == "waiting"
 
 
+def test_a_failure_that_no_hook_tells_of_is_told_by_the_transcript() -> None:
+    heard = (said("hook", "working", at=NOW), said("transcript", "idle", "turn-failed", at=NOW + 0.1))
+    assert fuse(heard, ALIVE, {"hook": NOW, "transcript": NOW}, NOW + 0.2).detail == "turn-failed"
+
+
+def test_a_failure_that_nobody_tells_of_is_seen_when_it_has_lasted() -> None:
+    heard = (said("hook", "working", at=NOW), said("screen", "idle", "turn-failed"))
+    assert fuse(heard, ALIVE, {"screen": NOW + 0.1}, NOW + 1).turn == "working"
+    assert fuse(heard, ALIVE, {"screen": NOW + 0.1}, NOW + 3).turn == "idle"
+
+
+def test_a_transcript_that_tells_of_every_end_is_not_outweighed_by_a_screen_at_rest() -> None:
+    """Codex with its animations off: text has begun, then silence; the screen is that of an answer that has ended."""
+    firm = said("transcript", "working", at=NOW)._replace(firm=True)
+    heard = (firm, said("screen", "idle", "turn-ended"))
+    assert fuse(heard, ALIVE, {"screen": NOW + 30}, NOW + 600).turn == "working"
+    asked = (firm, said("screen", "waiting", "permission"))
+    assert fuse(asked, ALIVE, {"screen": NOW + 30}, NOW + 600).turn == "waiting"
+
+
 def test_a_permission_that_was_given_at_once_is_over() -> None:
     heard = (said("hook", "waiting", "permission", at=NOW), said("title", "working"))
     assert fuse(heard, ALIVE, {"title": NOW + 0.5}, NOW + 600).turn == "working"
