@@ -138,7 +138,7 @@ class Tmux:
         reply = codec.read(answer.out, word, self.server)
         if reply.server and codec.too_old(reply.server.version):
             return nothing, codec.outdated(reply.server.version, place)
-        if reply.complete or codec.is_empty(answer.errors):
+        if reply.complete or codec.is_empty(answer.errors) or codec.is_gone(answer.errors):
             return reply, NO_TROUBLE
         trouble = codec.trouble(answer.errors, place)
         return reply, self._older(place, deadline) or trouble if trouble.cause == codec.OTHER else trouble

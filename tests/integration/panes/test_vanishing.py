@@ -79,3 +79,13 @@ def test_a_server_without_sessions_has_no_panes_and_that_is_no_trouble(private: 
     assert (look.panes, look.screens, look.trouble, look.forks) == ((), {}, "", 1)
     pane = private.start()
     assert list(sense.look(everything).screens) == [pane]
+
+
+def test_a_known_pane_that_is_gone_costs_the_others_nothing(private: Private, sense: Tmux) -> None:
+    """What is named without a condition makes the server drop the rest of the request; the rest is then asked again."""
+    first, last = private.start("echo first; exec cat"), private.start("echo last; exec cat")
+    private.until_shows(first, "first")
+    private.until_shows(last, "last")
+    found = sense.look(everything, known=[first, "%999", last])
+    assert not found.trouble
+    assert {pane: rows[0] for pane, rows in found.screens.items()} == {first: "first", last: "last"}
