@@ -106,12 +106,13 @@ def _capture(word: str, pane: str, condition: str, *, colours: bool) -> list[str
     """Written short: a hundred of them must find room. #D is the pane's id.
 
     With a condition nothing happens where there is no such pane. Without one the server is done in half the time, but
-    it drops the rest of the request when the pane is gone.
+    it drops the rest of the request when the pane is gone. Then only a number precedes the screen, whose height is
+    that of the list: nothing can happen between the commands of one request. (A % would be taken for a time's.)
     """
     how = "-ept" if colours else "-pt"
-    header = f"{word}{SCREEN}#D,#{{pane_height}}"
     if not condition:
-        return [";", "display", f"-pt{pane}", header, ";", "capturep", f"{how}{pane}"]
+        return [";", "display", "-p", f"{word}{SCREEN}{pane[1:]}", ";", "capturep", f"{how}{pane}"]
+    header = f"{word}{SCREEN}#D,#{{pane_height}}"
     return [";", "if", f"-Ft{pane}", condition, f'display -pt{pane} "{header}";capturep {how}{pane}']
 
 
@@ -155,9 +156,11 @@ def read(data: bytes, word: str, server: tuple[str, ...] = ()) -> Reply:
                 twin = panes.get(found.id)
                 panes[found.id] = found if twin is None else twin._replace(also=(*twin.also, found.session))
         elif kind == SCREEN:
-            name, _, height = rest.decode("ascii", "replace").partition(",")
-            rows, at = lines[at : at + _number(height)], at + _number(height)
-            if at < len(lines):
+            name, told, text = rest.decode("ascii", "replace").partition(",")
+            name = name if told else f"%{name}"
+            height = _number(text) if told else panes[name].height if name in panes else 0
+            rows, at = lines[at : at + height], at + height
+            if height and at < len(lines):
                 screens[name] = tuple(b"\n".join(rows).decode("utf-8", "replace").split("\n"))
     return Reply(there, tuple(panes.values()), screens, complete=False)
 

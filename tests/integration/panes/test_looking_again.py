@@ -59,7 +59,12 @@ def respawn(private: Private, pane: str) -> None:
 def die(private: Private, pane: str) -> None:
     private("set-option", "-p", "-t", pane, "remain-on-exit", "on")
     kill(int(private("display-message", "-p", "-t", pane, "#{pane_pid}")), signal.SIGKILL)
-    private.until_shows(pane, "Pane is dead")
+
+    def noticed() -> bool:
+        private("run-shell", "true")  # tmux 3.3a loses the end of a child now and then; that of another tells it
+        return any("Pane is dead" in row for row in private.screen(pane))
+
+    until(noticed)
 
 
 def swap(private: Private, pane: str) -> None:
