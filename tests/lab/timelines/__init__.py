@@ -70,4 +70,5 @@ class Tape:
         header = timeline.Writer().header(timeline.Header(agent, self.pane.version, scenario))
         ordered = [line for _, line in sorted(looks, key=lambda each: each[0])]
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join([header, *ordered]) + "\n", encoding="utf-8")
+        text = "\n".join([header, *ordered]).replace(str(HOOKS.parents[2]), "/opt/dogwatch")
+        path.write_text(text + "\n", encoding="utf-8")
