@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from dogwatch import proc
 from dogwatch.cli.verbs import VERBS
+from dogwatch.judge import session
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "dogwatch").rglob("*.py"))
@@ -86,3 +88,9 @@ def test_what_is_installed_holds_the_files_of_the_agents_and_the_hooks() -> None
     package = ROOT / "src" / "dogwatch"
     data = {path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
     assert data == {path for pattern in told for path in package.glob(pattern) if path.suffix != ".pyc"}
+
+
+def test_jobs_and_sessions_count_the_same_use_as_movement() -> None:
+    """The judge may not import what the shim measures with, so the numbers stand twice."""
+    assert {"cpu": session.CPU_RATE, "io": session.IO_RATE} == proc.RATES
+    assert session.RATE_SPAN == proc.RATE_SPAN

@@ -19,6 +19,7 @@ from dogwatch.formats import hook_turns, hooks
 from dogwatch.formats.hooks import Event
 from dogwatch.model.errors import FormatError
 from dogwatch.model.session import Pane, Report, Running
+from dogwatch.senses import servers
 
 SUFFIX = ".events"
 ASIDE = ".1"
@@ -51,7 +52,7 @@ class Hooks:
         names = [name for name in names if name.startswith(begins) and name.endswith(SUFFIX)]
         if running.agent in self._daemons:
             return self._of_daemon(names, running, conversation)
-        server = os.path.realpath(socket_path(pane.server))
+        server = os.path.realpath(servers.socket_path(pane.server))
         here = [name for name in names if name.endswith(f"{pane.id}{SUFFIX}")]
         found = self._turn(here, running, lambda events: own(events, running, pane.id, server))
         if found.latest is None and conversation:
@@ -127,16 +128,6 @@ def _report(found: hook_turns.Turn) -> Report | None:
     booted = time.time() - float(proc.read_text("/proc/uptime").split()[0])
     words = found.words | {"latest_at": f"{booted + found.latest.up:.2f}"}
     return Report("hook", round(booted + found.event.up, 2), words)
-
-
-def socket_path(server: tuple[str, ...]) -> str:
-    """Where the socket of a tmux server is, found as tmux itself would find it."""
-    if server and server[0] == "-S":
-        return server[1]
-    if not server and os.environ.get("TMUX"):
-        return os.environ["TMUX"].rsplit(",", 2)[0]
-    where = os.environ.get("TMUX_TMPDIR") or "/tmp"  # noqa: S108  # tmux's own default
-    return f"{where}/tmux-{os.getuid()}/{server[1] if server else 'default'}"
 
 
 class _File:

@@ -9,7 +9,8 @@ import pytest
 
 from dogwatch import proc
 from dogwatch.model.session import Report, Running
-from dogwatch.senses.hooks import RECENT, Hooks, socket_path
+from dogwatch.senses.hooks import RECENT, Hooks
+from dogwatch.senses.servers import socket_path
 from tests.integration.hooks.calling import PANE, SOCKET, pane, this_process
 
 
@@ -222,4 +223,5 @@ def test_a_server_is_found_as_tmux_finds_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert socket_path(()) == "/run/tmux"
     monkeypatch.delenv("TMUX")
     monkeypatch.setenv("TMUX_TMPDIR", "/t")
+    monkeypatch.setattr(os.path, "isdir", lambda path: path == "/t")  # one that is not there does not count
     assert socket_path(()) == f"/t/tmux-{os.getuid()}/default"
