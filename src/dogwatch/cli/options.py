@@ -113,7 +113,7 @@ def usage() -> str:
         "usage: dogwatch VERB [OPTIONS]; `dogwatch VERB --help` tells more",
         "",
     ]
-    lines += [f"  {verb:<6} {about['says']}" for verb, about in VERBS.items() if about["says"]]
+    lines += [f"  {verb:<10} {about['says']}" for verb, about in VERBS.items() if about["says"]]
     lines += [
         "",
         "Examples:",

@@ -1,15 +1,6 @@
-"""What each verb takes: the one table behind parsing, `--help` and completion.
+"""Verbs that run and watch jobs."""
 
-An option is (flag, placeholder, help); without a placeholder it takes no value. Plain tuples, because building
-anything richer would be paid for at every call.
-"""
-
-DIR = ("--dir", "D", "sentinel directory (default: $DOGWATCH_HOME, else this project's)")
-SERVER = (
-    ("-L", "NAME", "with panes: the tmux server of that name (default: the one we run in, else the default one)"),
-    ("-S", "PATH", "with panes: the tmux server at that socket"),
-)
-JSON = ("--json", "", "one JSON line per job on standard output")
+from dogwatch.cli.verbs.shared import DIR, JSON, SERVER
 
 VERBS: dict[str, dict[str, object]] = {
     "run": {
@@ -111,53 +102,4 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "examples": ('dogwatch beat --note "epoch 3" --progress 0.4', "dogwatch beat --result out.json"),
     },
-    "agents": {
-        "says": "what is known of each coding agent, and how well its screens are read",
-        "takes": "list | classify --agent A [--facts F] SCREEN | test DIR",
-        "options": (
-            ("--agent", "A", "the agent whose screen it is"),
-            ("--facts", "FILE", "facts of its pane, as JSON: title, foreground command, process tree, cursor"),
-            ("--json", "", "one JSON line per answer on standard output"),
-        ),
-        "more": (
-            "classify reads one screen (`tmux capture-pane -p`; - is standard input) and prints its turn.\n"
-            "test reads a folder of cases (screen.txt, facts.json, expected.json); exit code 1 when one is wrong.\n"
-            "Your own AGENT.toml in $XDG_CONFIG_HOME/dogwatch/agents stands in place of ours."
-        ),
-        "examples": (
-            "dogwatch agents list",
-            "tmux capture-pane -p -t %3 | dogwatch agents classify --agent claude -",
-            "dogwatch agents test tests/goldens/agents/screens",
-        ),
-    },
-    "record": {
-        "says": "write down what is seen of an agent's pane, to be judged again",
-        "takes": "%PANE [OPTIONS]",
-        "options": (
-            ("-o", "FILE", "write to this file, which must be new (default: standard output)"),
-            ("--every", "T", "look this often (default: 0.5s)"),
-            ("--for", "T", "stop after this time (default: when the pane is gone, or at Ctrl-C)"),
-            ("--raw", "", "keep keys and the name of the home directory, which are taken out otherwise"),
-            *SERVER,
-        ),
-        "more": (
-            "One JSON line per look: screen, title, processes, transcript, hooks, the agent's own state, as far as\n"
-            "they changed. Keys are recognised by their form only: read a recording before you give it away."
-        ),
-        "examples": ("dogwatch record %3 -o night.jsonl", "dogwatch record %0 -L work --every 2s --for 10m -o t.jsonl"),
-    },
-    "doctor": {
-        "says": "check what Dogwatch needs, and which agents are newer than any it was tested with",
-        "takes": "[OPTIONS]",
-        "options": (DIR, ("--all", "", "look at the agents of all tmux servers"), *SERVER, JSON),
-        "more": "Exit code: 1 when something is wrong; warnings do not count.",
-        "examples": ("dogwatch doctor", "dogwatch doctor --all --json"),
-    },
-    "demo": {
-        "says": "watch four real jobs end, fail, hang and work in silence (under 20 s)",
-        "takes": "",
-        "options": (),
-        "examples": ("dogwatch demo",),
-    },
-    "_decide": {"says": "", "takes": "NAME", "options": (DIR,), "examples": ()},
 }

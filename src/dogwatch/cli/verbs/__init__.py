@@ -1,0 +1,9 @@
+"""What each verb takes: the one table behind parsing, `--help` and completion.
+
+An option is (flag, placeholder, help); without a placeholder it takes no value. Plain tuples, because building
+anything richer would be paid for at every call.
+"""
+
+from dogwatch.cli.verbs import guards, history, jobs, system
+
+VERBS = {**jobs.VERBS, **guards.VERBS, **history.VERBS, **system.VERBS}

@@ -1,0 +1,42 @@
+"""What a settings file may say: frozen, closed, typed. Flags beat the environment, which beats the files."""
+
+from __future__ import annotations
+
+from dogwatch.model.value import Value
+
+CHECKS = ("module", "package", "venv", "command", "http", "tcp", "disk", "env", "tmux", "run")
+"""What a check may look at; each is the key of a `[[check]]` table whose value is its target."""
+
+
+class Check(Value):
+    """One thing that must be true before work is worth starting."""
+
+    kind: str
+    """Of CHECKS."""
+    target: str
+    """What is looked at: a module, a directory, an address, a size, a variable, a version, a command."""
+    name: str
+    """As it is shown; the kind and target unless the file gives one."""
+    fix: str = ""
+    """A shell command that mends it; empty where only a person can."""
+    venv: str = ""
+    """For modules and packages: the environment whose own interpreter is asked, else the project's `.venv`."""
+    timeout_s: float = 10.0
+    source: str = ""
+    """The file and line that it comes from; empty for those that are built in."""
+
+
+class Settings(Value):
+    """The files' settings, ours where they are silent."""
+
+    policy: dict[str, object] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
+    """Given fields of Policy in its own units: name, stale_s, grace_s, timeout_s, heartbeat_s, on_stuck, progress."""
+    retries: int = 0
+    backoff_s: float = 30.0
+    breaker_threshold: int = 3
+    breaker_cooldown_s: float = 900.0
+    preflight: bool = False
+    """Whether `run` looks before it starts, without being told to."""
+    checks: tuple[Check, ...] = ()
+    files: tuple[str, ...] = ()
+    """The files that were read, the user's own first."""
