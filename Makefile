@@ -26,7 +26,7 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 test: install $(VENV)/.dev
-	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck $(LAB)
+	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck zsh=zsh fish=fish $(LAB)
 	@$(MAKE) --no-print-directory lint unit integration first-agents
 
 # Real agents, installed with npm at pinned versions into a cache outside the repository.
@@ -52,8 +52,15 @@ lint:
 unit:
 	$(VENV)/bin/pytest tests/unit tests/property tests/architecture tests/accuracy
 
+# What the systems before this one got wrong is told by name.
 integration:
-	$(VENV)/bin/pytest -n 4 tests/integration
+	$(VENV)/bin/pytest -n 4 -v tests/integration/seed1
+	$(VENV)/bin/pytest -n 4 tests/integration --ignore=tests/integration/seed1
+
+# What is released: a wheel and the sources, the same bytes wherever they are built.
+.PHONY: dist
+dist: install $(VENV)/.dev
+	@$(PY) scripts/dist dist
 
 bench: install
 	@scripts/need tsp=task-spooler inotifywait=inotify-tools tmux=tmux

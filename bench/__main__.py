@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from bench import classify, deaths, hook, many, notice, panes, startup, wrapper
+from bench import classify, deaths, hook, journal, listing, many, notice, panes, startup, wrapper
 from bench.idle import Idle
 from bench.stage import Stage
 from bench.table import Row, render
@@ -37,9 +37,11 @@ def main() -> int:
             tell(rows, "from status to line", lambda: notice.rows(stage))
             tell(rows, "from death to verdict", lambda: deaths.rows(stage))
             tell(rows, "start-up", lambda: startup.rows(stage))
+            tell(rows, "a thousand jobs listed", lambda: listing.rows(stage))
             tell(rows, "wrapping a command", lambda: wrapper.rows(stage))
             tell(rows, "reading a screen", lambda: classify.rows(stage))
             tell(rows, "a hook", lambda: hook.rows(stage))
+            tell(rows, "the journal", lambda: journal.rows(stage))
             tell(rows, "looks at panes", lambda: panes.rows(stage))
             tell(rows, "idle shims and wrappers", lambda: crowd(rows, stage))
         except TimeUpError:

@@ -35,8 +35,11 @@ def listen() -> tuple[int, set[int]]:
     return inbox, ignored
 
 
-def fork_work(spec: dict[str, Any], ignored: set[int]) -> tuple[int, int, int]:
-    """Fork the work. Returns its pid, the gate to write to, and a pipe that closes on exec or says why not."""
+def fork_work(spec: dict[str, Any], ignored: set[int], *, keep: bool) -> tuple[int, int, int]:
+    """Fork the work. Returns its pid, the gate to write to, and a pipe that closes on exec or says why not.
+
+    With ``keep`` its streams stay open here, for another attempt.
+    """
     held, gate = os.pipe()
     exec_pipe, told = os.pipe()
     if spec["tty"]:
@@ -48,9 +51,24 @@ def fork_work(spec: dict[str, Any], ignored: set[int]) -> tuple[int, int, int]:
         os.close(gate)
         become_work(spec, ignored, held, told)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for fd in {held, told, *spec["stdio"]}:
+    for fd in {held, told} if keep else {held, told, *spec["stdio"]}:
         os.close(fd)
     return pid, gate, exec_pipe
+
+
+def fork_judge(command: list[str]) -> tuple[int, int]:
+    """Run the judge beside us. Returns its pid and where its answer comes; OSError when it cannot be run."""
+    answer, told = os.pipe()
+    null = os.open(os.devnull, os.O_RDWR)
+    actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, told, 1)]
+    try:
+        return os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True), answer
+    except OSError:
+        os.close(answer)
+        raise
+    finally:
+        os.close(told)
+        os.close(null)
 
 
 def become_work(spec: dict[str, Any], ignored: set[int], held: int, told: int) -> None:

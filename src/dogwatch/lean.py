@@ -5,6 +5,7 @@ The json module costs as much to import as a whole `dogwatch beat` may take; wri
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 
@@ -45,7 +46,7 @@ def open_plain(path: str) -> int:
 
 def write_atomic(path: str, text: str) -> None:
     """Replace a file whole: readers see the old one or the new one."""
-    temporary = f"{os.path.dirname(path)}/.{os.path.basename(path)}.{os.getpid()}"
+    temporary = f"{os.path.dirname(path)}/.{os.path.basename(path)}.{os.getpid()}.{_thread.get_native_id()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     try:
         try:
@@ -58,6 +59,17 @@ def write_atomic(path: str, text: str) -> None:
             raise
     finally:
         os.close(fd)
+
+
+def lasting(path: str, text: str) -> bool:
+    """Write for good. False: try again. A directory that is gone cannot be written to any more."""
+    try:
+        write_atomic(path, text)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def make_durable(path: str) -> None:

@@ -14,6 +14,8 @@ RATE_SPAN = 1.0
 """Rates over less than this many seconds are noise (a clock tick is 10 ms)."""
 SHIM = ["-I", "-S", "-c", "import sys; sys.path.append(sys.argv[1]); from dogwatch.shim import main; main()"]
 """What a Python interpreter is given to become a shim, before the directory that holds this package."""
+KEEPER = [*SHIM[:3], "import sys; sys.path.append(sys.argv[1]); from dogwatch.loops.adopted import main; main()"]
+"""The same for the keeper of work that somebody else started."""
 PAGE = 4096
 TICKS = float(os.sysconf("SC_CLK_TCK"))
 
@@ -92,9 +94,9 @@ def descendants(pid: int, *, besides: int = 0, jobs: bool = True) -> list[int]:
 
 
 def is_shim(pid: int) -> bool:
-    """Whether a process is the shim of a job: then what is below it is that job's, not its starter's."""
+    """Whether a process keeps a job: then it, and what is below it, is that job's, not its starter's."""
     try:
-        return read_text(f"/proc/{pid}/cmdline").split("\0")[1:5] == SHIM
+        return read_text(f"/proc/{pid}/cmdline").split("\0")[1:5] in (SHIM, KEEPER)
     except OSError:
         return False
 

@@ -1,26 +1,28 @@
 """The parent of the work: it witnesses and keeps time.
 
-Started with ``python -I -S``; besides the standard library it imports three leaves of this package, at start, so an
+Started with ``python -I -S``; besides the standard library it imports its own leaves of this package, at start, so an
 upgrade of Dogwatch cannot break a job that runs. What comes in: a specification (marshal, on standard input)
 from ``hands/spawn.py``, which also made this process a child subreaper before it became the shim. What goes out:
 the sentinel files of ``docs/files.md``, each written whole (temporary file, rename), the status last.
 
-It decides only the plain timeout. When the work has been silent past its threshold it runs
-``dogwatch _decide NAME``, which looks, judges and answers in one line; if that cannot run, the timeout is still
+It decides only the plain timeout. When the work has been silent past its threshold, or has ended with retries left, it
+runs ``dogwatch _decide NAME``, which looks, judges and answers in one line; if that cannot run, the timeout is still
 enforced and the record says so.
 """
 
 from __future__ import annotations
 
-import errno
 import marshal
 import os
 import select
 import time
 
 from dogwatch import proc
-from dogwatch.forking import fork_work, listen
-from dogwatch.lean import append, dumps, make_durable, write_atomic
+from dogwatch.ending import ENDINGS, Tree, how_it_ended
+from dogwatch.forking import fork_judge, fork_work, listen
+from dogwatch.lean import dumps, lasting, make_durable, write_atomic
+from dogwatch.movement import Movement
+from dogwatch.noting import Notebook, quietly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # `signal` itself builds enums at import: a third of this program's start
 
-SCHEMA = 1
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP, freezer); lost time does not count."""
 TERM_AFTER = 2.0
@@ -46,37 +47,21 @@ STOP_TICK = 0.1
 NEVER = float("inf")
 
 
-ENDINGS: dict[int, str] = {
-    signal.SIGTERM: "stop was asked for",
-    signal.SIGINT: "interrupted (Ctrl-C)",
-    signal.SIGHUP: "its terminal went away",
-    signal.SIGQUIT: "quit was asked for",
-}
-
-
 class Shim:
     def __init__(self, spec: dict[str, Any]) -> None:
         self.spec = spec
-        self.dir: str = spec["dir"]
-        self.name: str = spec["name"]
-        self.run_id: str = spec["head"]["run"]
-        self.base = f"{self.dir}/{self.name}"
+        self.base = f"{spec['dir']}/{spec['name']}"
         policy = spec["head"]["policy"]
-        self.wanted = set(policy["progress"])
         self.stale: float = policy["stale_s"]
         self.timeout: float = policy["timeout_s"] or NEVER
         self.pulse: float = policy["heartbeat_s"]
-        self.look_every = max(self.pulse, self.stale / 10, proc.RATE_SPAN)
-        self.boot = proc.boot_id()
+        self.retries: int = spec["head"]["retries"]
 
-        self.started = time.monotonic()
+        self.started = self.attempt_started = time.monotonic()
         self.timeout_at = self.started + self.timeout
         self.beat_at = self.started + self.pulse
         self.ask_at = self.started + self.stale
-        self.looked_at = self.started
-        self.sources: proc.Sources = {}
-        self.stale_since: float | None = None
-        self.stuck = False
+        self.moves = Movement(self.base, policy)
         self.suspended_at: float | None = None
         self.suspended_by_us = False
 
@@ -85,82 +70,99 @@ class Shim:
         self.cannot_start = 0
         self.stopping: tuple[str, str] | None = None
         self.term_at = self.kill_at = self.give_up_at = NEVER
-        self.told: set[int] = set()
+        self.below = Tree()
+        self.clearing = False
+        """What a failed attempt left is being ended, so that the next one is alone."""
+        self.between = False
+        """An attempt has ended, and whether another begins is being asked or waited for."""
+        self.retry_at = NEVER
+        self.last: dict[str, Any] | None = None
+        """How the last attempt ended, if that is to be the end of it all."""
 
-        self.helper = 0
         self.helper_by = NEVER
-        self.own_cpu = self.own_io = 0.0
 
-        self.lines = 0
         self.record: dict[str, Any] = {
             **spec["head"],
             "host": os.uname().nodename,
-            "boot": self.boot,
+            "boot": proc.boot_id(),
             "pidns": proc.pid_namespace(),
             "started": time.time(),
             "started_mono": self.started,
+            "attempt_mono": self.started,
+            "next_mono": None,
+            "attempts": [],
             "shim": {"pid": os.getpid(), "start": proc.start_time(os.getpid())},
             "work": None,
             "states": [["starting", time.time()]],
             "notes": [],
             "end": None,
         }
+        self.notes = Notebook(spec["dir"], self.record)
 
     # Starting
 
     def run(self) -> None:
         self.inbox, self.ignored = listen()
+        self.poll = select.poll()
+        self.poll.register(self.inbox, select.POLLIN)
+        if self.spec["head"]["foreground"]:
+            self.poll.register(self.spec["control"], 0)  # an error there: whoever ran us in the foreground is gone
         try:
             self.begin()
         except OSError as error:  # a full or read-only disk: the gate stays shut, the work never ran
             self.tell(f"refused\t{error.strerror}")
             return
-        self.quietly(os.write, self.gate, b"\n")  # whoever waits there may have been killed already
-        os.close(self.gate)
-        self.loop()
+        self.attend()
+        while self.another():
+            self.attend()
         self.finish()
 
     def begin(self) -> None:
         """Everything that must be on disk before the work may run."""
-        self.work, self.gate, self.exec_pipe = fork_work(self.spec, self.ignored)
+        self.spec["env"]["DOGWATCH_ATTEMPT"] = str(self.record["attempt"])
+        self.work, self.gate, self.exec_pipe = fork_work(self.spec, self.ignored, keep=self.retries > 0)
         self.record["work"] = {"pid": self.work, "start": proc.start_time(self.work)}
-        self.enter("working", save=False)
-        write_atomic(self.base + ".json", dumps(self.record) + "\n")
+        self.notes.enter("working", save=False)
+        self.notes.write_record()
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
-        if "heartbeat" not in self.wanted:
+        if "heartbeat" not in self.moves.wanted:
             os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-        self.sources = dict.fromkeys(self.wanted - proc.RATES.keys(), (0.0, self.started, self.started))
-        proc.track(self.sources, self.deep_sample(), self.started)
+        self.moves.begin(self.attempt_started)
         self.write_seen()
-        self.spool("started", pid=self.work)
+        self.notes.spool(
+            "started", pid=self.work, attempt=self.record["attempt"], policy=self.record["policy"],
+            foreground=self.record["foreground"],
+        )  # fmt: skip
+
+    def attend(self) -> None:
+        """One attempt, from the gate to its end."""
+        quietly(os.write, self.gate, b"\n")  # whoever waits there may have been killed already
+        os.close(self.gate)
+        self.poll.register(self.exec_pipe, select.POLLIN)
+        self.serve(self.over)
+        if self.exec_pipe >= 0:  # its end was heard of before its beginning
+            self.on_exec()
 
     # The loop
 
-    def loop(self) -> None:
-        poll = select.poll()
-        poll.register(self.inbox, select.POLLIN)
-        poll.register(self.exec_pipe, select.POLLIN)
-        if self.spec["head"]["foreground"]:
-            poll.register(self.spec["control"], 0)  # an error there: whoever ran us in the foreground is gone
-        while not self.over():
+    def serve(self, done: Callable[[], bool]) -> None:
+        while not done():
             due = self.next_due()
-            ready = poll.poll(max(0.0, due - time.monotonic()) * 1000 + 1)
-            if time.monotonic() > due + LATE:
-                self.shift(time.monotonic() - due)
+            ready = self.poll.poll(max(0.0, due - time.monotonic()) * 1000 + 1)
+            if (late := time.monotonic() - due) > LATE:
+                self.shift(late)
+                self.notes.spool("lost", seconds=round(late, 3))
             for fd, _ in ready:
                 if fd == self.exec_pipe:
-                    poll.unregister(fd)
                     self.on_exec()
                 elif fd == self.spec["control"]:
-                    poll.unregister(fd)
+                    self.poll.unregister(fd)
                     self.stop("stopped", "its caller was killed")
                 else:
                     for number in set(os.read(self.inbox, 4096)):
                         self.on_signal(number)
                     self.reap()
             self.on_time(time.monotonic())
-        if self.exec_pipe >= 0:  # its end was heard of before its beginning
-            self.on_exec()
 
     def over(self) -> bool:
         if not self.stopping:
@@ -172,14 +174,15 @@ class Shim:
     def next_due(self) -> float:
         if self.stopping:
             return time.monotonic() + STOP_TICK
-        due: float = min(self.beat_at, self.helper_by)
-        if self.suspended_at is None:
-            due = min(due, self.timeout_at, NEVER if self.helper else self.ask_at)
+        due: float = min(self.beat_at, self.helper_by, self.retry_at)
+        if self.suspended_at is None and self.status is None:
+            due = min(due, self.timeout_at, NEVER if self.moves.helper else self.ask_at)
         return due
 
     def on_exec(self) -> None:
         """The other end of the pipe closed on exec, or said why there was none."""
         said = os.read(self.exec_pipe, 16)
+        self.poll.unregister(self.exec_pipe)
         os.close(self.exec_pipe)
         self.exec_pipe = -1
         self.cannot_start = int(said or 0)
@@ -190,7 +193,7 @@ class Shim:
         if number in ENDINGS:
             first = signal.SIGINT if number == signal.SIGINT else signal.SIGTERM
             self.stop("stopped", ENDINGS[number], first=first)
-        elif number == signal.SIGTSTP and self.suspended_at is None:
+        elif number == signal.SIGTSTP and self.suspended_at is None and self.status is None:
             self.suspended_by_us = True
             self.signal_tree(signal.SIGSTOP, again=True)
         elif number == signal.SIGCONT and self.suspended_by_us:
@@ -201,11 +204,11 @@ class Shim:
         if now >= self.beat_at:
             self.beat_at = now + self.pulse
             self.beat()
-            if self.suspended_at is None:
+            if self.suspended_at is None and self.status is None:
                 self.look(now)
         if now >= self.helper_by:
             self.helper_by = NEVER
-            self.quietly(os.kill, self.helper, signal.SIGKILL)
+            quietly(os.kill, self.moves.helper, signal.SIGKILL)
         if self.stopping:
             if now >= self.kill_at:
                 self.signal_tree(signal.SIGKILL, again=True)
@@ -214,7 +217,7 @@ class Shim:
         elif self.suspended_at is None and self.status is None:
             if now >= self.timeout_at:
                 self.stop("timeout", "its time was up")
-            elif now >= self.ask_at and not self.helper:
+            elif now >= self.ask_at and not self.moves.helper:
                 self.look(now, deep=True)
                 if now >= self.ask_at:
                     self.ask(now)
@@ -222,44 +225,30 @@ class Shim:
     # Witnessing
 
     def beat(self) -> None:
-        if "heartbeat" not in self.wanted:  # else it is the work's own to touch
-            self.quietly(os.utime, self.base + ".heartbeat")
-
-    def deep_sample(self) -> dict[str, float]:
-        if not self.wanted & proc.RATES.keys():
-            return {}
-        cpu, io = proc.consumption(os.getpid(), own=False, helper=self.helper, own_cpu=self.own_cpu, own_io=self.own_io)
-        return {name: value for name, value in (("cpu", cpu), ("io", io)) if name in self.wanted}
-
-    def last_moved(self) -> float:
-        return max([moved for _, _, moved in self.sources.values()], default=self.started)
+        if "heartbeat" not in self.moves.wanted:  # else it is the work's own to touch
+            quietly(os.utime, self.base + ".heartbeat")
 
     def look(self, now: float, *, deep: bool = False) -> None:
-        """See what moved. The process tree is looked at only once all is silent for half the threshold."""
-        before, known = self.last_moved(), dict(self.sources)
-        proc.track(self.sources, proc.cheap_sample(self.base, self.wanted), now)
-        half_silent = now - self.last_moved() >= self.stale / 2
-        if deep or (half_silent and now - self.looked_at >= self.look_every):
-            self.looked_at = now
-            proc.track(self.sources, self.deep_sample(), now)
-        if self.last_moved() > before:
-            self.ask_at = self.last_moved() + self.stale
-            if self.stale_since is not None:
-                self.stale_since = None
-                self.spool("moved")
-            if self.stuck:
-                self.stuck = False
-                self.enter("working")
-        if self.sources != known:
+        before = self.moves.last()
+        changed = self.moves.look(now, deep=deep)
+        if (last := self.moves.last()) > before:
+            self.ask_at = last + self.stale
+            if self.moves.stale_since is not None:
+                self.moves.stale_since = None
+                self.notes.spool("moved", since=before, until=last)
+            elif last - before > self.pulse * 1.5:  # a look in between saw nothing move
+                self.notes.spool("quiet", since=before, until=last)
+            if self.moves.stuck:
+                self.moves.stuck = False
+                self.notes.enter("working")
+        if changed:
             self.write_seen()
 
     def shift(self, gap: float) -> None:
         """Lost time does not count: move every moment that a deadline is reckoned from."""
-        self.sources = {k: (value, at + gap, moved + gap) for k, (value, at, moved) in self.sources.items()}
+        self.moves.shift(gap)
         self.timeout_at += gap
         self.ask_at += gap
-        if self.stale_since is not None:
-            self.stale_since += gap
         if self.suspended_at is not None:
             self.suspended_at += gap
         self.write_seen()
@@ -273,26 +262,20 @@ class Shim:
                 return
             if found is None:
                 return
-            before = self.account()
+            before = self.moves.account()
             pid, status = os.waitpid(found.si_pid, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
             if pid == self.work:
                 self.on_work(status)
-            elif pid and pid == self.helper and (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
-                after = self.account()
-                self.own_cpu += after[0] - before[0]
-                self.own_io += after[1] - before[1]
+            elif pid and pid == self.moves.helper and (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
+                self.moves.take_out(before)
                 self.on_answer()
-
-    def account(self) -> tuple[float, float]:
-        """CPU seconds and bytes of all that was reaped so far, as everyone else sees them too."""
-        return proc.cpu_of(proc.stat_fields(os.getpid()), own=False), proc.io_of(os.getpid())
 
     def on_work(self, status: int) -> None:
         if os.WIFSTOPPED(status):
             if self.suspended_at is None:
                 self.suspended_at = time.monotonic()
                 self.suspended_by_us |= self.spec["tty"]
-                self.spool("suspended", signal=os.WSTOPSIG(status))
+                self.notes.spool("suspended", signal=os.WSTOPSIG(status))
                 self.write_seen()  # whoever waits is woken by it
                 self.tell("suspended")
         elif os.WIFCONTINUED(status):
@@ -307,7 +290,7 @@ class Shim:
             gap = time.monotonic() - self.suspended_at
             self.suspended_at = None
             self.shift(gap)
-            self.spool("continued")
+            self.notes.spool("continued")
             self.tell("continued")
 
     # Asking the judge
@@ -315,53 +298,130 @@ class Shim:
     def ask(self, now: float) -> None:
         """Run the judge beside us. Its answer comes when it ends; until then nothing is decided but the timeout."""
         self.write_seen()
-        self.answer, told = os.pipe()
-        null = os.open(os.devnull, os.O_RDWR)
-        actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, told, 1)]
-        command = self.spec["decide"]
         try:
-            self.helper = os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
+            self.moves.helper, self.answer = fork_judge(self.spec["decide"])
         except OSError as error:
-            os.close(self.answer)
             self.undecided(now, f"the judge could not be run: {error.strerror}")
         else:
             self.helper_by = now + DECIDE_LIMIT
             self.write_seen()
-        os.close(told)
-        os.close(null)
 
     def on_answer(self) -> None:
-        """One line: wait or stop, seconds until the next question, moving, stale or stuck, and why."""
+        """One line: wait, stop, retry or end; seconds until then; the state of things; why; when it looked."""
         now = time.monotonic()
         answer = os.read(self.answer, 4096).decode("utf-8", "replace").rstrip("\n").split("\t")
         os.close(self.answer)
-        self.helper, self.helper_by = 0, NEVER
+        self.moves.helper, self.helper_by = 0, NEVER
+        if self.status is not None and not self.between:
+            return  # it was asked about work that has ended meanwhile
         try:
-            what, seconds, word, reason = answer
-            self.ask_at = now + float(seconds)
+            what, seconds, word, reason, looked = answer
+            at, judged = now + float(seconds), float(looked)
         except ValueError:
             self.undecided(now, "the judge gave no answer")
             return
+        if self.between:
+            self.retry_at = at if what == "retry" else NEVER
+            self.on_retry(float(seconds), reason, judged)
+            return
+        self.ask_at = at
+        moved = self.moves.moments()
         if word == "moving":
-            self.stale_since = None
-        elif self.stale_since is None:
-            self.stale_since = now
-            self.spool("stale", reason=reason)
-        if word == "stuck" and not self.stuck:
-            self.stuck = True
-            self.spool("stuck", reason=reason)
-            self.enter("stuck")
+            self.moves.stale_since = None
+        elif self.moves.stale_since is None:
+            self.moves.stale_since = now
+            self.notes.spool("stale", reason=reason, judged=judged, moved=moved)
+        if word == "stuck" and not self.moves.stuck:
+            self.notes.spool("stuck", reason=reason, judged=judged, moved=moved, stale_since=self.moves.stale_since)
+            self.moves.stuck = True
+            self.notes.enter("stuck")
         self.write_seen()
         if what == "stop":
             self.stop("stuck", reason)
 
+    def on_retry(self, seconds: float, reason: str, judged: float) -> None:
+        if self.retry_at == NEVER:
+            self.notes.remark(reason)
+        elif self.record["next_mono"] is None:
+            self.record["next_mono"] = self.retry_at
+            quietly(self.notes.write_record)
+            following = self.record["attempt"] + 1
+            self.notes.spool("retrying", attempt=following, in_s=seconds, reason=reason, judged=judged)
+            self.tell(f"retrying\t{reason}")
+
     def undecided(self, now: float, why: str) -> None:
         self.ask_at = now + max(60.0, self.stale)
-        note = f"{why}; only the timeout is enforced"
-        if note not in self.record["notes"]:
-            self.record["notes"].append(note)
-            self.spool("undecided", reason=note)
-            self.write_record()
+        note = f"{why}; {'it is not tried again' if self.between else 'only the timeout is enforced'}"
+        if self.notes.remark(note):
+            self.notes.spool("undecided", reason=note)
+
+    # Trying again
+
+    def another(self) -> bool:
+        """Between two attempts: clear away what the last one left, ask the judge, wait. False: that was the last."""
+        end = self.last = self.end(time.monotonic())
+        self.notes.outcome(end["state"])
+        if self.record["attempt"] > self.retries or end["state"] in ("completed", "stopped"):
+            return False
+        if not self.clear_away(end):
+            return False
+        self.record["attempts"].append({"attempt": self.record["attempt"], **end})
+        self.notes.spool("attempt", attempt=self.record["attempt"], **end)
+        self.notes.enter("starting")
+        self.moves.stuck, self.moves.stale_since = False, None
+        if self.moves.helper:  # asked about work that has ended since
+            quietly(os.kill, self.moves.helper, signal.SIGKILL)
+            self.serve(lambda: not self.moves.helper)
+        self.between = True
+        if not self.may_retry():
+            return False
+        self.serve(lambda: bool(self.stopping) or time.monotonic() >= self.retry_at)
+        if self.stopping or (self.record["breaker"] and not self.may_retry()):  # it may have been opened meanwhile
+            return False
+        return self.begin_again()
+
+    def may_retry(self) -> bool:
+        self.retry_at = NEVER
+        self.ask(time.monotonic())
+        self.serve(lambda: bool(self.stopping) or not self.moves.helper)
+        return not self.stopping and self.retry_at != NEVER
+
+    def clear_away(self, end: dict[str, Any]) -> bool:
+        """End what an attempt left running: two of a kind would work against each other."""
+        self.resumed()
+        if self.spec["tty"]:  # else Ctrl-C would go to a group that is gone
+            quietly(os.tcsetpgrp, self.spec["stdio"][0], os.getpgrp())
+        self.stopping, self.clearing = None, True
+        if self.tree():
+            self.stop(end["state"], "it is to be tried again; what was left of it is ended first")
+            self.serve(self.over)
+        self.clearing = False
+        if self.stopping and self.stopping[0] == "stopped":
+            return False
+        self.stopping = None
+        self.term_at = self.kill_at = self.give_up_at = NEVER
+        self.below = Tree()
+        if left := self.tree():
+            self.notes.remark(
+                f"not tried again: {proc.command_name(left[0])} ({left[0]}) of the last attempt cannot be ended"
+            )
+            self.stopping = (end["state"], end["reason"])
+        return not left
+
+    def begin_again(self) -> bool:
+        now = self.attempt_started = time.monotonic()
+        self.record |= {"attempt": self.record["attempt"] + 1, "attempt_mono": now, "next_mono": None}
+        self.status, self.cannot_start, self.retry_at, self.last, self.between = None, 0, NEVER, None, False
+        self.timeout_at, self.ask_at = now + self.timeout, now + self.stale
+        self.notes.forget(".result", ".beat")
+        try:
+            self.begin()
+        except OSError as error:  # the gate stays shut, as for the first attempt
+            os.close(self.gate)
+            self.notes.remark(f"attempt {self.record['attempt']} could not be written down: {error.strerror}")
+            self.stopping = ("failed", f"it could not be tried again: {error.strerror}")
+            return False
+        return True
 
     # Ending
 
@@ -369,11 +429,13 @@ class Shim:
         now = time.monotonic()
         if self.stopping:
             self.kill_at = min(self.kill_at, now)  # asked twice: no more patience
+            if self.clearing and state == "stopped":
+                self.stopping = (state, reason)
             return
         self.stopping = (state, reason)
         self.kill_at = now + KILL_AFTER
         self.give_up_at = self.kill_at + GIVE_UP_AFTER
-        self.spool("stopping", state=state, reason=reason)
+        self.notes.spool("stopping", state=state, reason=reason)
         if first == signal.SIGINT:  # what a shell started in the background ignores it: TERM comes after
             self.term_at = now + TERM_AFTER
             self.signal_tree(signal.SIGINT, again=True)
@@ -383,106 +445,47 @@ class Shim:
         self.signal_tree(signal.SIGCONT, again=True)
 
     def tree(self) -> list[int]:
-        """All that is ours to end. A job that the work started with `run -d` has a shim of its own and outlives us."""
-        found = proc.descendants(os.getpid(), besides=self.helper, jobs=False)
-        if self.status is None and self.work not in found:  # it looks like a shim until it has become the command
-            found.append(self.work)
-        return found
+        return self.below.pids(self.work if self.status is None else 0, self.moves.helper)
 
     def signal_tree(self, number: int, *, again: bool = False) -> None:
-        """Everything below us is our child or becomes it when its parent dies: no pid here is another's."""
-        for pid in self.tree():
-            if again or pid not in self.told:
-                self.quietly(os.kill, pid, number)
-            if number == signal.SIGTERM:
-                self.told.add(pid)
+        self.below.signal(number, self.tree(), again=again)
 
     def finish(self) -> None:
         self.resumed()
-        if self.helper:
-            self.quietly(os.kill, self.helper, signal.SIGKILL)
-        end = self.record["end"] = self.end(time.monotonic())
-        self.enter(end["state"], save=False)
+        if self.moves.helper:
+            quietly(os.kill, self.moves.helper, signal.SIGKILL)
+        end = self.last if self.last and not self.stopping else self.end(time.monotonic())
+        self.record["end"] = end | {"elapsed_s": round(time.monotonic() - self.started, 3)}
+        self.notes.enter(end["state"], save=False)
         told = False
         status = "SUCCESS\n" if end["state"] == "completed" else "FAILED\n"
         for suffix, text in ((".json", dumps(self.record) + "\n"), (".status", status)):
-            while not self.lasting(self.base + suffix, text):
+            while not lasting(self.base + suffix, text):
                 if not told:
                     self.tell_end(end)
                     told = True
                 time.sleep(1.0)  # a full disk: the verdict waits here, the heart beats, nothing is lost
                 self.beat()
-        self.spool("ended", **{key: end[key] for key in ("state", "exit_code", "signal", "reason")})
+        self.notes.spool("ended", **self.record["end"])
         if not told:
             self.tell_end(end)
         for suffix in (".json", ".status"):
-            self.quietly(make_durable, self.base + suffix)
+            quietly(make_durable, self.base + suffix)
 
     def end(self, now: float) -> dict[str, Any]:
-        state, reason = self.stopping or ("", "")
-        code = number = None
-        if self.status is not None:
-            code = os.WEXITSTATUS(self.status) if os.WIFEXITED(self.status) else None
-            number = os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else None
-        if self.cannot_start:
-            code = 127 if self.cannot_start == errno.ENOENT else 126
-            reason = f"could not be started: {os.strerror(self.cannot_start)}"
-        left = self.tree()
-        return {
-            "state": state or ("crashed" if number else "failed" if code else "completed"),
-            "exit_code": code, "signal": number, "reason": reason,
-            "at": time.time(), "elapsed_s": round(now - self.started, 3),
-            "left": [{"command": proc.command_name(pid), "pid": pid} for pid in left],
-        }  # fmt: skip
-
-    def lasting(self, path: str, text: str) -> bool:
-        """Write for good. False: try again. A directory that is gone cannot be written to any more."""
-        try:
-            write_atomic(path, text)
-        except FileNotFoundError:
-            return True
-        except OSError:
-            return False
-        return True
+        return how_it_ended(self.status, self.cannot_start, self.stopping, now - self.attempt_started, self.tree())
 
     # Telling
 
-    def enter(self, state: str, *, save: bool = True) -> None:
-        self.record["states"].append([state, time.time()])
-        if save:
-            self.write_record()
-
-    def write_record(self) -> None:
-        self.quietly(write_atomic, self.base + ".json", dumps(self.record) + "\n")
-
     def write_seen(self) -> None:
-        seen = {
-            "schema": SCHEMA, "run": self.run_id, "boot": self.boot,
-            "at": time.monotonic(), "stale_since": self.stale_since, "stuck": self.stuck,
-            "sources": {k: {"value": v, "at": at, "moved": moved} for k, (v, at, moved) in self.sources.items()},
-            "helper": self.helper, "own_cpu_s": self.own_cpu, "own_io": self.own_io,
-        }  # fmt: skip
-        self.quietly(write_atomic, self.base + ".seen", dumps(seen) + "\n")
-
-    def spool(self, event: str, **more: object) -> None:
-        self.lines += 1
-        line = {"schema": SCHEMA, "run": self.run_id, "n": self.lines, "at": time.time(),
-                "name": self.name, "event": event, **more}  # fmt: skip
-        self.quietly(append, f"{self.dir}/spool/{self.name}.{self.run_id}.jsonl", dumps(line) + "\n")
+        self.notes.write_seen(self.moves.seen())
 
     def tell(self, line: str) -> None:
         """Speak to the `dogwatch run` that started us, if it still listens."""
-        self.quietly(os.write, self.spec["control"], (line + "\n").encode("utf-8", "replace"))
+        quietly(os.write, self.spec["control"], (line + "\n").encode("utf-8", "replace"))
 
     def tell_end(self, end: dict[str, Any]) -> None:
         self.tell("\t".join(["ended", *(str(end[key]) for key in ("state", "exit_code", "signal", "reason"))]))
-
-    def quietly(self, do: Callable[..., object], *args: object) -> None:
-        """The world may refuse (no such process, disk full, nobody listens); the work goes on all the same."""
-        try:
-            do(*args)
-        except OSError:
-            pass
 
 
 def main() -> None:

@@ -18,35 +18,48 @@ def main(arguments: list[str]) -> int:
         if not equals and not rest:
             return _wrong(f"{flag} needs a value")
         given[flag] = value if equals else rest.pop(0)
-    directory = given.get("--dir") or os.environ.get("DOGWATCH_DIR")
-    name = given.get("--name") or os.environ.get("DOGWATCH_NAME")
-    if not directory or not name:
-        return _wrong("not inside a job: name it with --dir and --name, or start it with `dogwatch run`")
     try:
         progress = float(given["--progress"]) if "--progress" in given else None
     except ValueError:
         return _wrong(f"--progress is a number from 0 to 1, not {given['--progress']!r}")
-    if progress is not None and not 0 <= progress <= 1:
-        return _wrong(f"--progress is a number from 0 to 1, not {given['--progress']!r}")
-    base = f"{directory}/{name}"
-    # A job that is named is meant as it is now; else the beat is for the run that we are in.
-    run = None if "--name" in given else os.environ.get("DOGWATCH_RUN")
-    if problem := _problem(directory, name, run):
-        print(f"dogwatch: {problem}", file=sys.stderr)
+    try:
+        directory, name, run = whose(given.get("--dir"), given.get("--name"), progress)
+    except LookupError as error:
+        print(f"dogwatch: {error}", file=sys.stderr)
         return 7
-    beat = {"schema": 1, "run": run, "note": given.get("--note", ""), "progress": progress}
+    except ValueError as error:
+        return _wrong(str(error))
     try:
         result = _result(given["--result"]) if "--result" in given else None
     except (ValueError, RecursionError, OSError) as error:
         return _wrong(f"--result {given['--result']}: {error}")
     try:
-        if result is not None:
-            write_atomic(base + ".result", result)
-        write_atomic(base + ".beat", dumps(beat) + "\n")
+        speak(f"{directory}/{name}", run, given.get("--note", ""), progress, result)
     except OSError as error:
         print(f"dogwatch: cannot write to {directory}: {error.strerror}", file=sys.stderr)
         return 12
     return 0
+
+
+def whose(directory: str | None, name: str | None, progress: float | None) -> tuple[str, str, str | None]:
+    """Directory, name and run that a beat is for. ValueError: it is said wrongly; LookupError: nobody would hear it."""
+    # A job that is named is meant as it is now; else the beat is for the run that we are in.
+    run = None if name else os.environ.get("DOGWATCH_RUN")
+    directory, name = directory or os.environ.get("DOGWATCH_DIR"), name or os.environ.get("DOGWATCH_NAME")
+    if not directory or not name:
+        raise ValueError("not inside a job: name it with --dir and --name, or start it with `dogwatch run`")
+    if progress is not None and not 0 <= progress <= 1:
+        raise ValueError(f"--progress is a number from 0 to 1, not {progress:g}")
+    if problem := _problem(directory, name, run):
+        raise LookupError(problem)
+    return directory, name, run
+
+
+def speak(base: str, run: str | None, note: str, progress: float | None, result: str | None) -> None:
+    """Leave a result, if there is one, then the beat. OSError when that cannot be written."""
+    if result is not None:
+        write_atomic(base + ".result", result)
+    write_atomic(base + ".beat", dumps({"schema": 1, "run": run, "note": note, "progress": progress}) + "\n")
 
 
 def _problem(directory: str, name: str, run: str | None) -> str:

@@ -92,7 +92,7 @@ def _start(looker: Looker, part: Part) -> str:
         policy=IMPATIENT._replace(on_stuck=part.on_stuck),
         foreground=False,
     )
-    start.detached(job, start.claim(looker.directory, part.name, looker))
+    start.detached(job, looker)
     return job.run
 
 

@@ -2,16 +2,18 @@
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 
+from dogwatch import __version__
 from dogwatch.agents.detector import Detector, newer_than_tested, untested
 from dogwatch.cli import panes
 from dogwatch.cli.options import Options
 from dogwatch.model.errors import DogwatchError, FormatError, UsageError
 from dogwatch.model.value import Value
-from dogwatch.senses import files, installed, servers
-from dogwatch.store import detectors, places
+from dogwatch.senses import files, installed, limits, servers
+from dogwatch.store import detectors, places, settings, trust
 
 OLDEST = (3, 11)
 SIGNS = {"ok": ("32", "ok"), "note": ("2", "note"), "warning": ("33", "warning"), "wrong": ("31", "WRONG")}
@@ -24,13 +26,15 @@ class Finding(Value):
     """`ok`, `note`, `warning` or `wrong`."""
     about: str
     says: str
+    mend: str = ""
+    """What to do about it."""
 
 
 def main(options: Options) -> int:
     if options.names:
         raise UsageError("doctor takes no names")
     worst = 0
-    for found in (*_system(options), *_agent_files(), *_installed(), *_in_panes(options)):
+    for found in (*_system(options), *_settings(), *_agent_files(), *_installed(), *_in_panes(options)):
         worst = max(worst, found.level == "wrong")
         if options.flag("--json"):
             print(json.dumps(found._asdict(), ensure_ascii=False))
@@ -39,6 +43,8 @@ def main(options: Options) -> int:
             plain = os.environ.get("NO_COLOR") or not sys.stdout.isatty()
             shown = f"{word:<8}" if plain else f"\033[{colour}m{word:<8}\033[0m"
             print(f"{shown} {found.about:<16} {found.says}")
+            if found.mend:
+                print(f"{'':26}{found.mend}")
     return int(worst)
 
 
@@ -46,15 +52,29 @@ def _system(options: Options) -> Iterator[Finding]:
     here = ".".join(map(str, sys.version_info[:3]))
     enough = sys.version_info[:2] >= OLDEST
     yield Finding("ok" if enough else "wrong", "python", here if enough else f"{here}; 3.11 or newer is needed")
-    if not os.path.isdir("/proc/self"):
-        yield Finding("wrong", "/proc", "there is none: processes cannot be told apart here")
+    yield Finding("ok", "dogwatch", f"{__version__} ({os.path.dirname(os.path.dirname(os.path.abspath(__file__)))})")
     directory = places.directory(options.text("--dir"))
     if others := places.shared_with_others(directory):
-        yield Finding("warning", "state directory", f"{others}; nothing is signalled from there")
+        mend = f"chmod go-w {directory}, or choose another"
+        yield Finding("warning", "state directory", f"{others}; nothing is signalled from there", mend)
     elif hidden := files.hides_events(directory):
-        yield Finding("warning", "state directory", f"{directory}: {hidden}; it is looked at every 2 s instead")
+        says = f"{directory}: {hidden}; it is looked at every 2 s instead"
+        yield Finding("warning", "state directory", says, "set DOGWATCH_HOME to a directory on a local disk")
     else:
         yield Finding("ok", "state directory", directory)
+    for limit in limits.here(directory):
+        yield Finding("warning" if limit.harmful else "note", limit.about, limit.says, limit.mend)
+
+
+def _settings() -> Iterator[Finding]:
+    try:
+        found = settings.load(places.project(os.getcwd()))
+    except FormatError as error:
+        yield Finding("wrong", "settings", str(error), "mend that line; `dogwatch run` refuses to start until then")
+        return
+    for path in found.files:
+        problem = trust.problem(path) if os.path.basename(path) == "dogwatch.toml" else ""
+        yield Finding("note" if problem else "ok", "settings", problem or path)
 
 
 def _agent_files() -> Iterator[Finding]:
@@ -92,6 +112,10 @@ def _readable() -> Iterator[Detector]:
 
 
 def _in_panes(options: Options) -> Iterator[Finding]:
+    if shutil.which("tmux") is None:
+        says = "it is not installed; jobs are watched without it, agents in panes are not seen"
+        yield Finding("note", "tmux", says, "install tmux")
+        return
     named = options.flag("--all") or options.text("-L") or options.text("-S")
     if not named and not servers.is_socket(servers.socket_path(())):
         yield Finding("note", "tmux", "no server runs here; agents in panes are seen once one does")

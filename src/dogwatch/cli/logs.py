@@ -27,19 +27,23 @@ def main(options: Options) -> int:
     if not sentinels.exists(base):
         print(f"dogwatch: there is no job {names[0]!r} in {looker.directory}", file=sys.stderr)
         return EXIT_CODES["not_found"]
+    path = _path(looker, names[0])
+    if not path:
+        print(f"dogwatch: {names[0]} was adopted, and its output does not go to a file", file=sys.stderr)
+        return 0
     try:
-        fd = open_plain(f"{base}.log")
+        fd = open_plain(path)
     except FileNotFoundError:
         return 0
     except OSError as error:
-        why = "a symbolic link; it is not followed" if os.path.islink(f"{base}.log") else error.strerror
-        raise RefusedError(f"{base}.log: {why}") from error
+        why = "a symbolic link; it is not followed" if os.path.islink(path) else error.strerror
+        raise RefusedError(f"{path}: {why}") from error
     try:
         if count is not None:
             os.lseek(fd, tail_offset(fd, count), os.SEEK_SET)
         _copy(fd)
         if options.flag("-f"):
-            _follow(looker, names[0], fd)
+            _follow(looker, names[0], fd, path)
     finally:
         os.close(fd)
     return 0
@@ -75,12 +79,18 @@ def _copy(fd: int) -> None:
     sys.stdout.buffer.flush()
 
 
-def _follow(looker: Looker, name: str, fd: int) -> None:
+def _path(looker: Looker, name: str) -> str:
+    """Where its output is: beside its other files; of adopted work, where its starter sent it, if to a file."""
+    record = looker.facts(name).record
+    return record.adopted.log if record and record.adopted else f"{looker.directory}/{name}.log"
+
+
+def _follow(looker: Looker, name: str, fd: int, path: str) -> None:
     """Copy what is written, until the run that writes it has ended, however it did."""
     wakeups = Wakeups(looker.directory, {name})
     run = _run_of(looker.facts(name))
     try:
-        wakeups.watch_writes(name, f"{looker.directory}/{name}.log")
+        wakeups.watch_writes(name, path)
         while True:
             facts = looker.facts(name)
             over = job.judge(facts).final or _run_of(facts) != run

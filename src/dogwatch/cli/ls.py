@@ -5,10 +5,11 @@ import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
+from dogwatch.loops.listing import listed
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.verdict import Verdict
-from dogwatch.store import places, sentinels
+from dogwatch.store import places
 
 
 def main(options: Options) -> int:
@@ -18,7 +19,7 @@ def main(options: Options) -> int:
         return _panes(options)
     shown = 0
     for directory in _directories(options):
-        verdicts = look_at_all(Looker(directory, settings.policy(options)))
+        verdicts = look_at_all(Looker(directory, settings.lazily(options), brief=True))
         if options.flag("--json"):
             for verdict in verdicts:
                 print(say.as_json(verdict))
@@ -58,11 +59,11 @@ def _directories(options: Options) -> list[str]:
 
 def look_at_all(looker: Looker) -> list[Verdict]:
     try:
-        names = sentinels.jobs(looker.directory)
+        found = listed(looker)
     except FileNotFoundError:
         return []
     except OSError as error:
         raise RefusedError(f"cannot read {looker.directory}: {error.strerror}") from error
-    if names and (others := places.shared_with_others(looker.directory)):
+    if found and (others := places.shared_with_others(looker.directory)):
         print(f"dogwatch: warning: {others}; what it says may be false", file=sys.stderr)
-    return [looker.verdict(name) for name in names]
+    return found

@@ -1,5 +1,7 @@
 """`dogwatch run`: start a job, in the foreground or detached."""
 
+from __future__ import annotations
+
 import os
 import sys
 
@@ -10,9 +12,16 @@ from dogwatch.hands import spawn
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.facts import Breaker
+from dogwatch.store import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 REFUSED, TIMED_OUT, INTERRUPTED = 125, 124, 130
 CANNOT = "could not be started"
+MOST_RETRIES = 1000
 IDLE = 1.0
 """Seconds of silence after which the live line is drawn."""
 
@@ -21,7 +30,7 @@ def main(options: Options) -> int:
     if not options.command:
         raise UsageError("what is to be run? `dogwatch run -- CMD…`")
     for fd in (0, 1, 2):
-        _ensure_open(fd)
+        ensure_open(fd)
     looker, run = settings.looker(options), spawn.new_run()
     job = spawn.Job(
         directory=looker.directory,
@@ -32,14 +41,33 @@ def main(options: Options) -> int:
         env=_variables(options.each("--env")),
         policy=looker.policy,
         foreground=not options.flag("-d"),
+        **guards(options),
     )
-    lease = start.claim(job.directory, job.name, looker)
     if options.flag("-d"):
-        return _detached(job, lease, looker, json=options.flag("--json"))
-    return _foreground(job, lease, looker, json=options.flag("--json"))
+        return detached(job, looker, json=options.flag("--json"))
+    return _foreground(job, looker, json=options.flag("--json"))
 
 
-def _ensure_open(fd: int) -> None:
+def guards(options: Options) -> dict[str, Any]:
+    """What keeps a loop from burning a night: retries, the breaker, and a look at the environment before it starts."""
+    given = settings.settings(options)
+    retries = options.text("--retries")
+    if retries is not None and not (retries.isascii() and retries.isdigit() and int(retries) <= MOST_RETRIES):
+        raise UsageError(f"--retries is a number from 0 to {MOST_RETRIES}, not {retries!r}")
+    backoff = options.seconds("--backoff")
+    key = options.text("--breaker")
+    if options.flag("--preflight") or given.preflight:
+        from dogwatch.loops import preflight
+
+        preflight.refuse(places.project(os.getcwd()), given)
+    return {
+        "retries": given.retries if retries is None else int(retries),
+        "backoff_s": given.backoff_s if backoff is None else backoff,
+        "breaker": Breaker(names.check(key), given.breaker_threshold, given.breaker_cooldown_s) if key else None,
+    }
+
+
+def ensure_open(fd: int) -> None:
     """A caller may have closed its standard streams; what we open must not take their places."""
     try:
         os.fstat(fd)
@@ -61,8 +89,8 @@ def _variables(given: list[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in given)
 
 
-def _detached(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> int:
-    said = start.detached(job, lease)
+def detached(job: spawn.Job, looker: Looker, *, json: bool) -> int:
+    said = start.detached(job, looker)
     verdict = looker.verdict(job.name)
     if said[0] == "ended" and verdict.exit_code and verdict.reason.startswith(CANNOT):
         print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
@@ -71,15 +99,21 @@ def _detached(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> int:
     return 0
 
 
-def _foreground(job: spawn.Job, lease: int, looker: Looker, *, json: bool) -> int:
+def _foreground(job: spawn.Job, looker: Looker, *, json: bool) -> int:
     from dogwatch.cli.live import LiveLine
     from dogwatch.hands.relay import Relay
     from dogwatch.hands.streams import open_streams
 
-    log = start.open_log(job)
-    streams = open_streams()
-    shim = spawn.launch(job, lease, streams.stdio, tty=streams.terminal >= 0)
-    for fd in {*streams.stdio, lease}:
+    leave = start.permit(job, looker)
+    launched = False
+    try:
+        log = start.open_log(job)
+        streams = open_streams()
+        shim = spawn.launch(job, leave.lease, streams.stdio, tty=streams.terminal >= 0)
+        launched = True
+    finally:
+        leave.close(launched=launched)
+    for fd in set(streams.stdio):
         os.close(fd)
     relay = Relay(shim, streams, log)
     live = LiveLine(looker)

@@ -1,4 +1,9 @@
-"""What a verb works with: directory, names, policy. Flags beat the environment."""
+"""What a verb works with: directory, names, policy, settings.
+
+Flags beat the environment, which beats the project's file, which beats the user's, which beats our own numbers.
+"""
+
+from __future__ import annotations
 
 import os
 import sys
@@ -6,19 +11,45 @@ import sys
 from dogwatch.cli.options import Options
 from dogwatch.formats import durations, names
 from dogwatch.loops.look import Looker
-from dogwatch.model.errors import UsageError
+from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES, Policy
+from dogwatch.model.settings import Settings
 from dogwatch.store import places
+from dogwatch.store import settings as files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ACTIONS = ("report", "stop")
 READING = ("wait", "why", "logs")
+KEEPING = ("run", "adopt")
+"""Verbs whose --timeout is the work's, not the caller's."""
+LOOKING = (*READING, "ls", "stop")
+"""Verbs that must work although a settings file is broken: the night's work goes on while someone edits it."""
+MOST = 1000
 
 
 def looker(options: Options) -> Looker:
     directory = places.directory(options.text("--dir"))
     if options.verb in READING and (others := places.shared_with_others(directory)):
         print(f"dogwatch: warning: {others}; what it says may be false", file=sys.stderr)
-    return Looker(directory, policy(options))
+    return Looker(directory, lazily(options))
+
+
+def lazily(options: Options) -> Callable[[], Policy]:
+    """The policy for work that has none of its own, found out only when there is such work."""
+
+    def found() -> Policy:
+        try:
+            return policy(options)
+        except FormatError as error:
+            if options.verb not in LOOKING:
+                raise
+            print(f"dogwatch: warning: {error}; until then the settings files do not count", file=sys.stderr)
+            return policy(options, Settings())
+
+    return found
 
 
 def named(options: Options) -> list[str]:
@@ -27,46 +58,89 @@ def named(options: Options) -> list[str]:
     return [names.check(name) for name in dict.fromkeys(options.names)]
 
 
-def policy(options: Options) -> Policy:
-    """The policy that flags, else variables (DOGWATCH_STALE=…), else its name (DOGWATCH_POLICY) give."""
-    given = options.choice("--policy", tuple(POLICIES)) or os.environ.get("DOGWATCH_POLICY") or "patient"
-    if given not in POLICIES:
-        raise UsageError(f"DOGWATCH_POLICY is one of {', '.join(POLICIES)}, not {given!r}")
-    base = POLICIES[given]
+def policy(options: Options, given: Settings | None = None) -> Policy:
+    """The policy that flags, else variables (DOGWATCH_STALE=…), else the settings files give.
+
+    Whoever names a policy means that policy's own table: --policy or DOGWATCH_POLICY leaves nothing of the files'.
+    """
+    told = options.choice("--policy", tuple(POLICIES)) or _variable("DOGWATCH_POLICY", tuple(POLICIES))
+    if given is None:
+        given = Settings() if told else files.load(places.project(os.getcwd()))
+    table = {"name": told} if told else given.policy
+    base = POLICIES[str(table.get("name", "patient"))]._replace(**table)
     stale = _seconds(options, "--stale", base.stale_s)
     pulse = _seconds(options, "--heartbeat", None)
     if pulse is not None and pulse >= stale / 2:
         raise UsageError(f"--heartbeat {pulse:g}s must be below half of --stale {stale:g}s")
-    timeout = _seconds(options, "--timeout", base.timeout_s) if options.verb == "run" else base.timeout_s
+    timeout = _seconds(options, "--timeout", base.timeout_s) if options.verb in KEEPING else base.timeout_s
     grace = _seconds(options, "--grace", base.grace_s)
     if not stale or pulse == 0 or timeout == 0:
         raise UsageError("--stale, --heartbeat and --timeout must be above 0")
-    on_stuck = options.choice("--on-stuck", ACTIONS) or os.environ.get("DOGWATCH_ON_STUCK") or base.on_stuck
-    if on_stuck not in ACTIONS:
-        raise UsageError(f"DOGWATCH_ON_STUCK is one of {', '.join(ACTIONS)}, not {on_stuck!r}")
+    fits = "heartbeat_s" in table and base.heartbeat_s < stale / 2
     return Policy(
         name=base.name,
         stale_s=stale,
         grace_s=grace or 0.0,
         timeout_s=timeout,
-        heartbeat_s=pulse or min(base.heartbeat_s, stale / 3),
-        on_stuck=on_stuck,
+        heartbeat_s=pulse or (base.heartbeat_s if fits else min(base.heartbeat_s, stale / 3)),
+        on_stuck=options.choice("--on-stuck", ACTIONS) or _variable("DOGWATCH_ON_STUCK", ACTIONS) or base.on_stuck,
         progress=_progress(options, base),
     )
 
 
+def settings(options: Options) -> Settings:  # noqa: ARG001  # as all here take them
+    """The settings files with the environment on top; flags are for the verb that has them."""
+    found = files.load(places.project(os.getcwd()))
+    retries, backoff = _count("DOGWATCH_RETRIES", 0), _duration("DOGWATCH_BACKOFF")
+    threshold, cooldown = _count("DOGWATCH_BREAKER_THRESHOLD", 1), _duration("DOGWATCH_BREAKER_COOLDOWN")
+    preflight = _variable("DOGWATCH_PREFLIGHT", ("0", "1"))
+    return found._replace(
+        retries=found.retries if retries is None else retries,
+        backoff_s=found.backoff_s if backoff is None else backoff,
+        breaker_threshold=found.breaker_threshold if threshold is None else threshold,
+        breaker_cooldown_s=found.breaker_cooldown_s if cooldown is None else cooldown,
+        preflight=found.preflight if preflight is None else preflight == "1",
+    )
+
+
+def _variable(name: str, among: tuple[str, ...]) -> str | None:
+    given = os.environ.get(name) or None
+    if given is not None and given not in among:
+        raise UsageError(f"{name} is one of {', '.join(among)}, not {given!r}")
+    return given
+
+
+def _duration(name: str) -> float | None:
+    if not (given := os.environ.get(name)):
+        return None
+    try:
+        return durations.parse(given)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _count(name: str, least: int) -> int | None:
+    if not (given := os.environ.get(name)):
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) <= len(str(MOST)) and least <= int(given) <= MOST):
+        raise UsageError(f"{name} is a number from {least} to {MOST}, not {given!r}")
+    return int(given)
+
+
 def _seconds(options: Options, flag: str, default: float | None) -> float:
     given = options.seconds(flag)
-    if given is None and (variable := os.environ.get("DOGWATCH_" + flag.lstrip("-").upper().replace("-", "_"))):
-        given = durations.parse(variable)
+    if given is None:
+        given = _duration("DOGWATCH_" + flag.lstrip("-").upper().replace("-", "_"))
     return default if given is None else given  # type: ignore[return-value]
 
 
 def _progress(options: Options, base: Policy) -> tuple[str, ...]:
-    given = options.text("--progress") or os.environ.get("DOGWATCH_PROGRESS")
+    whose, given = "--progress", options.text("--progress")
+    if given is None:
+        whose, given = "DOGWATCH_PROGRESS", os.environ.get("DOGWATCH_PROGRESS") or None
     if given is None:
         return base.progress
     wanted = [source.strip() for source in given.split(",") if source.strip()]
     if not wanted or (odd := [source for source in wanted if source not in PROGRESS_SOURCES]):
-        raise UsageError(f"--progress takes {', '.join(PROGRESS_SOURCES)}, not {given if not wanted else odd[0]!r}")
+        raise UsageError(f"{whose} takes {', '.join(PROGRESS_SOURCES)}, not {given if not wanted else odd[0]!r}")
     return tuple(source for source in PROGRESS_SOURCES if source in wanted)

@@ -8,6 +8,7 @@ SCHEMA = 1
 LONGEST = 500
 """Bytes of a JSON line without its result: it goes into someone's context window."""
 SHORTEST_REASON = 40
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def fields(verdict: Verdict, following: str) -> dict[str, object]:
@@ -32,11 +33,14 @@ def encode(verdict: Verdict, following: str) -> str:
     """One JSON line, kept short by cutting the reason, and if that is not enough the path of the log."""
     found = fields(verdict, following)
     result, found["result"] = found["result"], None
-    over = _size(found) - LONGEST
+    text = _dump(found)
+    over = len(text.encode()) - LONGEST
     if over > 0:
         found["reason"] = _cut(verdict.reason, max(SHORTEST_REASON, len(verdict.reason) - over - 2))
-    if _size(found) > LONGEST:
-        found["log"] = None
+        if len(_dump(found).encode()) > LONGEST:
+            found["log"] = None
+    elif result is None:
+        return text
     found["result"] = result
     return _dump(found)
 
@@ -46,13 +50,9 @@ def _cut(text: str, length: int) -> str:
 
 
 def _dump(found: object) -> str:
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    text = ENCODER.encode(found)
     try:
         text.encode()
     except UnicodeEncodeError:  # a path that is not UTF-8
         return json.dumps(found, separators=(",", ":"))
     return text
-
-
-def _size(found: dict[str, object]) -> int:
-    return len(_dump(found).encode())

@@ -14,8 +14,10 @@ def problem(name: str) -> str:
         return f"is longer than {LONGEST} characters"
     if name[0] in ".-":
         return f"begins with {name[0]!r}"
-    odd = next((character for character in name if character not in PLAIN), None)
-    return f"holds {odd!r}; letters, digits and . _ + = @ - are allowed" if odd is not None else ""
+    if PLAIN.issuperset(name):
+        return ""
+    odd = next(character for character in name if character not in PLAIN)
+    return f"holds {odd!r}; letters, digits and . _ + = @ - are allowed"
 
 
 def check(name: str) -> str:

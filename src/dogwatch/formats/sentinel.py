@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Beat, End, Identity, Record, Result, Seen, Source
+from dogwatch.model.facts import Adopted, Attempt, Beat, Breaker, End, Identity, Record, Result, Seen, Source
 from dogwatch.model.policy import PROGRESS_SOURCES, Policy
 from dogwatch.model.verdict import FINAL
 
 SCHEMA = 1
 SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 LARGEST_PID = 1 << 22
 LARGEST_NUMBER = 1e18
-ENDS = (*FINAL, "stuck")
+ENDS = (*FINAL, "stuck", "unknown")
 
 
 class _Fields:
@@ -51,6 +55,14 @@ class _Fields:
     def inner(self, key: str) -> _Fields:
         return _Fields(self.get(key, dict))
 
+    def perhaps(self, key: str) -> _Fields | None:
+        return None if self.get(key, dict, type(None)) is None else self.inner(key)
+
+    def strings(self) -> dict[str, str]:
+        if not all(isinstance(value, str) for value in self.found.values()):
+            raise ValueError("a variable is no text")
+        return self.found
+
     def each(self, key: str) -> list[object]:
         found = self.get(key, list)
         assert isinstance(found, list)
@@ -80,9 +92,33 @@ def record(text: str) -> Record:
             work=_identity(place, found.inner("work")),
             notes=found.texts("notes"),
             end=None if found.get("end", dict, type(None)) is None else _end(found.inner("end")),
+            env=found.inner("env").strings(),
+            **_later(found),
         )
     except (ValueError, RecursionError) as error:
         raise FormatError(f"its record cannot be read: {_short(error)}") from error
+
+
+def _later(found: _Fields) -> dict[str, Any]:
+    """What records of the first release do not have."""
+    if "attempts" not in found.found:
+        return {}
+    attempts = [_Fields(each) for each in found.each("attempts")]
+    breaker, adopted = found.perhaps("breaker"), found.perhaps("adopted")
+    return {
+        "attempt": int(found.number("attempt")),
+        "attempt_mono": found.number("attempt_mono"),
+        "next_mono": found.optional("next_mono"),
+        "retries": int(found.number("retries")),
+        "backoff_s": found.number("backoff_s"),
+        "attempts": tuple(Attempt(int(each.number("attempt")), _end(each)) for each in attempts),
+        "breaker": breaker and Breaker(
+            breaker.text("key"), int(breaker.number("threshold")), breaker.number("cooldown_s")
+        ),
+        "adopted": adopted and Adopted(
+            adopted.text("dir"), adopted.text("name"), bool(adopted.get("stop", bool)), adopted.text("log")
+        ),
+    }  # fmt: skip
 
 
 def _identity(place: tuple[str, str, str], found: _Fields) -> Identity:
@@ -107,6 +143,16 @@ def _end(found: _Fields) -> End:
         elapsed_s=found.number("elapsed_s"),
         left=tuple((process.text("command"), int(process.number("pid"))) for process in left),
     )
+
+
+def policy(found: object) -> Policy:
+    """A policy as records and events hold it. ValueError where it is none."""
+    return _policy(_Fields(found))
+
+
+def end(found: object) -> End:
+    """An end as records and events hold it. ValueError where it is none."""
+    return _end(_Fields(found))
 
 
 def _policy(found: _Fields) -> Policy:

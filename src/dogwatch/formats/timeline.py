@@ -1,21 +1,27 @@
 """A recorded session: one JSON line per look, with only what changed since the look before.
 
 The first line is a header. A line with `truth` is no observation: whoever drove the agent wrote down what was really
-going on, from what the model's server did, so that verdicts can be compared with it.
+going on, from what the model's server did, so that verdicts can be compared with it. A look whose verdict was another
+than the one before has it as `given`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from dogwatch.formats import sentinel
 from dogwatch.model.errors import FormatError
+from dogwatch.model.policy import Policy
 from dogwatch.model.session import Pane, Report, Sighting, Task
 from dogwatch.model.value import Value
 
 VERSION = 1
 PLAIN = "|"
+TALLEST = 10_000
+"""Rows of a pane."""
+LARGEST = 1e18
 
 
 class Truth(Value):
@@ -29,11 +35,24 @@ class Truth(Value):
     """Who knows: what the model's server or the driver did."""
 
 
+class Given(Value):
+    """The verdict that was given at a look, where it was not the same as before."""
+
+    at: float
+    """Seconds since the recording began."""
+    state: str
+    turn: str
+    detail: str
+    reason: str
+
+
 class Header(Value):
     agent: str
     version: str
     scenario: str
     """What was being done, in a word."""
+    policy: Policy | None = None
+    """Under which the verdicts were given; None where none were."""
 
 
 class Writer:
@@ -48,12 +67,16 @@ class Writer:
         self.reports: dict[str, object] = {}
 
     def header(self, header: Header) -> str:
-        return _dump({"dogwatch": "timeline", "v": VERSION, **header._asdict()})
+        found = {"dogwatch": "timeline", "v": VERSION, **header._asdict()}
+        found["policy"] = header.policy._asdict() if header.policy else None
+        return _dump({key: value for key, value in found.items() if value is not None})
 
-    def line(self, seen: Sighting) -> str:
+    def line(self, seen: Sighting, give: Callable[[Sighting], Given | None] = lambda _: None) -> str:
+        """One look. ``give`` is asked for the verdict on it as it will be read again: with its times rounded."""
         if self.began is None:
             self.began = seen.now
-        found: dict[str, object] = {"at": round(seen.now - self.began, 3), "wall": round(seen.wall, 3)}
+            self.reader = _Reader(seen.agent)
+        found: dict[str, Any] = {"at": round(seen.now - self.began, 3), "wall": round(seen.wall, 3)}
         pane = seen.pane._asdict()
         if changed := {key: value for key, value in pane.items() if key not in self.pane or self.pane[key] != value}:
             found["pane"] = changed
@@ -72,6 +95,8 @@ class Writer:
         }
         if reports != self.reports:
             found["reports"] = reports
+        if given := give(self.reader.sighting(found)):
+            found["given"] = {key: value for key, value in given._asdict().items() if key != "at"}
         self.pane, self.rows, self.tasks, self.reports = pane, seen.rows, tasks, reports
         return _dump(found)
 
@@ -84,8 +109,8 @@ def _dump(found: dict[str, object]) -> str:
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
-def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Truth]:
-    """The header, then sightings and truths in the order of their times."""
+def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Given | Truth]:
+    """The header, then sightings, what was given at each, and truths, in the order of their times."""
     reader: _Reader | None = None
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -96,13 +121,25 @@ def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Truth]
                 if found.get("dogwatch") != "timeline" or found.get("v") != VERSION:
                     raise FormatError(f"{path}:{number}: not a timeline of version {VERSION}")
                 reader = _Reader(str(found["agent"]))
-                yield Header(str(found["agent"]), str(found.get("version", "")), str(found.get("scenario", "")))
+                yield _header(found)
             elif "truth" in found:
                 yield Truth(float(found["at"]), found["truth"], found.get("detail", ""), found.get("by", ""))
             else:
                 yield reader.sighting(found)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+                if "given" in found:
+                    yield _given(float(found["at"]), found["given"])
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
             raise FormatError(f"{path}:{number}: not a line of a timeline: {error!r}") from None
+
+
+def _header(found: dict[str, Any]) -> Header:
+    policy = sentinel.policy(found["policy"]) if "policy" in found else None
+    return Header(str(found["agent"]), str(found.get("version", "")), str(found.get("scenario", "")), policy)
+
+
+def _given(at: float, found: dict[str, Any]) -> Given:
+    state, turn, detail, reason = (found[key] for key in ("state", "turn", "detail", "reason"))
+    return Given(at, str(state), str(turn), str(detail), str(reason))
 
 
 class _Reader:
@@ -117,24 +154,56 @@ class _Reader:
     def sighting(self, found: dict[str, Any]) -> Sighting:
         self.pane |= found.get("pane", {})
         if "height" in found:
+            if not 0 <= int(found["height"]) <= TALLEST:
+                raise ValueError(f"a pane of {found['height']} rows")
             self.rows = [""] * int(found["height"])
         for number, row in found.get("rows", {}).items():
-            self.rows[int(number)] = row
+            self.rows[int(number)] = _text(row)
         if "styles" in found:
-            self.styles = tuple(found["styles"].get(str(n), PLAIN) for n in range(len(self.rows)))
+            self.styles = tuple(_text(found["styles"].get(str(n), PLAIN)) for n in range(len(self.rows)))
         if "tasks" in found:
-            self.tasks = tuple(_task(each) for each in found["tasks"])
-        if "reports" in found:
-            told: dict[str, dict[str, Any]] = found["reports"]
-            self.reports = tuple(
-                Report(source, each["at"], each["words"], each["trouble"]) for source, each in told.items()
+            self.tasks = tuple(
+                Task(**_typed(Task, dict(zip(Task._fields, each, strict=True)))) for each in found["tasks"]
             )
-        pane = Pane(**{**self.pane, "server": tuple(self.pane["server"]), "also": tuple(self.pane["also"])})
-        at = float(found["at"])
-        wall = float(found["wall"])
+        if "reports" in found:
+            self.reports = tuple(_report(source, each) for source, each in found["reports"].items())
+        at, wall = _number(found["at"]), _number(found["wall"])
+        pane = Pane(**_typed(Pane, self.pane))
         return Sighting(self.agent, pane, tuple(self.rows), self.tasks, self.reports, at, wall, self.styles)
 
 
-def _task(values: list[Any]) -> Task:
-    fields = dict(zip(Task._fields, values, strict=True))
-    return Task(**{**fields, "args": tuple(fields["args"])})
+def _report(source: str, found: dict[str, Any]) -> Report:
+    words = {_text(word): _text(value) for word, value in found["words"].items()}
+    return Report(source, None if found["at"] is None else _number(found["at"]), words, _text(found["trouble"]))
+
+
+def _typed(kind: type[Pane | Task], values: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a value, each being what it should be: a recording may be another's."""
+    for field, annotation in kind.__annotations__.items():
+        if field in values:
+            values = values | {field: CHECKS[annotation](values[field])}
+    return values
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r:.20} is no text")  # noqa: TRY004  # one error for all that is wrong
+    return value
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST:
+        raise ValueError(f"{value!r:.20} is no number that can be")
+    return float(value)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or abs(value) > LARGEST:
+        raise ValueError(f"{value!r:.20} is no whole number")
+    return int(value)
+
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "str": _text, "int": _whole, "float": _number, "bool": bool,
+    "tuple[str, ...]": lambda values: tuple(map(_text, values)),
+}  # fmt: skip

@@ -159,6 +159,10 @@ class Relay:
                 self.ending = words
             elif words[0] == "started":
                 self.work = int(words[1])
+            elif words[0] == "retrying":
+                self.clear()
+                end = "\n" if self.before is None else "\r\n"
+                os.write(2, f"dogwatch: {words[1]}{end}".encode("utf-8", "replace"))
             elif words[0] == "suspended" and (self.streams.terminal != NOWHERE or self.asked_to_suspend):
                 self.suspend()
         if not heard:

@@ -9,6 +9,7 @@ import sys
 import time
 
 from dogwatch import proc
+from dogwatch.model.facts import Adopted, Breaker
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 
@@ -29,6 +30,16 @@ class Job(Value):
     """What --env added; the work inherits the caller's environment besides."""
     policy: Policy
     foreground: bool
+    retries: int = 0
+    backoff_s: float = 30.0
+    breaker: Breaker | None = None
+    again: str = ""
+    """The run that this one repeats."""
+    adopted: Adopted | None = None
+    """Set for work that somebody else started: then it is kept and not run, and the next two tell of it."""
+    work: tuple[int, int] = (0, 0)
+    """Pid and start time."""
+    notes: tuple[str, ...] = ()
 
 
 class Shim(Value):
@@ -48,17 +59,17 @@ def shim_command() -> list[str]:
     return [sys.executable, *proc.SHIM, ROOT]
 
 
+def keeper_command() -> list[str]:
+    return [sys.executable, *proc.KEEPER, ROOT]
+
+
 def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None) -> Shim:
     """Start the shim of a job; it holds the lease and the streams from now on. The caller has 0, 1 and 2 open."""
     listening, control = os.pipe()
     feeding, feed = os.pipe()[::-1]
     libc = ctypes.CDLL(None)
-    errors = os.open(
-        f"{job.directory}/spool/shim.err", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-    )
-    argv = command or shim_command()
-    # Started from within another job, this one is nevertheless not that job's to count or to end.
-    unmarked = {key: value for key, value in os.environ.items() if not key.startswith(MARK)}
+    errors = complaints(job.directory)
+    argv, env = command or shim_command(), unmarked()
     pid = os.fork()
     if pid == 0:
         try:
@@ -69,18 +80,29 @@ def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, comm
             os.dup2(errors, 2)
             for fd in {*stdio, control, lease}:
                 os.set_inheritable(fd, True)
-            os.execve(argv[0], argv, unmarked)  # noqa: S606
+            os.execve(argv[0], argv, env)  # noqa: S606
         finally:
             os._exit(127)
     os.close(feed)
     os.close(control)
     os.close(errors)
     with open(feeding, "wb") as pipe:
-        pipe.write(marshal.dumps(_specification(job, control, lease, stdio, tty=tty)))
+        pipe.write(marshal.dumps(specification(job, control, lease, stdio, tty=tty)))
     return Shim(pid, listening)
 
 
-def _specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:
+def complaints(directory: str) -> int:
+    """Where a shim says what breaks it, open for writing."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(f"{directory}/spool/shim.err", flags, 0o600)
+
+
+def unmarked() -> dict[str, str]:
+    """Our environment for a shim: started from within another job, it is not that job's to count or to end."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(MARK)}
+
+
+def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:
     marks = {f"{MARK}DIR": job.directory, f"{MARK}NAME": job.name, f"{MARK}RUN": job.run}
     return {
         "dir": job.directory,
@@ -93,6 +115,8 @@ def _specification(job: Job, control: int, lease: int, stdio: tuple[int, int, in
         "control": control,
         "lock": lease,
         "tty": tty,
+        "work": job.work,
+        "notes": list(job.notes),
         "head": {
             "schema": SCHEMA,
             "kind": "job",
@@ -103,6 +127,11 @@ def _specification(job: Job, control: int, lease: int, stdio: tuple[int, int, in
             "env": job.env,
             "policy": {**job.policy._asdict(), "progress": list(job.policy.progress)},
             "foreground": job.foreground,
+            "retries": job.retries,
+            "backoff_s": job.backoff_s,
+            "breaker": job.breaker._asdict() if job.breaker else None,
+            "again": job.again or None,
+            "adopted": job.adopted._asdict() if job.adopted else None,
             "attempt": 1,
             "agent": None,
             "pane": None,

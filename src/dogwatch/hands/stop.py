@@ -13,12 +13,12 @@ from dogwatch.senses import processes
 KILL_AFTER = 5.0
 
 
-def ask_shim(shim: Identity, place: processes.Place, patience: float) -> None:
+def ask_shim(shim: Identity, place: processes.Place, patience: float, by: int = signal.SIGTERM) -> None:
     """Ask a shim to stop its work, if it is there to be asked, and wait until it has ended, however it did."""
     if not isinstance(processes.find(shim, place), Alive):
         return
     pidfd = processes.watch_exit(shim.pid)
-    if signal_exactly(shim.pid, shim.start, signal.SIGTERM):
+    if signal_exactly(shim.pid, shim.start, by):
         signal_exactly(shim.pid, shim.start, signal.SIGCONT)
         select.select([pidfd] if pidfd is not None else [], [], [], patience)
     if pidfd is not None:

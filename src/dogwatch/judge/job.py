@@ -4,7 +4,9 @@ A final word written down beats everything; then what the processes are; then wh
 advancing, and silence is a suspicion first: only a look at the end of the grace period makes it `stuck`.
 """
 
-from dogwatch.model.facts import Alive, End, Gone, JobFacts, Process, Record, Seen, Unseen
+from dogwatch.judge import adoption, attempts
+from dogwatch.judge.attempts import how
+from dogwatch.model.facts import Alive, Attempt, Gone, JobFacts, Process, Record, Seen, Unseen
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
 from dogwatch.model.words import in_words, signal_name
@@ -14,8 +16,6 @@ RESULT_PATIENCE = 1.0
 SECOND_LOOK = 1.0
 """Seconds between the two looks that what cannot be seen is entitled to."""
 QUIET_AFTER = 60.0
-UNTIL_MOVED = 86400.0
-"""Seconds after which a shim asks again about work that was found stuck; if it moves, the shim sees that itself."""
 ENDING_IS_ODD_AFTER = 2.0
 SOURCE_WORDS = {"cpu": "CPU", "io": "I/O"}
 
@@ -39,28 +39,21 @@ def judge(facts: JobFacts) -> Verdict:
 def _ended(facts: JobFacts, record: Record) -> Verdict:
     end = record.end
     assert end is not None
-    reason = _how(end, record.policy)
+    reason = attempts.counted(how(end, record.policy), record)
     if end.state == "completed" and facts.result is not None and not facts.result.valid:
         reason += "; its result is not valid JSON"
     if end.left:
         reason += f"; left running: {_named(end.left)}"
     against = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in end.left)
-    exited = f"exited({signal_name(end.signal)})" if end.signal else f"exited({end.exit_code})"
-    said = Evidence("record", f"{end.state}: {_how(end, record.policy)}")
+    exited = f"exited({signal_name(end.signal) if end.signal else end.exit_code})"
+    if end.signal is None and end.exit_code is None:
+        exited = "unknown" if end.state == "abandoned" else "exited(unknown)"
+    said = Evidence("record", f"{end.state}: {how(end, record.policy)}")
     verdict = _verdict(facts, end.state, reason, exited, (said, *_status(facts)), against)
     return verdict._replace(
         final=True, exit_code=end.exit_code, signal=end.signal, elapsed_s=end.elapsed_s,
         result=facts.result.value if facts.result else None,
     )  # fmt: skip
-
-
-def _how(end: End, policy: Policy) -> str:
-    after = f"after {in_words(end.elapsed_s)}"
-    if end.state == "timeout":
-        return f"not done after {in_words(policy.timeout_s or end.elapsed_s)}; stopped"
-    if end.reason:
-        return f"{end.reason}; stopped {after}" if end.state in ("stuck", "stopped") else end.reason
-    return f"killed by {signal_name(end.signal)} {after}" if end.signal else f"exit {end.exit_code} {after}"
 
 
 def _spoken(facts: JobFacts, status: str) -> Verdict:
@@ -97,7 +90,10 @@ def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
 
 def _ours(facts: JobFacts, record: Record) -> Verdict:
     shim, work = facts.shim, facts.work
-    seen = (_process("shim", shim), _process("work", work))
+    keeper = adoption.keeper(record)
+    seen = (_process(keeper, shim), _process("work", work))
+    if record.between is not None and not isinstance(shim, Unseen):
+        return _between(facts, record, record.between, seen)
     if isinstance(shim, Unseen) or isinstance(work, Unseen):
         why = work.why if isinstance(work, Unseen) else shim.why if isinstance(shim, Unseen) else ""
         return _unseen(facts, why, seen)
@@ -105,19 +101,29 @@ def _ours(facts: JobFacts, record: Record) -> Verdict:
         if isinstance(work, Gone):
             return _lost(facts, work, seen)
         notes = "" if record.policy.timeout_s is None else "; its timeout is no longer enforced"
-        reason = f"unsupervised: its shim is gone, the work goes on{notes}"
+        reason = f"unsupervised: its {keeper} is gone, the work goes on{notes}"
         return _live(facts, work, "unsupervised", seen, reason)
     if isinstance(work, Gone):
-        reason = "the work has ended; its shim is about to say how"
+        reason = f"the work has ended; its {keeper} is about to say how"
         if shim.suspended:
-            reason = "the work has ended, but its shim is suspended and cannot say how"
+            reason = f"the work has ended, but its {keeper} is suspended and cannot say how"
         elif facts.seen and facts.now - facts.seen.at > ENDING_IS_ODD_AFTER:
             reason += " (if this lasts, its disk is full or read-only)"
         return _verdict(facts, "working", reason, "exited(unknown)", seen)
     if shim.suspended and not work.suspended:
-        reason = "alive; its shim is suspended, so no deadline is kept"
+        reason = f"alive; its {keeper} is suspended, so no deadline is kept"
         return _verdict(facts, "working", reason, "alive", seen)._replace(progress="unknown")
     return _live(facts, work, "alive", seen)
+
+
+def _between(facts: JobFacts, record: Record, last: Attempt, seen: tuple[Evidence, ...]) -> Verdict:
+    """An attempt has ended and its shim waits to begin the next; without the shim there is none."""
+    said = attempts.told(last, record.policy)
+    if isinstance(facts.shim, Gone):
+        reason = f"{said}; its shim is gone, so it is not tried again"
+        verdict = _verdict(facts, last.end.state, reason, "gone", seen)
+        return verdict._replace(final=True, exit_code=last.end.exit_code, signal=last.end.signal)
+    return _verdict(facts, "starting", f"{said}; {attempts.following(record, facts.now)}", "starting", seen)
 
 
 def _foreign(facts: JobFacts) -> Verdict:
@@ -145,6 +151,8 @@ def _unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verdict:
 
 
 def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
+    if unseen := adoption.unseen_end(facts.record, gone):
+        return _verdict(facts, "unknown", unseen, "exited(unknown)", seen)._replace(final=True)
     reason = f"it ended without a status: {gone.why}"
     left = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in facts.survivors)
     if left:
@@ -168,10 +176,13 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     policy = facts.record.policy if facts.record else facts.policy or PATIENT
     last = max(source.moved for source in keeper.sources.values())
     silent = facts.now - last
-    started = facts.record.started_mono if facts.record else None
+    started = facts.record.began if facts.record else None
+    beginning = adoption.beginning(facts.record)
     moves = tuple(
         Evidence(
-            _called(name), "last moved" if moved != started else "has not moved since the start,", facts.now - moved
+            _called(name),
+            "last moved" if moved != started else f"has not moved since it was {beginning},",
+            facts.now - moved,
         )
         for name, (_, _, moved) in keeper.sources.items()
     )
@@ -181,7 +192,7 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     latest = max(keeper.sources, key=lambda name: keeper.sources[name].moved)
     return verdict._replace(
         progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*verdict.evidence, *moves),
-        reason=note or f"{'started' if last == started else f'last {_called(latest)}'} {in_words(silent)} ago",
+        reason=note or f"{beginning if last == started else f'last {_called(latest)}'} {in_words(silent)} ago",
         deadline=_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
     )  # fmt: skip
 
@@ -208,38 +219,10 @@ def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: 
 
 def _deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[str, float]:
     if facts.record is not None and policy.timeout_s is not None:
-        timeout = facts.record.started_mono + policy.timeout_s
+        timeout = facts.record.began + policy.timeout_s
         if timeout < at:
             what, at = "timeout", timeout
     return what, at - facts.now
-
-
-def keep(verdict: Verdict, seen: Seen, policy: Policy, now: float) -> Seen:
-    """What a keeper of a job's time notes after a look of its own: when silence began to count, when it was enough."""
-    if verdict.progress != "stalled":
-        return seen._replace(at=now, stale_since=None, stuck=False)
-    if seen.stale_since is None:
-        return seen._replace(at=now, stale_since=now, stuck=False)
-    return seen._replace(at=now, stuck=now >= seen.stale_since + policy.grace_s)
-
-
-def shift(seen: Seen, gap: float) -> Seen:
-    """Notes after time was lost: every moment that silence is reckoned from moves along."""
-    sources = {k: source._replace(at=source.at + gap, moved=source.moved + gap) for k, source in seen.sources.items()}
-    since = None if seen.stale_since is None else seen.stale_since + gap
-    return seen._replace(at=seen.at + gap, sources=sources, stale_since=since)
-
-
-def answer(facts: JobFacts, policy: Policy) -> tuple[str, float, str, str]:
-    """What the shim is told when it asks: wait or stop, seconds, moving, stale or stuck, why."""
-    verdict = judge(facts)
-    if verdict.progress != "stalled" or facts.seen is None:
-        return "wait", max(1.0, policy.stale_s - (verdict.silent_s or 0.0)), "moving", verdict.reason
-    after = keep(verdict, facts.seen, policy, facts.now)
-    verdict = judge(facts._replace(seen=after))
-    if after.stuck:
-        return ("stop" if policy.on_stuck == "stop" else "wait"), UNTIL_MOVED, "stuck", verdict.reason
-    return "wait", max(0.0, verdict.deadline[1] if verdict.deadline else policy.grace_s), "stale", verdict.reason
 
 
 # Words --------------------------------------------------------------------------------------------------------
@@ -251,6 +234,8 @@ def _verdict(
 ) -> Verdict:  # fmt: skip
     troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)
     notes = tuple(Evidence("note", note) for note in (facts.record.notes if facts.record else ()))
+    if facts.record is not None:
+        evidence = (*evidence, *attempts.evidence(facts.record), *adoption.evidence(facts.record))
     if facts.beat is not None and (facts.beat.note or facts.beat.progress is not None):
         done = "" if facts.beat.progress is None else f" ({facts.beat.progress:.0%} done)"
         evidence = (*evidence, Evidence("the work says", f"{facts.beat.note}{done}".strip()))

@@ -1,11 +1,16 @@
 """What the shim is told when it asks: one look, one judgement, one line."""
 
-from dogwatch.judge import job
+from dogwatch.judge import keeping
 from dogwatch.loops.look import Looker
 
 
 def decide(looker: Looker, name: str) -> str:
     facts = looker.facts(name)
     policy = facts.record.policy if facts.record else looker.policy
-    what, seconds, word, reason = job.answer(facts, policy)
-    return f"{what}\t{seconds}\t{word}\t{reason}"
+    forbidden = ""
+    if facts.record is not None and facts.record.breaker is not None and facts.record.between is not None:
+        from dogwatch.loops.breaker import forbids  # noqa: PLC0415  # only a job under one pays for it
+
+        forbidden = forbids(looker.directory, facts.record.breaker)
+    answer = keeping.answer(facts, policy, breaker=forbidden)
+    return f"{answer.what}\t{answer.seconds}\t{answer.word}\t{answer.reason}\t{facts.now}"

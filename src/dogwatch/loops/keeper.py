@@ -10,10 +10,11 @@ import contextlib
 import os
 
 from dogwatch import proc
-from dogwatch.judge import job
+from dogwatch.judge import keeping
 from dogwatch.lean import dumps, write_atomic
+from dogwatch.loops.look import cheap_sample
 from dogwatch.model.facts import Alive, Gone, JobFacts, Seen, Source
-from dogwatch.model.policy import Policy
+from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import claims
 
@@ -23,16 +24,15 @@ SCHEMA = 1
 class Keeper:
     """Keeps the time of any number of jobs in one directory, for as long as someone waits for them."""
 
-    def __init__(self, directory: str, policy: Policy, boot: str) -> None:
+    def __init__(self, directory: str, boot: str) -> None:
         self.directory = directory
-        self.policy = policy
         self.boot = boot
         self.leases: dict[str, int | None] = {}
 
     def note(self, facts: JobFacts, verdict: Verdict, before: Seen | None) -> tuple[Seen, float]:
         """The notes after a look, and when to look again though nothing may wake us."""
-        policy = facts.record.policy if facts.record else self.policy
-        seen = self.begin(facts, policy) if facts.seen is None else job.keep(verdict, facts.seen, policy, facts.now)
+        policy = facts.record.policy if facts.record else facts.policy or PATIENT
+        seen = self.begin(facts, policy) if facts.seen is None else keeping.keep(verdict, facts.seen, policy, facts.now)
         if facts.record and isinstance(facts.shim, Gone) and not _alike(seen, before):
             self.write(facts.name, seen)
         # CPU and I/O count only once all else has been silent for half the threshold.
@@ -42,11 +42,13 @@ class Keeper:
     def begin(self, facts: JobFacts, policy: Policy) -> Seen:
         """First sight: silence is reckoned from now, for nobody knows how long it has lasted."""
         sources: proc.Sources = {}
-        root = facts.shim if isinstance(facts.shim, Alive) else facts.work
+        adopted = facts.record.adopted if facts.record else None
+        root = facts.shim if isinstance(facts.shim, Alive) and adopted is None else facts.work
         wanted = {*policy.progress} if isinstance(root, Alive) else {*policy.progress, "heartbeat"}
-        proc.track(sources, proc.cheap_sample(f"{self.directory}/{facts.name}", wanted), facts.now)
+        proc.track(sources, cheap_sample(f"{self.directory}/{facts.name}", wanted, adopted), facts.now)
         if isinstance(root, Alive):
-            cpu, io = proc.consumption(root.pid, own=True, helper=0, own_cpu=0.0, own_io=0.0)
+            keeper = facts.shim.pid if isinstance(facts.shim, Alive) and adopted else 0
+            cpu, io = proc.consumption(root.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)
             proc.track(sources, {k: v for k, v in (("cpu", cpu), ("io", io)) if k in wanted}, facts.now)
         return Seen(
             run=facts.record.run if facts.record else "",

@@ -13,12 +13,16 @@ from dogwatch import proc
 from dogwatch.formats import sentinel
 from dogwatch.judge import job
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
+from dogwatch.model.facts import Adopted, Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.store import sentinels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Memory(Value):
@@ -35,11 +39,20 @@ class Memory(Value):
 class Looker:
     """Looks at jobs of one directory. Keeps nothing of them but what is the same for all."""
 
-    def __init__(self, directory: str, policy: Policy) -> None:
+    def __init__(self, directory: str, policy: Policy | Callable[[], Policy], *, brief: bool = False) -> None:
         self.directory = directory
-        self.policy = policy
+        self.brief = brief
+        """Whoever lists jobs shows no evidence: what only explains an end is not read."""
+        self.given = policy
         self.place = processes.here()
         self.me = os.getpid()
+
+    @property
+    def policy(self) -> Policy:
+        """For work that has no record, and so no policy of its own; settings files are read only for that."""
+        if not isinstance(self.given, Policy):
+            self.given = self.given()
+        return self.given
 
     def verdict(self, name: str, memory: Memory | None = None) -> Verdict:
         return job.judge(self.facts(name, memory))
@@ -80,16 +93,19 @@ class _Look:
                 return self.facts(memory)  # and it was started again: what we saw is not of this run
             if fresh is not None and fresh.end is not None:
                 return self.ended(fresh)
+        result = self.result() if status else None
+        if record and record.adopted and isinstance(shim, Gone) and isinstance(work, Gone) and not status:
+            status, result = spoken(record.adopted, record.work.pid)  # its keeper could not pass that on
         seen = self.seen(record, shim, work, memory)
         survivors: tuple[tuple[str, int], ...] = ()
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
             survivors = tuple((proc.command_name(pid), pid) for pid in processes.of_run(record.run))
         return JobFacts(
-            name=self.name, now=self.now, record=record, policy=self.looker.policy, status=status,
+            name=self.name, now=self.now, record=record, policy=None if record else self.looker.policy, status=status,
             status_since=memory.status_since if memory else None,
             watched=memory is not None, unseen_since=memory.unseen_since if memory else None,
-            result=self.result() if status else None, shim=shim, work=work, seen=seen, survivors=survivors,
-            beat=self.beat(), log=self.log(), elapsed_s=self.elapsed(record),
+            result=result, shim=shim, work=work, seen=seen, survivors=survivors,
+            beat=self.beat(), log=self.log(record), elapsed_s=self.elapsed(record),
             troubles=tuple(self.troubles),
         )  # fmt: skip
 
@@ -100,9 +116,11 @@ class _Look:
         return JobFacts(self.name, self.now, exists=False, troubles=tuple(self.troubles))
 
     def ended(self, record: Record) -> JobFacts:
+        brief = self.looker.brief
         return JobFacts(
-            name=self.name, now=self.now, record=record, status=self.read("status"), result=self.result(),
-            log=self.log(), beat=self.beat(), troubles=tuple(self.troubles),
+            name=self.name, now=self.now, record=record, status=None if brief else self.read("status"),
+            result=self.result(), log=self.log(record), beat=None if brief else self.beat(),
+            troubles=tuple(self.troubles),
         )  # fmt: skip
 
     # Files
@@ -136,8 +154,8 @@ class _Look:
             self.troubles.append(str(error))
             return None
 
-    def log(self) -> str | None:
-        path = f"{self.base}.log"
+    def log(self, record: Record | None) -> str | None:
+        path = record.adopted.log if record and record.adopted else f"{self.base}.log"
         return path if os.path.exists(path) else None
 
     def age(self, suffix: str) -> float | None:
@@ -185,9 +203,9 @@ class _Look:
         policy = record.policy if record else self.looker.policy
         sources: proc.Sources = {name: tuple(source) for name, source in notes.sources.items()}  # type: ignore[misc]
         wanted = {*policy.progress} | ({"heartbeat"} if "heartbeat" in sources else set())
-        proc.track(sources, proc.cheap_sample(self.base, wanted), self.now)
+        proc.track(sources, cheap_sample(self.base, wanted, record.adopted if record else None), self.now)
         if self.now - max((moved for _, _, moved in sources.values()), default=self.now) >= policy.stale_s / 2:
-            proc.track(sources, self.consumption(notes, shim, work, policy), self.now)
+            proc.track(sources, self.consumption(notes, shim, work, record, policy), self.now)
         return notes._replace(sources={name: Source(*source) for name, source in sources.items()})
 
     def notes(self, record: Record | None) -> Seen | None:
@@ -203,13 +221,48 @@ class _Look:
             return None
         return notes if notes.run == record.run and notes.boot == self.looker.place.boot else None
 
-    def consumption(self, notes: Seen, shim: Process, work: Process, policy: Policy) -> dict[str, float]:
-        if isinstance(shim, Alive):
+    def consumption(
+        self, notes: Seen, shim: Process, work: Process, record: Record | None, policy: Policy
+    ) -> dict[str, float]:
+        adopted = record is not None and record.adopted is not None
+        if isinstance(shim, Alive) and not adopted:
             ours = isinstance(work, Alive | Gone)
             helper, cpu, io = notes.helper or self.looker.me, notes.own_cpu_s, notes.own_io
             cpu, io = proc.consumption(shim.pid, own=not ours, helper=helper, own_cpu=cpu, own_io=io)
         elif isinstance(work, Alive):
-            cpu, io = proc.consumption(work.pid, own=True, helper=0, own_cpu=0.0, own_io=0.0)
+            keeper = shim.pid if isinstance(shim, Alive) else 0
+            cpu, io = proc.consumption(work.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)
         else:
             return {}
         return {name: value for name, value in (("cpu", cpu), ("io", io)) if name in policy.progress}
+
+
+# Adopted work -------------------------------------------------------------------------------------------------------
+
+
+def cheap_sample(base: str, wanted: set[str], adopted: Adopted | None) -> dict[str, float]:
+    """What one ``stat`` per source tells. Output and heartbeat of adopted work are where its starter wanted them."""
+    if adopted is None:
+        return proc.cheap_sample(base, wanted)
+    theirs = f"{adopted.dir}/{adopted.name}" if adopted.dir else base
+    sample = proc.cheap_sample(base, wanted & {"beat"}) | proc.cheap_sample(theirs, wanted & {"heartbeat"})
+    if adopted.log and "output" in wanted:
+        try:
+            sample["output"] = float(os.stat(adopted.log, follow_symlinks=False).st_size)
+        except OSError:
+            pass
+    return sample
+
+
+def spoken(adopted: Adopted, pid: int) -> tuple[str | None, Result | None]:
+    """Status and result that its directory holds of adopted work; none once they are of another run there."""
+    base = f"{adopted.dir}/{adopted.name}"
+    try:
+        named = sentinels.read(f"{base}.pid")
+        if not adopted.dir or (named is not None and sentinel.pid(named) != pid):
+            return None, None
+        status = sentinels.read(f"{base}.status")
+        text = None if status is None else sentinels.read(f"{base}.result")
+    except FormatError:
+        return None, None
+    return status, None if text is None else sentinel.result(text)

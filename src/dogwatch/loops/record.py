@@ -10,7 +10,9 @@ from typing import TextIO
 from dogwatch.formats import timeline
 from dogwatch.formats.redact import Redactor
 from dogwatch.formats.tmux import ABSENT
+from dogwatch.loops.again import Again
 from dogwatch.loops.panes import Panes
+from dogwatch.loops.trials import Detectors
 from dogwatch.model.session import Report, Sighting
 
 GONE_AFTER = 2
@@ -32,6 +34,7 @@ class Recorder:
         self.began = time.monotonic()
         self.why = "stopped"
         self._writer = timeline.Writer()
+        self._again = Again(panes.policy, Detectors())
         self._redactor: Redactor | None = None
 
     @property
@@ -67,10 +70,12 @@ class Recorder:
     def _write(self, seen: Sighting) -> None:
         if not self.looks:
             version = next((report.words["version"] for report in seen.reports if "version" in report.words), "")
-            self.out.write(self._writer.header(timeline.Header(seen.agent, version, "")) + "\n")
+            header = timeline.Header(seen.agent, version, "", self.panes.policy)
+            self.out.write(self._writer.header(header) + "\n")
             if self.redact:
                 self._redactor = Redactor((os.path.expanduser("~"), *self._homes()))
-        self.out.write(self._writer.line(self._clean(seen)) + "\n")
+        # What is given is judged from what is written, so that whoever reads it can come to the same.
+        self.out.write(self._writer.line(self._clean(seen), self._again.given) + "\n")
         self.out.flush()
         self.looks += 1
 

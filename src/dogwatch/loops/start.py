@@ -1,11 +1,69 @@
 """Starting a job under a name: refuse what is unsafe, put away the last run, launch."""
 
+from __future__ import annotations
+
 import os
 
 from dogwatch.hands import spawn
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError
+from dogwatch.model.facts import Alive, Record
+from dogwatch.senses import processes
 from dogwatch.store import claims, places
+
+LEAVE_LIMIT = 10.0
+"""Seconds that the shim of a run that has ended may take to leave."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dogwatch.loops.breaker import Admission
+
+    Launch = Callable[..., spawn.Shim]
+
+
+class Permit:
+    """That a job may start now: its name is ours and no breaker forbids it. Held until it was launched, or not."""
+
+    def __init__(self, lease: int, admission: Admission | None) -> None:
+        self.lease = lease
+        self.admission = admission
+
+    def close(self, *, launched: bool) -> None:
+        """The shim holds the lease from now on, if there is one."""
+        os.close(self.lease)
+        if self.admission is not None:
+            self.admission.close(launched=launched)
+
+
+def permit(job: spawn.Job, looker: Looker) -> Permit:
+    """Leave to start a job, or RefusedError. The breaker is asked first, for a claim puts the last run away."""
+    places.prepare(job.directory)
+    admission = None
+    if job.breaker is not None:
+        from dogwatch.loops import breaker  # noqa: PLC0415  # only a job under one pays for it
+
+        admission = breaker.admit(looker, job.breaker, job.run, job.name)
+    try:
+        return Permit(claim(job.directory, job.name, looker), admission)
+    except BaseException:
+        if admission is not None:
+            admission.close(launched=False)
+        raise
+
+
+def again(directory: str, record: Record) -> spawn.Job:
+    """A job as it was, to be run once more; what the caller's environment is now, it inherits."""
+    if record.adopted is not None:
+        raise RefusedError(f"{record.name} was not started by Dogwatch, so it cannot be started again by it")
+    if not os.path.isdir(record.cwd):
+        raise RefusedError(f"there is no directory {record.cwd} any more, in which {record.name} ran")
+    return spawn.Job(
+        directory=directory, name=record.name, run=spawn.new_run(), command=list(record.command), cwd=record.cwd,
+        env=record.env, policy=record.policy, foreground=False, retries=record.retries, backoff_s=record.backoff_s,
+        breaker=record.breaker, again=record.run,
+    )  # fmt: skip
 
 
 def claim(directory: str, name: str, looker: Looker) -> int:
@@ -15,6 +73,8 @@ def claim(directory: str, name: str, looker: Looker) -> int:
     claims.refuse_links(base)
     try:
         lease = claims.lock(base)
+        if lease is None and leaving(looker, name):
+            lease = claims.lock(base)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}: {error.strerror}") from error
     verdict = looker.verdict(name)
@@ -31,6 +91,15 @@ def claim(directory: str, name: str, looker: Looker) -> int:
     return lease
 
 
+def leaving(looker: Looker, name: str) -> bool:
+    """Whether the last run has ended and its shim has left by now: it tells readers first, then waits for its disk."""
+    record = looker.facts(name).record
+    if record is None or record.end is None:
+        return False
+    gone = not isinstance(processes.find(record.shim, looker.place), Alive)
+    return gone or processes.await_exit(record.shim.pid, LEAVE_LIMIT)
+
+
 def open_log(job: spawn.Job) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -39,18 +108,23 @@ def open_log(job: spawn.Job) -> int:
         raise RefusedError(f"cannot write {job.directory}/{job.name}.log: {error.strerror}") from error
 
 
-def detached(job: spawn.Job, lease: int) -> list[str]:
+def detached(job: spawn.Job, looker: Looker, launch: Launch = spawn.launch) -> list[str]:
     """Start a job that outlives us. Returns what its shim said first: started, or ended."""
-    log = open_log(job)
-    null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    shim = spawn.launch(job, lease, (null, log, log), tty=False)
-    for fd in (log, null, lease):
-        os.close(fd)
-    with open(shim.control, encoding="utf-8", errors="replace") as said:
-        first = said.readline().rstrip("\n")
-        if first:
-            words = first.split("\t")
-            if words[0] == "refused":
-                raise RefusedError(f"cannot write to {job.directory}: {words[1]}")
-            return words
-    raise RefusedError(f"the shim of {job.name} did not start; see {job.directory}/spool/shim.err")
+    leave = permit(job, looker)
+    launched = False
+    try:
+        log = open_log(job)
+        null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        shim = launch(job, leave.lease, (null, log, log), tty=False)
+        for fd in (log, null):
+            os.close(fd)
+        with open(shim.control, encoding="utf-8", errors="replace") as said:
+            words = said.readline().rstrip("\n").split("\t")
+        launched = words[0] in ("started", "ended")
+    finally:
+        leave.close(launched=launched)
+    if words[0] == "refused":
+        raise RefusedError(f"cannot write to {job.directory}: {words[1]}")
+    if not launched:
+        raise RefusedError(f"the shim of {job.name} did not start; see {job.directory}/spool/shim.err")
+    return words

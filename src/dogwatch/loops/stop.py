@@ -1,14 +1,15 @@
 """Stopping a job and everything below it, and writing down that it was stopped."""
 
 import json
+import signal
 import time
 
 from dogwatch.hands import stop as hand
 from dogwatch.judge import job
 from dogwatch.lean import dumps
-from dogwatch.loops.look import Looker
+from dogwatch.loops.look import Looker, spoken
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.facts import Alive, Gone, JobFacts, Unseen
+from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Unseen
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.store import claims, places, sentinels
@@ -26,7 +27,11 @@ def stop(looker: Looker, name: str) -> Verdict:
     if others := places.shared_with_others(looker.directory):
         raise RefusedError(f"{others}: nothing named there is signalled")
     if facts.record is not None:
-        hand.ask_shim(facts.record.shim, looker.place, SHIM_PATIENCE)
+        by = signal.SIGTERM
+        if facts.record.adopted is not None:
+            _refuse_to_touch(facts.record.adopted, facts.record.work, looker)
+            by = signal.SIGUSR1  # TERM would end only the keeper
+        hand.ask_shim(facts.record.shim, looker.place, SHIM_PATIENCE, by)
         facts = looker.facts(name)
         verdict = job.judge(facts)
         if verdict.final and not facts.survivors:
@@ -48,6 +53,21 @@ def stop(looker: Looker, name: str) -> Verdict:
     return looker.verdict(name)
 
 
+def _refuse_to_touch(adopted: Adopted, work: Identity, looker: Looker) -> None:
+    """Work that others started may be theirs alone, or be named by a directory that cannot be trusted."""
+    if adopted.dir and (others := places.shared_with_others(adopted.dir)):
+        raise RefusedError(f"{others}: nothing named there is signalled")
+    untouchable = not hand.signal_exactly(work.pid, work.start, 0)
+    if untouchable and isinstance(processes.find(work, looker.place), Alive):
+        raise RefusedError(f"process {work.pid} may not be signalled by this user; ask its owner")
+
+
+def settle_theirs(adopted: Adopted, pid: int) -> None:
+    """Readers of the directory that adopted work came from must come to an end too."""
+    if adopted.dir and spoken(adopted, pid)[0] is None:
+        claims.write(f"{adopted.dir}/{adopted.name}.status", "FAILED\n")
+
+
 def _named(facts: JobFacts) -> dict[int, int]:
     """The processes that the job's files name and that are there, with their start times."""
     if isinstance(facts.shim, Unseen):  # of another host or namespace: whatever looks like it here is not it
@@ -67,10 +87,16 @@ def _settle(looker: Looker, facts: JobFacts) -> None:
         if raw["end"] is not None:
             return  # its shim came to say it after all
         elapsed = round(facts.elapsed_s or 0.0, 3)
-        raw["end"] = {
+        end: dict[str, object] = {
             "state": "stopped", "exit_code": None, "signal": None, "reason": "stop was asked for",
             "at": time.time(), "elapsed_s": elapsed, "left": [],
         }  # fmt: skip
+        raw["end"] = end
         raw["states"].append(["stopped", time.time()])
         claims.write(f"{base}.json", dumps(raw) + "\n")
+        if facts.record.adopted is not None:
+            settle_theirs(facts.record.adopted, facts.record.work.pid)
+        from dogwatch.store import journal  # noqa: PLC0415  # a shim that lives tells this itself
+
+        journal.note(looker.directory, facts.name, facts.record.run, "ended", **end)
     claims.write(f"{base}.status", "FAILED\n")

@@ -15,6 +15,7 @@ from dogwatch.judge.accuracy import Trial
 from dogwatch.judge.turn import Turn, fuse
 from dogwatch.model.errors import FormatError
 from dogwatch.model.policy import PATIENT
+from dogwatch.model.session import Sighting
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import detectors
@@ -90,7 +91,7 @@ def replay(path: str, known: Detectors) -> Replay:
                 header = each
             elif isinstance(each, timeline.Truth):
                 truths.append(each)
-            else:
+            elif isinstance(each, Sighting):
                 facts = sight.facts(known[each.agent], each, each.pane.id)
                 verdict, memory = session.judge(facts, memory, PATIENT)
                 moments.append(Moment(each.now, verdict))

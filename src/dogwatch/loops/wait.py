@@ -16,11 +16,18 @@ from dogwatch.model.verdict import Verdict
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
+    from typing import Protocol
 
     from dogwatch.loops.keeper import Keeper
-    from dogwatch.loops.wakeups import Wakeups
     from dogwatch.senses.logs import LogScan
+
+    class Attention(Protocol):
+        """What can be told to wake a wait."""
+
+        def watch_process(self, name: str, pid: int) -> bool: ...
+        def watch_writes(self, name: str, path: str) -> None: ...
+        def forget(self, name: str) -> None: ...
 
 NEVER = float("inf")
 AGAIN = 1.0
@@ -66,16 +73,18 @@ class _Subject:
 class Wait:
     """One wait for some names of one directory. ``outcomes`` yields each as soon as it is known."""
 
-    def __init__(self, looker: Looker, names: list[str], wanted: Wanted) -> None:
+    def __init__(self, looker: Looker, names: list[str], wanted: Wanted, *, guest: bool = False) -> None:
         self.looker = looker
         self.wanted = wanted
+        self.guest = guest
         self.began = time.monotonic()
+        self.deadline = NEVER if wanted.timeout_s is None else self.began + wanted.timeout_s
         self.pending = {name: _Subject(name, self.began) for name in names}
         self.keeper: Keeper | None = None
-        self.wakeups: Wakeups | None = None
+        self.wakeups: Attention | None = None
         self.dues: list[tuple[float, str]] = []
 
-    def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Iterator[Outcome]:
+    def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Generator[Outcome, None, None]:
         """Wait. With ``tick``, call it about every second with the names waited for (for a line on a terminal)."""
         # Most waits are for what has ended already: a first look needs no wake-ups.
         yield from self.look_at(list(self.pending))
@@ -83,18 +92,16 @@ class Wait:
             return
         from dogwatch.loops.wakeups import Wakeups  # noqa: PLC0415  # what has ended already needs none
 
-        wakeups = self.wakeups = Wakeups(self.looker.directory, set(self.pending))
-        deadline = NEVER if self.wanted.timeout_s is None else self.began + self.wanted.timeout_s
+        self.wakeups = wakeups = Wakeups(self.looker.directory, set(self.pending), guest=self.guest)
         try:
             yield from self.look_at(list(self.pending))
             while self.pending:
-                if time.monotonic() >= deadline:
-                    for subject in self.pending.values():
-                        yield Outcome(self.looker.verdict(subject.name, subject.memory), "timeout")
+                if time.monotonic() >= self.deadline:
+                    yield from map(self.give_up, list(self.pending))
                     return
                 if tick:
                     tick(list(self.pending))
-                until = min(self.next_due(), deadline, time.monotonic() + 1.0 if tick else NEVER)
+                until = min(self.until(), time.monotonic() + 1.0 if tick else NEVER)
                 touched = wakeups.sleep(until)
                 now = time.monotonic()
                 if now > until + LATE:
@@ -102,10 +109,21 @@ class Wait:
                 yield from self.look_at([*touched, *self.overdue(now)])
         finally:
             wakeups.close()
-            if self.keeper:
-                self.keeper.close()
+            self.close()
+
+    def give_up(self, name: str) -> Outcome:
+        """What the caller's time has run out for, as it is now."""
+        return Outcome(self.looker.verdict(name, self.pending[name].memory), "timeout")
+
+    def close(self) -> None:
+        if self.keeper:
+            self.keeper.close()
 
     # When to look
+
+    def until(self) -> float:
+        """The moment at which something is to be done though nothing may happen."""
+        return min(self.next_due(), self.deadline)
 
     def schedule(self, subject: _Subject, due: float) -> None:
         subject.due = due
@@ -128,9 +146,11 @@ class Wait:
         return found
 
     def lose(self, gap: float) -> None:
+        from dogwatch.judge import keeping  # noqa: PLC0415  # time is lost by few
+
         for subject in self.pending.values():
             if subject.memory.seen is not None:
-                subject.memory = subject.memory._replace(seen=job.shift(subject.memory.seen, gap))
+                subject.memory = subject.memory._replace(seen=keeping.shift(subject.memory.seen, gap))
 
     # Looking
 
@@ -159,7 +179,10 @@ class Wait:
         subject.run = subject.run or (facts.record.run if facts.record else "")
         matched = self.scan(subject, facts)
         if matched is not None:
-            return Outcome(verdict._replace(reason=f"a line matched: {matched}"), "match")
+            return Outcome(verdict._replace(reason=f"a line matched: {matched}", matched=matched), "match")
+        if subject.log is not None and subject.log.behind:
+            self.schedule(subject, facts.now)  # a long log is read in parts; nothing can be said before its end
+            return None
         if self.done(verdict):
             if self.wanted.match and verdict.final:
                 verdict = verdict._replace(reason=f"{verdict.reason}; no line matched {self.wanted.match.pattern!r}")
@@ -207,14 +230,14 @@ class Wait:
             if self.keeper is None:
                 from dogwatch.loops.keeper import Keeper  # noqa: PLC0415  # a shim keeps the time of most
 
-                self.keeper = Keeper(self.looker.directory, self.looker.policy, self.looker.place.boot)
+                self.keeper = Keeper(self.looker.directory, self.looker.place.boot)
             seen, again = self.keeper.note(facts, verdict, memory.seen)
             memory = memory._replace(seen=seen, process=(subject.pid, subject.pid_start))
             due = min(due, again)
         subject.memory = memory
         self.schedule(subject, due)
 
-    def attend(self, subject: _Subject, wakeups: Wakeups) -> bool:
+    def attend(self, subject: _Subject, wakeups: Attention) -> bool:
         """Make sure that the end of its process and its next line wake us. False: look again at once."""
         if subject.log is not None:
             wakeups.watch_writes(subject.name, subject.log.path)

@@ -17,17 +17,23 @@ TIMED_LOOK = 2.0
 TELLING = frozenset(("json", "status", "result", "seen", "pid", "log"))
 WRITTEN_IN_PLACE = frozenset(("status", "result"))
 SPARE_DESCRIPTORS = 64
+GUEST_SHARE = 0.5
+"""Of the files that another's program may have open: what its waits take at most. Beyond that processes are visited."""
 
 
 class Wakeups:
-    def __init__(self, directory: str, names: set[str]) -> None:
+    """With ``guest``, in somebody else's program: its limits stay as they are, and most of them are left to it."""
+
+    def __init__(self, directory: str, names: set[str], *, guest: bool = False) -> None:
         self.directory = directory
         self.names = names
+        self.guest = guest
         self.blind = ""
         self.everything = False
         self._poll = select.epoll() if hasattr(select, "epoll") else select.poll()
         self._processes: dict[int, str] = {}
         self._pidfds: dict[str, int] = {}
+        self._visited: dict[str, tuple[int, int]] = {}
         self._writes: dict[int, str] = {}
         self._watched = -1
         self._files: files.FileEvents | None = None
@@ -61,11 +67,11 @@ class Wakeups:
         """Wake when this process ends. False: it has ended already, look again."""
         if name in self._pidfds:
             return True
-        _afford(len(self._pidfds) + SPARE_DESCRIPTORS)
         started = proc.start_time(pid)
-        pidfd = None if os.environ.get("DOGWATCH_EVENTS") == "off" else processes.watch_exit(pid)
-        if pidfd is None:
-            self.blind = self.blind or "the kernel does not tell when a process ends"
+        off = os.environ.get("DOGWATCH_EVENTS") == "off" or not _afford(len(self._pidfds), guest=self.guest)
+        pidfd = None if off else processes.watch_exit(pid)
+        if pidfd is None:  # the kernel does not tell when it ends
+            self._visited[name] = pid, started
             return proc.start_time(pid) == started != 0
         self._pidfds[name] = pidfd
         self._processes[pidfd] = name
@@ -77,13 +83,24 @@ class Wakeups:
             with contextlib.suppress(OSError):
                 self._writes[self._files.add(path, files.WRITES)] = name
 
+    def fileno(self) -> int:
+        """For whoever sleeps on more than this: when it is readable, ``sleep`` has something to tell."""
+        assert isinstance(self._poll, select.epoll)
+        return self._poll.fileno()
+
+    @property
+    def due(self) -> float:
+        """When to look although nothing may have happened."""
+        return self._timed_at if self.blind or self._visited else float("inf")
+
     def sleep(self, until: float) -> set[str]:
         """Sleep until something happened or that moment came; return the names to look at."""
-        if self.blind:
-            until = min(until, self._timed_at)
-        wait = min(max(0.0, until - time.monotonic()), 86400.0)
-        scale = 1 if hasattr(select, "epoll") else 1000
-        ready = self._poll.poll((wait + 0.001) * scale)
+        wait = min(max(0.0, min(until, self.due) - time.monotonic()), 86400.0)
+        return self.take(wait + 0.001)
+
+    def take(self, wait: float = 0.0) -> set[str]:
+        """The names to look at after what has happened, or happens within so many seconds."""
+        ready = self._poll.poll(wait * (1 if hasattr(select, "epoll") else 1000))
         touched: set[str] = set()
         for fd, _ in ready:
             if self._files is not None and fd == self._files.fileno():
@@ -91,10 +108,17 @@ class Wakeups:
             else:
                 touched.add(self._processes[fd])
                 self._drop_process(self._processes[fd])
-        if self.blind and time.monotonic() >= self._timed_at:
+        if time.monotonic() >= self.due:
             self._timed_at = time.monotonic() + TIMED_LOOK
-            return set(self.names)
+            touched |= self.names if self.blind else self._ended()
         return touched
+
+    def _ended(self) -> set[str]:
+        """Whose processes have gone, of those that are visited; each is named once."""
+        ended = {name for name, (pid, start) in self._visited.items() if not processes.lives(pid, start)}
+        for name in ended:
+            del self._visited[name]
+        return ended
 
     def _file_events(self) -> set[str]:
         assert self._files is not None
@@ -114,6 +138,7 @@ class Wakeups:
         return touched
 
     def _drop_process(self, name: str) -> None:
+        self._visited.pop(name, None)
         pidfd = self._pidfds.pop(name, None)
         if pidfd is not None:
             del self._processes[pidfd]
@@ -133,15 +158,20 @@ class Wakeups:
             self._drop_process(name)
         if self._files is not None:
             self._files.close()
+        if isinstance(self._poll, select.epoll):
+            self._poll.close()
 
 
-def _afford(descriptors: int) -> None:
-    """Raise our own limit of open files when many processes are watched."""
-    if descriptors % 256 != SPARE_DESCRIPTORS:
-        return
-    import resource  # noqa: PLC0415  # only a watcher of hundreds needs it
+def _afford(pidfds: int, *, guest: bool) -> bool:
+    """Whether one more can be had. When many processes are watched, our own limit of open files is raised."""
+    if not guest and pidfds % 256:
+        return True
+    import resource  # noqa: PLC0415  # only a watcher of many needs it
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if descriptors + 256 > soft:
+    if guest:
+        return pidfds < soft * GUEST_SHARE or soft == resource.RLIM_INFINITY
+    if pidfds + SPARE_DESCRIPTORS + 256 > soft:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return True

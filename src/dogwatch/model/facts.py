@@ -55,6 +55,33 @@ class End(Value):
     """Processes of the work that outlived it: name and pid."""
 
 
+class Attempt(Value):
+    """One attempt that has ended, of a run that may have more."""
+
+    number: int
+    end: End
+
+
+class Breaker(Value):
+    """Under which breaker a job runs, and when that opens."""
+
+    key: str
+    threshold: int
+    cooldown_s: float
+
+
+class Adopted(Value):
+    """Work that somebody else started: a process, or what a foreign directory says under a name."""
+
+    dir: str
+    """Empty for a process."""
+    name: str
+    stop: bool
+    """Whether it may be ended by what the policy says; a person may always."""
+    log: str
+    """Where its output goes, as far as that could be found out."""
+
+
 class Record(Value):
     """Our own file about one run of a job."""
 
@@ -69,6 +96,29 @@ class Record(Value):
     work: Identity
     notes: tuple[str, ...]
     end: End | None
+    env: dict[str, str] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
+    attempt: int = 1
+    attempt_mono: float | None = None
+    """When the current attempt began (monotonic)."""
+    next_mono: float | None = None
+    """When the next one is to begin, once the judge has said so."""
+    retries: int = 0
+    backoff_s: float = 30.0
+    attempts: tuple[Attempt, ...] = ()
+    """Those that ended and were, or may be, followed by another."""
+    breaker: Breaker | None = None
+    adopted: Adopted | None = None
+
+    @property
+    def began(self) -> float:
+        """When the work that is there now was started (monotonic)."""
+        return self.started_mono if self.attempt_mono is None else self.attempt_mono
+
+    @property
+    def between(self) -> Attempt | None:
+        """The attempt that has ended while it is still open whether another follows."""
+        last = self.attempts[-1] if self.attempts else None
+        return last if last and last.number == self.attempt and self.end is None else None
 
 
 class Source(Value):

@@ -46,5 +46,7 @@ class Verdict(Value):
     """For what it waits, after what it is idle, which limit."""
     until: str = ""
     """When a limit ends, in the words of whoever said so."""
+    matched: str | None = None
+    """The line of its log that ended a wait for one."""
     evidence: tuple[Evidence, ...] = ()
     against: tuple[Evidence, ...] = ()

@@ -57,6 +57,10 @@ def find_by_pid(pid: int, written: float, heartbeat_age: float | None) -> Proces
     return found
 
 
+def lives(pid: int, start: int) -> bool:
+    return isinstance(_alive(pid, start), Alive)
+
+
 def _alive(pid: int, start: int) -> Process:
     try:
         fields = proc.stat_fields(pid)
@@ -111,6 +115,21 @@ def _environment(pid: str, *, again: bool = True) -> bytes:
         return b""
     finally:
         os.close(fd)
+
+
+def await_exit(pid: int, seconds: float) -> bool:
+    """Wait until a process has ended. False: it had not by then, or the kernel does not tell."""
+    pidfd = watch_exit(pid)
+    if pidfd is None:
+        return False
+    import select  # noqa: PLC0415  # few wait here
+
+    end = select.poll()  # not `select`: the number may be above a thousand
+    end.register(pidfd, select.POLLIN)
+    try:
+        return bool(end.poll(seconds * 1000))
+    finally:
+        os.close(pidfd)
 
 
 def watch_exit(pid: int) -> int | None:

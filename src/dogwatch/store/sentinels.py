@@ -33,13 +33,8 @@ def read(path: str) -> str | None:
 def jobs(directory: str) -> list[str]:
     """Names of all jobs in a directory, in order. A log or a lock alone is no job."""
     telling = {"json", "pid", "status", "heartbeat"}
-    found = set()
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            name, dot, suffix = entry.name.rpartition(".")
-            if dot and suffix in telling and not names.problem(name):
-                found.add(name)
-    return sorted(found)
+    parts = [entry.rpartition(".") for entry in os.listdir(directory)]
+    return sorted(name for name in {name for name, _, suffix in parts if suffix in telling} if not names.problem(name))
 
 
 def archived(directory: str, name: str) -> list[str]:

@@ -17,6 +17,7 @@ def test_a_plain_machine_is_in_order(box: Box) -> None:
     done = box("doctor", PATH="/nowhere", TMUX_TMPDIR="/nowhere", TMUX="")
     assert done.code == 0, done
     assert done.out.startswith("ok       python")
+    assert "install tmux" in done.out
 
 
 def install(directory: Path, name: str, version: str) -> str:
@@ -50,3 +51,27 @@ def test_a_bad_file_of_the_users_is_wrong_and_fails(box: Box, tmp_path: Path) ->
     done = box("doctor", XDG_CONFIG_HOME=str(tmp_path), TMUX_TMPDIR="/nowhere")
     assert done.code == 1
     assert f"{own}:1: " in done.out
+
+
+def test_a_settings_file_that_is_wrong_is_named_with_its_line(box: Box) -> None:
+    (box.cwd / "dogwatch.toml").write_text('[policy]\nstael = "10m"\n')
+    done = box("doctor", PATH="/nowhere")
+    assert done.code == 1
+    assert f"{box.cwd}/dogwatch.toml:2: " in done.out
+
+
+def test_a_settings_file_that_is_not_trusted_is_said(box: Box) -> None:
+    (box.cwd / "dogwatch.toml").write_text('[[check]]\nrun = "true"\n')
+    level, says = found(box, PATH="/nowhere")["settings"]
+    assert level == "note"
+    assert "is not trusted" in says
+
+
+def test_what_cannot_be_observed_is_said_with_the_way_to_mend_it(box: Box) -> None:
+    """In a user namespace of its own, whose limit of file watchers is none."""
+    nothing = 'echo 0 > /proc/sys/user/max_inotify_instances; exec "$@"'
+    box.program = ["unshare", "-Ur", "sh", "-c", nothing, "sh", *box.program]
+    limits = {each["about"]: each for each in map(json.loads, box("doctor", "--json").out.splitlines())}
+    assert limits["file events"]["level"] == "warning"
+    assert "looked at every 2 s" in limits["file events"]["says"]
+    assert "max_user_instances" in limits["file events"]["mend"]

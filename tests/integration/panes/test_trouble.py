@@ -63,7 +63,7 @@ def test_a_server_that_hangs(private: Private, *, met: bool) -> None:
     sense = Tmux(private.server, limit=0.3)
     if met:
         until(lambda: sense.look(everything).trouble == "")
-    pid = private.pid
+    pid, children = private.pid, proc.children(os.getpid())
     kill(pid, signal.SIGSTOP)
     try:
         until(lambda: letter(pid) == "T")
@@ -74,7 +74,7 @@ def test_a_server_that_hangs(private: Private, *, met: bool) -> None:
         assert (look.cause, look.forks) == (HUNG, 1)
         assert (f"kill -CONT {pid}" if met else "did not answer within 0.3 s") in look.trouble
         assert sense.look(everything).forks == (0 if met else 1)
-        assert proc.children(os.getpid()) == []
+        assert proc.children(os.getpid()) == children
     finally:
         kill(pid, signal.SIGCONT)
     until(lambda: sense.look(everything).trouble == "")
@@ -136,7 +136,8 @@ def test_a_client_that_says_nothing_of_use(private: Private, tmp_path: Path, scr
 
 def test_a_client_that_never_ends_is_ended(private: Private, tmp_path: Path) -> None:
     private.start()
+    children = proc.children(os.getpid())
     look = Tmux(private.server, stub(tmp_path, "exec sleep 600"), limit=0.2).look(everything)
     assert nothing(look)
     assert look.cause == HUNG
-    assert proc.children(os.getpid()) == []
+    assert proc.children(os.getpid()) == children

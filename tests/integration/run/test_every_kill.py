@@ -301,7 +301,7 @@ def walk(steps: list[Step], harm: Callable[[Step], bool]) -> None:
         if len(wrong) >= MANY:
             break
     assert not wrong, "\n\n".join(["wrong at these steps, and maybe more:", *wrong])
-    assert met >= len(steps) * 3 // 4, f"only {met} of {len(steps)} steps were met"
+    assert met >= len(steps) // 2, f"only {met} of {len(steps)} steps were met"
 
 
 def check_end(run: Run, true_end: str) -> Verdict:

@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 
@@ -253,3 +254,14 @@ def test_a_pid_that_is_anothers_by_now_is_not_touched() -> None:
     with sleeper() as pid:
         assert hand.end_tree(lambda: {pid: proc.start_time(pid) + 1}, patience=0.2) == []
         assert alive(pid)
+
+
+def test_a_stop_without_a_shim_is_remembered_after_what_went_before(box: Box) -> None:
+    box("run", "-d", "--name", "job", "--", "sleep", "300")
+    shim, _ = box.pids("job")
+    kill(shim, signal.SIGKILL)
+    until_gone(shim)
+    assert box("stop", "job").code == 0
+    told = [json.loads(line) for line in box("events", "job", "--json").out.splitlines()]
+    assert [event["event"] for event in told] == ["started", "ended"]
+    assert told[-1]["state"] == "stopped"

@@ -17,6 +17,10 @@ VERBS: dict[str, dict[str, object]] = {
             ("--on-stuck", "A", "report (default) or stop"),
             ("--heartbeat", "T", "how often the shim shows that it lives (default: 20s)"),
             ("--progress", "S,…", "what counts as progress: output,cpu,io,beat (default), heartbeat"),
+            ("--retries", "N", "try again up to N times when it failed, crashed, got stuck or timed out (default: 0)"),
+            ("--backoff", "T", "wait this long before the first retry, twice as long before each next (default: 30s)"),
+            ("--breaker", "KEY", "refuse to start after three failures in a row under this key; see `breaker`"),
+            ("--preflight", "", "refuse to start when a check of `dogwatch preflight` fails"),
             ("--env", "K=V", "set a variable for the work; may be repeated"),
             ("--cwd", "D", "directory to run it in"),
             ("--json", "", "say in JSON what became of it, as the last line"),
@@ -29,6 +33,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": (
             "dogwatch run -d --name build -- make all",
             "dogwatch run --timeout 20m --on-stuck stop -- pytest -x",
+            "dogwatch run -d --name night --retries 3 --breaker night --preflight -- ./loop.sh",
         ),
     },
     "wait": {
@@ -89,6 +94,42 @@ VERBS: dict[str, dict[str, object]] = {
         "options": (DIR, JSON),
         "more": "TERM first, KILL after 5 s. A process is signalled only after checking that it is the one meant.",
         "examples": ("dogwatch stop build",),
+    },
+    "retry": {
+        "says": "run jobs again as they were: command, directory, --env, policy, retries, breaker",
+        "takes": "NAME… [OPTIONS]",
+        "options": (DIR, JSON),
+        "more": "Detached, as with `run -d`. One that still runs is refused: stop it first.",
+        "examples": ("dogwatch retry build",),
+    },
+    "adopt": {
+        "says": "watch work that somebody else started: a process, or the steps of a script's directory",
+        "takes": "--pid P [OPTIONS] | --dir D [STEP…] [OPTIONS]",
+        "options": (
+            ("--pid", "P", "the process; its children count as its work"),
+            ("--dir", "D", "the directory that the script writes STEP.pid, STEP.status … to, not ours"),
+            ("--name", "N", "name of the job (default: program and pid, or the name of the step)"),
+            ("--stop", "", "let --timeout and --on-stuck end the work; without it they only end the watch, or report"),
+            ("--policy", "P", "patient (default) or strict: stale 60s, grace 30s, timeout 30m"),
+            ("--timeout", "T", "give it up as abandoned this long from now; with --stop, end it (default: never)"),
+            ("--stale", "T", "suspect it after this long without any progress (default: 10m)"),
+            ("--grace", "T", "call it stuck when the suspicion lasted this long (default: 30s)"),
+            ("--on-stuck", "A", "report (default) or, with --stop, stop"),
+            ("--heartbeat", "T", "how often it is looked at, and its keeper shows that it lives (default: 20s)"),
+            ("--progress", "S,…", "what counts as progress: output,cpu,io,beat (default), heartbeat"),
+            JSON,
+        ),
+        "more": (
+            "A keeper of its own watches it from now on; `wait`, `ls`, `why`, `logs` and `stop` work as on any job.\n"
+            "Without a STEP, all of D that are at work are adopted. Their new files are where those of `run` are.\n"
+            "Output counts where it goes to a file. How a process ended is told by the kernel, if it still can\n"
+            "(always since Linux 6.15); else its last state is `unknown`. `dogwatch stop` ends it, --stop or not."
+        ),
+        "examples": (
+            "dogwatch adopt --pid 4711 --name train",
+            "dogwatch adopt --pid $! --timeout 2h --on-stuck stop --stop",
+            "dogwatch adopt --dir /tmp/pipeline",
+        ),
     },
     "beat": {
         "says": "say from inside a job that it makes progress",

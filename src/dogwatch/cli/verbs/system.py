@@ -35,5 +35,16 @@ VERBS: dict[str, dict[str, object]] = {
         "options": (),
         "examples": ("dogwatch demo",),
     },
+    "completion": {
+        "says": "print a script with which a shell completes verbs, flags, jobs and panes",
+        "takes": "bash | zsh | fish",
+        "options": (),
+        "more": (
+            'bash: eval "$(dogwatch completion bash)" in ~/.bashrc; zsh: eval "$(dogwatch completion zsh)"\n'
+            "in ~/.zshrc, after compinit; fish: dogwatch completion fish | source in ~/.config/fish/config.fish."
+        ),
+        "examples": ('eval "$(dogwatch completion bash)"',),
+    },
+    "_complete": {"says": "", "takes": "-- WORD…", "options": (), "examples": ()},
     "_decide": {"says": "", "takes": "NAME", "options": (DIR,), "examples": ()},
 }

@@ -1,0 +1,80 @@
+"""`dogwatch adopt`: watch work that somebody else started as if it were ours."""
+
+import os
+import sys
+
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.cli.run import ensure_open
+from dogwatch.formats import names
+from dogwatch.formats.sentinel import LARGEST_PID
+from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.loops import adopt
+from dogwatch.loops.adopt import Kept
+from dogwatch.loops.look import Looker
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.policy import Policy
+from dogwatch.store import places
+
+
+def main(options: Options) -> int:
+    for fd in (0, 1, 2):
+        ensure_open(fd)
+    pid, directory = _pid(options), options.text("--dir")
+    if (pid is None) == (directory is None):
+        raise UsageError("what is to be adopted? --pid P for a process, or --dir D for the steps of a directory")
+    looker, may_stop = Looker(places.directory(), _policy(options)), options.flag("--stop")
+    if pid is not None:
+        if options.names:
+            raise UsageError(f"--pid takes no names of steps; to call it {options.names[0]}, say --name")
+        _show(adopt.process(looker, pid, options.text("--name"), may_stop=may_stop), looker, options)
+        return 0
+    return _steps(options, looker, os.path.realpath(str(directory)), may_stop=may_stop)
+
+
+def _steps(options: Options, looker: Looker, directory: str, *, may_stop: bool) -> int:
+    if others := places.shared_with_others(directory):
+        print(f"dogwatch: warning: {others}; what it says may be false, nothing there is signalled", file=sys.stderr)
+    steps = [names.check(step) for step in dict.fromkeys(options.names)] or adopt.unfinished(directory, looker.policy)
+    if not steps:
+        raise RefusedError(f"nothing is at work in {directory}; `dogwatch ls --dir {directory}` lists what was")
+    if options.text("--name") is not None and len(steps) > 1:
+        raise UsageError(f"--name names one step, but there are {len(steps)}: {', '.join(steps[:3])} …")
+    code = 0
+    for step in steps:
+        try:
+            kept = adopt.step(looker, directory, step, options.text("--name"), may_stop=may_stop)
+        except RefusedError as error:  # the others are to be adopted all the same
+            print(f"dogwatch: {error}", file=sys.stderr)
+            code = EXIT_CODES["unknown"]
+            continue
+        _show(kept, looker, options)
+    return code
+
+
+def _show(kept: Kept, looker: Looker, options: Options) -> None:
+    for note in kept.notes:
+        print(f"dogwatch: {kept.name}: {note}", file=sys.stderr)
+    print(say.as_json(looker.verdict(kept.name)) if options.flag("--json") else kept.name, flush=True)
+
+
+def _pid(options: Options) -> int | None:
+    given = options.each("--pid")
+    if len(given) > 1:
+        raise UsageError("--pid takes one process; call `adopt` once for each")
+    if not given:
+        return None
+    word = given[0]
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(LARGEST_PID)) and 0 < int(word) < LARGEST_PID):
+        raise UsageError(f"--pid is the number of a process, not {word!r}")
+    return int(word)
+
+
+def _policy(options: Options) -> Policy:
+    """As for `run`; but what a policy would end is left alone unless --stop was said."""
+    found = settings.policy(options)
+    if options.flag("--stop"):
+        return found
+    if options.text("--on-stuck") == "stop":
+        raise UsageError("--on-stuck stop ends work that somebody else started; add --stop if that is meant")
+    return found._replace(on_stuck="report")

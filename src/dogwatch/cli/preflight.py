@@ -1,0 +1,90 @@
+"""`dogwatch preflight`: is everything there that the work will need, before a night is spent on it?"""
+
+import json
+import os
+import sys
+
+from dogwatch.cli import say
+from dogwatch.cli.options import Options
+from dogwatch.formats.visible import visible
+from dogwatch.loops import preflight
+from dogwatch.model.errors import UsageError
+from dogwatch.model.preflight import Finding
+from dogwatch.store import places, settings
+
+SIGNS = {True: ("32", "ok"), False: ("31", "FAILED")}
+WIDEST = 40
+NAMED = 3
+NARROW = 80
+"""Columns of a terminal that does not know its size."""
+
+
+def main(options: Options) -> int:
+    if options.names:
+        raise UsageError("preflight takes no names; its checks stand in dogwatch.toml")
+    project, state = places.project(os.getcwd()), places.directory(options.text("--dir"))
+    found = _look(project, state)
+    if options.flag("--fix") and any(each.fix and not each.ok for each in found):
+        outcomes = preflight.mend(project, found, _tell)
+        found = preflight.after(_look(project, state), outcomes)
+    if options.flag("--json"):
+        for each in found:
+            print(_line(each))
+    else:
+        _table(found)
+    return 0 if all(each.ok for each in found) else 1
+
+
+def _look(project: str, state: str) -> list[Finding]:
+    live = _LiveLine()
+    try:
+        return preflight.look(project, settings.load(project), state=state, waiting=live.draw)
+    finally:
+        live.clear()
+
+
+def _tell(text: str) -> None:
+    print(f"dogwatch: {text}", file=sys.stderr, flush=True)
+
+
+def _line(found: Finding) -> str:
+    about = {"check": found.name, **{key: value for key, value in found._asdict().items() if key != "name"}}
+    return json.dumps({"schema": 1, **about}, ensure_ascii=False)
+
+
+def _table(findings: list[Finding]) -> None:
+    width = min(WIDEST, max(len(each.name) for each in findings))
+    for each in findings:
+        colour, word = SIGNS[each.ok]
+        shown = f"\033[{colour}m{word:<6}\033[0m" if say.colours_wanted(1) else f"{word:<6}"
+        print(f"{shown}  {each.name:<{width}}  {each.says}")
+        if each.ok:
+            continue
+        below = " " * 8
+        if each.fix:
+            print(f"{below}fix: {visible(each.fix)}  ({each.source}; `--fix` runs it)")
+        if each.advice:
+            print(f"{below}{'or' if each.fix else 'fix'}: {visible(each.advice)}")
+    failed = sum(not each.ok for each in findings)
+    print(f"{failed} of {len(findings)} checks failed" if failed else f"all {len(findings)} checks passed")
+
+
+class _LiveLine:
+    """What is still waited for, on a terminal, once that takes long."""
+
+    def __init__(self) -> None:
+        self.shown = False
+
+    def draw(self, names: list[str]) -> None:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        text = f"waiting for {', '.join(map(visible, names[:NAMED]))}{more} …"
+        try:
+            columns = os.get_terminal_size(2).columns or NARROW
+            os.write(2, f"\r\033[2K{text[: columns - 1]}".encode("utf-8", "replace"))
+        except OSError:  # it is no terminal, or one that has gone
+            return
+        self.shown = True
+
+    def clear(self) -> None:
+        if self.shown:
+            os.write(2, b"\r\033[2K")

@@ -1,0 +1,21 @@
+"""`dogwatch retry`: run jobs again as they were."""
+
+from dogwatch.cli import run, say, settings
+from dogwatch.cli.options import Options
+from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.loops import start
+from dogwatch.model.errors import RefusedError
+
+
+def main(options: Options) -> int:
+    looker, code = settings.looker(options), 0
+    for name in settings.named(options):
+        facts = looker.facts(name)
+        if not facts.exists:
+            say.show(looker.verdict(name), json=options.flag("--json"))
+            code = code or EXIT_CODES["not_found"]
+            continue
+        if facts.record is None:
+            raise RefusedError(f"{name} has no record that could be read, so nobody knows what it ran")
+        code = code or run.detached(start.again(looker.directory, facts.record), looker, json=options.flag("--json"))
+    return code

@@ -1,0 +1,110 @@
+"""`dogwatch trust`: let a project's settings file run its commands, once a person has read them."""
+
+import json
+import os
+import sys
+
+from dogwatch.cli.options import Options
+from dogwatch.formats import settings as formats
+from dogwatch.formats.visible import visible
+from dogwatch.model.errors import FormatError, RefusedError, UsageError
+from dogwatch.model.settings import Check
+from dogwatch.store import places, settings, trust
+
+
+def main(options: Options) -> int:
+    if len(options.names) > 1:
+        raise UsageError("trust takes one file at a time, so that each is read")
+    if options.flag("--list"):
+        if options.names or options.flag("--remove"):
+            raise UsageError("--list shows all trusted files; it takes no file and no --remove")
+        return _list(as_json=options.flag("--json"))
+    path = options.names[0] if options.names else settings.project_file(places.project(os.getcwd()))
+    if options.flag("--remove"):
+        return _remove(path, as_json=options.flag("--json"))
+    return _add(path, yes=options.flag("--yes"), as_json=options.flag("--json"))
+
+
+def _list(*, as_json: bool) -> int:
+    found = trust.listed()
+    for each in found:
+        state = _state(each)
+        if as_json:
+            _tell(path=each.path, state=state, sha256=each.digest, at=each.at)
+        else:
+            print(f"{state:<8} {trust.day(each)}  {visible(each.path)}")
+    if not found and not as_json:
+        print("no file is trusted; `dogwatch trust` asks for the project's own", file=sys.stderr)
+    return 0
+
+
+def _state(each: trust.Trusted) -> str:
+    try:
+        data = settings.read(each.path)
+    except FormatError:
+        data = b""
+    if data is None:
+        return "gone"
+    if trust.exposed(each.path):
+        return "unsafe"
+    return "trusted" if trust.digest(data) == each.digest else "changed"
+
+
+def _remove(path: str, *, as_json: bool) -> int:
+    if not trust.remove(path):
+        raise RefusedError(f"{visible(path)} is not trusted anyway; `dogwatch trust --list` shows what is")
+    if as_json:
+        _tell(path=os.path.realpath(path), state="removed")
+    else:
+        print(f"{visible(path)} is trusted no longer")
+    return 0
+
+
+def _add(path: str, *, yes: bool, as_json: bool) -> int:
+    if os.path.abspath(path) == settings.user_file():
+        raise RefusedError(f"{visible(path)} is your own file, which needs no trust; name a project's")
+    given = settings.given(path)
+    if given is None:
+        raise RefusedError(f"there is no {visible(path)}; name the settings file that is meant")
+    if unsafe := trust.exposed(path):
+        raise RefusedError(unsafe)
+    commands = [check for check in formats.merged(None, given).checks if trust.runs_commands(check)]
+    _show(path, commands, as_json=as_json)
+    if trust.problem(path):
+        if not yes and not _agreed(path):
+            raise RefusedError(f"{visible(path)} was not trusted")
+        trust.add(path)
+    if as_json:
+        _tell(path=os.path.realpath(path), state="trusted")
+    else:
+        print(f"{visible(path)} is trusted until it changes")
+    return 0
+
+
+def _show(path: str, commands: list[Check], *, as_json: bool) -> None:
+    """Everything that the file could run, nothing cut off: what is not shown cannot be agreed to."""
+    if not as_json:
+        print(f"{visible(path)} wants to run:" if commands else f"{visible(path)} runs no command")
+    for check in commands:
+        line = check.source.rpartition(":")[2]
+        if as_json:
+            told = {"kind": check.kind, "target": check.target, "venv": check.venv, "fix": check.fix}
+            _tell(command=told, line=int(line))
+            continue
+        whose = f"the Python of {visible(check.venv)}" if check.venv else "the project's own Python"
+        where = f"  with {whose}" if check.kind in formats.WITH_VENV else ""
+        print(f"  line {line:<4} {check.kind:<8} {visible(check.target)}{where}")
+        if check.fix:
+            print(f"            fix: {visible(check.fix)}")
+
+
+def _agreed(path: str) -> bool:
+    if not (os.isatty(0) and os.isatty(1)):
+        raise RefusedError(f"nobody can be asked here: read {visible(path)}, then `dogwatch trust --yes`")
+    sys.stdout.flush()
+    print("Trust it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _tell(**what: object) -> None:
+    print(json.dumps({"schema": 1, **what}))

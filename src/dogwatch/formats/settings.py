@@ -1,0 +1,182 @@
+"""A settings file, read: TOML text to Settings, with the line of whatever is wrong in it.
+
+What a file gives is kept apart from what it leaves to us until both files are read: 0 that was given beats a 3 that
+was given elsewhere, and one that is only our default beats nothing.
+"""
+
+from __future__ import annotations
+
+from dogwatch.formats import durations, targets
+from dogwatch.formats.toml_file import Table, TomlFile
+from dogwatch.formats.toml_lines import Path
+from dogwatch.formats.visible import visible
+from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES
+from dogwatch.model.settings import CHECKS, Check, Settings
+
+KEYS = ("policy", "run", "breaker", "check")
+KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress")
+KEYS_OF_RUN = ("retries", "backoff", "preflight")
+KEYS_OF_BREAKER = ("threshold", "cooldown")
+KEYS_OF_CHECK = (*CHECKS, "name", "fix", "timeout")
+READERS = {"disk": targets.disk, "tcp": targets.address, "env": targets.variable}
+"""Of targets that have a form of their own."""
+WITH_VENV = ("module", "package")
+ON_STUCK = ("report", "stop")
+MOST = 1000
+"""A count above this is a slip of the finger."""
+PATIENCE = 10.0
+"""Seconds that a check may take unless its file says otherwise."""
+
+Given = Table
+"""The fields of Settings that one file gives."""
+
+
+def read(text: str, path: str) -> Settings:
+    """The settings of one file, ours where it is silent. FormatError names the line."""
+    return merged(given(text, path), None)
+
+
+def given(text: str, path: str) -> Given:
+    """What one file gives, to be merged. FormatError names the line."""
+    return _File(text, path).given()
+
+
+def merged(user: Given | None, project: Given | None) -> Settings:
+    """The project's over the user's, key by key; checks of both, the user's first.
+
+    Whoever names a policy means that policy's own table, so a name in the project's file leaves nothing of the
+    user's [policy].
+    """
+    weak, strong = user or {}, project or {}
+    policy = {**_policy(weak), **_policy(strong)} if "name" not in _policy(strong) else _policy(strong)
+    both = {key: (*weak.get(key, ()), *strong.get(key, ())) for key in ("checks", "files")}  # type: ignore[misc]
+    return Settings()._replace(**{**weak, **strong, **both, "policy": policy})  # type: ignore[arg-type]
+
+
+def _policy(layer: Given) -> Table:
+    found = layer.get("policy", {})
+    assert isinstance(found, dict)
+    return found
+
+
+def decoded(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"{path}:{line}: this is not UTF-8; save the file in that encoding") from None
+
+
+class _File(TomlFile):
+    def given(self) -> Given:
+        data = self.parsed()
+        self.known(data, (), KEYS)
+        found: Given = {"policy": self.policy(data), "files": (self.path,)}
+        run, breaker = self.table(data, "run", ()), self.table(data, "breaker", ())
+        self.known(run, ("run",), KEYS_OF_RUN)
+        self.known(breaker, ("breaker",), KEYS_OF_BREAKER)
+        if "retries" in run:
+            found["retries"] = self.count(run, "retries", ("run",), least=0)
+        if "backoff" in run:
+            found["backoff_s"] = self.seconds(run, "backoff", ("run",))
+        if "preflight" in run:
+            found["preflight"] = self.flag(run, "preflight", ("run",))
+        if "threshold" in breaker:
+            found["breaker_threshold"] = self.count(breaker, "threshold", ("breaker",), least=1)
+        if "cooldown" in breaker:
+            found["breaker_cooldown_s"] = self.seconds(breaker, "cooldown", ("breaker",))
+        found["checks"] = tuple(self.check(each, ("check", nth)) for nth, each in enumerate(self.tables(data, "check")))
+        return found
+
+    def policy(self, data: Table) -> Table:
+        at = ("policy",)
+        table = self.table(data, "policy", ())
+        self.known(table, at, KEYS_OF_POLICY)
+        found: Table = {}
+        if "name" in table:
+            found["name"] = self.choice(table, "name", at, tuple(POLICIES))
+        for key in ("stale", "grace", "timeout", "heartbeat"):
+            if key in table:
+                found[f"{key}_s"] = self.seconds(table, key, at, above_0=key != "grace")
+        if "on_stuck" in table:
+            found["on_stuck"] = self.choice(table, "on_stuck", at, ON_STUCK)
+        if "progress" in table:
+            found["progress"] = self.sources(table, at)
+        stale = found.get("stale_s", POLICIES[str(found.get("name", "patient"))].stale_s)
+        pulse = found.get("heartbeat_s", 0.0)
+        assert isinstance(stale, float)
+        assert isinstance(pulse, float)
+        if pulse >= stale / 2:
+            raise self.wrong(f"heartbeat must be below half of stale, which is {stale:g}s; lower it", at, "heartbeat")
+        return found
+
+    def sources(self, table: Table, at: Path) -> tuple[str, ...]:
+        wanted = self.strings(table, "progress", at)
+        odd = [source for source in wanted if source not in PROGRESS_SOURCES]
+        if odd or not wanted:
+            named = f"not {odd[0]!r}" if odd else "at least one"
+            raise self.wrong(f"progress lists {', '.join(PROGRESS_SOURCES)}, {named}", at, "progress")
+        return tuple(source for source in PROGRESS_SOURCES if source in wanted)
+
+    def check(self, data: Table, at: Path) -> Check:
+        self.known(data, at, KEYS_OF_CHECK)
+        kinds = [key for key in data if key in CHECKS]
+        if "venv" in kinds and any(kind in kinds for kind in WITH_VENV):
+            kinds.remove("venv")
+        if not kinds:
+            raise self.wrong(f"a check needs what it looks at: one of {', '.join(CHECKS)}", at)
+        if len(kinds) > 1:
+            only = "; venv goes only with module or package" if "venv" in kinds else ""
+            raise self.wrong(f"{kinds[0]} and {kinds[1]} are two checks; write two [[check]]{only}", at, kinds[1])
+        kind = kinds[0]
+        target = self.target(data, kind, at)
+        name = self.text_of(data, "name", at) if "name" in data else visible(f"{kind} {target}")
+        if not name.isprintable():
+            raise self.wrong("name must be one line of plain text", at, "name")
+        return Check(
+            kind=kind, target=target, name=name,
+            fix=self.text_of(data, "fix", at) if "fix" in data else "",
+            venv=self.text_of(data, "venv", at) if "venv" in data and kind != "venv" else "",
+            timeout_s=self.seconds(data, "timeout", at, above_0=True) if "timeout" in data else PATIENCE,
+            source=f"{self.path}:{self.line(at)}",
+        )  # fmt: skip
+
+    def target(self, data: Table, kind: str, at: Path) -> str:
+        target = self.text_of(data, kind, at)
+        try:
+            READERS.get(kind, str)(target)
+        except FormatError as error:
+            raise self.wrong(f"{kind}: {error}", at, kind) from None
+        except (ValueError, OverflowError):  # more digits than a number may have
+            raise self.wrong(f"{kind}: the number is too large", at, kind) from None
+        return target
+
+    # Values
+
+    def text_of(self, data: Table, key: str, at: Path) -> str:
+        value = self.string(data, key, at)
+        if not value.strip() or "\0" in value:
+            raise self.wrong(f"{key} must hold {'no NUL' if value.strip() else 'text'}", at, key)
+        return value
+
+    def seconds(self, data: Table, key: str, at: Path, *, above_0: bool = False) -> float:
+        value = data[key]
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise self.wrong(f'{key} must be a number of seconds, or "90s", "15m", "2h"', at, key)
+        if isinstance(value, str):
+            try:
+                value = durations.parse(value)
+            except UsageError as error:
+                raise self.wrong(f"{key}: {error}", at, key) from None
+        if not 0 <= value <= durations.LONGEST:
+            raise self.wrong(f"{key} is no time that can be waited for; say 0 to ten years", at, key)
+        if above_0 and not value:
+            raise self.wrong(f"{key} must be above 0", at, key)
+        return float(value)
+
+    def count(self, data: Table, key: str, at: Path, *, least: int) -> int:
+        value = data[key]
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+            raise self.wrong(f"{key} must be a whole number from {least} to {MOST}", at, key)
+        return value

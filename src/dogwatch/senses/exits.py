@@ -1,0 +1,88 @@
+"""How a process of others ended: its wait status, as far as the kernel still tells.
+
+Only a parent may wait for a process. Everyone else is shown its status in /proc until the parent has done so, and from
+then on, since Linux 6.15, by a pidfd that was opened while it lived. Neither shows it at the other's time, so both are
+asked, and the pidfd once more: the parent may come in between.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import struct
+
+from dogwatch import proc
+from dogwatch.model.words import signal_name
+
+GET_INFO = 0xC040FF0B
+"""PIDFD_GET_INFO, _IOWR(0xFF, 11, struct pidfd_info), for the first version of that struct: 64 bytes."""
+INFO = struct.Struct("=QQ11Ii")
+"""mask, cgroup, eleven ids that are of no use here, wait status."""
+INFO_EXIT = 1 << 3
+"""PIDFD_INFO_EXIT: asked for, the status is wanted; answered, it is there (0 is also what an empty answer holds)."""
+PATIENCE = 1.0
+"""Seconds that a parent is given to wait for a process whose status is hidden from us until it has."""
+EXIT_CODE = 49
+"""Place of the wait status in /proc/PID/stat, counted from the third field on."""
+
+
+def status(pidfd: int, pid: int, start: int) -> tuple[int | None, str]:
+    """The wait status of a process that has ended, or None and why nobody can tell."""
+    found, kept = _waited_for(pidfd)
+    if found is not None:
+        return found, ""
+    found, why = _zombie(pid, start)
+    if found is None and kept:
+        parent = select.poll()
+        parent.register(pidfd, 0)  # it hangs up when its process has been waited for
+        parent.poll(PATIENCE * 1000)
+        found, _ = _waited_for(pidfd)
+    return found, "" if found is not None else why
+
+
+def has_ended(pidfd: int) -> bool:
+    return bool(select.select([pidfd], [], [], 0)[0])
+
+
+def _waited_for(pidfd: int) -> tuple[int | None, bool]:
+    """The status that the kernel keeps with a pidfd, once a parent has waited; and whether this kernel keeps any."""
+    answer = bytearray(INFO.pack(INFO_EXIT, *[0] * 13))
+    try:
+        fcntl.ioctl(pidfd, GET_INFO, answer)
+    except ProcessLookupError:
+        return None, True
+    except OSError:
+        return None, False
+    mask, *_, found = INFO.unpack(answer)
+    return (found if mask & INFO_EXIT else None), True
+
+
+def _zombie(pid: int, start: int) -> tuple[int | None, str]:
+    """The status that /proc shows of a process that nobody has waited for."""
+    hidden = _hidden(pid)
+    try:
+        fields = proc.stat_fields(pid)
+        letter, started, found = fields[0], int(fields[19]), int(fields[EXIT_CODE])
+    except (OSError, ValueError, IndexError):
+        letter, started, found = "", 0, 0
+    if started != start or letter not in ("Z", "X"):
+        return None, "its parent has taken it, and this kernel keeps it for nobody else"
+    if hidden and not found:  # to those who may not look, the kernel shows 0
+        return None, "the kernel hides it from us, as of another user's process"
+    return found, ""
+
+
+def _hidden(pid: int) -> bool:
+    """Whether the kernel hides from us what it hides from those who may not trace a process."""
+    try:
+        proc.read_text(f"/proc/{pid}/io")
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def in_words(found: int) -> str:
+    return f"killed by {signal_name(os.WTERMSIG(found))}" if os.WIFSIGNALED(found) else f"exit {os.WEXITSTATUS(found)}"

@@ -1,0 +1,4 @@
+from tests.integration.wait.test_disk import small
+from tests.integration.wait.watching import gate
+
+__all__ = ["gate", "small"]

@@ -1,0 +1,99 @@
+"""Processes that somebody else started: not children of the test, and none of Dogwatch's."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from dogwatch import proc
+from dogwatch.senses import exits, processes
+from tests.conftest import PATIENCE, Box, Done, kill, until
+
+PARENT = """
+import os, subprocess, sys
+how, log, script = sys.argv[1:]
+output = open(log, "ab") if log else subprocess.DEVNULL
+quiet = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.DEVNULL}
+child = subprocess.Popen(["sh", "-c", script], start_new_session=True, **quiet)
+print(child.pid, flush=True)
+if how == "reaps":
+    child.wait()
+if how != "leaves":
+    sys.stdin.read()
+os._exit(0)
+"""
+"""A parent that waits for its child at once, never, or is gone before it ends: `reaps`, `forgets`, `leaves`."""
+
+
+@contextlib.contextmanager
+def stranger(script: str, how: str = "reaps", log: Path | None = None) -> Iterator[int]:
+    """A shell that runs a script below a parent of its own; at the end all that it started is ended."""
+    mark = f"stranger-{uuid.uuid4()}"
+    parent = subprocess.Popen(
+        [sys.executable, "-S", "-c", PARENT, how, str(log or ""), script],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"DOGWATCH_RUN": mark},
+    )  # fmt: skip
+    with parent:
+        try:
+            assert parent.stdout is not None
+            pid = int(parent.stdout.readline())
+            if how == "leaves":
+                parent.wait(PATIENCE)
+            yield pid
+        finally:
+            for each in processes.of_run(mark):
+                kill(each, signal.SIGKILL)
+            parent.kill()
+
+
+def adopt(box: Box, pid: int, *options: str, name: str = "job", **env: str) -> Done:
+    done = box("adopt", "--pid", str(pid), "--name", name, *options, **env)
+    assert done.code == 0, done
+    return done
+
+
+def until_ended(pid: int) -> None:
+    """Wait until a process has ended, whether or not anybody has waited for it."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([pidfd], [], [], PATIENCE)[0], f"process {pid} did not end"
+    finally:
+        os.close(pidfd)
+
+
+def below(pid: int, count: int) -> list[int]:
+    """What is below a process, once it is that much."""
+    until(lambda: len(proc.descendants(pid)) >= count)
+    return proc.descendants(pid)
+
+
+def kernel_keeps() -> bool:
+    """Whether this kernel tells how a process ended although its parent has waited for it (Linux 6.15)."""
+    with subprocess.Popen(["true"]) as process:
+        pidfd = os.pidfd_open(process.pid)
+        start = proc.start_time(process.pid)
+        process.wait()
+        found, _ = exits.status(pidfd, process.pid, start)
+        os.close(pidfd)
+    return found is not None
+
+
+def switches(pid: int) -> int:
+    """How often a process has gone to sleep so far."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
+
+
+def moments(box: Box) -> dict[str, float]:
+    """When each source of progress last moved, as the keeper has it."""
+    sources = json.loads(box.path("job.seen").read_text())["sources"]
+    return {name: source["moved"] for name, source in sources.items()}

@@ -1,0 +1,15 @@
+import pytest
+
+from tests.conftest import Box
+from tests.integration.wait.watching import gate
+
+__all__ = ["gate", "here"]
+
+
+@pytest.fixture
+def here(box: Box, monkeypatch: pytest.MonkeyPatch) -> Box:
+    """A box that this very process works in."""
+    monkeypatch.setenv("DOGWATCH_HOME", str(box.dir))
+    monkeypatch.setenv("HOME", str(box.cwd))
+    monkeypatch.chdir(box.cwd)
+    return box

@@ -1,0 +1,3 @@
+from tests.integration.wait.watching import gate
+
+__all__ = ["gate"]

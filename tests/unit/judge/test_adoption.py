@@ -1,0 +1,116 @@
+"""The judge on work that somebody else started: what nobody saw is not guessed."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.judge import job
+from dogwatch.judge.consequences import exit_code
+from dogwatch.model.facts import (
+    Adopted,
+    Alive,
+    End,
+    Gone,
+    Identity,
+    JobFacts,
+    Process,
+    Record,
+    Result,
+    Seen,
+    Source,
+    Unseen,
+)
+from dogwatch.model.policy import PATIENT, STRICT, Policy
+
+NOW = 10_000.0
+BEGAN = NOW - 100.0
+ALIVE = Alive(42, "S")
+GONE = Gone("process 42 has ended")
+A_PROCESS = Adopted("", "", stop=False, log="")
+A_STEP = Adopted("/pipeline", "build", stop=False, log="/pipeline/build.log")
+
+
+def record(adopted: Adopted = A_PROCESS, end: End | None = None, policy: Policy = PATIENT) -> Record:
+    who = Identity("host", "boot", "pid:[1]", 42, 7)
+    found = Record("build", "r1", ("make",), "/", policy, 0.0, NOW - 900.0, who, who, (), end)
+    return found._replace(adopted=adopted, attempt_mono=BEGAN)
+
+
+def facts(keeper: Process, work: Process, of: Record | None = None, **more: object) -> JobFacts:
+    return JobFacts("build", NOW, record=of or record(), shim=keeper, work=work)._replace(**more)  # type: ignore[arg-type]
+
+
+def test_a_process_whose_end_nobody_saw_is_unknown_for_good_and_neither_crashed_nor_completed() -> None:
+    verdict = job.judge(facts(GONE, GONE))
+    assert (verdict.state, verdict.final, verdict.settled) == ("unknown", True, True)
+    assert (verdict.exit_code, verdict.process) == (None, "exited(unknown)")
+    assert "ended while nobody kept watch" in verdict.reason
+    assert "exit status is not known" in verdict.reason
+    assert exit_code(verdict.state) == 12
+
+
+def test_our_own_work_whose_end_nobody_saw_is_crashed_as_ever() -> None:
+    assert job.judge(facts(GONE, GONE, record()._replace(adopted=None))).state == "crashed"
+
+
+@pytest.mark.parametrize(("status", "state"), [("SUCCESS\n", "completed"), ("FAILED\n", "failed"), (None, "crashed")])
+def test_a_step_whose_keeper_is_gone_is_what_its_own_files_say(status: str | None, state: str) -> None:
+    result = Result(valid=True, value={"n": 1})
+    verdict = job.judge(facts(GONE, GONE, record(A_STEP), status=status, result=result))
+    assert (verdict.state, verdict.final) == (state, True)
+    assert verdict.result == ({"n": 1} if state == "completed" else None)
+
+
+def test_work_whose_keeper_is_gone_goes_on_unsupervised() -> None:
+    verdict = job.judge(facts(GONE, ALIVE))
+    assert (verdict.state, verdict.process) == ("working", "unsupervised")
+    assert "its keeper is gone" in verdict.reason
+
+
+def test_work_that_has_ended_waits_for_its_keeper_to_say_how() -> None:
+    verdict = job.judge(facts(ALIVE, GONE))
+    assert (verdict.state, verdict.final) == ("working", False)
+    assert "its keeper is about to say how" in verdict.reason
+
+
+@pytest.mark.parametrize("keeper", [ALIVE, GONE])
+def test_suspended_work_waits_for_a_person(keeper: Process) -> None:
+    assert job.judge(facts(keeper, Alive(42, "T"))).state == "waiting"
+
+
+def test_what_cannot_be_seen_is_unknown_but_not_for_good() -> None:
+    verdict = job.judge(facts(Unseen("elsewhere"), Unseen("elsewhere")))
+    assert (verdict.state, verdict.final) == ("unknown", False)
+
+
+def test_an_end_whose_status_could_not_be_found_out_is_told_as_such() -> None:
+    end = End("unknown", None, None, "it ended, but its exit status is not known: hidden", 0.0, 5.0, ())
+    verdict = job.judge(facts(GONE, GONE, record(end=end)))
+    assert (verdict.state, verdict.final, verdict.process) == ("unknown", True, "exited(unknown)")
+    assert verdict.reason == end.reason
+
+
+def test_abandoned_work_is_not_said_to_have_exited() -> None:
+    end = End("abandoned", None, None, "not done after 30m: it is left as it is", 0.0, 5.0, ())
+    verdict = job.judge(facts(GONE, ALIVE, record(end=end)))
+    assert (verdict.state, verdict.final, verdict.process) == ("abandoned", True, "unknown")
+
+
+def test_silence_and_timeout_are_reckoned_from_the_adoption_not_from_the_start() -> None:
+    notes = Seen("r1", "boot", NOW, None, stuck=False, sources={"cpu": Source(1.0, BEGAN, BEGAN)})
+    verdict = job.judge(facts(ALIVE, ALIVE, record(policy=STRICT._replace(stale_s=1e6)), seen=notes))
+    assert verdict.reason == "adopted 1m 40s ago"
+    assert verdict.deadline == ("timeout", 1700.0)
+
+
+@pytest.mark.parametrize(
+    ("adopted", "says"), [(A_PROCESS, "process 42"), (A_STEP, "build in /pipeline"), (A_STEP, "left alone")]
+)
+def test_why_names_where_it_came_from_and_what_may_be_done_to_it(adopted: Adopted, says: str) -> None:
+    evidence = job.judge(facts(ALIVE, ALIVE, record(adopted))).evidence
+    assert any(piece.source == "adopted" and says in piece.says for piece in evidence)
+
+
+def test_work_that_may_be_ended_is_said_to_be() -> None:
+    evidence = job.judge(facts(ALIVE, ALIVE, record(A_PROCESS._replace(stop=True)))).evidence
+    assert any("the policy may end it" in piece.says for piece in evidence)
