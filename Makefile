@@ -68,4 +68,4 @@ bench: install
 	@$(PY) -m bench
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis build
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis build

@@ -45,7 +45,8 @@ def whose(directory: str | None, name: str | None, progress: float | None) -> tu
     """Directory, name and run that a beat is for. ValueError: it is said wrongly; LookupError: nobody would hear it."""
     # A job that is named is meant as it is now; else the beat is for the run that we are in.
     run = None if name else os.environ.get("DOGWATCH_RUN")
-    directory, name = directory or os.environ.get("DOGWATCH_DIR"), name or os.environ.get("DOGWATCH_NAME")
+    directory = directory or os.environ.get("DOGWATCH_DIR") or os.environ.get("DOGWATCH_HOME")
+    name = name or os.environ.get("DOGWATCH_NAME")
     if not directory or not name:
         raise ValueError("not inside a job: name it with --dir and --name, or start it with `dogwatch run`")
     if progress is not None and not 0 <= progress <= 1:

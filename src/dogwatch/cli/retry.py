@@ -8,6 +8,8 @@ from dogwatch.model.errors import RefusedError
 
 
 def main(options: Options) -> int:
+    for fd in (0, 1, 2):
+        run.ensure_open(fd)
     looker, code = settings.looker(options), 0
     for name in settings.named(options):
         facts = looker.facts(name)

@@ -28,7 +28,7 @@ from dogwatch.loops.look import Looker, Memory
 from dogwatch.loops.stop import settle_theirs
 from dogwatch.loops.wakeups import TIMED_LOOK, Wakeups
 from dogwatch.loops.witness import Witness
-from dogwatch.model.facts import Adopted, Identity, Seen
+from dogwatch.model.facts import Adopted, Identity, Seen, Source
 from dogwatch.model.policy import Policy
 from dogwatch.model.words import in_words, signal_name
 from dogwatch.noting import Notebook, quietly
@@ -93,7 +93,10 @@ class Keeping:
         """Everything that must be on disk before we say that it is kept."""
         self.notes.write_record()
         facts = self.looker.facts(self.name)._replace(now=self.began)
-        self.seen = Keeper(self.looker.directory, self.work.boot).begin(facts, self.policy)
+        seen = Keeper(self.looker.directory, self.work.boot).begin(facts, self.policy)
+        silent = {*self.policy.progress} - proc.RATES.keys()  # what is not there yet is silent, too
+        silences = dict.fromkeys(silent, Source(0.0, self.began, self.began))
+        self.seen = seen._replace(sources=silences | seen.sources)
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
         os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         self.write_seen()
@@ -208,7 +211,8 @@ class Keeping:
 
     def spool_change(self, before: Seen, reason: str) -> None:
         after, moved = self.seen, {name: source.moved for name, source in self.seen.sources.items()}
-        was, last = max((source.moved for source in before.sources.values()), default=self.began), max(moved.values())
+        was = max((source.moved for source in before.sources.values()), default=self.began)
+        last = max(moved.values(), default=self.began)
         if after.stale_since is None and last > was:
             if before.stale_since is not None:
                 self.notes.spool("moved", since=was, until=last)

@@ -242,3 +242,9 @@ def test_a_gated_beat_is_seen_by_ls_at_once(box: Box, gate: Gate) -> None:
     gate.say()
     box.until_file("job.beat")
     assert "last beat" in box("ls").out
+
+
+def test_a_job_that_is_named_is_found_where_the_others_are(box: Box) -> None:
+    box("run", "-d", "--name", "job", "--", "sleep", "300")
+    assert box("beat", "--name", "job", "--note", "from outside").code == 0
+    assert "from outside" in box("why", "job").out
