@@ -53,6 +53,11 @@ def fork_work(spec: dict[str, Any], ignored: set[int], *, keep: bool) -> tuple[i
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for fd in {held, told} if keep else {held, told, *spec["stdio"]}:
         os.close(fd)
+    if spec["head"]["foreground"]:  # whoever relays must know it before it can say a word, should we be killed
+        try:
+            os.write(spec["control"], f"forked\t{pid}\n".encode())
+        except OSError:
+            pass
     return pid, gate, exec_pipe
 
 

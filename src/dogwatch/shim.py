@@ -18,8 +18,9 @@ import select
 import time
 
 from dogwatch import proc
+from dogwatch.asking import Question
 from dogwatch.ending import ENDINGS, Tree, how_it_ended
-from dogwatch.forking import fork_judge, fork_work, listen
+from dogwatch.forking import fork_work, listen
 from dogwatch.lean import dumps, lasting, make_durable, write_atomic
 from dogwatch.movement import Movement
 from dogwatch.noting import Notebook, quietly
@@ -40,8 +41,6 @@ KILL_AFTER = 5.0
 """Seconds between asking the work to end (TERM) and ending it (KILL)."""
 GIVE_UP_AFTER = 20.0
 """Seconds of KILL without effect (uninterruptible sleep) before the rest is reported as left behind."""
-DECIDE_LIMIT = 30.0
-"""Seconds that the judge may take to answer."""
 STOP_TICK = 0.1
 """How often the tree is looked at while it is being stopped: a newly adopted orphan announces itself to nobody."""
 NEVER = float("inf")
@@ -79,7 +78,7 @@ class Shim:
         self.last: dict[str, Any] | None = None
         """How the last attempt ended, if that is to be the end of it all."""
 
-        self.helper_by = NEVER
+        self.question = Question(spec["decide"], self.moves)
 
         self.record: dict[str, Any] = {
             **spec["head"],
@@ -129,10 +128,8 @@ class Shim:
             os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         self.moves.begin(self.attempt_started)
         self.write_seen()
-        self.notes.spool(
-            "started", pid=self.work, attempt=self.record["attempt"], policy=self.record["policy"],
-            foreground=self.record["foreground"],
-        )  # fmt: skip
+        told = ("attempt", "policy", "foreground", "retries", "backoff_s")
+        self.notes.spool("started", pid=self.work, began=self.attempt_started, **{k: self.record[k] for k in told})
 
     def attend(self) -> None:
         """One attempt, from the gate to its end."""
@@ -174,7 +171,7 @@ class Shim:
     def next_due(self) -> float:
         if self.stopping:
             return time.monotonic() + STOP_TICK
-        due: float = min(self.beat_at, self.helper_by, self.retry_at)
+        due: float = min(self.beat_at, self.question.due, self.retry_at)
         if self.suspended_at is None and self.status is None:
             due = min(due, self.timeout_at, NEVER if self.moves.helper else self.ask_at)
         return due
@@ -206,8 +203,8 @@ class Shim:
             self.beat()
             if self.suspended_at is None and self.status is None:
                 self.look(now)
-        if now >= self.helper_by:
-            self.helper_by = NEVER
+        if now >= self.question.due:
+            self.question.due = NEVER
             quietly(os.kill, self.moves.helper, signal.SIGKILL)
         if self.stopping:
             if now >= self.kill_at:
@@ -298,33 +295,30 @@ class Shim:
     def ask(self, now: float) -> None:
         """Run the judge beside us. Its answer comes when it ends; until then nothing is decided but the timeout."""
         self.write_seen()
-        try:
-            self.moves.helper, self.answer = fork_judge(self.spec["decide"])
-        except OSError as error:
-            self.undecided(now, f"the judge could not be run: {error.strerror}")
+        if problem := self.question.ask(now):
+            self.undecided(now, problem)
         else:
-            self.helper_by = now + DECIDE_LIMIT
             self.write_seen()
 
     def on_answer(self) -> None:
-        """One line: wait, stop, retry or end; seconds until then; the state of things; why; when it looked."""
         now = time.monotonic()
-        answer = os.read(self.answer, 4096).decode("utf-8", "replace").rstrip("\n").split("\t")
-        os.close(self.answer)
-        self.moves.helper, self.helper_by = 0, NEVER
-        if self.status is not None and not self.between:
-            return  # it was asked about work that has ended meanwhile
-        try:
-            what, seconds, word, reason, looked = answer
-            at, judged = now + float(seconds), float(looked)
-        except ValueError:
+        answer = self.question.answered()
+        if self.stopping or (self.status is not None and not self.between):
+            return  # it was asked about work that has ended meanwhile, or is being ended
+        if answer is None:
             self.undecided(now, "the judge gave no answer")
             return
+        what, seconds, word, reason, judged = answer
         if self.between:
-            self.retry_at = at if what == "retry" else NEVER
-            self.on_retry(float(seconds), reason, judged)
+            self.retry_at = now + seconds if what == "retry" else NEVER
+            self.on_retry(seconds, reason, judged)
             return
-        self.ask_at = at
+        self.look(now)
+        if self.question.overtaken:  # whatever was said of its silence, that is over
+            self.ask_at = self.moves.last() + self.stale
+            self.write_seen()
+            return
+        self.ask_at = now + seconds
         moved = self.moves.moments()
         if word == "moving":
             self.moves.stale_since = None
@@ -366,7 +360,7 @@ class Shim:
         if not self.clear_away(end):
             return False
         self.record["attempts"].append({"attempt": self.record["attempt"], **end})
-        self.notes.spool("attempt", attempt=self.record["attempt"], **end)
+        self.notes.spool("attempt", attempt=self.record["attempt"], moved=self.moves.moments(), **end)
         self.notes.enter("starting")
         self.moves.stuck, self.moves.stale_since = False, None
         if self.moves.helper:  # asked about work that has ended since
@@ -466,7 +460,7 @@ class Shim:
                     told = True
                 time.sleep(1.0)  # a full disk: the verdict waits here, the heart beats, nothing is lost
                 self.beat()
-        self.notes.spool("ended", **self.record["end"])
+        self.notes.spool("ended", moved=self.moves.moments(), **self.record["end"])
         if not told:
             self.tell_end(end)
         for suffix in (".json", ".status"):

@@ -157,7 +157,7 @@ class Relay:
             words = line.decode("utf-8", "replace").split("\t")
             if words[0] in ("ended", "refused"):
                 self.ending = words
-            elif words[0] == "started":
+            elif words[0] in ("forked", "started"):
                 self.work = int(words[1])
             elif words[0] == "retrying":
                 self.clear()

@@ -110,8 +110,11 @@ def _session(
             yield line.decode("utf-8", "replace")
 
     replayed = Replayed(Detectors(), otherwise)
-    for row in replayed.rows(timeline.read(texts(), path)):
-        yield Told(replayed.agent, "", row)
+    try:
+        for row in replayed.rows(timeline.read(texts(), path)):
+            yield Told(replayed.agent, "", row)
+    except UsageError as error:
+        raise FormatError(f"{path}:1: {error}") from error
     yield from notes
     if not replayed.looks:
         raise FormatError(f"{path}: a recording without a look")

@@ -105,6 +105,13 @@ def test_what_was_never_true_is_told(box: Box, tmp_path: Path) -> None:
     assert "≠  idle (turn-ended): its turn has ended (in truth working)" in done.out
 
 
+def test_a_recording_of_an_agent_that_nobody_knows_is_no_evidence(box: Box) -> None:
+    (box.cwd / "f.jsonl").write_text(SOME[0].read_text().replace('"agent":"claude"', '"agent":"nobody"'))
+    done = box("replay", "f.jsonl")
+    assert done.code == 12
+    assert "f.jsonl:1: no agent is called 'nobody'" in done.err
+
+
 def test_options_of_jobs_mean_nothing_to_a_session(box: Box) -> None:
     for option in (("--timeout", "5m"), ("--on-stuck", "stop"), ("--progress", "output")):
         done = box("replay", str(SOME[0]), *option)

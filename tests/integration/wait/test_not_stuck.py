@@ -134,3 +134,26 @@ def test_file_times_falsified_by_a_clock_jump_change_no_verdict(box: Box, shift:
     done = box("wait", "job", "--timeout", "1s", "--json")
     assert (done.code, done.json["state"]) == (13, "working")
     assert 0 <= done.json["elapsed_s"] < 60
+
+
+def test_work_that_moves_while_the_judge_answers_is_not_stopped_by_a_stale_answer(box: Box, gate: Gate) -> None:
+    """The judge is held back after it has looked and answered `stop`; meanwhile the work goes on."""
+    held = "import sys\nif '_decide' in sys.orig_argv:\n    import atexit\n    atexit.register(lambda: open('hold').read())\n"
+    (box.cwd / "sitecustomize.py").write_text(held)
+    os.mkfifo(box.cwd / "hold")
+    script = f"read -r line < {gate.path}; echo moved; exec sleep 300"
+    options = ("--stale", "1s", "--grace", "0", "--heartbeat", "0.1s", "--on-stuck", "stop", "--progress", "output")
+    box("run", "-d", "--name", "job", *options, "--", "sh", "-c", script, PYTHONPATH=str(box.cwd))
+    hold = os.open(box.cwd / "hold", os.O_WRONLY)  # opens once a judge has come to its end: it has judged silence
+    os.close(hold)  # the first answer: suspected
+    box.until_file("job.seen", lambda text: '"stale_since": null' not in text)
+    hold = os.open(box.cwd / "hold", os.O_WRONLY)  # the second: stuck, stop it
+    gate.say()
+    box.until_file("job.log", lambda text: "moved" in text)
+    os.close(hold)
+    box.until_file("job.seen", lambda text: '"helper": 0' in text)
+    events = [event["event"] for event in box.events("job")]
+    assert "stuck" not in events, events
+    assert "stopping" not in events, events
+    assert box("ls", "--json").json["state"] == "working"
+    box("stop", "job")
