@@ -110,7 +110,7 @@ def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int
         "argv": job.command,
         "cwd": job.cwd,
         "env": {**os.environ, **job.env, **marks},
-        "decide": [sys.executable, "-c", DECIDE, ROOT, "_decide", job.name, "--dir", job.directory],
+        "decide": [sys.executable, "-P", "-c", DECIDE, ROOT, "_decide", job.name, "--dir", job.directory],
         "stdio": list(stdio),
         "control": control,
         "lock": lease,

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -257,3 +258,12 @@ def test_a_source_of_progress_that_does_not_exist_is_refused(box: Box, wrong: st
     done = box("run", "-d", f"--progress={wrong}", "--", "true")
     assert done.code == 2
     assert "--progress takes output, cpu, io, beat, heartbeat" in done.err
+
+
+def test_a_module_of_the_callers_directory_does_not_stand_in_the_way_of_the_judge(box: Box) -> None:
+    """A project may hold a `json.py` of its own; it is neither imported nor run."""
+    (box.cwd / "json.py").write_text("open('imported', 'w')\nraise SystemExit\n")
+    box.program = [str(Path(sys.executable).parent / "dogwatch")]  # `python -m` would import it by itself
+    start(box, "job", "sleep", "300", options=("--stale", "0.5s", "--grace", "0", "--heartbeat", "0.1s"))
+    assert box("wait", "job").code == 4
+    assert not (box.cwd / "imported").exists()

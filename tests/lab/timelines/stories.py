@@ -83,6 +83,7 @@ def permission(pane: AgentPane, tape: Tape) -> None:
     pane.until(ASKS)
     tape.true(time.time(), "waiting", "permission", "driver: the dialog is up")
     stand(REST)
+    tape.true(time.time(), "", "", "driver: it is about to be allowed; the tool has not begun yet")
     pane.keys("Enter")
     tape.true(written(where / "began", pane), "working", "tool", "file: the tool began")
     tape.true(written(where / "over", pane), "working", "model", "file: the tool ended")
