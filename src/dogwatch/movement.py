@@ -71,7 +71,7 @@ class Movement:
         return proc.cpu_of(proc.stat_fields(os.getpid()), own=False), proc.io_of(os.getpid())
 
     def take_out(self, before: tuple[float, float]) -> None:
-        """What was reaped since was a judge of ours, not the work."""
+        """What was reaped since was one of ours, not the work."""
         after = self.account()
         self.own_cpu += after[0] - before[0]
         self.own_io += after[1] - before[1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 
+from dogwatch import proc
 from dogwatch.lean import append, dumps, write_atomic
 
 TYPE_CHECKING = False
@@ -26,6 +27,16 @@ def quietly(do: Callable[..., object], *args: object) -> None:
         do(*args)
     except OSError:
         pass
+
+
+def opened(head: dict[str, Any], started: float) -> dict[str, Any]:
+    """The record of a run that is about to begin (monotonic)."""
+    return {
+        **head, "host": os.uname().nodename, "boot": proc.boot_id(), "pidns": proc.pid_namespace(),
+        "started": time.time(), "started_mono": started, "attempt_mono": started, "next_mono": None, "attempts": [],
+        "shim": {"pid": os.getpid(), "start": proc.start_time(os.getpid())}, "work": None,
+        "states": [["starting", time.time()]], "notes": [], "end": None,
+    }  # fmt: skip
 
 
 class Notebook:

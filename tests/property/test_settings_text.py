@@ -20,11 +20,13 @@ KEYS = st.sampled_from(
         *settings.KEYS_OF_RUN,
         *settings.KEYS_OF_BREAKER,
         *settings.KEYS_OF_CHECK,
+        *settings.KEYS_OF_NOTIFY,
     ]
 )
 VALUES = st.sampled_from(
     ["0", "1", "-1", "true", "nan", "1e400", "0xff", "1979-05-27", "[]", "{}", '["output"]', '"90s"', '"strict"', '"x"',
-     "'''\n[[check]]\n'''", '"""\\\n"""', '{run = "x"}', '[{run = "x"}, {tcp = "a:1"}]', '"\\u0000"', '"\\u202e"', "'"]
+     "'''\n[[check]]\n'''", '"""\\\n"""', '{run = "x"}', '[{run = "x"}, {tcp = "a:1"}]', '"\\u0000"', '"\\u202e"', "'",
+     '["say {text}"]', '"say {txt}"', '["a://b"]']
 )  # fmt: skip
 PIECES = st.one_of(
     st.builds("{} = {}\n".format, KEYS, VALUES),

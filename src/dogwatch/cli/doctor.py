@@ -10,10 +10,11 @@ from dogwatch import __version__
 from dogwatch.agents.detector import Detector, newer_than_tested, untested
 from dogwatch.cli import panes
 from dogwatch.cli.options import Options
+from dogwatch.formats.visible import visible
 from dogwatch.model.errors import DogwatchError, FormatError, UsageError
 from dogwatch.model.value import Value
 from dogwatch.senses import files, installed, limits, servers
-from dogwatch.store import detectors, places, settings, trust
+from dogwatch.store import detectors, outbox, places, settings, trust
 
 OLDEST = (3, 11)
 SIGNS = {"ok": ("32", "ok"), "note": ("2", "note"), "warning": ("33", "warning"), "wrong": ("31", "WRONG")}
@@ -34,7 +35,8 @@ def main(options: Options) -> int:
     if options.names:
         raise UsageError("doctor takes no names")
     worst = 0
-    for found in (*_system(options), *_settings(), *_agent_files(), *_installed(), *_in_panes(options)):
+    mine = (*_system(options), *_settings(), *_notices(options))
+    for found in (*mine, *_agent_files(), *_installed(), *_in_panes(options)):
         worst = max(worst, found.level == "wrong")
         if options.flag("--json"):
             print(json.dumps(found._asdict(), ensure_ascii=False))
@@ -75,6 +77,16 @@ def _settings() -> Iterator[Finding]:
     for path in found.files:
         problem = trust.problem(path) if os.path.basename(path) == "dogwatch.toml" else ""
         yield Finding("note" if problem else "ok", "settings", problem or path)
+
+
+def _notices(options: Options) -> Iterator[Finding]:
+    from dogwatch.loops import delivery
+
+    for standing in delivery.standings(places.project(os.getcwd())):
+        says = f"{standing.called}: {standing.problem or 'can be used; `dogwatch notify --test` tries it'}"
+        yield Finding("warning" if standing.problem else "ok", "notices", visible(says))
+    if waiting := outbox.pending(places.directory(options.text("--dir"))):
+        yield Finding("warning", "notices", visible(delivery.in_words(waiting)), "`dogwatch notify --pending`")
 
 
 def _agent_files() -> Iterator[Finding]:

@@ -2,13 +2,14 @@
 
 import json
 import os
+import shlex
 import sys
 
 from dogwatch.cli.options import Options
 from dogwatch.formats import settings as formats
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
-from dogwatch.model.settings import Check
+from dogwatch.model.settings import Channel, Check
 from dogwatch.store import places, settings, trust
 
 
@@ -68,8 +69,10 @@ def _add(path: str, *, yes: bool, as_json: bool) -> int:
         raise RefusedError(f"there is no {visible(path)}; name the settings file that is meant")
     if unsafe := trust.exposed(path):
         raise RefusedError(unsafe)
-    commands = [check for check in formats.merged(None, given).checks if trust.runs_commands(check)]
-    _show(path, commands, as_json=as_json)
+    found = formats.merged(None, given)
+    commands = [check for check in found.checks if trust.runs_commands(check)]
+    _show(path, commands, as_json=as_json, more=bool(found.channels))
+    _show_channels(found.channels, as_json=as_json)
     if trust.problem(path):
         if not yes and not _agreed(path):
             raise RefusedError(f"{visible(path)} was not trusted")
@@ -81,10 +84,10 @@ def _add(path: str, *, yes: bool, as_json: bool) -> int:
     return 0
 
 
-def _show(path: str, commands: list[Check], *, as_json: bool) -> None:
+def _show(path: str, commands: list[Check], *, as_json: bool, more: bool) -> None:
     """Everything that the file could run, nothing cut off: what is not shown cannot be agreed to."""
     if not as_json:
-        print(f"{visible(path)} wants to run:" if commands else f"{visible(path)} runs no command")
+        print(f"{visible(path)} wants to run:" if commands or more else f"{visible(path)} runs no command")
     for check in commands:
         line = check.source.rpartition(":")[2]
         if as_json:
@@ -96,6 +99,17 @@ def _show(path: str, commands: list[Check], *, as_json: bool) -> None:
         print(f"  line {line:<4} {check.kind:<8} {visible(check.target)}{where}")
         if check.fix:
             print(f"            fix: {visible(check.fix)}")
+
+
+def _show_channels(channels: tuple[Channel, ...], *, as_json: bool) -> None:
+    """Whom it would tell what becomes of work: a command is run, and a URL may lead anywhere."""
+    for channel in channels:
+        line = channel.source.rpartition(":")[2]
+        if as_json:
+            told = {"kind": "notify", "target": " ".join(channel.target), "words": channel.target, "on": channel.on}
+            _tell(command=told, line=int(line))
+        else:
+            print(f"  line {line:<4} {'notify':<8} {visible(shlex.join(channel.target))}  on {', '.join(channel.on)}")
 
 
 def _agreed(path: str) -> bool:

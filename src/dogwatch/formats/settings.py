@@ -6,18 +6,20 @@ was given elsewhere, and one that is only our default beats nothing.
 
 from __future__ import annotations
 
-from dogwatch.formats import durations, targets
+from dogwatch.formats import durations, targets, templates
 from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.model.notices import USUAL, WORDS
 from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES
-from dogwatch.model.settings import CHECKS, Check, Settings
+from dogwatch.model.settings import CHECKS, Channel, Check, Settings
 
-KEYS = ("policy", "run", "breaker", "check")
+KEYS = ("policy", "run", "breaker", "check", "notify")
 KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
+KEYS_OF_NOTIFY = ("urls", "command", "on")
 KEYS_OF_CHECK = (*CHECKS, "name", "fix", "timeout")
 READERS = {"disk": targets.disk, "tcp": targets.address, "env": targets.variable}
 """Of targets that have a form of their own."""
@@ -43,14 +45,15 @@ def given(text: str, path: str) -> Given:
 
 
 def merged(user: Given | None, project: Given | None) -> Settings:
-    """The project's over the user's, key by key; checks of both, the user's first.
+    """The project's over the user's, key by key; checks and channels of both, the user's first.
 
     Whoever names a policy means that policy's own table, so a name in the project's file leaves nothing of the
     user's [policy].
     """
     weak, strong = user or {}, project or {}
     policy = {**_policy(weak), **_policy(strong)} if "name" not in _policy(strong) else _policy(strong)
-    both = {key: (*weak.get(key, ()), *strong.get(key, ())) for key in ("checks", "files")}  # type: ignore[misc]
+    added = ("checks", "channels", "files")
+    both = {key: (*weak.get(key, ()), *strong.get(key, ())) for key in added}  # type: ignore[misc]
     return Settings()._replace(**{**weak, **strong, **both, "policy": policy})  # type: ignore[arg-type]
 
 
@@ -87,6 +90,7 @@ class _File(TomlFile):
         if "cooldown" in breaker:
             found["breaker_cooldown_s"] = self.seconds(breaker, "cooldown", ("breaker",))
         found["checks"] = tuple(self.check(each, ("check", nth)) for nth, each in enumerate(self.tables(data, "check")))
+        found["channels"] = self.channels(self.table(data, "notify", ()), ("notify",))
         return found
 
     def policy(self, data: Table) -> Table:
@@ -151,6 +155,38 @@ class _File(TomlFile):
         except (ValueError, OverflowError):  # more digits than a number may have
             raise self.wrong(f"{kind}: the number is too large", at, kind) from None
         return target
+
+    # Notices
+
+    def channels(self, table: Table, at: Path) -> tuple[Channel, ...]:
+        self.known(table, at, KEYS_OF_NOTIFY)
+        on = self.states(table, at) if "on" in table else USUAL
+        found = [self.command(table, at, on)] if "command" in table else []
+        for nth, given in enumerate(self.strings(table, "urls", at)):
+            where = (*at, "urls", nth)
+            try:
+                found.append(Channel("url", (templates.url(given),), on, f"{self.path}:{self.line(where)}"))
+            except FormatError as error:
+                raise self.wrong(str(error), where) from None
+        if "on" in table and not found:
+            raise self.wrong("on goes with urls or command of the same file; without them nobody is told", at, "on")
+        return tuple(found)
+
+    def command(self, table: Table, at: Path, on: tuple[str, ...]) -> Channel:
+        text = isinstance(table["command"], str)
+        given = self.string(table, "command", at) if text else self.strings(table, "command", at)
+        try:
+            words = templates.template(given)
+        except FormatError as error:
+            raise self.wrong(str(error), at, "command") from None
+        return Channel("command", words, on, f"{self.path}:{self.line((*at, 'command'))}")
+
+    def states(self, table: Table, at: Path) -> tuple[str, ...]:
+        wanted = self.strings(table, "on", at)
+        if odd := [word for word in wanted if word not in WORDS]:
+            meant = "; work that is stalled or frozen is `stuck`" if odd[0] in ("stalled", "frozen") else ""
+            raise self.wrong(f"on lists {', '.join(WORDS)}, not {odd[0]!r}{meant}", at, "on")
+        return wanted
 
     # Values
 

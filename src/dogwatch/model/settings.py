@@ -26,6 +26,19 @@ class Check(Value):
     """The file and line that it comes from; empty for those that are built in."""
 
 
+class Channel(Value):
+    """One way to tell somebody what became of work."""
+
+    kind: str
+    """`command` or `url`."""
+    target: tuple[str, ...]
+    """The words of a command, to be filled in; or one URL."""
+    on: tuple[str, ...]
+    """Of which states it is told; `final` stands for all that are."""
+    source: str
+    """The file and line that it comes from."""
+
+
 class Settings(Value):
     """The files' settings, ours where they are silent."""
 
@@ -38,5 +51,7 @@ class Settings(Value):
     preflight: bool = False
     """Whether `run` looks before it starts, without being told to."""
     checks: tuple[Check, ...] = ()
+    channels: tuple[Channel, ...] = ()
+    """Who is told of what; those of both files count, each for what its own file says."""
     files: tuple[str, ...] = ()
     """The files that were read, the user's own first."""

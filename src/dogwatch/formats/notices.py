@@ -1,0 +1,47 @@
+"""A notice in words: one line, without keys, without anything that is not plain text.
+
+What is told may come from a screen or a log, so from anyone.
+"""
+
+from __future__ import annotations
+
+from dogwatch.formats.redact import Redactor
+from dogwatch.model.notices import Change
+
+LONGEST = 500
+"""Characters of a text: it goes onto someone's telephone."""
+LONGEST_REASON = 400
+HERE = "it "
+"""How the reason of a session begins that waits or is limited."""
+
+
+def fields(change: Change) -> dict[str, str]:
+    """What a template may use, each on one line and of a bounded length."""
+    found = {
+        "text": text(change), "name": change.name, "state": change.state, "reason": clean(change.reason),
+        "agent": change.about.agent, "pane": change.about.pane, "next": change.following,
+    }  # fmt: skip
+    return {name: plain(value) for name, value in found.items()}
+
+
+def text(change: Change) -> str:
+    """All of it in one line: ``build failed: exit 2 after 41s (next: escalate)``."""
+    about, reason = change.about, clean(change.reason)
+    if not about.agent:
+        return plain(f"{change.name} {change.state}: {reason} (next: {change.following})", LONGEST)
+    who, where = f"{about.agent} in {about.where or change.name}", f" ({about.pane})" if about.pane else ""
+    if not change.final and change.state != "stuck" and reason.startswith(HERE):
+        return plain(f"{who} {reason.removeprefix(HERE)}{where}", LONGEST)
+    return plain(f"{who} {change.state}: {reason}{where}", LONGEST)
+
+
+def clean(reason: str) -> str:
+    """A reason without keys, cut where it is too long."""
+    return plain(Redactor(()).clean(reason), LONGEST_REASON)
+
+
+def plain(said: str, longest: int = LONGEST) -> str:
+    """Text on one line that no program can take for an option: no control characters, no dash in front."""
+    words = "".join([c if c.isprintable() else " " for c in said]).split()
+    line = " ".join(words).lstrip("-").lstrip()
+    return line if len(line) <= longest else line[: longest - 1] + "…"

@@ -1,0 +1,95 @@
+"""Telling those who want to know what became of work: who sees a change reports it, once, and goes on.
+
+A watcher calls `changed` after each look; a shim starts `dogwatch _tell NAME` when its work has ended or is stuck.
+Either way the rest is done by a process of its own (`loops/hearing.py`, `loops/delivery.py`). So a channel that is
+down or hangs can neither delay nor change a verdict, which is written before anyone is told.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from dogwatch import proc
+from dogwatch.formats import notices as words
+from dogwatch.formats import outbox as lines
+from dogwatch.hands import spawn, tell
+from dogwatch.judge import notices
+from dogwatch.judge.consequences import NEXT
+from dogwatch.judge.monitoring import is_resumable
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.facts import Record
+from dogwatch.model.notices import About, Change
+from dogwatch.model.verdict import Verdict
+from dogwatch.store import channels, outbox, watches
+
+NOBODY = About()
+
+
+def configured(project: str) -> str:
+    """The project, if its settings or the user's name somebody to be told, else nothing: what `changed` is given."""
+    return project if any(channels.of(project)) else ""
+
+
+def changed(
+    directory: str, verdict: Verdict, before: Verdict | None, *, project: str, about: About = NOBODY,
+    at: float | None = None,
+) -> None:  # fmt: skip
+    """Report what a look (at the monotonic moment ``at``) found, with the verdict of the look before, None at first.
+
+    ``project`` is what `configured` gave, or the record's. Returns at once; that nobody could be told is only noted.
+    """
+    if not project or not _matters(directory, verdict, before, about):
+        return
+    change = change_of(verdict, project, about, time.monotonic() if at is None else at)
+    try:
+        tell.start(spawn.teller_command(directory), lines.encode(change).encode())
+    except OSError as error:
+        from dogwatch.loops.delivery import note  # noqa: PLC0415  # a watcher pays for it only when something went wrong
+
+        note(directory, change.name, about.run, "undelivered", reason=f"nobody could be told: {error.strerror}")
+
+
+def about(record: Record) -> About:
+    """Whom a record is about."""
+    pane = record.pane.id if record.pane else ""
+    return About(record.run, record.agent, pane, os.path.basename(record.cwd))
+
+
+def is_brought_back(directory: str, record: Record, verdict: Verdict) -> bool:
+    """Whether a monitor that lives resumes this run, or did: then it is no end, and the monitor tells what is."""
+    if record.kind != "session":
+        return False
+    watch = watches.read(f"{directory}/{record.name}")
+    if watch is None or watch.verdict is not None or watch.boot != proc.boot_id():
+        return False
+    pid, start = watch.monitor
+    if not start or proc.start_time(pid) != start:
+        return False
+    return watch.run != record.run or bool(watch.acting) or (watch.resumes > 0 and is_resumable(verdict))
+
+
+def retry(directory: str) -> None:
+    """Deliver, beside us, what is due; for whoever comes by. Costs a look into a directory that is mostly empty."""
+    try:
+        if any(notices.due(notice, time.time()) for notice in outbox.pending(directory)):
+            tell.start(spawn.teller_command(directory))
+    except (OSError, RefusedError):
+        pass  # whoever comes by next finds the same
+
+
+def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: About) -> bool:
+    if notices.stirs(before, verdict):
+        return True
+    # Whoever comes after a watcher that was killed may be the first to see that it is over.
+    return before is None and os.path.exists(outbox.told_file(directory, verdict.name, about.run))
+
+
+def change_of(verdict: Verdict, project: str, about: About, at: float) -> Change:
+    """What a look found, for those who are told."""
+    stuck_since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
+    return Change(
+        name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
+        following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=stuck_since,
+        goes_on=notices.goes_on(verdict),
+    )  # fmt: skip

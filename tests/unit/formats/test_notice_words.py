@@ -1,0 +1,158 @@
+"""A notice in words, and the command that carries it."""
+
+from __future__ import annotations
+
+import re
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dogwatch.formats import notices, templates
+from dogwatch.judge.consequences import NEXT
+from dogwatch.model.errors import FormatError
+from dogwatch.model.notices import About, Change
+from dogwatch.model.verdict import FINAL
+
+SESSION = About("r", agent="claude", pane="%3", where="api")
+
+
+def change(state: str, reason: str, about: About = About("r"), name: str = "build") -> Change:  # noqa: B008
+    return Change(name, about, state, state in FINAL, reason, NEXT[state], 1.0, "b", 2.0, "/p")
+
+
+def test_a_job_is_told_in_one_line() -> None:
+    assert notices.text(change("failed", "exit 2 after 41s")) == "build failed: exit 2 after 41s (next: escalate)"
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "text"),
+    [
+        ("waiting", "it waits for a permission", "claude in api waits for a permission (%3)"),
+        ("limited", "it hit a limit, until 3pm", "claude in api hit a limit, until 3pm (%3)"),
+        ("waiting", "suspended (stopped by a signal)", "claude in api waiting: suspended (stopped by a signal) (%3)"),
+        ("stuck", "no progress for 10m", "claude in api stuck: no progress for 10m (%3)"),
+        ("crashed", "it ended without a word", "claude in api crashed: it ended without a word (%3)"),
+    ],
+)
+def test_a_session_is_told_with_its_agent_and_its_pane(state: str, reason: str, text: str) -> None:
+    assert notices.text(change(state, reason, SESSION)) == text
+
+
+def test_a_session_without_a_place_is_called_by_its_name() -> None:
+    about = SESSION._replace(where="", pane="")
+    assert (
+        notices.text(change("waiting", "it waits for an answer", about, "api")) == "claude in api waits for an answer"
+    )
+
+
+def test_keys_in_a_reason_are_hidden() -> None:
+    key = "sk-" + "a1b2" * 6
+    found = notices.fields(change("failed", f"refused with {key} at token=abcdefgh"))
+    assert key not in str(found)
+    assert "abcdefgh" not in str(found)
+    assert "refused with █" in found["text"]
+
+
+@given(st.text(), st.text(max_size=20))
+def test_whatever_is_said_it_is_one_bounded_line_that_is_no_option(reason: str, where: str) -> None:
+    for value in notices.fields(change("waiting", reason, SESSION._replace(where=where))).values():
+        assert value.isprintable()
+        assert len(value) <= notices.LONGEST
+        assert not value.startswith("-")
+        value.encode()
+
+
+# The command
+
+
+def test_a_text_is_split_as_a_shell_would_and_a_list_is_taken_as_it_is() -> None:
+    words = ("openclaw", "system", "event", "--text", "{text}", "--mode", "now")
+    assert templates.template("openclaw system event --text {text} --mode now") == words
+    assert templates.template("say 'to {name}:' \"$HOME\" ~") == ("say", "to {name}:", "$HOME", "~")
+    assert templates.template(("say", "a b", "")) == ("say", "a b", "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "$(rm -rf ~)",
+        "; x",
+        "`x`",
+        "a b",
+        "'",
+        '"',
+        "\\",
+        "{name}",
+        "{{name}}",
+        "{0}",
+        "%s",
+        "| x > y",
+        "&& x",
+        "*",
+        "!1",
+    ],
+)
+def test_what_is_filled_in_stays_one_word_and_is_not_looked_at_again(said: str) -> None:
+    values = dict.fromkeys(templates.FIELDS, said)
+    assert templates.fill(("say", "{text}", "x={reason}!", "{state}{next}"), values) == [
+        "say", said, f"x={said}!", said + said,
+    ]  # fmt: skip
+
+
+def test_braces_that_are_no_field_are_letters() -> None:
+    values = dict.fromkeys(templates.FIELDS, "T")
+    words = templates.template("""say '{"text": "{text}"}' {} '{ text }' '{{text}}' '{print $1}'""")
+    assert templates.fill(words, values) == ["say", '{"text": "T"}', "{}", "{ text }", "{text}", "{print $1}"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("say {txt}", r"no field \{txt\}; known are \{text\}, .*write \{\{txt\}\}"),
+        ("say '{Text}'", "no field {Text}"),
+        ("", "needs a program"),
+        ((), "needs a program"),
+        ((" ",), "needs a program"),
+        ("{name} x", "not filled in"),
+        ("say 'x", "close the quotes"),
+        (("say", "a\0b"), "no NUL"),
+        ("sh -c 'say {text}'", "sh would run 'say {text}' as code"),
+        ("/bin/bash -lc 'say {text}'", "bash would run"),
+        ("env X=1 python3 -c 'print(\"{reason}\")'", "python3 would run"),
+        ("ssh host say {text}", "ssh would run"),
+        ("sudo su me -c 'say {text}'", "su would run"),
+        ("perl -e'say {text}'", "perl would run"),
+        ("/usr/bin/node --eval=say({text})", "node would run"),
+    ],
+)
+def test_a_command_that_cannot_be_filled_in_safely_is_an_error(given: str | tuple[str, ...], says: str) -> None:
+    with pytest.raises(FormatError, match=says if "\\" in says else re.escape(says)):
+        templates.template(given)
+
+
+def test_a_shell_may_be_given_a_notice_as_a_word_of_its_own() -> None:
+    words = templates.template("""sh -c 'say "$1"' sh {text}""")
+    assert templates.fill(words, dict.fromkeys(templates.FIELDS, "$(x)"))[-1] == "$(x)"
+
+
+@given(st.lists(st.text(string.printable), min_size=1, max_size=4), st.text(string.printable))
+def test_any_list_is_a_template_or_an_error_and_keeps_its_words(words: list[str], said: str) -> None:
+    try:
+        found = templates.template(tuple(words))
+    except FormatError:
+        return
+    assert len(templates.fill(found, dict.fromkeys(templates.FIELDS, said))) == len(words)
+
+
+@pytest.mark.parametrize("given", ["ntfy://topic", "json://127.0.0.1:80/x?y=1", "mailto://u:p@h", "x+y.z://a"])
+def test_a_url_is_taken_as_it_is(given: str) -> None:
+    assert templates.url(given) == given
+
+
+@pytest.mark.parametrize("given", ["", "secret", "://secret", "1x://secret", "json://secret x", "json://secret\n"])
+def test_what_is_no_url_is_an_error_that_does_not_repeat_it(given: str) -> None:
+    with pytest.raises(FormatError, match="no URL") as error:
+        templates.url(given)
+    assert "secret" not in str(error.value)

@@ -1,0 +1,149 @@
+"""What is to be delivered is held by one at a time, and what was told is known as long as somebody may ask."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.notices import About, Change, Notice, Told
+from dogwatch.store import outbox
+
+NOTICE = Notice("a1", "x", "r1", {"text": "it is so", "state": "failed"}, "command-1", "/p", 1.5)
+CHANGE = Change("x", About("r1"), "failed", final=True, reason="", following="", at=1.0, boot="b", wall=2.0, project="")
+GOLDEN = Path(__file__).parents[2] / "goldens" / "formats" / "v1" / "completed.json"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> str:
+    found = tmp_path / "jobs"
+    outbox.prepare(str(found))
+    return str(found)
+
+
+def test_one_holds_a_notice_until_he_lets_it_go(directory: str) -> None:
+    outbox.file(directory, NOTICE)
+    held = outbox.hold(directory, NOTICE)
+    assert held is not None
+    assert outbox.hold(directory, NOTICE) is None
+    held.write(NOTICE._replace(tries=1))
+    assert outbox.hold(directory, NOTICE) is None  # what he has written is his as well
+    held.close()
+    again = outbox.hold(directory, NOTICE)
+    assert again is not None
+    assert again.notice.tries == 1
+    again.remove()
+    again.close()
+    assert outbox.hold(directory, NOTICE) is None
+    assert outbox.pending(directory) == []
+
+
+def test_whoever_opened_a_notice_that_is_written_anew_before_he_has_it_does_not_get_it(
+    directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox.file(directory, NOTICE)
+
+    def too_late(fd: int, how: int) -> None:
+        """Between opening and locking another tries it, writes that down, and lets it go."""
+        monkeypatch.undo()
+        other = outbox.hold(directory, NOTICE)
+        assert other is not None
+        other.write(NOTICE._replace(tries=1))
+        other.close()
+        fcntl.flock(fd, how)
+
+    monkeypatch.setattr("dogwatch.store.outbox.fcntl.flock", too_late)
+    assert outbox.hold(directory, NOTICE) is None
+    assert [notice.tries for notice in outbox.pending(directory)] == [1]
+
+
+def test_a_notice_of_one_who_was_killed_is_free(directory: str) -> None:
+    outbox.file(directory, NOTICE)
+    code = (
+        "import sys; from dogwatch.store import outbox; [notice] = outbox.pending(sys.argv[1]);"
+        "held = outbox.hold(sys.argv[1], notice); print(bool(held), flush=True); sys.stdin.read()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "True\n"
+    assert outbox.hold(directory, NOTICE) is None
+    holder.kill()
+    holder.communicate()
+    held = outbox.hold(directory, NOTICE)
+    assert held is not None
+    held.close()
+
+
+def test_what_is_there_already_is_not_filed_again(directory: str) -> None:
+    outbox.file(directory, NOTICE._replace(tries=3))
+    outbox.file(directory, NOTICE)
+    assert [notice.tries for notice in outbox.pending(directory)] == [3]
+
+
+def test_the_oldest_comes_first(directory: str) -> None:
+    for name, filed in (("b", 3.0), ("c", 1.0), ("a", 2.0)):
+        outbox.file(directory, NOTICE._replace(id=name, filed=filed))
+    assert [notice.id for notice in outbox.pending(directory)] == ["c", "a", "b"]
+
+
+def test_one_stays_and_the_others_go(directory: str) -> None:
+    post = outbox.attendant(directory)
+    assert post is not None
+    assert outbox.attendant(directory) is None
+    os.close(post)
+    free = outbox.attendant(directory)
+    assert free is not None
+    os.close(free)
+
+
+def test_what_was_told_is_kept_by_name_and_run(directory: str) -> None:
+    assert outbox.told(directory, CHANGE) == Told()
+    outbox.write_told(directory, CHANGE, Told("failed", final=True))
+    assert outbox.told(directory, CHANGE).final
+    assert outbox.told(directory, CHANGE._replace(about=About("r2"))) == Told()
+    Path(outbox.told_file(directory, "x", "r1")).write_text("{")
+    assert outbox.told(directory, CHANGE) == Told()
+
+
+@pytest.mark.parametrize("name", ["%3", "../x", "a/b", "", "ü", "x" * 300])
+def test_any_name_makes_a_file_of_the_folder(directory: str, name: str) -> None:
+    folder, _, file = outbox.told_file(directory, name, "1/../2").rpartition("/")
+    assert (folder, file.isascii(), len(file) < 250) == (f"{directory}/outbox/told", True, True)
+
+
+def test_what_was_told_is_forgotten_once_nobody_can_ask(directory: str) -> None:
+    run = json.loads(GOLDEN.read_text())["run"]
+    for name in ("build", "gone"):
+        (Path(directory) / "build.json").write_text(GOLDEN.read_text())
+        for told_of in (run, "another"):
+            outbox.write_told(directory, CHANGE._replace(name=name, about=About(told_of)), Told("failed"))
+    outbox.forget(directory)
+    folder = Path(directory) / "outbox" / "told"
+    assert len(list(folder.iterdir())) == 4
+    old = time.time() - outbox.FORGOTTEN - 10
+    for path in folder.iterdir():
+        os.utime(path, (old, old))
+    outbox.forget(directory)
+    assert [path.name for path in folder.iterdir()] == [f"build.{run}"]
+
+
+def test_a_link_in_the_way_is_refused(tmp_path: Path) -> None:
+    jobs, elsewhere = tmp_path / "jobs", tmp_path / "elsewhere"
+    outbox.prepare(str(jobs))
+    (jobs / "outbox").rename(elsewhere)
+    (jobs / "outbox").symlink_to(elsewhere)
+    with pytest.raises(RefusedError, match="is a symbolic link"):
+        outbox.prepare(str(jobs))
+
+
+def test_where_there_is_no_outbox_nothing_is_pending(tmp_path: Path) -> None:
+    assert outbox.pending(str(tmp_path / "nowhere")) == []
