@@ -13,11 +13,12 @@ from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, ratio_at_m
 from bench.waiting import PATIENCE, end_of, now, runtime_ns
 from dogwatch.loops.panes import Panes
 from dogwatch.model.session import Pane
+from dogwatch.senses.control import Control
 from dogwatch.senses.tmux import Look, Tmux
 from dogwatch.store import detectors
 
-CROWDS = {10: (10, 1 / 20), 100: (3, 1 / 60), 500: (2, 1 / 60)}
-"""Panes: how often the seed's way is gone, and the goal."""
+CROWDS = {10: (10, 1 / 20, 1 / 75), 100: (3, 1 / 60, 1 / 100), 500: (2, 1 / 60, 1 / 100)}
+"""Panes: how often the seed's way is gone, and the goals: with a client for each look, with one in control mode."""
 OURS = 5
 """Looks for each pass of the seed's, half of them before it and half after it."""
 AT_ONCE = 40
@@ -26,7 +27,8 @@ EACH = 100
 SAMPLE = 100
 """Sessions that the seed's way is gone for; of more, each costs the same, and all would take half a minute."""
 INTERVAL, LOOKS = 2.0, 10
-PROCESSES = 30
+PROCESSES = 3
+"""Of each agent."""
 SCREEN = f"{HERE}/../tests/goldens/agents/screens/claude/narrow-idle/screen.txt"
 PROMPT = "printf 'a prompt\\n> '; exec cat"
 AGENT = """
@@ -43,18 +45,21 @@ def rows(stage: Stage) -> Iterator[Row]:
         return
     for count in CROWDS:
         yield from beside_seed(stage, count)
-    yield from resident(stage)
+    yield from resident(stage, 10)
 
 
 def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
-    rounds, goal = CROWDS[count]
+    rounds, goal, goal_control = CROWDS[count]
     server = Server(stage, count, PROMPT)
     until(lambda: all(map(any, server.look(Tmux(server.arguments)).screens.values())), "panes stay empty")
-    ids = [pane.id for pane in server.look(Tmux(server.arguments)).panes]
+    watch = Tmux(server.arguments)
+    ids = [pane.id for pane in server.look(watch).panes]
+    control = server.attach(watch)
     ours: list[float] = []
     first: list[float] = []
+    through: list[float] = []
     seed: list[float] = []
-    forks = 0
+    forks = forks_control = 0
     for _ in range(rounds):
         for at in range(OURS + 1):
             if at == OURS // 2:
@@ -68,6 +73,11 @@ def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
             began = now()
             server.look(Tmux(server.arguments))
             first.append(now() - began)
+            server.look(Tmux(server.arguments, control=control))  # till the server is done with the clients before it
+            began = now()
+            forks_control += server.look(Tmux(server.arguments, control=control), known=ids).forks
+            through.append(now() - began)
+    watch.close()
     server.end()
     anchor = in_ms("seed's forks", seed)
     note = f"median of {len(ours)}, every screen captured, panes known by id"
@@ -75,19 +85,17 @@ def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
         note += f"; the seed's way gone for {SAMPLE} of them, {len(seed)} x, and multiplied"
     yield ratio_at_most(f"{count} panes: one look", median(ours) * 1000, "ms", goal, anchor, note)
     yield informs(f"{count} panes: the very first look", median(first) * 1000, "ms", anchor)
-    most = max(1, count // EACH)
-    yield at_most(f"{count} panes: clients started", forks, "", most, Anchor("seed's forks", Figure(3 * count)))
+    most, all_forks = max(1, count // EACH), Anchor("seed's forks", Figure(3 * count))
+    yield at_most(f"{count} panes: clients started", forks, "", most, all_forks)
+    what = f"{count} panes: one look through a control client"
+    note = f"median of {len(through)}, in the same run, every screen captured"
+    yield ratio_at_most(what, median(through) * 1000, "ms", goal_control, anchor, note)
+    yield at_most(f"{what}: forks", forks_control / len(through), "", 0, all_forks)
 
 
-def resident(stage: Stage) -> Iterator[Row]:
-    """What it costs to judge again and again agents that do nothing: a shell, an agent with threads, a tool in each."""
-    with open(f"{stage.root}/agent.py", "w", encoding="ascii") as file:
-        file.write(AGENT)
-    os.symlink(os.path.realpath(sys.executable), f"{stage.root}/claude")
-    server = Server(stage, 10, f"cat {SCREEN}; {stage.root}/claude {stage.root}/agent.py; :")
-    watch = Panes(detectors.load_all(), f"{stage.root}/no-hooks", server.arguments)
-    grown = lambda: sum(len(seen.sighting.tasks) for seen in watch.look().seen) == PROCESSES  # noqa: E731
-    until(grown, "the agents do not start")
+def resident(stage: Stage, count: int) -> Iterator[Row]:
+    """What it costs to judge again and again agents that do nothing, with a client for each look."""
+    server, watch = agents(stage, count)
     began, before, theirs = now(), spent(), runtime_ns(server.pid)
     for number in range(1, LOOKS + 1):
         if any(seen.verdict.turn != "idle" for seen in watch.look().seen):
@@ -96,10 +104,25 @@ def resident(stage: Stage) -> Iterator[Row]:
     passed = now() - began
     share = (spent() - before) / passed * 100
     served = (runtime_ns(server.pid) - theirs) / 1e9 / passed * 100
+    watch.close()
     server.end()
-    note = f"every {INTERVAL:g} s for {passed:.0f} s: clients, {PROCESSES} processes, files, ten verdicts"
-    yield at_most("10 quiet agents, resident: CPU", share, "% of a core", 0.5, note=note)
-    yield informs("10 quiet agents, resident: CPU of the tmux server", served, "% of a core")
+    what = f"{count} quiet agents, resident"
+    note = f"every {INTERVAL:g} s for {passed:.0f} s: clients, {PROCESSES * count} processes, files, {count} verdicts"
+    yield at_most(f"{what}: CPU", share, "% of a core", 0.5, note=note)
+    yield informs(f"{what}: CPU of the tmux server", served, "% of a core")
+
+
+def agents(stage: Stage, count: int) -> tuple["Server", Panes]:
+    """Agents that do nothing, a shell, an agent with threads and a tool in each pane, and one who has seen them all."""
+    place = stage.dir("agents")
+    with open(f"{place}/agent.py", "w", encoding="ascii") as file:
+        file.write(AGENT)
+    os.symlink(os.path.realpath(sys.executable), f"{place}/claude")
+    server = Server(stage, count, f"cat {SCREEN}; {place}/claude {place}/agent.py; :")
+    watch = Panes(detectors.load_all(), f"{place}/no-hooks", server.arguments)
+    grown = lambda: sum(len(seen.sighting.tasks) for seen in watch.look().seen) == PROCESSES * count  # noqa: E731
+    until(grown, "the agents do not start")
+    return server, watch
 
 
 def spent() -> float:
@@ -140,6 +163,12 @@ class Server:
         if look.trouble or len(look.screens) != len(self.names):
             raise RuntimeError(look.trouble or f"{len(look.screens)} of {len(self.names)} screens were seen")
         return look
+
+    def attach(self, tmux: Tmux) -> Control:
+        """A client in control mode that can be asked."""
+        control = tmux.attach(self.look(tmux).panes[0])
+        until(lambda: self.look(tmux).forks == 0, "the client does not attach")
+        return control
 
     def end(self) -> None:
         end_of(self.stage.start("tmux", *self.arguments, "kill-server"))

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from dogwatch.formats import tmux
+from dogwatch.formats.ways import FORKED
 
 WORD = "qwertyuiop"
 SENDABLE = 16_384 - 16 - 4
@@ -30,7 +31,7 @@ def asked(command: list[str]) -> list[str]:
 @pytest.mark.parametrize("colours", [False, True])
 def test_a_hundred_known_panes_find_room_beside_the_list(first: int, *, colours: bool) -> None:
     command = tmux.survey(WORD, dict.fromkeys(panes(1000, first), 1_794_000_000), colours=colours)
-    assert size(command) <= tmux.LIMIT < SENDABLE
+    assert size(command) <= FORKED.limit < SENDABLE
     assert asked(command) == panes(len(asked(command)), first)
     assert len(asked(command)) >= 100
 
@@ -39,8 +40,14 @@ def test_a_hundred_known_panes_find_room_beside_the_list(first: int, *, colours:
 def test_new_panes_are_all_asked_for_in_few_requests(count: int) -> None:
     commands = tmux.captures(WORD, panes(count, 99_000), colours=True)
     assert [pane for command in commands for pane in asked(command)] == panes(count, 99_000)
-    assert all(size(command) <= tmux.LIMIT for command in commands)
+    assert all(size(command) <= FORKED.limit for command in commands)
     assert len(commands) <= -(-count // 150)
+
+
+def test_no_request_has_more_arguments_than_a_server_takes() -> None:
+    """From 3.7 on it takes a thousand; a screen that is asked for without a condition takes seven."""
+    command = tmux.survey(WORD, dict.fromkeys(panes(1000, 0), 0), colours=True)
+    assert 990 < len(command) <= FORKED.words == 1000
 
 
 def test_no_request_begins_with_a_separator() -> None:

@@ -7,6 +7,7 @@ is the only difference on the screen.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _ESCAPE = re.compile(r"\x1b(?:\[([0-9;:?]*)([a-zA-Z])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])|[\x0e\x0f]")
 DIM, BOLD = "dim", "bold"
@@ -42,24 +43,61 @@ def split(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(plain), tuple(styles)
 
 
+def undimmed(rows: tuple[str, ...]) -> tuple[str, ...]:
+    """Plain rows with blanks in place of what is dim: an empty box tells in dim letters what could be typed there.
+
+    The letter under a cursor that the agent draws itself is inverse; it goes with the one behind it.
+    """
+    dim = inverse = False
+    found: list[str] = []
+    for row in rows:
+        cells: list[tuple[str, bool, bool]] = []
+        at = 0
+        for escape in (*_ESCAPE.finditer(row), None):
+            end = escape.start() if escape else len(row)
+            cells += [(letter, dim, inverse) for letter in row[at:end]]
+            if escape is not None:
+                at = escape.end()
+                if escape[2] == "m":
+                    dim, _ = _after(escape[1], dim=dim, bold=False)
+                    inverse = _inverse(escape[1], inverse)
+        later = [*(each[1] for each in cells[1:]), False]
+        hidden = [faint or (cursor and next_) for (_, faint, cursor), next_ in zip(cells, later, strict=False)]
+        found.append("".join([" " if gone else cell[0] for cell, gone in zip(cells, hidden, strict=True)]))
+    return tuple(found)
+
+
 def _named(*, dim: bool, bold: bool) -> str:
     return " ".join(word for word, on in ((DIM, dim), (BOLD, bold)) if on)
 
 
 def _after(codes: str, *, dim: bool, bold: bool) -> tuple[bool, bool]:
-    """What a sequence of colours leaves of both; the parts of an extended colour mean nothing here."""
-    rest = iter((codes or "0").split(";"))
-    for code in rest:
-        if code in ("38", "48", "58"):
-            skip = {"5": 1, "2": 3}.get(next(rest, ""), 0)
-            for _ in range(skip):
-                next(rest, None)
-        elif code in ("", "0", "00"):
+    """What a sequence of colours leaves of both."""
+    for code in _codes(codes):
+        if code in ("", "0", "00", "22"):
             dim = bold = False
         elif code == "1":
             bold = True
         elif code == "2":
             dim = True
-        elif code == "22":
-            dim = bold = False
     return dim, bold
+
+
+def _inverse(codes: str, before: bool) -> bool:
+    for code in _codes(codes):
+        if code in ("", "0", "00", "27"):
+            before = False
+        elif code == "7":
+            before = True
+    return before
+
+
+def _codes(codes: str) -> Iterator[str]:
+    """Without the parts of extended colours, which mean nothing here."""
+    rest = iter((codes or "0").split(";"))
+    for code in rest:
+        if code in ("38", "48", "58"):
+            for _ in range({"5": 1, "2": 3}.get(next(rest, ""), 0)):
+                next(rest, None)
+        else:
+            yield code

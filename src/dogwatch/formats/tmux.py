@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dogwatch.formats import ways
+from dogwatch.formats.ways import FORKED, Way
 from dogwatch.model.session import Pane
 from dogwatch.model.value import Value
 
-LIMIT = 14_000
-"""Bytes of a request: a client cannot send 16 kB in one message, and sends a command in one only."""
 OLDEST = (3, 0)
 """Earlier servers cannot compare in a format."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
-SERVER, PANE, SCREEN, END, LAST = "S", "P", "C", "E", "."
+SERVER, PANE, SCREEN, SCREENS, END, LAST = "S", "P", "C", "M", "E", "."
+TOLD = "#D,#{pane_height}"
 
 NUMBERS = (
     "pane_id", "window_id", "pane_pid", "pane_width", "pane_height", "cursor_x", "cursor_y", "cursor_flag",
@@ -66,10 +67,10 @@ def mark(randomness: bytes) -> str:
 # Requests -----------------------------------------------------------------------------------------------------
 
 
-def survey(word: str, known: dict[str, int], *, colours: bool) -> list[str]:
+def survey(word: str, known: dict[str, int], *, colours: bool, way: Way = FORKED) -> list[str]:
     """Ask for all panes, and for the screens of known ones whose window has printed since a second, each its own.
 
-    As many as there is room for, in the order given.
+    As many as there is room for, in the order given. In control mode only those for which that second is 0.
     """
     numbers = ",".join([f"#{{{name}}}" for name in NUMBERS])
     texts = word.join([f"#{{{name}}}" for name in TEXTS])
@@ -77,29 +78,37 @@ def survey(word: str, known: dict[str, int], *, colours: bool) -> list[str]:
         *("display-message", "-p", f"{word}{SERVER}#{{version}},#{{pid}},#{{start_time}}", ";"),
         *("list-panes", "-a", "-F", f"{word}{PANE}{numbers}{word}{texts}{word}{LAST}"),
     ]
-    room = LIMIT - _size(command) - _size(_end(word))
+    last = [";", *_end(word)]
+    if way.guarded:
+        asked = [pane for pane, since in known.items() if way.limit and not since]
+        return command + ways.captures(way, word, f"{word}{SCREENS}", asked, colours=colours) + last
+    room = _room(way, [*command, *last])
     for pane, since in known.items():
         moved = f"#{{?pane_id,#{{>=:#{{window_activity}},{since}}},}}"  # what is not chosen is not evaluated
-        part = _capture(word, pane, moved if since else "", colours=colours)
-        room -= _size(part)
-        if room < 0:
+        part = [";", *_capture(word, pane, moved if since else "", colours=colours)]
+        room = _less(room, part)
+        if min(room) < 0:
             break
         command += part
-    return command + _end(word)
+    return command + last
 
 
-def captures(word: str, panes: Iterable[str], *, colours: bool) -> list[list[str]]:
-    """Ask for the screens of panes, in as few commands as can carry them."""
+def captures(word: str, panes: Iterable[str], *, colours: bool, way: Way = FORKED) -> list[list[str]]:
+    """Ask for the screens of panes, in as few commands as can carry them; in control mode as lines of their own."""
     commands: list[list[str]] = []
-    room = 0
+    room, between = (0, 0), "\n" if way.guarded else ";"
     for pane in panes:
-        part = _capture(word, pane, "#D", colours=colours)
-        room -= _size(part)
-        if room < 0:
+        if way.guarded:  # the heading names none where there is no such pane
+            heading = ["display", f"-pt{pane}", f"{word}{SCREEN}{TOLD}"]
+            part = [*ways.capture(way, word, pane, heading, colours=colours), between]
+        else:
+            part = [*_capture(word, pane, "#D", colours=colours), between]
+        room = _less(room, part)
+        if min(room) < 0:
             commands.append([])
-            room = LIMIT - _size(_end(word)) - _size(part)
+            room = _room(way, _end(word) + part)
         commands[-1] += part
-    return [command[1:] + _end(word) for command in commands]
+    return [command + _end(word) for command in commands]
 
 
 def _capture(word: str, pane: str, condition: str, *, colours: bool) -> list[str]:
@@ -111,24 +120,28 @@ def _capture(word: str, pane: str, condition: str, *, colours: bool) -> list[str
     """
     how = "-ept" if colours else "-pt"
     if not condition:
-        return [";", "display", "-p", f"{word}{SCREEN}{pane[1:]}", ";", "capturep", f"{how}{pane}"]
-    header = f"{word}{SCREEN}#D,#{{pane_height}}"
-    return [";", "if", f"-Ft{pane}", condition, f'display -pt{pane} "{header}";capturep {how}{pane}']
+        return ["display", "-p", f"{word}{SCREEN}{pane[1:]}", ";", "capturep", f"{how}{pane}"]
+    return ["if", f"-Ft{pane}", condition, f'display -pt{pane} "{word}{SCREEN}{TOLD}";capturep {how}{pane}']
 
 
 def _end(word: str) -> list[str]:
-    return [";", "display-message", "-p", f"{word}{END}"]
+    return ["display-message", "-p", f"{word}{END}"]
 
 
-def _size(command: list[str]) -> int:
-    """Bytes as a client sends them, each argument with its zero."""
-    return sum([len(argument) + 1 for argument in command])
+def _room(way: Way, command: list[str]) -> tuple[int, int]:
+    """Bytes and arguments for which there is still room beside a command."""
+    return _less((way.limit, way.words), command)
+
+
+def _less(room: tuple[int, int], command: list[str]) -> tuple[int, int]:
+    """As a client sends them, each argument with its zero."""
+    return room[0] - sum([len(argument) + 1 for argument in command]), room[1] - len(command)
 
 
 # Replies ------------------------------------------------------------------------------------------------------
 
 
-def read(data: bytes, word: str, server: tuple[str, ...] = ()) -> Reply:
+def read(data: bytes, word: str, server: tuple[str, ...] = (), way: Way = FORKED) -> Reply:
     """Read a reply. Lines that belong to nothing (a hook's output, say) are passed over, and so is half a screen."""
     begins = word.encode()
     last = begins + LAST.encode()
@@ -156,13 +169,23 @@ def read(data: bytes, word: str, server: tuple[str, ...] = ()) -> Reply:
                 twin = panes.get(found.id)
                 panes[found.id] = found if twin is None else twin._replace(also=(*twin.also, found.session))
         elif kind == SCREEN:
-            name, told, text = rest.decode("ascii", "replace").partition(",")
+            name, told, number = rest.decode("ascii", "replace").partition(",")
             name = name if told else f"%{name}"
-            height = _number(text) if told else panes[name].height if name in panes else 0
-            rows, at = lines[at : at + height], at + height
+            height = _number(number) if told else panes[name].height if name in panes else 0
+            at = ways.next_answer(lines, at) if way.guarded else at
+            text, at = b"\n".join(lines[at : at + height]), at + height
             if height and at < len(lines):
-                screens[name] = tuple(b"\n".join(rows).decode("utf-8", "replace").split("\n"))
+                screens[name] = _rows(text, way)
+        elif kind == SCREENS:
+            names = [f"%{number}" for number in rest.decode("ascii", "replace").split(",")]
+            heights = [panes[name].height if name in panes else 0 for name in names]
+            texts, at = ways.screens(way, begins, lines, at, heights)
+            screens |= {name: _rows(text, way) for name, text in zip(names, texts, strict=False)}
     return Reply(there, tuple(panes.values()), screens, complete=False)
+
+
+def _rows(text: bytes, way: Way) -> tuple[str, ...]:
+    return tuple((ways.shown(text) if way.buffered else text).decode("utf-8", "replace").split("\n"))
 
 
 def _server(line: bytes) -> Server | None:
@@ -174,28 +197,14 @@ def _pane(parts: list[bytes], server: tuple[str, ...]) -> Pane | None:
     numbers = parts[0].decode("utf-8", "replace").split(",")
     if len(parts) != len(TEXTS) + 2 or len(numbers) != len(NUMBERS):
         return None
-    title, command, session = (parts[at].decode("utf-8", "replace") for at in (1, 2, 4))
-    return Pane(
-        server=server,
-        id=numbers[0],
-        window=numbers[1],
-        pid=_number(numbers[2]),
-        width=_number(numbers[3]),
-        height=_number(numbers[4]),
-        cursor_x=_number(numbers[5]),
-        cursor_y=_number(numbers[6]),
-        cursor_visible=numbers[7] != "0",
-        alternate=numbers[8] == "1",
-        dead=numbers[9] == "1",
-        dead_status=numbers[10],
-        dead_signal=numbers[11],
-        activity=_number(numbers[12]),
-        tty=numbers[13],
-        title=title,
-        command=command,
-        path=parts[3].decode("utf-8", "surrogateescape"),
-        session=session,
-    )
+    name, window, pid, width, height, x, y, cursor, alternate, dead, status, signal, activity, tty = numbers
+    title, command, path, session = parts[1:-1]
+    return Pane(  # in the order of its fields: to name them costs more than all else that is done for a pane
+        server, name, session.decode("utf-8", "replace"), _number(pid), title.decode("utf-8", "replace"),
+        command.decode("utf-8", "replace"), path.decode("utf-8", "surrogateescape"), _number(width), _number(height),
+        _number(x), _number(y), cursor != "0", alternate == "1", dead == "1", status, _number(activity), tty, window,
+        signal, (),
+    )  # fmt: skip
 
 
 def _number(text: str) -> int:

@@ -27,18 +27,22 @@ ASIDE = ".1"
 RECENT = 200
 """Lines that are read first; older ones only if these say nothing of the turn."""
 KEPT = 10_000
+MOST = 512
+"""Turns that are remembered; the one that was not asked for longest is forgotten."""
 SLACK = 0.05
 """Seconds by which an event may seem older than the process that it came from: both are told in hundredths."""
 
 
 class Hooks:
-    """The spool of the hooks. Each look reads on from where the last one ended."""
+    """The spool of the hooks. Each look reads on from where the last one ended; without news it costs a few stats."""
 
     def __init__(self, directory: str, daemons: Collection[str] = ("codex",)) -> None:
         """``daemons`` names the agents whose hooks are run by a daemon."""
         self._directory = directory
         self._daemons = daemons
         self._files: dict[str, _File] = {}
+        self._turns: dict[tuple[object, ...], tuple[list[object], hook_turns.Turn]] = {}
+        """What was asked, by whom; of which files in which state, and what they said."""
 
     def read(self, running: Running, pane: Pane, conversation: str = "") -> Report | None:
         """The last event of an agent that says something of its turn; None where its hooks have told nothing."""
@@ -54,9 +58,9 @@ class Hooks:
             return self._of_daemon(names, running, conversation)
         server = os.path.realpath(servers.socket_path(pane.server))
         here = [name for name in names if name.endswith(f"{pane.id}{SUFFIX}")]
-        found = self._turn(here, running, lambda events: own(events, running, pane.id, server))
+        found = self._turn(here, running, (pane.id, server), lambda events: own(events, running, pane.id, server))
         if found.latest is None and conversation:
-            found = self._turn(names, running, lambda events: _talk(events, conversation))
+            found = self._turn(names, running, (conversation,), lambda events: _talk(events, conversation))
         return _report(found)
 
     def _of_daemon(self, names: list[str], running: Running, conversation: str) -> Report | None:
@@ -71,22 +75,40 @@ class Hooks:
             if len(found) > 1:
                 return Report("hook", None, {}, f"{len(found)} conversations in {running.cwd} have called hooks")
             conversation = found[0] if found else ""
-        return _report(self._turn(names, running, lambda events: _talk(events, conversation)))
+        return _report(self._turn(names, running, (conversation,), lambda events: _talk(events, conversation)))
 
     def _turn(
-        self, names: list[str], running: Running, choose: Callable[[list[Event]], list[Event]]
+        self,
+        names: list[str],
+        running: Running,
+        chosen: tuple[str, ...],
+        choose: Callable[[list[Event]], list[Event]],
     ) -> hook_turns.Turn:
-        found = hook_turns.turn(choose(self._events(names, running, deep=False)))
-        return found if found.event else hook_turns.turn(choose(self._events(names, running, deep=True)))
+        """What the chosen events say. An agent tells thousands; they are gone through again only when there are new."""
+        asked = (running.pid, running.start, *chosen)
+        state: list[object] = [(name, self._file(name).look()) for name in sorted(names)]
+        before = self._turns.pop(asked, None)
+        if before is not None and before[0] == state:
+            found = before[1]
+        else:
+            found = hook_turns.turn(choose(self._events(names, running, deep=False)))
+            found = found if found.event else hook_turns.turn(choose(self._events(names, running, deep=True)))
+        self._turns[asked] = state, found
+        if len(self._turns) > MOST:
+            del self._turns[next(iter(self._turns))]
+        return found
+
+    def _file(self, name: str) -> _File:
+        if name not in self._files:
+            self._files[name] = _File(f"{self._directory}/{name}")
+        return self._files[name]
 
     def _events(self, names: list[str], running: Running, *, deep: bool) -> list[Event]:
         """Everything in some files since a process began, in the order of time."""
         since, boot = running.start / proc.TICKS - SLACK, proc.boot_id()
         events: list[Event] = []
         for name in names:
-            if name not in self._files:
-                self._files[name] = _File(f"{self._directory}/{name}")
-            events += self._files[name].read(deep=deep)
+            events += self._file(name).read(deep=deep)
         return sorted((each for each in events if each.boot == boot and each.up >= since), key=lambda each: each.up)
 
     def leftovers(self, age: float) -> list[str]:
@@ -102,7 +124,8 @@ class Hooks:
 
 def own(events: list[Event], running: Running, pane: str, server: str) -> list[Event]:
     """Of the events in a pane those of one agent, without those of others that run below it as its tools."""
-    here = [each for each in events if each.pane == pane and os.path.realpath(each.server) == server]
+    same = {name for name in {each.server for each in events} if os.path.realpath(name) == server}
+    here = [each for each in events if each.pane == pane and each.server in same]
     called = {each.conversation for each in here if each.pid == running.pid}
     if called:
         return [each for each in here if each.conversation in called]
@@ -135,6 +158,8 @@ class _File:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._news = 0
+        self._seen: tuple[int, ...] = ()
         self._inode = 0
         self._offset = 0
         self._rest = b""
@@ -143,22 +168,40 @@ class _File:
         """Lines that nobody has wanted to see yet."""
         self._events: list[Event] = []
 
-    def read(self, *, deep: bool) -> list[Event]:
-        """The events of the file as it is now; ``deep``: all of them, else at least the last."""
+    def look(self) -> int:
+        """Read on; how often there was something new so far."""
+        seen = _state(self._path)
+        if seen and seen == self._seen:
+            return self._news
         inode, data, goes_on = _bytes(self._path, self._inode, self._offset)
         if not goes_on:
             self._older, self._events = _bytes(self._path + ASIDE)[1].split(b"\n"), []
             self._inode, self._offset, self._rest = inode, 0, b""
+        self._seen = seen if inode else ()
+        self._news += bool(data) or not goes_on
         self._offset += len(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         if not self._events:
             self._older += lines
             lines, self._older = self._older[-2 * RECENT :], self._older[: -2 * RECENT]  # every other is empty
         self._events = (self._events + _parsed(lines))[-KEPT:]
+        return self._news
+
+    def read(self, *, deep: bool) -> list[Event]:
+        """The events of the file as it is now; ``deep``: all of them, else at least the last."""
+        self.look()
         if deep and self._older:
             self._events = _parsed(self._older) + self._events
             self._older = []
         return self._events
+
+
+def _state(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _bytes(path: str, inode: int = 0, offset: int = 0) -> tuple[int, bytes, bool]:

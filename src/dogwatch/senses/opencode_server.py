@@ -14,6 +14,7 @@ import time
 from dogwatch import proc
 from dogwatch.model.errors import DogwatchError
 from dogwatch.model.session import Report, Running
+from dogwatch.model.value import Value
 
 TYPE_CHECKING = False  # the typing module costs half an interpreter start
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 LIMIT = 0.5
 """Seconds that one look may take."""
 LARGEST = 1 << 22
+MOST = 512
+"""Agents that are remembered."""
 LISTENING = "0A"
 LOCAL = ("0100007F", "00000000")
 """Addresses that reach us on this machine, as the kernel writes them."""
@@ -33,9 +36,16 @@ class SilentError(DogwatchError):
 
 
 class OpenCodeServer:
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], _Sockets] = {}
+
     def read(self, running: Running, conversation: str = "") -> Report | None:
         """What the server says; None where there is none."""
-        port = listening(running.pid)
+        who = (running.pid, running.start)
+        self._known[who] = found = listening(running.pid, self._known.pop(who, None))
+        if len(self._known) > MOST:
+            del self._known[next(iter(self._known))]
+        port = found.port
         if port is None:
             return None
         try:
@@ -70,20 +80,35 @@ def said(status: Any, permissions: Any, questions: Any, sessions: Any, conversat
     return Report("api", None, words)
 
 
-def listening(pid: int) -> int | None:
-    """The port at which a process can be reached from this machine; the lowest if there are several."""
+class _Sockets(Value):
+    """The sockets of a process, and the port at which it can be reached through one of them."""
+
+    own: frozenset[str]
+    port: int | None
+    sure: bool = False
+    """Two looks found the same sockets: none of them will begin to listen any more."""
+
+
+def listening(pid: int, before: _Sockets | None = None) -> _Sockets:
+    """The port at which a process can be reached from this machine; the lowest if there are several.
+
+    Which of all sockets of the machine listen costs the kernel more than all else of a look: it is asked no oftener
+    than it takes to be sure.
+    """
     try:
         links = [_link(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-        lines = proc.read_text(f"/proc/{pid}/net/tcp").splitlines()[1:]
+        own = frozenset([link[len("socket:[") : -1] for link in links if link.startswith("socket:[")])
+        if before is not None and before.own == own and before.sure:
+            return before
+        lines = proc.read_text(f"/proc/{pid}/net/tcp").splitlines()[1:] if own else []
     except OSError:
-        return None
-    own = {link[len("socket:[") : -1] for link in links if link.startswith("socket:[")}
+        return _Sockets(frozenset(), None)
     ports = []
     for fields in map(str.split, lines):
         address, _, port = fields[1].partition(":")
         if fields[3] == LISTENING and address in LOCAL and fields[9] in own:
             ports.append(int(port, 16))
-    return min(ports, default=None)
+    return _Sockets(own, min(ports, default=None), sure=before is not None and before.own == own)
 
 
 def _link(path: str) -> str:

@@ -9,6 +9,7 @@ import os
 import select
 import stat
 import time
+from collections.abc import Mapping
 
 from dogwatch.formats import tmux
 from dogwatch.model.value import Value
@@ -64,33 +65,17 @@ def _directory() -> str:
 
 
 def ask(command: list[str], deadline: float) -> Answer:
-    """Run a client to its end, or to a moment of the monotonic clock. Raises OSError when it cannot be started.
-
-    Our files close on exec, so that it gets none of them.
-    """
+    """Run a client to its end, or to a moment of the monotonic clock. Raises OSError when it cannot be started."""
     out, told = os.pipe()
     errors, complained = os.pipe()
     try:
         try:
-            pid = os.posix_spawnp(
-                command[0],
-                command,
-                os.environ,
-                file_actions=[
-                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_DUP2, told, 1),
-                    (os.POSIX_SPAWN_DUP2, complained, 2),
-                ],
-                setsigmask=(),
-                setsigdef=(signal.SIGPIPE,),
-            )
+            pid = start(command, (-1, told, complained), os.environ)
         finally:
             os.close(told)
             os.close(complained)
         texts = _drain((out, errors), deadline)
-        if texts is None:
-            os.kill(pid, signal.SIGKILL)
-        _reap(pid)
+        end(pid, at_once=texts is None)
         return (
             Answer(b"", "", late=True)
             if texts is None
@@ -99,6 +84,18 @@ def ask(command: list[str], deadline: float) -> Answer:
     finally:
         os.close(out)
         os.close(errors)
+
+
+def start(command: list[str], files: tuple[int, int, int], environment: Mapping[str, str]) -> int:
+    """Start a client with these as its input, output and errors, -1 for none; its pid.
+
+    Our files close on exec, so that it gets none of them.
+    """
+    nothing = [(os.POSIX_SPAWN_OPEN, at, os.devnull, os.O_RDWR, 0) for at, file in enumerate(files) if file < 0]
+    given = [(os.POSIX_SPAWN_DUP2, file, at) for at, file in enumerate(files) if file >= 0]
+    return os.posix_spawnp(
+        command[0], command, environment, file_actions=[*nothing, *given], setsigmask=(), setsigdef=(signal.SIGPIPE,)
+    )
 
 
 def _drain(pipes: tuple[int, int], deadline: float) -> tuple[bytes, bytes] | None:
@@ -121,8 +118,11 @@ def _drain(pipes: tuple[int, int], deadline: float) -> tuple[bytes, bytes] | Non
     return texts[pipes[0]], texts[pipes[1]]
 
 
-def _reap(pid: int) -> None:
+def end(pid: int, *, at_once: bool) -> None:
+    """Wait for a client's end, having ended it if that must be at once."""
     try:
+        if at_once and os.waitpid(pid, os.WNOHANG) == (0, 0):  # it has not ended, so the pid is still its own
+            os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     except ChildProcessError:
-        pass  # whoever we are part of has the kernel forget its children
+        pass  # it was waited for; or whoever we are part of has the kernel forget its children

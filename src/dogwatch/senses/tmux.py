@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable
 from dogwatch import proc
 from dogwatch.formats import tmux as codec
 from dogwatch.formats.tmux import NO_TROUBLE, Reply, Server, Trouble
+from dogwatch.formats.ways import FORKED, Way
 from dogwatch.model.session import Pane
 from dogwatch.model.value import Value
 from dogwatch.senses import servers
+from dogwatch.senses.control import Control, GoneError, LateError
 
 LIMIT = 2.0
 """Seconds that a look may take, all its clients together."""
@@ -49,12 +51,15 @@ class Memory:
         self.since = 0
         self.clock = 0.0
         self.screens: dict[str, tuple[tuple[object, ...], Rows]] = {}
+        self.restless: frozenset[str] = frozenset()
+        """Panes that had printed since the look before: they are likely to have done so again."""
 
     def begin(self, known: Iterable[str]) -> dict[str, int]:
-        """The panes to ask for at once, each with the second since when its screen may have changed."""
+        """The panes to ask for at once, each with the second since when its screen may have changed; 0: in any case."""
         if abs(time.time() - time.monotonic() - self.clock) > JUMP:
             self.screens = dict.fromkeys(self.screens, ((), ()))
-        return dict.fromkeys(known, 0) | {pane: self.since if sign else 0 for pane, (sign, _) in self.screens.items()}
+        kept = {pane: self.since if sign else 0 for pane, (sign, _) in self.screens.items()}
+        return dict.fromkeys(known, 0) | kept | {pane: 0 for pane in kept if pane in self.restless}
 
     def rows(self, pane: Pane) -> Rows | None:
         sign, rows = self.screens.get(pane.id, ((), ()))
@@ -62,8 +67,9 @@ class Memory:
 
     def keep(self, began: float, panes: list[Pane], screens: dict[str, Rows]) -> None:
         """What was captured comes first: it is likely to change again, and there may not be room for all."""
-        self.since, self.clock = int(began), time.time() - time.monotonic()
         fresh = sorted([pane for pane in panes if pane.id in screens], key=lambda pane: -pane.activity)
+        self.restless = frozenset([pane.id for pane in fresh if 0 < self.since <= pane.activity])
+        self.since, self.clock = int(began), time.time() - time.monotonic()
         self.screens = {pane.id: (sign_of(pane), screens[pane.id]) for pane in fresh}
 
 
@@ -76,38 +82,76 @@ def sign_of(pane: Pane) -> tuple[object, ...]:
 
 
 class Tmux:
-    """One server, looked at again and again. Nothing of it is changed and nothing is attached to it."""
+    """One server, looked at again and again. Nothing of it is changed, and only `attach` has us attach to it."""
 
-    def __init__(self, server: tuple[str, ...] = (), tmux: str = "tmux", limit: float = LIMIT) -> None:
+    def __init__(
+        self, server: tuple[str, ...] = (), tmux: str = "tmux", limit: float = LIMIT, control: Control | None = None
+    ) -> None:
         self.server = server
         self.tmux = tmux
         self.limit = limit
+        self.control = control
         self.forks = 0
         self._memories = (Memory(), Memory())
         self._there: Server | None = None
         self._start = 0
         self._late = False
 
+    def attach(self, pane: Pane) -> Control:
+        """Look from now on through a client in control mode, as far as there can be one.
+
+        The pane must be one that Dogwatch started; what else must be so, the client sees to. It can be waited for. To
+        be told again costs nothing, and is needed when the pane has got another process.
+        """
+        if self.control is None:
+            self.control = Control(servers.socket_path(self.server), pane, self.tmux)
+        self.control.serve(pane)
+        return self.control
+
+    def close(self) -> None:
+        if self.control is not None:
+            self.control.close()
+        self.control = None
+
     def look(self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()) -> Look:
         """List all panes and capture those that are wanted.
 
         Panes that are ``known`` beforehand by id take no second client when they are looked at for the first time.
         """
+        panes, before = [*filter(is_pane, known)], self.forks
+        control = self.control
+        if control is None:
+            return self._look(wanted, panes, FORKED, colours=colours)
+        # Where no screen comes through it, a list that is followed by a client for the screens would save nothing.
+        if control.ready() and (control.way.limit or not self._memories[colours].restless):
+            try:
+                return self._look(wanted, panes, control.way, colours=colours)
+            except GoneError:
+                pass
+        look = self._look(wanted, panes, FORKED, colours=colours)
+        if not look.trouble and self._there is not None:
+            self.forks += control.start(self._there.version)
+        return look._replace(forks=self.forks - before)
+
+    def _look(self, wanted: Callable[[Pane], bool], known: list[str], way: Way, *, colours: bool) -> Look:
         before, began, deadline = self.forks, time.time(), time.monotonic() + self.limit
         memory = self._memories[colours]
         word = codec.mark(os.urandom(10))
-        command = codec.survey(word, memory.begin(filter(is_pane, known)), colours=colours)
-        reply, trouble = self._ask(command, word, deadline)
+        command = codec.survey(word, memory.begin(known), colours=colours, way=way)
+        reply, trouble = self._ask(command, word, deadline, way)
         if trouble.cause:
             return Look((), {}, trouble.words, trouble.cause, self.forks - before)
+        if way.guarded and reply.server is None:
+            raise self._useless()
         if reply.server != self._there:
             self._meet(reply.server)
         panes = [pane for pane in reply.panes if wanted(pane)]
         screens = {pane.id: rows for pane in panes if (rows := reply.screens.get(pane.id) or memory.rows(pane))}
         missing = [pane.id for pane in panes if pane.id not in screens]
         word = codec.mark(os.urandom(10))
-        for command in codec.captures(word, missing, colours=colours):
-            more, trouble = self._ask(command, word, deadline)
+        way = way if way.limit else FORKED
+        for command in codec.captures(word, missing, colours=colours, way=way):
+            more, trouble = self._ask(command, word, deadline, way)
             screens |= more.screens
             if trouble.cause:
                 break
@@ -121,9 +165,11 @@ class Tmux:
         self._there = there
         self._start = proc.start_time(there.pid) if there else 0
 
-    def _ask(self, command: list[str], word: str, deadline: float) -> tuple[Reply, Trouble]:
+    def _ask(self, command: list[str], word: str, deadline: float, way: Way) -> tuple[Reply, Trouble]:
         nothing = Reply(None, (), {}, complete=False)
         place = servers.socket_path(self.server)
+        if way.guarded:
+            return self._ask_control(command, word, deadline) or (nothing, self._hung(place))
         if not servers.is_socket(place):
             return nothing, codec.trouble(f"no server running on {place}", place)
         if self._late and self._stopped():
@@ -142,6 +188,26 @@ class Tmux:
             return reply, NO_TROUBLE
         trouble = codec.trouble(answer.errors, place)
         return reply, self._older(place, deadline) or trouble if trouble.cause == codec.OTHER else trouble
+
+    def _ask_control(self, command: list[str], word: str, deadline: float) -> tuple[Reply, Trouble] | None:
+        """None when no answer came in time; GoneError when it must be asked in another way."""
+        if self.control is None:
+            raise GoneError("there is no client")
+        try:
+            answer = self.control.ask(command, word, deadline)
+        except LateError:
+            self._late = True
+            return None
+        self._late = False
+        reply = codec.read(answer.text, word, self.server, self.control.way)
+        if reply.complete or codec.is_gone(answer.errors):
+            return reply, NO_TROUBLE
+        raise self._useless()
+
+    def _useless(self) -> GoneError:
+        if self.control is not None:
+            self.control.drop()
+        return GoneError("the tmux client did not answer as expected")
 
     def _run(self, *arguments: str, deadline: float) -> servers.Answer:
         self.forks += 1

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from dogwatch import proc
+from dogwatch.formats import hook_turns
+from dogwatch.formats.hooks import Event
 from dogwatch.model.session import Report, Running
 from dogwatch.senses.hooks import RECENT, Hooks
 from dogwatch.senses.servers import socket_path
@@ -197,6 +199,42 @@ def test_an_event_is_found_however_much_chatter_came_after_it(book: Book) -> Non
     found = book.look()
     assert found is not None
     assert (found.words["event"], found.words["count"]) == ("Stop", str(4 * RECENT + 1))
+
+
+def test_events_are_gone_through_again_only_when_there_are_new_ones(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent tells thousands in a day, and is looked at every two seconds."""
+    gone_through: list[list[Event]] = []
+    turn = hook_turns.turn
+
+    def counted(events: list[Event]) -> hook_turns.Turn:
+        gone_through.append(events)
+        return turn(events)
+
+    monkeypatch.setattr(hook_turns, "turn", counted)
+    book.write("UserPromptSubmit")
+    for looks, name in enumerate(("UserPromptSubmit", "Stop", "UserPromptSubmit"), start=1):
+        book.write(name)
+        assert [book.event() for _ in range(3)] == [name] * 3
+        assert len(gone_through) == looks
+
+
+def test_two_agents_of_one_pane_are_not_taken_for_each_other_although_nothing_is_new(book: Book) -> None:
+    first = this_process()
+    later = first._replace(pid=first.pid + 1, start=first.start + 10**6)
+    book.write("Stop", "c", pid=first.pid)
+    for _ in range(2):
+        assert book.event(first) == "Stop"
+        assert book.event(later) == ""
+
+
+def test_what_a_file_said_goes_with_it(book: Book) -> None:
+    book.write("Stop")
+    assert book.event() == "Stop"
+    (file,) = book.path.iterdir()
+    file.unlink()
+    assert book.event() == ""
 
 
 def test_a_pipe_in_the_spool_makes_nobody_wait(book: Book) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dogwatch import proc
 from dogwatch.model.session import Report, Running
 from dogwatch.senses import opencode_server
 from dogwatch.senses.opencode_server import OpenCodeServer, listening
@@ -98,9 +100,39 @@ def test_only_reading_and_only_of_this_directory(server: Server) -> None:
 
 
 def test_the_port_is_seen_from_outside(server: Server) -> None:
-    assert listening(server.process.pid) == server.port
-    assert listening(os.getpid()) is None
-    assert listening(0) is None
+    assert listening(server.process.pid).port == server.port
+    assert listening(os.getpid()).port is None
+    assert listening(0).port is None
+
+
+def test_a_port_is_seen_to_come_and_go_although_nothing_changed_for_long() -> None:
+    found = None
+    for _ in range(3):
+        found = listening(os.getpid(), found)
+        assert found.port is None
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        for _ in range(3):
+            found = listening(os.getpid(), found)
+            assert found.port == server.getsockname()[1]
+    assert listening(os.getpid(), found).port is None
+
+
+def test_the_machines_sockets_are_asked_for_only_until_we_are_sure(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    read = proc.read_text
+
+    def noted(path: str) -> str:
+        asked.append(path)
+        return read(path)
+
+    monkeypatch.setattr(proc, "read_text", noted)
+    found = None
+    for _ in range(5):
+        found = listening(server.process.pid, found)
+        assert found.port == server.port
+    assert len(asked) == 2
 
 
 def test_no_server_no_report() -> None:

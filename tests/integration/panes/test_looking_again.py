@@ -61,7 +61,7 @@ def die(private: Private, pane: str) -> None:
     kill(int(private("display-message", "-p", "-t", pane, "#{pane_pid}")), signal.SIGKILL)
 
     def noticed() -> bool:
-        private("run-shell", "true")  # tmux 3.3a loses the end of a child now and then; that of another tells it
+        private("run-shell", "-b", "true")  # tmux 3.3a loses the end of a child now and then; another's tells it
         return any("Pane is dead" in row for row in private.screen(pane))
 
     until(noticed)

@@ -1,0 +1,72 @@
+"""Looks that go through a client in control mode."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Callable, Iterable
+
+from dogwatch.model.session import Pane
+from dogwatch.senses.control import Control
+from dogwatch.senses.tmux import Look, Tmux
+from tests.conftest import PATIENCE, until
+from tests.integration.panes.private import Private, everything
+
+Attach = Callable[..., Tmux]
+
+
+def attached(private: Private, pane: str, limit: float = 20.0) -> Tmux:
+    """A sense that asks through a client."""
+    sense = Tmux(private.server, limit=limit)
+    sense.attach(next(found for found in sense.look(everything).panes if found.id == pane))
+    until_ready(sense)
+    return sense
+
+
+def until_ready(sense: Tmux) -> None:
+    def ready() -> bool:
+        sense.look(everything)
+        return control_of(sense).ready()
+
+    until(ready)
+
+
+def free(sense: Tmux, look: Look) -> bool:
+    """Whether a look took no client, as far as the server's version lets it."""
+    return look.trouble == "" and (look.forks == 0 or not control_of(sense).way.limit)
+
+
+def control_of(sense: Tmux) -> Control:
+    assert sense.control is not None
+    return sense.control
+
+
+def client_of(sense: Tmux) -> int:
+    """Pid of the client."""
+    client = control_of(sense)._client
+    assert client is not None
+    return client._pid
+
+
+def until_lost(sense: Tmux) -> None:
+    """Wait until the client's end is seen: the server itself writes to us, and it may take a moment to know."""
+    control = control_of(sense)
+    while control._client is not None:
+        assert select.select([control], [], [], PATIENCE)[0]
+        control.read()
+
+
+def clients(private: Private) -> list[str]:
+    """Sessions that somebody is attached to."""
+    return private("list-clients", "-F", "#{client_session}").split()
+
+
+class Through(Tmux):
+    """Attaches to the first pane that it sees. Every look that it lets see the light was made without a fork."""
+
+    def look(self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()) -> Look:
+        if self.control is None:
+            self.attach(super().look(lambda _: False).panes[0])
+            until(lambda: super(Through, self).look(lambda _: False).forks == 0)
+        look = super().look(wanted, colours=colours, known=known)
+        assert free(self, look)
+        return look
