@@ -1,0 +1,64 @@
+"""Typing into a pane: a paste or keys, each let through by the server only if nothing has changed since a look.
+
+The text goes to tmux from memory through its standard input, whole from the start: it is on no command line, in no
+file, and if we are killed half way, tmux still has all of it or nothing. Clients are apart from our terminal, so that
+Ctrl-C ends none of them in the middle.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from dogwatch.formats import tmux as codec
+from dogwatch.formats import typing_tmux
+from dogwatch.model.errors import RefusedError
+from dogwatch.senses import servers
+
+LIMIT = 10.0
+"""Seconds that the server has for an answer."""
+
+
+class Hand:
+    def __init__(self, server: tuple[str, ...], pane: str) -> None:
+        self._client = ["tmux", "-u", "-S", servers.socket_path(server)]
+        self._pane = pane
+
+    def paste(self, text: str, guard: str) -> bool:
+        """Whether it was pasted; RefusedError where nobody can tell. No buffer is left, whatever happens."""
+        word = codec.mark(os.urandom(10))
+        buffer = f"dogwatch-{word}"
+        file = os.memfd_create("text", os.MFD_CLOEXEC)
+        typed = None
+        try:
+            with open(file, "wb", closefd=False) as whole:
+                whole.write(text.encode())
+            os.lseek(file, 0, os.SEEK_SET)
+            typed = self._typed(typing_tmux.paste(word, self._pane, guard, buffer), word, file)
+        finally:
+            os.close(file)
+            if typed is None:
+                self._run(["delete-buffer", "-b", buffer])
+        return typed
+
+    def press(self, keys: tuple[str, ...], guard: str) -> bool:
+        """Whether they were pressed; RefusedError where nobody can tell."""
+        word = codec.mark(os.urandom(10))
+        return self._typed(typing_tmux.press(word, self._pane, guard, keys), word)
+
+    def _typed(self, command: list[str], word: str, file: int = subprocess.DEVNULL) -> bool:
+        typed = typing_tmux.was_typed(self._run(command, file), word)
+        if typed is None:
+            raise RefusedError("the tmux server went away, or did not say whether it has typed")
+        return typed
+
+    def _run(self, command: list[str], file: int = subprocess.DEVNULL) -> bytes:
+        try:
+            done = subprocess.run(
+                [*self._client, *command], stdin=file, capture_output=True, timeout=LIMIT, check=False, process_group=0
+            )
+        except subprocess.TimeoutExpired:
+            raise RefusedError(f"the tmux server did not answer within {LIMIT:g} s") from None
+        except OSError as error:
+            raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
+        return done.stdout

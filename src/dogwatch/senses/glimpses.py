@@ -1,0 +1,28 @@
+"""One pane and who sits before it, seen at one moment by somebody who is about to type there."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from dogwatch.formats import tmux as codec
+from dogwatch.formats import typing_tmux
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.sending import Glimpse
+from dogwatch.senses import servers
+
+LIMIT = 5.0
+"""Seconds that the server has for an answer."""
+
+
+def glimpse(server: tuple[str, ...], pane: str) -> Glimpse | None:
+    """None where the pane is gone. RefusedError when the server does not tell."""
+    place, word = servers.socket_path(server), codec.mark(os.urandom(10))
+    try:
+        command = ["tmux", "-u", "-S", place, *typing_tmux.glimpse(word, pane)]
+        answer = servers.ask(command, time.monotonic() + LIMIT)
+    except OSError as error:
+        raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
+    if answer.late:
+        raise RefusedError(f"the tmux server at {place} did not answer within {LIMIT:g} s; nothing can be typed there")
+    return typing_tmux.read_glimpse(answer.out, word)

@@ -1,0 +1,227 @@
+"""`dogwatch send` to real agents: what it says has arrived, the model has seen, once; and nobody is disturbed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from dogwatch.agents import box
+from dogwatch.hands.send import Hand
+from dogwatch.loops import send
+from dogwatch.loops.panes import Panes
+from dogwatch.loops.send import deliver
+from dogwatch.model.sending import Sent
+from dogwatch.senses.glimpses import glimpse
+from dogwatch.store import detectors
+from tests.agents.conftest import each, need
+from tests.agents.test_smoke import SLOW, WAYS
+from tests.lab.lab import Lab
+from tests.lab.pane import AgentPane
+
+LINES = "first, a line\n\n  - then an indented one\n  - é, 日本語 and 👍\nand [[text all of it read]]"
+TALL = "\n".join(f"{number}. a row of a text that is folded" for number in range(60)) + "\n[[text folded and read]]"
+LONG = "\n".join(f"{number}. row of a very long text" for number in range(4000)) + "\n[[text long and read]]"
+
+KEPT = 900
+"""The journal keeps only the end of a prompt."""
+
+
+class Sender:
+    """Sends to one pane, as a person does, and knows what the model has seen since."""
+
+    def __init__(self, lab: Lab, pane: AgentPane) -> None:
+        self.pane = pane
+        self.env = {"HOME": str(lab.root), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        self.seen = 0
+
+    def run(self, verb: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        call = [sys.executable, "-m", "dogwatch", verb, self.pane.pane_id, *arguments, *self.pane.server_args, "--json"]
+        return subprocess.run(
+            call, env=self.env, input=stdin, capture_output=True, text=True, timeout=2 * SLOW, check=False
+        )
+
+    def send(self, text: str) -> dict[str, Any]:
+        done = self.run("send", "--file", "-", stdin=text)
+        assert not done.stderr, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found | {"code": done.returncode}
+
+    def prompts(self) -> list[str]:
+        """The prompts with which the model was asked since the last time, without what the agent put before them."""
+        began = [entry for entry in self.pane.journal() if entry["event"] == "began" and entry.get("main")]
+        fresh, self.seen = began[self.seen :], len(began)
+        return [entry["prompt"].rpartition("</session_context>\n")[2].strip() for entry in fresh if not entry["step"]]
+
+    def idle(self) -> None:
+        self.pane.until(lambda _: self.turn() == "idle", SLOW, what="its prompt")
+
+    def turn(self) -> str:
+        return str(json.loads(self.run("why").stdout)["turn"])
+
+
+def delivered(sender: Sender, text: str) -> None:
+    sender.idle()
+    sent = sender.send(text)
+    assert (sent["code"], sent["proof"], sent["left"]) == (0, "transcript", False), json.dumps(sent)
+    sender.pane.until_model("began", SLOW, main=True)
+    sender.idle()
+    assert [prompt[-KEPT:] for prompt in sender.prompts()] == [text[-KEPT:]]
+    assert sender.pane.tmux("list-buffers") == ""
+
+
+def refused(sender: Sender, says: str, code: int = 12) -> None:
+    sent = sender.send("nobody should see this")
+    assert (sent["code"], sent["typed"], sent["submitted"]) == (code, False, False), json.dumps(sent)
+    assert says in sent["reason"]
+    assert "nobody should" not in sender.pane.screen()
+    assert not any("nobody should" in entry.get("prompt", "") for entry in sender.pane.journal())
+    assert sender.pane.tmux("list-buffers") == ""
+
+
+@pytest.mark.parametrize(("agent", "age"), each(previous=True))
+def test_a_prompt_arrives_once_and_as_it_was(lab: Lab, agent: str, age: str) -> None:
+    need(agent, age)
+    sender = Sender(lab, lab.start(agent, version=age))
+    delivered(sender, "go on [[text one line read]]")
+    delivered(sender, LINES)
+    delivered(sender, TALL)
+    (sender.pane.cwd / "main.py").write_text("x")
+    (sender.pane.cwd / "maintain.py").write_text("x")
+    if not agent.startswith("gemini"):  # which puts the file that it takes for the one meant into the prompt
+        delivered(sender, "what ends with a mention @mai")
+    delivered(sender, "what ends with a backslash \\")
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [pytest.param("claude", marks=pytest.mark.claude), pytest.param("codex", marks=pytest.mark.codex)],
+    indirect=True,
+)
+def test_a_very_long_prompt_arrives(lab: Lab, agent: str) -> None:
+    assert len(LONG) > 100_000
+    delivered(Sender(lab, lab.start(agent)), LONG)
+
+
+@pytest.mark.parametrize(("agent", "age"), each(previous=False))
+def test_nobody_is_disturbed(lab: Lab, agent: str, age: str) -> None:
+    """At work, with a draft in the box, with a question open."""
+    need(agent, age)
+    pane = lab.start(agent)
+    sender = Sender(lab, pane)
+    sender.idle()
+    pane.type("think [[slow 20]]+[[text done]]")
+    pane.until(lambda _: sender.turn() == "working", SLOW, what="work")
+    refused(sender, "it is at work")
+    sender.idle()
+
+    pane.type("my own words", enter=False)
+    refused(sender, "a draft stands in its box: 'my own words'")
+    pane.keys("C-u")
+    pane.until("my own words", gone=True)
+
+    outside = "!" if agent.startswith("codex") else ""
+    made = pane.cwd / "made"
+    pane.type(f"act [[bash {outside}touch {made}]] [[text done]]")
+    pane.until(WAYS[agent.partition("-")[0]].asks, SLOW)
+    pane.until(lambda _: sender.turn() == "waiting", SLOW, what="the question")
+    refused(sender, "it waits for a permission", 8)
+    assert not made.exists()
+    pane.until(WAYS[agent.partition("-")[0]].asks, SLOW)
+
+
+def begun(lab: Lab, pane: AgentPane, text: str) -> Sent:
+    """Deliver a prompt to an agent that has just been started."""
+    panes = Panes(detectors.load_all(), str(lab.root / "spool"), tuple(pane.server_args))
+    try:
+        return deliver(panes, pane.pane_id, text, until=time.monotonic() + SLOW)
+    finally:
+        panes.close()
+
+
+@pytest.mark.parametrize(("agent", "age"), each(previous=True))
+def test_an_agent_that_was_just_started_gets_its_prompt_once(lab: Lab, agent: str, age: str) -> None:
+    need(agent, age)
+    pane = lab.start(agent, version=age, ready=False)
+    sent = begun(lab, pane, LINES)
+    assert (sent.outcome, sent.proof, sent.left) == ("delivered", "transcript", False), f"{sent}\n{pane.screen()}"
+    pane.until_model("began", SLOW, main=True)
+    sender = Sender(lab, pane)
+    sender.idle()
+    assert sender.prompts() == [LINES]
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("claude", "gemini", "qwen")],
+    indirect=True,
+)
+def test_a_question_for_trust_at_the_start_is_a_persons(lab: Lab, agent: str) -> None:
+    pane = lab.start(agent, trusted=False, ready=False)
+    sent = begun(lab, pane, "nobody should see this")
+    assert (sent.outcome, sent.detail, sent.typed) == ("waiting", "trust", False), f"{sent}\n{pane.screen()}"
+    assert "nobody should" not in pane.screen()
+
+
+class Deaf(Hand):
+    """Presses Enter where the agent does not hear it."""
+
+    def press(self, keys: tuple[str, ...], guard: str) -> bool:
+        return keys == ("Enter",) or super().press(keys, guard)
+
+
+@pytest.mark.parametrize(("agent", "age"), each(previous=False))
+def test_what_is_not_taken_is_taken_out_again(lab: Lab, agent: str, age: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(agent, age)
+    pane = lab.start(agent)
+    sender = Sender(lab, pane)
+    monkeypatch.setattr(send, "AGAIN", 0.1)
+    monkeypatch.setattr(send, "GIVEN_UP", 0.1)
+    monkeypatch.setattr(send, "Hand", Deaf)
+    server = tuple(pane.server_args)
+    panes = Panes(detectors.load_all(), str(lab.root / "spool"), server)
+    for text in ("one line", "three\nlines\n\n  of text", TALL):
+        sender.idle()
+        sent = deliver(panes, pane.pane_id, text)
+        assert (sent.typed, sent.submitted, sent.left) == (True, False, False), f"{sent}\n{pane.screen()}"
+        seen = glimpse(server, pane.pane_id)
+        assert seen is not None
+        assert box.read(detectors.load(agent.partition("-")[0]), seen.rows).state == "empty"
+    panes.close()
+    assert sender.prompts() == []
+
+
+@pytest.mark.codex
+@pytest.mark.parametrize("agent", ["codex", "codex-nodaemon"], indirect=True)
+def test_a_command_that_it_does_not_know_is_taken_out_again(lab: Lab, agent: str) -> None:
+    """It comes back into the box, with the cursor before it."""
+    sender = Sender(lab, lab.start(agent))
+    sender.idle()
+    for text in ("/nosuchcommand at all", "/nosuchcommand\nwith a second line\n\nand more"):
+        sent = sender.send(text)
+        assert (sent["code"], sent["outcome"], sent["left"]) == (1, "not_taken", False), (
+            f"{sent} {sender.pane.screen()}"
+        )
+    assert sender.prompts() == []
+
+
+@pytest.mark.claude
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_a_suggestion_in_dim_letters_is_no_draft(lab: Lab, agent: str) -> None:
+    """What was queued leaves such words in the box of an agent at work; at rest it is empty again."""
+    pane = lab.start(agent)
+    sender = Sender(lab, pane)
+    pane.type("think [[slow 8]]+[[text first]]")
+    pane.until("esc to interrupt", SLOW)
+    pane.type("and then [[text second]]")
+    pane.until("Press up to edit", SLOW)
+    detector = detectors.load(agent)
+    seen = glimpse(tuple(pane.server_args), pane.pane_id)
+    assert seen is not None
+    assert box.read(detector, seen.rows).state == "empty"
+    refused(sender, "it is at work")

@@ -1,0 +1,48 @@
+"""Whatever is given, nothing but words is pasted."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dogwatch.formats import typing_text
+from dogwatch.model.errors import UsageError
+
+PIECES = st.sampled_from(
+    ["\x1b[201~", "\x1b", "[201~", "\x9b", "201~", "\x1b]", "\x07", "\r", "\n", "\t", "a", " ", "!"]
+)
+TEXTS = st.one_of(st.text(st.characters()), st.lists(PIECES, max_size=12).map("".join))
+
+
+@given(TEXTS)
+def test_no_control_character_is_left_and_it_can_be_encoded(text: str) -> None:
+    try:
+        pasted = typing_text.clean(text)
+    except UsageError:
+        return
+    assert {c for c in pasted if unicodedata.category(c) == "Cc"} <= {"\n"}
+    assert pasted.encode()
+    assert pasted.strip()
+    assert not pasted.strip().startswith("!")
+
+
+@given(TEXTS)
+def test_what_is_clean_stays_as_it_is(text: str) -> None:
+    try:
+        pasted = typing_text.clean(text)
+    except UsageError:
+        return
+    assert typing_text.clean(pasted) == pasted
+
+
+@given(TEXTS)
+def test_a_text_is_found_in_a_box_that_shows_it(text: str) -> None:
+    try:
+        pasted = typing_text.clean(text)
+    except UsageError:
+        return
+    if typing_text.signs(pasted):
+        assert typing_text.is_shown(pasted, pasted, None)
+        assert typing_text.is_ours(pasted, pasted, None)
