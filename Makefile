@@ -54,8 +54,8 @@ unit:
 
 # What the systems before this one got wrong is told by name.
 integration:
-	$(VENV)/bin/pytest -n 4 -v tests/integration/seed1
-	$(VENV)/bin/pytest -n 4 tests/integration --ignore=tests/integration/seed1
+	$(VENV)/bin/pytest -n 4 -v tests/integration/seed1 tests/integration/seed2
+	$(VENV)/bin/pytest -n 4 tests/integration --ignore=tests/integration/seed1 --ignore=tests/integration/seed2
 
 # What is released: a wheel and the sources, the same bytes wherever they are built.
 .PHONY: dist

@@ -1,0 +1,247 @@
+"""Monitors that come and go: killed, two at once, out of time, out of retries."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from dogwatch import proc
+from tests.conftest import alive, until, until_gone
+from tests.integration.foreign.template import sleeper
+from tests.integration.seed2.tasks import PATIENT, QUICK, Task, outcome
+from tests.integration.seed2.test_task_defects import crash
+
+
+def test_of_two_monitors_one_acts_and_both_say_the_same(task: Task) -> None:
+    task.plan("", "exit 0")
+    agent = task.begin()
+    with task.watched() as first, task.beside() as second:
+        crash(task, agent)
+        said, beside = outcome(first), outcome(second)
+    assert said["state"] == "completed"
+    assert [beside[key] for key in ("state", "reason", "final", "code")] == [
+        said[key] for key in ("state", "reason", "final", "code")
+    ]
+    assert ("resumed" in said["told"], beside["told"]) == (True, "")
+    assert task.modes() == ["fresh", "resumed"]
+
+
+def test_a_monitor_that_watches_beside_takes_over_from_one_that_is_killed(task: Task) -> None:
+    task.plan("", "exit 0")
+    agent = task.begin()
+    with task.watched() as first, task.beside() as second:
+        first.kill()
+        first.wait()
+        crash(task, agent)
+        found = outcome(second)
+    assert (found["state"], task.modes()) == ("completed", ["fresh", "resumed"])
+
+
+def test_a_monitor_that_watches_beside_takes_over_from_one_that_is_ended(task: Task) -> None:
+    task.begin()
+    with task.watched() as first, task.beside() as second:
+        first.terminate()
+        assert outcome(first)["state"] == "abandoned"
+        until(lambda: task.manifest()["status"] == "running", task.dir)
+        task.say("exit", "0")
+        assert outcome(second)["state"] == "completed"
+
+
+def test_a_monitor_that_only_watches_says_what_it_says_and_writes_nothing(task: Task) -> None:
+    task.begin()
+    with task.watched() as first, task.beside() as second:
+        before = task.manifest()
+        second.terminate()
+        assert "another one goes on" in outcome(second)["reason"]
+        assert task.manifest() == before
+        first.kill()
+
+
+def test_where_the_owners_own_monitor_runs_it_is_the_one_who_acts(task: Task) -> None:
+    task.plan("", "exit 0")
+    agent = task.begin()
+    with sleeper() as rival:
+        (task.dir / "monitor.pid").write_text(f"{rival}\n")
+        with task.watched(QUICK._replace(base_s=2.0)) as process:
+            crash(task, agent)
+            until(lambda: task.notes()["gone_since"] is not None, task.dir)
+            os.kill(rival, signal.SIGKILL)
+            until_gone(rival)
+            found = outcome(process)
+    assert (found["state"], task.modes()) == ("completed", ["fresh", "resumed"])
+
+
+# Killed: the next one carries on
+
+
+def test_retries_and_deadline_survive_a_monitor_that_is_killed(task: Task) -> None:
+    task.plan("", "")
+    agent = task.begin()
+    with task.watched() as process:
+        crash(task, agent)
+        second = task.until_run(2, "resumed")
+        until(lambda: task.notes()["agent"][0] == second, task.dir)
+        process.kill()
+    known = task.notes()
+    with task.watched(QUICK._replace(base_s=200.0, max_s=0.1, retries=1)) as process:
+        crash(task, second)
+        found = outcome(process)
+    assert (known["total"], task.notes()["total"], task.notes()["began"]) == (1, 1, known["began"])
+    assert (found["state"], found["code"]) == ("abandoned", 11)
+    assert found["reason"].startswith("resumed 1 times, and again: ")
+    manifest = task.manifest()
+    assert (manifest["status"], manifest["abandon_reason"]) == ("abandoned", "max_retries_exceeded")
+    assert manifest["retry_count"] == 1
+
+
+def test_a_suspicion_survives_a_monitor_that_is_killed(task: Task) -> None:
+    slow = QUICK._replace(grace_s=300.0, retries=0)
+    task.begin()
+    with task.watched(slow) as process:
+        until(lambda: task.notes()["stale_since"] is not None, task.dir)
+        process.kill()
+    since = task.notes()["stale_since"]
+    found = task.verdict(slow._replace(grace_s=0.1))
+    assert (found["state"], task.notes()["stale_since"]) == ("stuck", since)
+
+
+def test_a_resume_that_was_cut_short_is_finished_by_the_next_monitor_and_counted_once(task: Task) -> None:
+    task.plan("", "exit 0")
+    agent = task.begin()
+    task.private("copy-mode", "-t", task.pane)  # nothing can be typed there
+    with task.watched() as process:
+        crash(task, agent)
+        until(lambda: task.notes()["phase"] == "ready", task.dir)
+        process.kill()
+    assert (task.has("resume"), task.has("pid")) == (True, False)
+    task.private("send-keys", "-t", task.pane, "-X", "cancel")
+    found = task.verdict()
+    assert (found["state"], task.modes(), task.notes()["total"]) == ("completed", ["fresh", "resumed"], 1)
+
+
+def test_a_monitor_after_a_verdict_begins_anew(task: Task) -> None:
+    task.plan("die", "die", "die", "exit 0")
+    task.given = str(task.wrapper)
+    task.begin()
+    found = task.verdict(QUICK._replace(retries=2))
+    assert (found["state"], len(task.modes())) == ("abandoned", 3)
+    assert task.verdict(QUICK._replace(retries=1))["state"] == "completed"
+    assert task.modes() == ["fresh", "resumed", "resumed", "resumed"]
+
+
+def test_a_monitor_that_never_saw_the_wrapper_says_that_it_cannot_run_it(task: Task) -> None:
+    crash(task, task.begin())
+    found = task.verdict()
+    assert (found["state"], found["code"], task.modes()) == ("crashed", 3, ["fresh"])
+    assert "its wrapper was not seen at work" in found["reason"]
+    assert task.manifest()["status"] == "crashed"
+
+
+# Limits
+
+
+def test_a_deadline_abandons_the_task_and_leaves_it_as_it_is(task: Task) -> None:
+    task.plan("chatter busy")
+    agent = task.begin()
+    found = task.verdict(QUICK._replace(deadline_s=4.0), cleanup=True)
+    assert (found["state"], found["code"], task.modes()) == ("abandoned", 11, ["fresh"])
+    assert "not done after 4s" in found["reason"]
+    assert "its session was left" in found["reason"]
+    assert (alive(agent), task.sessions()) == (True, [task.name])
+    assert task.manifest()["abandon_reason"] == "deadline_exceeded"
+
+
+def test_an_agent_that_computes_in_silence_is_not_stuck(task: Task) -> None:
+    task.plan("burn")
+    task.begin()
+    found = task.verdict(QUICK._replace(deadline_s=6.0))
+    assert (found["state"], task.modes()) == ("abandoned", ["fresh"])
+
+
+def test_a_silent_tool_below_the_agent_is_named(task: Task) -> None:
+    task.plan("tool")
+    task.begin()
+    found = task.verdict(QUICK._replace(retries=0))
+    assert (found["state"], found["final"]) == ("stuck", False)
+    assert "with sleep (" in found["reason"]
+
+
+def test_a_suspended_agent_waits_for_a_person_and_is_left_alone(task: Task) -> None:
+    agent = task.begin()
+    with task.watched(QUICK._replace(base_s=2.0)) as process:
+        os.kill(agent, signal.SIGSTOP)
+        found = outcome(process)
+    assert (found["state"], found["code"], task.modes()) == ("waiting", 8, ["fresh"])
+    os.kill(agent, signal.SIGCONT)
+    task.say("exit", "0")
+    assert task.verdict()["state"] == "completed"
+
+
+def test_an_agent_that_crashes_at_once_is_not_resumed_at_once(task: Task) -> None:
+    """After a resume without output the next waits for the interval of the protocol, which doubles."""
+    task.plan("die", "die")
+    task.given = str(task.wrapper)
+    task.begin()
+    with task.watched(PATIENT) as process:
+        until(lambda: len(task.modes()) == 2 and task.has("done"), task.dir)
+        until(lambda: task.notes()["gone_since"] is not None, task.dir)
+        process.terminate()
+        found = outcome(process)
+    assert "killed by SIGKILL; resumed in 6m" in found["reason"]
+    assert task.modes() == ["fresh", "resumed"]
+
+
+def test_ends_are_heard_where_the_kernel_sends_no_events(task: Task) -> None:
+    task.plan("", "exit 0")
+    agent = task.begin()
+    task.env["DOGWATCH_EVENTS"] = "off"
+    with task.watched() as process:
+        crash(task, agent)
+        found = outcome(process)
+    assert (found["state"], task.modes()) == ("completed", ["fresh", "resumed"])
+
+
+def test_time_in_which_the_monitor_stood_still_does_not_count(task: Task) -> None:
+    task.begin()
+    with task.watched(PATIENT._replace(deadline_s=6.0)) as process:
+        process.send_signal(signal.SIGSTOP)
+        began = task.notes()["began"]
+        with sleeper() as clock:
+            until(lambda: age(clock) > 9.0)
+        process.send_signal(signal.SIGCONT)
+        until(lambda: task.notes()["began"] > began, task.dir)
+        task.say("exit", "0")
+        assert outcome(process)["state"] == "completed"
+
+
+def age(pid: int) -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - proc.start_time(pid) / proc.TICKS
+
+
+def test_a_wrapper_that_cannot_be_run_again_uses_up_its_retries(task: Task) -> None:
+    agent = task.begin()
+    with task.watched(QUICK._replace(base_s=200.0, max_s=0.1, retries=2, dispatch_s=0.5)) as process:
+        task.wrapper.write_text("exit 1\n")
+        crash(task, agent)
+        found = outcome(process)
+    assert (found["state"], task.modes()) == ("abandoned", ["fresh"])
+    assert "wrote no pid file" in found["reason"]
+
+
+def test_a_directory_that_is_not_there_is_not_found(task: Task) -> None:
+    task.dir = task.home / "nowhere"
+    found = task.verdict()
+    assert (found["state"], found["code"]) == ("not_found", 7)
+
+
+def test_a_directory_that_is_removed_is_not_found_any_more(task: Task) -> None:
+    agent = task.begin()
+    with task.watched() as process:
+        task.dir.rename(task.home / "elsewhere")
+        assert outcome(process)["state"] == "not_found"
+    assert alive(agent)
+    moved = task.home / "elsewhere"
+    assert moved.is_dir()
+    os.kill(agent, signal.SIGKILL)
+    until_gone(agent)

@@ -1,0 +1,168 @@
+"""The files of a task directory: what is read of them, and what is kept when they are written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dogwatch.formats import taskdir
+from dogwatch.lean import dumps
+from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.model.facts import Source
+from dogwatch.model.taskdir import Notes, Numbers
+from dogwatch.model.verdict import Verdict
+
+JSON, LINES = taskdir.MANIFESTS
+
+
+# The environment
+
+
+def test_the_numbers_are_those_of_the_protocol_where_nothing_is_given() -> None:
+    found = taskdir.numbers({})
+    assert found == Numbers()
+    assert (found.base_s, found.max_s, found.deadline_s, found.grace_s, found.retries) == (30, 300, 18000, 30, 10)
+    assert (found.stale_s, found.silence_s, found.dispatch_s) == (90, 120, 10)
+
+
+def test_every_variable_of_the_protocol_is_read() -> None:
+    given = {
+        "MONITOR_BASE_INTERVAL": "10", "MONITOR_MAX_INTERVAL": "60", "MONITOR_DEADLINE": "2h",
+        "MONITOR_GRACE_PERIOD": "0", "MONITOR_MAX_RETRIES": "3", "MONITOR_DISPATCH_WAIT": "5",
+    }  # fmt: skip
+    assert taskdir.numbers(given) == Numbers(10.0, 60.0, 7200.0, 0.0, 3, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("MONITOR_BASE_INTERVAL", "soon"),
+        ("MONITOR_BASE_INTERVAL", "0"),
+        ("MONITOR_DEADLINE", "-1"),
+        ("MONITOR_MAX_RETRIES", "-1"),
+        ("MONITOR_MAX_RETRIES", "1.5"),
+        ("MONITOR_MAX_RETRIES", "9" * 100),
+    ],
+)
+def test_a_variable_that_makes_no_sense_is_named(variable: str, value: str) -> None:
+    with pytest.raises(UsageError, match=variable):
+        taskdir.numbers({variable: value})
+
+
+def test_an_empty_variable_is_as_good_as_none() -> None:
+    assert taskdir.numbers({"MONITOR_DEADLINE": "", "MONITOR_MAX_RETRIES": " "}) == Numbers()
+
+
+@pytest.mark.parametrize(("retry", "seconds"), [(0, 30), (1, 60), (2, 120), (3, 240), (4, 300), (9999, 300)])
+def test_the_interval_doubles_to_its_largest(retry: int, seconds: int) -> None:
+    assert Numbers().interval(retry) == seconds
+
+
+# Small files
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("0\n", 0), ("137", 137), (" 3 \n", 3), ("", None), ("-1", None), ("256", None), ("9999999", None),
+     ("x", None), ("³", None)],
+)  # fmt: skip
+def test_an_exit_code_is_a_number_from_0_to_255(text: str, code: int | None) -> None:
+    assert taskdir.exit_code(text) == code
+
+
+def test_times_are_those_of_the_manifest() -> None:
+    assert taskdir.stamp(1771463031.9) == "2026-02-19T01:03:51Z"
+    assert taskdir.moment("2026-02-19T01:03:51Z") == 1771463031.0
+    assert taskdir.moment("yesterday") is None
+    assert taskdir.moment(None) is None
+
+
+# Manifests
+
+
+def test_fields_of_a_json_manifest_are_merged_and_numbers_stay_numbers() -> None:
+    text = '{"pid": 42, "ratio": 0.5, "model": "opus", "own": {"a": [1]}, "status": "running"}'
+    found = json.loads(taskdir.merged(JSON, text, {"status": "crashed", "retry_count": 1}))
+    assert found == {
+        "pid": 42, "ratio": 0.5, "model": "opus", "own": {"a": [1]}, "status": "crashed", "retry_count": 1,
+    }  # fmt: skip
+    assert list(found)[:5] == ["pid", "ratio", "model", "own", "status"]
+
+
+def test_lines_of_a_manifest_are_replaced_and_all_others_kept() -> None:
+    text = "task_name=a=b\n# a remark\nstatus=running\nstatus_of_mine=x\n"
+    found = taskdir.merged(LINES, text, {"status": "hung", "retry_count": 2})
+    assert found == "task_name=a=b\n# a remark\nstatus_of_mine=x\nstatus=hung\nretry_count=2\n"
+    assert taskdir.manifest(LINES, found)["task_name"] == "a=b"
+
+
+def test_a_value_cannot_bring_a_line_of_its_own() -> None:
+    assert taskdir.merged(LINES, "", {"reason": "a\nstatus=done"}) == "reason=a status=done\n"
+
+
+def test_a_hang_is_called_as_the_owner_of_each_form_calls_it() -> None:
+    assert json.loads(taskdir.merged(JSON, "{}", {"status": "hung"}))["status"] == "crashed"
+    assert taskdir.merged(LINES, "", {"status": "hung"}) == "status=hung\n"
+
+
+def test_bytes_that_are_no_utf_8_come_and_go() -> None:
+    raw = b'{"tmpdir": "/tmp/\xff\xe9", "name": "\xc3\xa9"}'
+    text = raw.decode("utf-8", "surrogateescape")
+    found = taskdir.merged(JSON, text, {"status": "x"}).encode("utf-8", "surrogateescape")
+    assert b"/tmp/\xff\xe9" in found
+    assert b"\xc3\xa9" in found
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", "[" * 100_000])
+def test_a_manifest_that_is_none_is_an_error(text: str) -> None:
+    with pytest.raises(FormatError):
+        taskdir.manifest(JSON, text)
+    with pytest.raises(FormatError):
+        taskdir.merged(JSON, text, {"status": "x"})
+
+
+@given(st.text())
+def test_any_text_can_be_read_as_lines_and_merged_twice_is_merged_once(text: str) -> None:
+    once = taskdir.merged(LINES, text, {"status": "hung"})
+    assert taskdir.manifest(LINES, once)["status"] == "hung"
+    assert taskdir.merged(LINES, once, {"status": "hung"}) == once
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"status": "completed"}, 0),
+        ({"status": "completed", "exit_code": 0}, 0),
+        ({"status": "failed", "exit_code": "7"}, 7),
+        ({"status": "failed"}, None),
+        ({"status": "running", "exit_code": 3}, None),
+        ({"status": "crashed", "exit_code": 137}, None),
+        ({}, None),
+    ],
+)
+def test_a_manifest_tells_of_an_end_only_if_it_says_that_there_was_one(
+    fields: dict[str, object], code: int | None
+) -> None:
+    assert taskdir.told_code(fields) == code
+
+
+# Our notes
+
+
+def test_notes_are_read_as_they_were_written() -> None:
+    verdict = Verdict("s", "session", "stuck", final=False, reason="why", process="alive", progress="stalled")
+    notes = Notes(
+        "boot", 10.5, 1.0, total=3, retry=1, resumed_at=9.0, phase="typed", cause="hung", agent=(42, 7),
+        wrapper=(41, 6), group=(41, 40), pane=("%3", 40), command="bash '/a b/wrapper.sh'", code=137, gone_since=8.0,
+        sources={"output": Source(3.0, 2.0, 1.0)}, stale_since=4.0, stuck=True, monitor=(99, 1), verdict=verdict,
+    )  # fmt: skip
+    assert taskdir.notes(dumps(taskdir.noted(notes)), "s") == notes
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"schema": 2}', '{"schema": 1, "began": "x"}'])
+def test_notes_that_are_none_are_an_error(text: str) -> None:
+    with pytest.raises(FormatError):
+        taskdir.notes(text, "s")
