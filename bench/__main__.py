@@ -8,13 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from bench import classify, deaths, hook, journal, listing, many, notice, panes, startup, wrapper
+from bench import classify, deaths, hook, journal, listing, many, notice, panes, sessions, startup, wrapper
 from bench.idle import Idle
 from bench.stage import Stage
 from bench.table import Row, render
 from bench.waiting import now
 
-LIMIT = 350
+LIMIT = 540
 """Seconds after which what has been measured so far must do."""
 KEPT = "build/bench.json"
 
@@ -43,6 +43,7 @@ def main() -> int:
             tell(rows, "a hook", lambda: hook.rows(stage))
             tell(rows, "the journal", lambda: journal.rows(stage))
             tell(rows, "looks at panes", lambda: panes.rows(stage))
+            tell(rows, "sessions under a monitor", lambda: sessions.rows(stage))
             tell(rows, "idle shims and wrappers", lambda: crowd(rows, stage))
         except TimeUpError:
             rows.append(Row(f"the rest: not done within {LIMIT} s", None, goal="measured"))

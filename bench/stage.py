@@ -55,14 +55,14 @@ class Stage:
         os.mkdir(path, 0o700)
         return path
 
-    def start(self, *command: str, **popen: Any) -> subprocess.Popen[bytes]:
-        """Start a command; its output comes through a pipe."""
+    def start(self, *command: str, more: dict[str, str] | None = None, **popen: Any) -> subprocess.Popen[bytes]:
+        """Start a command, with more in its environment; its output comes through a pipe."""
         how: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.DEVNULL,
         } | popen
-        return subprocess.Popen(command, env=self.env, cwd=self.root, bufsize=0, text=False, **how)
+        return subprocess.Popen(command, env=self.env | (more or {}), cwd=self.root, bufsize=0, text=False, **how)
 
     def time(self, *command: str) -> float:
         """Seconds that a command takes from start to end, output thrown away. One that fails is no measure."""

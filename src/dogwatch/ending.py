@@ -28,12 +28,17 @@ ENDINGS: dict[int, str] = {
 class Tree:
     """Everything below a shim. It is our child or becomes it when its parent dies: no pid here is another's."""
 
-    def __init__(self) -> None:
+    def __init__(self, spare: list[str]) -> None:
         self.told: set[int] = set()
+        self.spare = spare
+        """In command lines of what others need too."""
+        self.spared: list[int] = []
 
     def pids(self, work: int, helper: int) -> list[int]:
         """All that is ours to end. A job that the work started with `run -d` has a shim of its own and outlives us."""
-        found = proc.descendants(os.getpid(), besides=helper, jobs=False)
+        found = proc.descendants(os.getpid(), besides=helper, jobs=False, spare=self.spare)
+        if self.spare:
+            self.spared = [pid for pid in proc.descendants(os.getpid()) if proc.is_shared(pid, self.spare)]
         if work and work not in found:  # it looks like a shim until it has become the command
             found.append(work)
         return found

@@ -38,7 +38,7 @@ def listen() -> tuple[int, set[int]]:
 def fork_work(spec: dict[str, Any], ignored: set[int], *, keep: bool) -> tuple[int, int, int]:
     """Fork the work. Returns its pid, the gate to write to, and a pipe that closes on exec or says why not.
 
-    With ``keep`` its streams stay open here, for another attempt.
+    With ``keep`` its streams stay open here.
     """
     held, gate = os.pipe()
     exec_pipe, told = os.pipe()
@@ -76,6 +76,26 @@ def fork_judge(command: list[str]) -> tuple[int, int]:
         os.close(null)
 
 
+def run_beside(command: list[str], environment: dict[str, str] | None = None, said: bytes = b"") -> int:
+    """Start what nobody waits for, with a little to read: its own session, no terminal, nothing of ours open.
+
+    Returns its pid; OSError when it cannot be run.
+    """
+    null = os.open(os.devnull, os.O_RDWR)
+    reading, writing = os.pipe()
+    actions = [(os.POSIX_SPAWN_DUP2, reading if said else null, 0), *((os.POSIX_SPAWN_DUP2, null, fd) for fd in (1, 2))]
+    try:
+        os.set_blocking(writing, False)
+        os.write(writing, said)
+        return os.posix_spawn(
+            command[0], command, os.environ if environment is None else environment, file_actions=actions,
+            setsid=True, setsigmask=(), setsigdef=HEARD,
+        )  # fmt: skip
+    finally:
+        for fd in (null, reading, writing):
+            os.close(fd)
+
+
 def become_work(spec: dict[str, Any], ignored: set[int], held: int, told: int) -> None:
     """In the child: its own session, or on a terminal its own foreground group; then the gate; then the command."""
     try:
@@ -93,11 +113,26 @@ def become_work(spec: dict[str, Any], ignored: set[int], held: int, told: int) -
         os.chdir(spec["cwd"])
         for target, fd in enumerate(spec["stdio"]):
             os.dup2(fd, target)
+        for fd in spec["leases"]:  # held by all that the work leaves, however the shim ends
+            os.set_inheritable(fd, True)
         os.execvpe(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606
     except OSError as error:
         os.write(told, str(error.errno).encode())
     finally:
         os._exit(127)
+
+
+def calm_terminal() -> None:
+    """Take back what an agent that was killed had asked of its terminal: mouse, pastes and the focus, no cursor.
+
+    A tmux server (3.3a) crashes when somebody attaches to a dead pane that still wants to hear of the focus (tried).
+    """
+    try:
+        fd = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        os.write(fd, b"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[?25h")
+        os.close(fd)
+    except OSError:
+        pass  # the terminal is gone
 
 
 def take_terminal(fd: int) -> None:

@@ -16,6 +16,13 @@ SHIM = ["-I", "-S", "-c", "import sys; sys.path.append(sys.argv[1]); from dogwat
 """What a Python interpreter is given to become a shim, before the directory that holds this package."""
 KEEPER = [*SHIM[:3], "import sys; sys.path.append(sys.argv[1]); from dogwatch.loops.adopted import main; main()"]
 """The same for the keeper of work that somebody else started."""
+ENTERING = [*SHIM[:3], "import sys; sys.path.append(sys.argv[1]); from dogwatch.entering import main; main()"]
+"""The same for what becomes the shim of a session, in its pane."""
+CAPTURING = [*SHIM[:3], "import sys; sys.path.append(sys.argv[1]); from dogwatch.capturing import main; main()"]
+"""The same for who writes down what a pane shows."""
+_MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from dogwatch.cli.main import main; sys.exit(main())"
+BESIDE = ["-P", "-c", _MAIN]
+"""The same for those who judge and tell beside the work; nothing is imported from where it runs."""
 PAGE = 4096
 TICKS = float(os.sysconf("SC_CLK_TCK"))
 
@@ -81,13 +88,15 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def descendants(pid: int, *, besides: int = 0, jobs: bool = True) -> list[int]:
-    """Everything below a process; without ``jobs``, not what it started as jobs of their own."""
+def descendants(pid: int, *, besides: int = 0, jobs: bool = True, spare: list[str] | tuple[str, ...] = ()) -> list[int]:
+    """All below a process but who judges and tells; without ``jobs``, not what it started as jobs of their own."""
     found: list[int] = []
     todo = [pid]
+    others = (BESIDE,) if jobs else (BESIDE, SHIM, KEEPER)
     while todo:
         for child in children(todo.pop()):
-            if child != besides and (jobs or not is_shim(child)):
+            words = _arguments(child)
+            if child != besides and not _begin(words, others) and not _name(words, spare):
                 found.append(child)
                 todo.append(child)
     return found
@@ -95,10 +104,27 @@ def descendants(pid: int, *, besides: int = 0, jobs: bool = True) -> list[int]:
 
 def is_shim(pid: int) -> bool:
     """Whether a process keeps a job: then it, and what is below it, is that job's, not its starter's."""
+    return _begin(_arguments(pid), (SHIM, KEEPER))
+
+
+def is_shared(pid: int, spare: list[str] | tuple[str, ...]) -> bool:
+    """Whether a process is one that others need too: one of these stands in its command line."""
+    return bool(spare) and _name(_arguments(pid), spare)
+
+
+def _arguments(pid: int) -> list[str]:
     try:
-        return read_text(f"/proc/{pid}/cmdline").split("\0")[1:5] in (SHIM, KEEPER)
+        return read_text(f"/proc/{pid}/cmdline").split("\0")[1:]
     except OSError:
-        return False
+        return []
+
+
+def _begin(words: list[str], programs: tuple[list[str], ...]) -> bool:
+    return any(words[: len(program)] == program for program in programs)
+
+
+def _name(words: list[str], spare: list[str] | tuple[str, ...]) -> bool:
+    return any(sign in " ".join(words) for sign in spare)
 
 
 def cpu_of(fields: list[str], *, own: bool) -> float:

@@ -20,10 +20,11 @@ import time
 from dogwatch import proc
 from dogwatch.asking import Question
 from dogwatch.ending import ENDINGS, Tree, how_it_ended
-from dogwatch.forking import fork_work, listen
+from dogwatch.forking import calm_terminal, fork_work, listen
 from dogwatch.lean import dumps, lasting, make_durable, write_atomic
 from dogwatch.movement import Movement
-from dogwatch.noting import Notebook, quietly
+from dogwatch.noting import Notebook, opened, quietly
+from dogwatch.telling import Voice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Shim:
         self.cannot_start = 0
         self.stopping: tuple[str, str] | None = None
         self.term_at = self.kill_at = self.give_up_at = NEVER
-        self.below = Tree()
+        self.below = Tree(spec["head"].get("spare", []))
         self.clearing = False
         """What a failed attempt left is being ended, so that the next one is alone."""
         self.between = False
@@ -79,24 +80,9 @@ class Shim:
         """How the last attempt ended, if that is to be the end of it all."""
 
         self.question = Question(spec["decide"], self.moves)
-
-        self.record: dict[str, Any] = {
-            **spec["head"],
-            "host": os.uname().nodename,
-            "boot": proc.boot_id(),
-            "pidns": proc.pid_namespace(),
-            "started": time.time(),
-            "started_mono": self.started,
-            "attempt_mono": self.started,
-            "next_mono": None,
-            "attempts": [],
-            "shim": {"pid": os.getpid(), "start": proc.start_time(os.getpid())},
-            "work": None,
-            "states": [["starting", time.time()]],
-            "notes": [],
-            "end": None,
-        }
+        self.record = opened(spec["head"], self.started)
         self.notes = Notebook(spec["dir"], self.record)
+        self.voice = Voice(self.notes, spec["control"], spec["tell"])
 
     # Starting
 
@@ -109,7 +95,7 @@ class Shim:
         try:
             self.begin()
         except OSError as error:  # a full or read-only disk: the gate stays shut, the work never ran
-            self.tell(f"refused\t{error.strerror}")
+            self.voice.say(f"refused\t{error.strerror}")
             return
         self.attend()
         while self.another():
@@ -119,7 +105,9 @@ class Shim:
     def begin(self) -> None:
         """Everything that must be on disk before the work may run."""
         self.spec["env"]["DOGWATCH_ATTEMPT"] = str(self.record["attempt"])
-        self.work, self.gate, self.exec_pipe = fork_work(self.spec, self.ignored, keep=self.retries > 0)
+        # A terminal that nobody has open any more is closed by tmux, and we would hear of that before we know the end.
+        keep = self.retries > 0 or self.record["pane"] is not None
+        self.work, self.gate, self.exec_pipe = fork_work(self.spec, self.ignored, keep=keep)
         self.record["work"] = {"pid": self.work, "start": proc.start_time(self.work)}
         self.notes.enter("working", save=False)
         self.notes.write_record()
@@ -184,7 +172,7 @@ class Shim:
         self.exec_pipe = -1
         self.cannot_start = int(said or 0)
         if not said:
-            self.tell(f"started\t{self.work}")
+            self.voice.say(f"started\t{self.work}")
 
     def on_signal(self, number: int) -> None:
         if number in ENDINGS:
@@ -263,9 +251,15 @@ class Shim:
             pid, status = os.waitpid(found.si_pid, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
             if pid == self.work:
                 self.on_work(status)
-            elif pid and pid == self.moves.helper and (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
+            elif os.WIFSTOPPED(status) or os.WIFCONTINUED(status):
+                continue
+            elif pid and pid == self.moves.helper:
                 self.moves.take_out(before)
                 self.on_answer()
+            elif pid in self.voice.tellers:
+                self.voice.tellers.remove(pid)
+                self.moves.take_out(before)
+                self.write_seen()
 
     def on_work(self, status: int) -> None:
         if os.WIFSTOPPED(status):
@@ -274,7 +268,7 @@ class Shim:
                 self.suspended_by_us |= self.spec["tty"]
                 self.notes.spool("suspended", signal=os.WSTOPSIG(status))
                 self.write_seen()  # whoever waits is woken by it
-                self.tell("suspended")
+                self.voice.say("suspended")
         elif os.WIFCONTINUED(status):
             self.resumed()
         else:
@@ -288,7 +282,7 @@ class Shim:
             self.suspended_at = None
             self.shift(gap)
             self.notes.spool("continued")
-            self.tell("continued")
+            self.voice.say("continued")
 
     # Asking the judge
 
@@ -325,13 +319,15 @@ class Shim:
         elif self.moves.stale_since is None:
             self.moves.stale_since = now
             self.notes.spool("stale", reason=reason, judged=judged, moved=moved)
-        if word == "stuck" and not self.moves.stuck:
+        if news := word == "stuck" and not self.moves.stuck:
             self.notes.spool("stuck", reason=reason, judged=judged, moved=moved, stale_since=self.moves.stale_since)
             self.moves.stuck = True
             self.notes.enter("stuck")
         self.write_seen()
         if what == "stop":
             self.stop("stuck", reason)
+        elif news:
+            self.voice.notify()
 
     def on_retry(self, seconds: float, reason: str, judged: float) -> None:
         if self.retry_at == NEVER:
@@ -341,7 +337,7 @@ class Shim:
             quietly(self.notes.write_record)
             following = self.record["attempt"] + 1
             self.notes.spool("retrying", attempt=following, in_s=seconds, reason=reason, judged=judged)
-            self.tell(f"retrying\t{reason}")
+            self.voice.say(f"retrying\t{reason}")
 
     def undecided(self, now: float, why: str) -> None:
         self.ask_at = now + max(60.0, self.stale)
@@ -394,7 +390,7 @@ class Shim:
             return False
         self.stopping = None
         self.term_at = self.kill_at = self.give_up_at = NEVER
-        self.below = Tree()
+        self.below = Tree(self.below.spare)
         if left := self.tree():
             self.notes.remark(
                 f"not tried again: {proc.command_name(left[0])} ({left[0]}) of the last attempt cannot be ended"
@@ -449,6 +445,8 @@ class Shim:
         if self.moves.helper:
             quietly(os.kill, self.moves.helper, signal.SIGKILL)
         end = self.last if self.last and not self.stopping else self.end(time.monotonic())
+        if self.record["pane"]:
+            calm_terminal()
         self.record["end"] = end | {"elapsed_s": round(time.monotonic() - self.started, 3)}
         self.notes.enter(end["state"], save=False)
         told = False
@@ -456,30 +454,23 @@ class Shim:
         for suffix, text in ((".json", dumps(self.record) + "\n"), (".status", status)):
             while not lasting(self.base + suffix, text):
                 if not told:
-                    self.tell_end(end)
+                    self.voice.say_end(end)
                     told = True
                 time.sleep(1.0)  # a full disk: the verdict waits here, the heart beats, nothing is lost
                 self.beat()
         self.notes.spool("ended", moved=self.moves.moments(), **self.record["end"])
         if not told:
-            self.tell_end(end)
+            self.voice.say_end(end)
+        self.voice.notify()
         for suffix in (".json", ".status"):
             quietly(make_durable, self.base + suffix)
 
     def end(self, now: float) -> dict[str, Any]:
-        return how_it_ended(self.status, self.cannot_start, self.stopping, now - self.attempt_started, self.tree())
-
-    # Telling
+        left = [*self.tree(), *self.below.spared]
+        return how_it_ended(self.status, self.cannot_start, self.stopping, now - self.attempt_started, left)
 
     def write_seen(self) -> None:
         self.notes.write_seen(self.moves.seen())
-
-    def tell(self, line: str) -> None:
-        """Speak to the `dogwatch run` that started us, if it still listens."""
-        quietly(os.write, self.spec["control"], (line + "\n").encode("utf-8", "replace"))
-
-    def tell_end(self, end: dict[str, Any]) -> None:
-        self.tell("\t".join(["ended", *(str(end[key]) for key in ("state", "exit_code", "signal", "reason"))]))
 
 
 def main() -> None:
@@ -489,6 +480,6 @@ def main() -> None:
     spec = marshal.loads(b"".join(parts))  # noqa: S302  # from our own parent, over a private pipe
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    for fd in {*spec["stdio"], spec["control"], spec["lock"]}:
+    for fd in {*spec["stdio"], *spec["leases"], spec["control"], spec["lock"]}:
         os.set_inheritable(fd, False)
     Shim(spec).run()

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.lab import installs, processes
-from tests.lab.homes import AGENTS, Place, Wish
+from tests.lab.homes import AGENTS, Launch, Place, Wish
 from tests.lab.pane import PATIENCE, AgentPane, Tmux
 from tests.lab.server import journal
 
@@ -66,6 +66,7 @@ class Lab:
         self._keeper: subprocess.Popen[str] | None = None
         self._network = ""
         self._count = 0
+        self._begun: list[subprocess.Popen[str]] = []
         self.mark = f"LAB_MARK={uuid.uuid4().hex}"
         self.root = Path()
         self.tmux = Tmux(Path())
@@ -110,6 +111,9 @@ class Lab:
         """End everything, and make sure."""
         if self._keeper is None:
             return
+        for begun in self._begun:
+            with begun:
+                begun.kill()
         keeper, self._keeper = self._keeper, None
         try:
             _, said = keeper.communicate(timeout=PATIENCE)
@@ -147,20 +151,10 @@ class Lab:
         wanted = Wish(**wish)
         if wanted.hooks == "log":
             wanted = Wish(**wish | {"hooks": f"{self.root / 'hook'} EVENT"})
-        install = installs.find(agent.partition("-")[0], version)
         self._count += 1
         session = f"{agent}-{self._count}"
-        home = home or self.root / session
-        place = Place(home, home / "work" / project, install)
-        place.cwd.mkdir(parents=True, exist_ok=True)
-        scratch = self.root / f"t{self._count}"
-        scratch.mkdir()
-        launch = AGENTS[agent](place, wanted)
-        node = os.path.dirname(shutil.which("node") or "/usr/bin/node")
-        environment = self._environment(
-            HOME=str(place.home), TMPDIR=str(scratch), TERM="tmux-256color", SHELL="/bin/bash",
-            PATH=f"{install.program.parent}:{node}:/usr/local/bin:/usr/bin:/bin",
-        ) | launch.env | dict(wanted.env)  # fmt: skip
+        place, launch, environment = self.settle(agent, wanted, home or self.root / session, project, version)
+        install = place.install
         pane_id = self.shell(session, environment, place.cwd, size)
         pane = AgentPane(
             tmux=self.tmux, pane_id=pane_id, session=session, agent=agent, version=install.version, home=place.home,
@@ -206,12 +200,38 @@ class Lab:
 
     def run(self, command: Sequence[str], *, timeout: float = 60.0, **env: str) -> subprocess.CompletedProcess[str]:
         """Run a command inside the namespace to its end."""
-        user = ["--user", "--preserve-credentials"] if self._rootless else []
-        enter = ["nsenter", "--target", str(self.keeper), *user, "--net", "--", *command]
         return subprocess.run(
-            enter, env=self._environment(**env), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-            timeout=timeout,
+            self._enter(command), env=self._environment(**env), stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, check=False, timeout=timeout,
         )  # fmt: skip
+
+    def begin(self, command: Sequence[str], **env: str) -> subprocess.Popen[str]:
+        """Start a command inside the namespace; its output can be read as it comes."""
+        begun = subprocess.Popen(
+            self._enter(command), env=self._environment(**env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self._begun.append(begun)
+        return begun
+
+    def _enter(self, command: Sequence[str]) -> list[str]:
+        user = ["--user", "--preserve-credentials"] if self._rootless else []
+        return ["nsenter", "--target", str(self.keeper), *user, "--net", "--", *command]
+
+    def settle(
+        self, agent: str, wanted: Wish, home: Path, project: str = "proj", version: str | None = None
+    ) -> tuple[Place, Launch, dict[str, str]]:
+        """A home for an agent, how it is started there, and the environment for that."""
+        place = Place(home, home / "work" / project, install := installs.find(agent.partition("-")[0], version))
+        place.cwd.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix="t", dir=self.root))
+        launch = AGENTS[agent](place, wanted)
+        node = os.path.dirname(shutil.which("node") or "/usr/bin/node")
+        environment = self._environment(
+            HOME=str(place.home), TMPDIR=str(scratch), TERM="tmux-256color", SHELL="/bin/bash",
+            PATH=f"{install.program.parent}:{node}:/usr/local/bin:/usr/bin:/bin",
+        ) | launch.env | dict(wanted.env)  # fmt: skip
+        return place, launch, environment
 
     def _environment(self, **more: str) -> dict[str, str]:
         mark, _, value = self.mark.partition("=")

@@ -32,7 +32,9 @@ records = st.builds(
     Record, st.just("n"), st.just("r"), st.just(("x",)), st.just("/"), st.sampled_from([PATIENT, STRICT]),
     moments, moments, who, who, st.just(()), st.none() | ends, st.just({}), st.integers(1, 3), moments,
     st.none() | moments, st.integers(0, 3), st.floats(0, 600),
-    st.lists(st.builds(Attempt, st.integers(1, 3), ends), max_size=3).map(tuple), st.none(), st.none(),
+    st.lists(st.builds(Attempt, st.integers(1, 3), ends), max_size=3).map(tuple), st.none(), st.none(), st.just(""),
+    st.sampled_from(["job", "session"]), st.just(""), st.none(), st.just(""), st.just(""), st.just(()),
+    st.just(()),
 )  # fmt: skip
 notes = st.builds(
     Seen, st.just("r"), st.just("b"), moments, st.none() | moments, st.booleans(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from dogwatch.agents.starting import Starting
 from dogwatch.model.session import SOURCES, Task
 from dogwatch.model.turns import Presence, Said
 from dogwatch.model.value import Value
@@ -45,6 +46,24 @@ class Rule(Value):
     """First version that this holds for, and the first that it does not."""
 
 
+class Typing(Value):
+    """Where a prompt is typed, and how one sees what stands there."""
+
+    box: str
+    """The region."""
+    empty: re.Pattern[str]
+    """How that reads, without what is dim in it, while nothing has been typed."""
+    frame: re.Pattern[str]
+    """What is drawn around the text."""
+    folded: re.Pattern[str] | None
+    """What stands for a long text: how many `lines`, how many `more` than one, how many `chars`."""
+    unless: tuple[tuple[str, re.Pattern[str]], ...]
+    """While one of these texts matches, what is typed goes elsewhere."""
+    submit: str = "Enter"
+    clear: tuple[str, ...] = ("C-u", "BSpace")
+    """Keys that take out a line before the cursor, and join what is left to the line above."""
+
+
 class Detector(Value):
     agent: str
     title: str
@@ -64,6 +83,10 @@ class Detector(Value):
     """Sources of events that tell of every end of a turn, failed and interrupted ones too."""
     regions: tuple[Region, ...]
     rules: tuple[Rule, ...]
+    typing: Typing | None = None
+    """None where nobody has looked at how it takes a prompt."""
+    start: Starting | None = None
+    """None where nobody has looked at how it is started."""
 
 
 CARRIERS = frozenset(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dogwatch.agents.detector import Detector, Region, Rule, numbered
+from dogwatch.agents.detector import Detector, Region, Rule, Typing, numbered
+from dogwatch.agents.starting import CONVERSATION, MODEL, Starting
 from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
 from dogwatch.model.session import SOURCES, TURNS
@@ -13,10 +14,14 @@ REPORTED = ("state", "api", "hook", "transcript")
 """Sources whose words come from reports; their texts are named `source.word`."""
 PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
 NEVER = (1 << 30,)
-KEYS = ("agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule")
+KEYS = ("agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start")
 KEYS_OF_PROCESS = ("names", "not", "variables")
 KEYS_OF_REGION = ("name", "in", "match", "above", "below", "without", "else", "flat")
 KEYS_OF_RULE = ("name", "source", "turn", "detail", "priority", "when", "not", "versions")
+KEYS_OF_TYPING = ("box", "empty", "frame", "folded", "not", "submit", "clear")
+KEYS_OF_START = ("command", "model", "named", "resume", "headless", "daemons", "without")
+SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION))
+KEY = re.compile(r"(?:[CMS]-)*\w+")
 
 
 def read(text: str, path: str, shared: tuple[Rule, ...] = ()) -> Detector:
@@ -56,6 +61,7 @@ class _File(TomlFile):
             version=self.regex(version, (), "version") if version else None,
             noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
             firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
+            typing=self.typing(data, texts), start=self.start(data),
         )  # fmt: skip
 
     def region(self, data: Table, nth: int, earlier: set[str]) -> Region:
@@ -90,6 +96,41 @@ class _File(TomlFile):
         )  # fmt: skip
         if not made.when:
             raise self.wrong("a rule needs `when`", at)
+        return made
+
+    def typing(self, data: Table, texts: set[str]) -> Typing | None:
+        if "typing" not in data:
+            return None
+        at = ("typing",)
+        table = self.table(data, "typing", ())
+        self.known(table, at, KEYS_OF_TYPING)
+        box, folded = self.string(table, "box", at), self.string(table, "folded", at, "")
+        if box not in texts:
+            raise self.wrong(f"there is no region {box!r}", at, "box")
+        made = Typing(
+            box=box, empty=self.regex(self.string(table, "empty", at), at, "empty"),
+            frame=self.regex(self.string(table, "frame", at), at, "frame"),
+            folded=self.regex(folded, at, "folded") if folded else None,
+            unless=self.conditions(table, "not", at, texts),
+            submit=self.string(table, "submit", at, Typing._field_defaults["submit"]),
+            clear=self.strings(table, "clear", at) or Typing._field_defaults["clear"],
+        )  # fmt: skip
+        if odd := [key for key in (made.submit, *made.clear) if not KEY.fullmatch(key)]:
+            raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
+        return made
+
+    def start(self, data: Table) -> Starting | None:
+        if "start" not in data:
+            return None
+        at = ("start",)
+        table = self.table(data, "start", ())
+        self.known(table, at, KEYS_OF_START)
+        made = Starting(**{key: self.strings(table, key, at) for key in KEYS_OF_START})
+        if not made.command:
+            raise self.wrong("command must name a program", at, "command")
+        for key, sign in SIGNS:
+            if getattr(made, key) and not any(sign in part for part in getattr(made, key)):
+                raise self.wrong(f"{key} must hold {sign}", at, key)
         return made
 
     def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterable
+
 from dogwatch.agents.detector import Detector, Texts, hear, is_agent, newer_than_tested, presence, regions, untested
 from dogwatch.formats.transcripts.clock import clock
+from dogwatch.formats.visible import visible
 from dogwatch.model.session import Running, Sighting, Task
 from dogwatch.model.turns import Presence, Said, SessionFacts
 
+LONGEST = 60
 GROWS = ("size", "tokens", "event", "open", "count", "latest")
 """Words of a report that change when the work goes on."""
 
@@ -21,18 +26,34 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     if newer_than_tested(detector, release):
         notes.append(f"drift: {detector.title} {release} {untested(detector)}")
     still = [row for row in sighting.rows if row.strip() and not detector.noise.search(row)]
-    progress = {"text": str(hash(tuple(still))), "tools": ",".join(str(task.pid) for task in tools)}
+    progress = {"text": _sum(still), "tools": ",".join(str(task.pid) for task in tools)}
     for report in sighting.reports:
         progress |= {f"{report.source} {word}": report.words[word] for word in GROWS if word in report.words}
-    life = {"screen": str(hash(sighting.rows)), "title": sighting.pane.title}
+    life = {"screen": _sum(sighting.rows), "title": sighting.pane.title}
     if shown := clock(texts.get("footer", "").split("\n")):
         life["clock"] = shown
     return SessionFacts(
         name=name, agent=detector.title, now=sighting.now, wall=sighting.wall, said=_said(detector, sighting, texts),
         there=there, progress=progress, life=life,
         tool_cpu_s=sum(task.cpu_s for task in tools), tool_io=sum(task.io for task in tools),
+        tool=_tool(sighting, tools),
         started=running.started if running else None, notes=tuple(notes),
     )  # fmt: skip
+
+
+def _tool(sighting: Sighting, tools: list[Task]) -> str:
+    """What the transcript says is open, with the last process that was started for it."""
+    named = next(
+        (each.words["open"] for each in sighting.reports if each.source == "transcript" and each.words.get("open")), ""
+    )
+    line = visible(" ".join(tools[-1].args) or tools[-1].name) if tools else ""
+    shown = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return f"{named} ({shown})" if named and shown else named or shown
+
+
+def _sum(rows: Iterable[str]) -> str:
+    """Differs when the rows do, and is the same for whoever watches after us."""
+    return str(zlib.crc32("\n".join(rows).encode("utf-8", "surrogatepass")))
 
 
 def ask(detector: Detector, sighting: Sighting) -> tuple[tuple[Said, ...], Presence]:
@@ -71,8 +92,13 @@ def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
 
 
 def tools_of(detector: Detector, sighting: Sighting, there: Presence) -> list[Task]:
-    """Processes below the agent's that are not the agent itself: agents start themselves again, or by a launcher."""
-    parents = {task.pid: task.parent for task in sighting.tasks}
+    """Processes below the agent's that are not the agent itself: agents start themselves again, or by a launcher.
+
+    Nor daemons that it shares with other sessions: what they do is nobody's turn.
+    """
+    shared = detector.start.daemons if detector.start else ()
+    daemons = {task.pid for task in sighting.tasks if any(sign in " ".join(task.args) for sign in shared)}
+    parents = {task.pid: task.parent for task in sighting.tasks if task.pid not in daemons}
 
     def below(pid: int) -> bool:
         while (pid := parents.get(pid, 0)) and pid != there.pid:

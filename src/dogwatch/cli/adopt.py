@@ -21,8 +21,10 @@ def main(options: Options) -> int:
     for fd in (0, 1, 2):
         ensure_open(fd)
     pid, directory = _pid(options), options.text("--dir")
+    if options.names and options.names[0].startswith("%"):
+        return _pane(options)
     if (pid is None) == (directory is None):
-        raise UsageError("what is to be adopted? --pid P for a process, or --dir D for the steps of a directory")
+        raise UsageError("what is to be adopted? --pid P, %PANE for an agent in tmux, or --dir D for steps")
     looker, may_stop = Looker(places.directory(), _policy(options)), options.flag("--stop")
     if pid is not None:
         if options.names:
@@ -30,6 +32,26 @@ def main(options: Options) -> int:
         _show(adopt.process(looker, pid, options.text("--name"), may_stop=may_stop), looker, options)
         return 0
     return _steps(options, looker, os.path.realpath(str(directory)), may_stop=may_stop)
+
+
+def _pane(options: Options) -> int:
+    from dogwatch.cli import panes as watched  # a process does not pay for tmux and detectors
+
+    if len(options.names) > 1 or options.flag("--pid") or options.flag("--dir"):
+        raise UsageError("a pane is adopted alone: dogwatch adopt %3 --name api")
+    looker, target = Looker(places.directory(), _policy(options)), options.names[0]
+    panes = watched.watchers(options)[0]
+    try:
+        looked = panes.look(target)
+        if looked.trouble:
+            raise RefusedError(looked.trouble)
+        if not looked.seen:
+            raise RefusedError(f"no agent in pane {target} there; `dogwatch ls --panes` lists them")
+        name, may_stop = options.text("--name"), options.flag("--stop")
+        _show(adopt.session(looker, panes, looked.seen[0], name, may_stop=may_stop), looker, options)
+    finally:
+        panes.close()
+    return 0
 
 
 def _steps(options: Options, looker: Looker, directory: str, *, may_stop: bool) -> int:

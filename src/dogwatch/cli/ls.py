@@ -19,7 +19,12 @@ def main(options: Options) -> int:
         return _panes(options)
     shown = 0
     for directory in _directories(options):
-        verdicts = look_at_all(Looker(directory, settings.lazily(options), brief=True))
+        looker = Looker(directory, settings.lazily(options), brief=True)
+        verdicts = look_at_all(looker)
+        if any(verdict.kind == "session" for verdict in verdicts):
+            from dogwatch.loops import sessions  # a listing of jobs does not pay for tmux and detectors
+
+            verdicts = sessions.seen(looker, verdicts, looker.policy)
         if options.flag("--json"):
             for verdict in verdicts:
                 print(say.as_json(verdict))

@@ -136,6 +136,8 @@ def _files(found: History, run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _policy(policy: Policy) -> str:
+    if not policy.progress:
+        return f"{policy.name}: its silence is judged from its pane and its own files, by whoever watches it"
     stuck = f"suspected after {in_words(policy.stale_s)} without {', '.join(policy.progress)}"
     done = "then stopped" if policy.on_stuck == "stop" else "which is reported"
     ends = f"ended after {in_words(policy.timeout_s)}" if policy.timeout_s is not None else "no timeout"

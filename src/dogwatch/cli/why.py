@@ -20,6 +20,10 @@ def main(options: Options) -> int:
     looker = settings.looker(options)
     for name in settings.named(options):
         verdict = looker.verdict(name)
+        if verdict.kind == "session":
+            from dogwatch.loops import sessions  # a job does not pay for tmux and detectors
+
+            verdict = sessions.seen(looker, [verdict], looker.policy)[0]
         if hidden := files.hides_events(looker.directory):
             note = Evidence("events", f"{hidden}; looked at every 2 s instead")
             verdict = verdict._replace(against=(*verdict.against, note))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Adopted, Attempt, Beat, Breaker, End, Identity, Record, Result, Seen, Source
+from dogwatch.model.facts import Adopted, Attempt, Beat, Breaker, End, Identity, Record, Result, Seat, Seen, Source
 from dogwatch.model.policy import PROGRESS_SOURCES, Policy
 from dogwatch.model.verdict import FINAL
 
 SCHEMA = 1
-SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat")
+SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat", "conversation", "watch")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -93,6 +93,7 @@ def record(text: str) -> Record:
             notes=found.texts("notes"),
             end=None if found.get("end", dict, type(None)) is None else _end(found.inner("end")),
             env=found.inner("env").strings(),
+            notify=found.text("notify") if "notify" in found.found else "",
             **_later(found),
         )
     except (ValueError, RecursionError) as error:
@@ -118,7 +119,21 @@ def _later(found: _Fields) -> dict[str, Any]:
         "adopted": adopted and Adopted(
             adopted.text("dir"), adopted.text("name"), bool(adopted.get("stop", bool)), adopted.text("log")
         ),
+        **_session(found),
     }  # fmt: skip
+
+
+def _session(found: _Fields) -> dict[str, Any]:
+    """What only the records of agents have."""
+    pane = found.perhaps("pane")
+    return {
+        "kind": found.text("kind"),
+        "agent": found.text("agent") if found.found.get("agent") else "",
+        "pane": pane and Seat(pane.texts("server"), pane.text("id"), pane.text("session"), pane.text("life")),
+        "conversation": found.text("conversation") if found.found.get("conversation") else "",
+        "again": found.text("again") if found.found.get("again") else "",
+        **{key: found.texts(key) for key in ("options", "spare") if key in found.found},
+    }
 
 
 def _identity(place: tuple[str, str, str], found: _Fields) -> Identity:

@@ -9,7 +9,7 @@ import sys
 import time
 
 from dogwatch import proc
-from dogwatch.model.facts import Adopted, Breaker
+from dogwatch.model.facts import Adopted, Breaker, Seat
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 
@@ -17,7 +17,6 @@ SCHEMA = 1
 MARK = "DOGWATCH_"
 PR_SET_CHILD_SUBREAPER = 36
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DECIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from dogwatch.cli.main import main; sys.exit(main())"
 
 
 class Job(Value):
@@ -35,11 +34,23 @@ class Job(Value):
     breaker: Breaker | None = None
     again: str = ""
     """The run that this one repeats."""
+    notify: str = ""
+    """The project whose settings say who is told how it went; empty where nobody is."""
     adopted: Adopted | None = None
     """Set for work that somebody else started: then it is kept and not run, and the next two tell of it."""
     work: tuple[int, int] = (0, 0)
     """Pid and start time."""
     notes: tuple[str, ...] = ()
+    agent: str = ""
+    pane: Seat | None = None
+    """Set for a session; then the shim runs in that pane."""
+    conversation: str = ""
+    options: tuple[str, ...] = ()
+    spare: tuple[str, ...] = ()
+    """In command lines of what the work may start and others need too: it is not ended with it."""
+    without: tuple[str, ...] = ()
+    """Variables of ours that the work does not get."""
+    attempt: int = 1
 
 
 class Shim(Value):
@@ -61,6 +72,12 @@ def shim_command() -> list[str]:
 
 def keeper_command() -> list[str]:
     return [sys.executable, *proc.KEEPER, ROOT]
+
+
+def teller_command(directory: str, name: str = "", run: str = "") -> list[str]:
+    """What delivers notices, and before that looks at a job, if one is named, and tells what became of it."""
+    found = [sys.executable, *proc.BESIDE, ROOT, "_tell", "--dir", directory]
+    return [*found, "--run", run, name] if name else found
 
 
 def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None) -> Shim:
@@ -103,23 +120,26 @@ def unmarked() -> dict[str, str]:
 
 
 def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:
+    inherited = {key: value for key, value in os.environ.items() if key not in job.without}
     marks = {f"{MARK}DIR": job.directory, f"{MARK}NAME": job.name, f"{MARK}RUN": job.run}
     return {
         "dir": job.directory,
         "name": job.name,
         "argv": job.command,
         "cwd": job.cwd,
-        "env": {**os.environ, **job.env, **marks},
-        "decide": [sys.executable, "-P", "-c", DECIDE, ROOT, "_decide", job.name, "--dir", job.directory],
+        "env": {**inherited, **job.env, **marks},
+        "decide": [sys.executable, *proc.BESIDE, ROOT, "_decide", job.name, "--dir", job.directory],
+        "tell": teller_command(job.directory, job.name, job.run) if job.notify else None,
         "stdio": list(stdio),
         "control": control,
         "lock": lease,
         "tty": tty,
+        "leases": [],
         "work": job.work,
         "notes": list(job.notes),
         "head": {
             "schema": SCHEMA,
-            "kind": "job",
+            "kind": "session" if job.pane else "job",
             "name": job.name,
             "run": job.run,
             "command": job.command,
@@ -132,9 +152,12 @@ def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int
             "breaker": job.breaker._asdict() if job.breaker else None,
             "again": job.again or None,
             "adopted": job.adopted._asdict() if job.adopted else None,
-            "attempt": 1,
-            "agent": None,
-            "pane": None,
-            "conversation": None,
+            "attempt": job.attempt,
+            **({"notify": job.notify} if job.notify else {}),
+            "agent": job.agent or None,
+            "pane": job.pane._asdict() if job.pane else None,
+            "conversation": job.conversation or None,
+            **({"options": list(job.options)} if job.options else {}),
+            **({"spare": list(job.spare)} if job.spare else {}),
         },
     }

@@ -42,18 +42,23 @@ def signal_exactly(pid: int, start: int, number: int) -> bool:
     return True
 
 
-def end_tree(roots: Callable[[], dict[int, int]], patience: float = KILL_AFTER) -> list[int]:
+def end_tree(
+    roots: Callable[[], dict[int, int]], patience: float = KILL_AFTER, spare: tuple[str, ...] = ()
+) -> list[int]:
     """End processes and all below them: TERM, then KILL, until none is left. Returns what could not be ended.
 
     ``roots`` gives pids with the start times of those who are meant, so that nobody who has such a pid by now is
     touched, nor what is below him. It is asked again each round: what ends may leave orphans that only it can find.
+    What has one of ``spare`` in its command line serves others too and is left.
     """
     known: dict[int, int] = {}
     deadline = time.monotonic() + patience
     give_up = deadline + patience
     while True:
         for root in [pid for pid, start in roots().items() if proc.start_time(pid) == start]:
-            for pid in (root, *proc.descendants(root, jobs=False)):
+            if proc.is_shared(root, spare):
+                continue
+            for pid in (root, *proc.descendants(root, jobs=False, spare=spare)):
                 start = proc.start_time(pid)
                 if pid not in known and start:
                     known[pid] = start

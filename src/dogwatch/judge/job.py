@@ -240,7 +240,8 @@ def _verdict(
         done = "" if facts.beat.progress is None else f" ({facts.beat.progress:.0%} done)"
         evidence = (*evidence, Evidence("the work says", f"{facts.beat.note}{done}".strip()))
     return Verdict(
-        name=facts.name, kind="job", state=state, final=state in FINAL, reason=reason, process=process,
+        name=facts.name, kind=facts.record.kind if facts.record else "job", state=state, final=state in FINAL,
+        reason=reason, process=process,
         progress="unknown", elapsed_s=facts.elapsed_s, log=facts.log, beat=facts.beat,
         evidence=evidence, against=(*against, *notes, *troubles),
     )  # fmt: skip

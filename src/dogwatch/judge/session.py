@@ -47,7 +47,7 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
     )  # fmt: skip
     verdict = _said(facts, turn, since, watched=memory is not None)
     if turn.turn == "working" and memory is not None:
-        verdict, kept = _progress(verdict, kept, facts.now, policy)
+        verdict, kept = _progress(verdict, kept, facts, policy)
     return verdict, kept
 
 
@@ -113,7 +113,10 @@ def _moved(
     return found, (cpu, io, facts.now, facts.now if busy or fresh else last)
 
 
-def _progress(verdict: Verdict, memory: SessionMemory, now: float, policy: Policy) -> tuple[Verdict, SessionMemory]:
+def _progress(
+    verdict: Verdict, memory: SessionMemory, facts: SessionFacts, policy: Policy
+) -> tuple[Verdict, SessionMemory]:
+    now = facts.now
     progress = {name: moved for name, moved in memory.moved.items() if name.startswith("progress")}
     last = max([memory.since, memory.tools[3], *(moved.at for moved in progress.values())])
     alive = max([moved.at for moved in memory.moved.values() if moved.ever], default=now)
@@ -135,6 +138,8 @@ def _progress(verdict: Verdict, memory: SessionMemory, now: float, policy: Polic
     since = now if memory.stale_since is None else memory.stale_since
     word = "frozen" if frozen else "stalled"
     what = f"nothing on its screen moves, for {in_words(still)}" if frozen else f"no progress for {in_words(silent)}"
+    if facts.tool:
+        what = f"{what}; the open tool call is {facts.tool}"
     memory = memory._replace(stale_since=since)
     if now - since >= policy.grace_s:
         reason = f"{what} (grace {in_words(policy.grace_s)} over)"

@@ -7,16 +7,24 @@ import signal
 
 from dogwatch.formats import names
 from dogwatch.hands import spawn
+from dogwatch.hands.panes import PaneHand
 from dogwatch.judge import job
+from dogwatch.loops import notify
 from dogwatch.loops.look import Looker
 from dogwatch.loops.start import claim
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Adopted, Alive, JobFacts
-from dogwatch.model.policy import Policy
+from dogwatch.model.policy import SESSION, Policy
 from dogwatch.model.value import Value
 from dogwatch.senses import strangers
 from dogwatch.senses.strangers import Stranger
 from dogwatch.store import places, sentinels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from dogwatch.loops.panes import Panes, Seen
 
 
 class Kept(Value):
@@ -34,6 +42,25 @@ def process(looker: Looker, pid: int, name: str | None, *, may_stop: bool) -> Ke
         if name is None:  # the same for the same process: whoever adopts it twice is told
             name = f"{names.from_command(found.command[0], '')}{pid}"
         return _keep(looker, found, name, Adopted("", "", may_stop, found.log))
+    finally:
+        os.close(found.pidfd)
+
+
+def session(looker: Looker, panes: Panes, seen: Seen, name: str | None, *, may_stop: bool) -> Kept:
+    """Adopt an agent with the pane that it runs in. It stays where it is; its conversation is known if it tells."""
+    pane, known = seen.sighting.pane, panes.known[seen.sighting.pane.id]
+    found = strangers.meet(known.process[0])
+    try:
+        if found.start != known.process[1]:
+            raise RefusedError(f"the agent in {pane.id} has just ended")
+        talks = [talk for report in seen.sighting.reports if (talk := report.words.get("conversation", ""))]
+        start = known.detector.start
+        seat = PaneHand(pane.server).seat(pane.id)
+        return _keep(
+            looker, found._replace(blind={}), name or pane.session, Adopted("", "", may_stop, ""),
+            agent=known.detector.agent, pane=seat, conversation=talks[0] if talks else "", policy=SESSION,
+            spare=start.daemons if start else (),
+        )  # fmt: skip
     finally:
         os.close(found.pidfd)
 
@@ -82,13 +109,14 @@ def _why_not(facts: JobFacts) -> str:
     return "" if isinstance(facts.shim, Alive) else verdict.reason
 
 
-def _keep(looker: Looker, found: Stranger, name: str, adopted: Adopted) -> Kept:
+def _keep(looker: Looker, found: Stranger, name: str, adopted: Adopted, **more: Any) -> Kept:
     if adopted.stop:
         _may_signal(found, adopted.dir)
-    policy, notes = _seen_of(found, looker.policy)
+    policy, notes = (more.pop("policy"), ()) if "policy" in more else _seen_of(found, looker.policy)
     job = spawn.Job(
         directory=looker.directory, name=names.check(name), run=spawn.new_run(), command=found.command, cwd=found.cwd,
         env={}, policy=policy, foreground=False, adopted=adopted, work=(found.pid, found.start), notes=notes,
+        notify=notify.configured(places.project(os.getcwd())), **more,
     )  # fmt: skip
     lease = claim(job.directory, job.name, looker)
     try:

@@ -21,6 +21,7 @@ from dogwatch import proc
 from dogwatch.ending import ENDINGS, how_it_ended
 from dogwatch.forking import listen
 from dogwatch.hands import stop as hand
+from dogwatch.hands import tell
 from dogwatch.judge import job, keeping
 from dogwatch.lean import dumps, lasting, make_durable, write_atomic
 from dogwatch.loops.keeper import Keeper, noted
@@ -31,7 +32,7 @@ from dogwatch.loops.witness import Witness
 from dogwatch.model.facts import Adopted, Identity, Seen, Source
 from dogwatch.model.policy import Policy
 from dogwatch.model.words import in_words, signal_name
-from dogwatch.noting import Notebook, quietly
+from dogwatch.noting import Notebook, opened, quietly
 from dogwatch.store import places
 
 TYPE_CHECKING = False
@@ -51,6 +52,7 @@ class Keeping:
         head = spec["head"]
         self.control: int = spec["control"]
         self.pidfd: int = spec["stdio"][0]
+        self.teller: list[str] | None = spec["tell"]
         self.name: str = spec["name"]
         self.base = f"{spec['dir']}/{self.name}"
         self.policy = Policy(**{**head["policy"], "progress": tuple(head["policy"]["progress"])})
@@ -65,12 +67,9 @@ class Keeping:
 
         age = time.clock_gettime(time.CLOCK_BOOTTIME) - self.work.start / proc.TICKS
         self.record: dict[str, Any] = {
-            **head, **self.looker.place._asdict(),
-            "started": time.time() - age, "started_mono": self.began - age, "attempt_mono": self.began,
-            "next_mono": None, "attempts": [],
-            "shim": {"pid": os.getpid(), "start": proc.start_time(os.getpid())},
+            **opened(head, self.began), "started": time.time() - age, "started_mono": self.began - age,
             "work": {"pid": self.work.pid, "start": self.work.start},
-            "states": [["working", time.time()]], "notes": spec["notes"], "end": None,
+            "states": [["working", time.time()]], "notes": spec["notes"],
         }  # fmt: skip
         self.notes = Notebook(spec["dir"], self.record)
         self.witness = Witness(self.adopted, self.work, self.pidfd, self.began - age)
@@ -139,7 +138,7 @@ class Keeping:
         if number == signal.SIGUSR1:
             self.stop("stopped", ENDINGS[signal.SIGTERM])
         elif number in ENDINGS and not self.see_end():
-            self.remark(f"its keeper was told to go ({signal_name(number)}); the work was left as it is")
+            self.notes.remark(f"its keeper was told to go ({signal_name(number)}); the work was left as it is")
             self.over = True
 
     def attend(self, now: float) -> None:
@@ -208,6 +207,14 @@ class Keeping:
                 self.spool_change(before, answer.reason)
             if answer.what == "stop":
                 self.stop("stuck", answer.reason)
+            elif self.seen.stuck and not before.stuck:
+                self.have_told()
+
+    def have_told(self) -> None:
+        try:
+            tell.start(self.teller)
+        except OSError as error:
+            self.notes.spool("undelivered", reason=f"nobody could be told: {error.strerror}")
 
     def spool_change(self, before: Seen, reason: str) -> None:
         after, moved = self.seen, {name: source.moved for name, source in self.seen.sources.items()}
@@ -243,11 +250,12 @@ class Keeping:
         if self.over or self.witness.ended():
             return  # how it ended by itself is the truth
         if others := self.forbidden():
-            self.remark(f"{others}: nothing named there is signalled")
+            self.notes.remark(f"{others}: nothing named there is signalled")
             return
         self.notes.spool("stopping", state=state, reason=reason)
         self.witness.see_tree()
-        left = hand.end_tree(lambda: {self.work.pid: self.work.start} | self.witness.below)
+        spare = tuple(self.record.get("spare", ()))
+        left = hand.end_tree(lambda: {self.work.pid: self.work.start} | self.witness.below, spare=spare)
         quietly(settle_theirs, self.adopted, self.work.pid)
         self.finish(self.witness.ended_by_us(state, reason, left))
 
@@ -263,6 +271,7 @@ class Keeping:
                 time.sleep(1.0)  # a full disk: the verdict waits here, the heart beats, nothing is lost
                 self.beat()
         self.notes.spool("ended", **end)
+        self.have_told()
         for suffix in (".json", ".status"):
             quietly(make_durable, self.base + suffix)
 
@@ -270,11 +279,6 @@ class Keeping:
 
     def write_seen(self) -> None:
         self.notes.write_seen(noted(self.seen))
-
-    def remark(self, note: str) -> None:
-        if note not in self.record["notes"]:
-            self.record["notes"].append(note)
-            quietly(self.notes.write_record)
 
     def tell(self, line: str) -> None:
         """Speak to the `dogwatch adopt` that started us, if it still listens."""

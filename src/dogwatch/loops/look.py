@@ -99,7 +99,8 @@ class _Look:
         seen = self.seen(record, shim, work, memory)
         survivors: tuple[tuple[str, int], ...] = ()
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
-            survivors = tuple((proc.command_name(pid), pid) for pid in processes.of_run(record.run))
+            left = [pid for pid in processes.of_run(record.run) if not proc.is_shared(pid, record.spare)]
+            survivors = tuple((proc.command_name(pid), pid) for pid in left)
         return JobFacts(
             name=self.name, now=self.now, record=record, policy=None if record else self.looker.policy, status=status,
             status_since=memory.status_since if memory else None,

@@ -19,6 +19,7 @@ from dogwatch.model.turns import SessionMemory
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses.codex_daemon import CodexDaemon
+from dogwatch.senses.control import Control
 from dogwatch.senses.databases import Databases
 from dogwatch.senses.hooks import Hooks
 from dogwatch.senses.opencode_server import OpenCodeServer
@@ -55,6 +56,15 @@ class _Known(Value):
     """Pid and start of the agent that was last seen in it."""
     running: Running | None
     memory: SessionMemory | None
+    policy: Policy
+
+
+class Remembered(Value):
+    """What another watcher knew of an agent, and how patient he was with it."""
+
+    process: tuple[int, int]
+    memory: SessionMemory
+    policy: Policy
 
 
 class Panes:
@@ -74,6 +84,8 @@ class Panes:
         self.opencode = OpenCodeServer()
         self.hooks = Hooks(spool)
         self.known: dict[str, _Known] = {}
+        self.remembered: dict[str, Remembered] = {}
+        """Of panes that have not been looked at yet: what another watcher knew of them."""
         self.tasks: dict[str, tuple[Task, ...]] = {}
 
     def look(self, only: str | None = None) -> Looked:
@@ -92,7 +104,15 @@ class Panes:
         ]
         return Looked(tuple(seen), found.trouble, found.cause, found.forks)
 
+    def attach(self, pane: Pane) -> Control:
+        """Look from now on without a fork, as far as that can be: through a client on the session of this pane.
+
+        It must be a pane that Dogwatch started. When the client can be read, ask it whether it is time to look.
+        """
+        return self.tmux.attach(pane)
+
     def close(self) -> None:
+        self.tmux.close()
         self.daemon.close()
 
     def _wanted(self, pane: Pane) -> bool:
@@ -105,7 +125,9 @@ class Panes:
         if known is None or known.detector is not which or known.process != (task.pid, task.start):
             # Another agent than last time: what was remembered is of its predecessor.
             agent = running(task, which.agent, which.variables)
-            self.known[pane.id] = _Known(which, (task.pid, task.start), agent, None)
+            who, before = (task.pid, task.start), self.remembered.pop(pane.id, None)
+            memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
+            self.known[pane.id] = _Known(which, who, agent, memory, policy)
         return True
 
     def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> Seen:
@@ -115,7 +137,7 @@ class Panes:
         plain, styles = colours.split(rows)
         seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
         facts = sight.facts(known.detector, seen, pane.id, known.running)
-        verdict, memory = session.judge(facts, known.memory, self.policy)
+        verdict, memory = session.judge(facts, known.memory, known.policy)
         self.known[pane.id] = known._replace(memory=memory)
         return Seen(seen, verdict)
 

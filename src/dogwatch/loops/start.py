@@ -57,17 +57,31 @@ def again(directory: str, record: Record) -> spawn.Job:
     """A job as it was, to be run once more; what the caller's environment is now, it inherits."""
     if record.adopted is not None:
         raise RefusedError(f"{record.name} was not started by Dogwatch, so it cannot be started again by it")
+    if record.agent:
+        how = f"dogwatch resume {record.name}" if record.pane else "dogwatch spawn --headless"
+        raise RefusedError(f"{record.name} is an agent, and what it was asked is not kept; `{how}` starts it again")
     if not os.path.isdir(record.cwd):
         raise RefusedError(f"there is no directory {record.cwd} any more, in which {record.name} ran")
     return spawn.Job(
         directory=directory, name=record.name, run=spawn.new_run(), command=list(record.command), cwd=record.cwd,
         env=record.env, policy=record.policy, foreground=False, retries=record.retries, backoff_s=record.backoff_s,
-        breaker=record.breaker, again=record.run,
+        breaker=record.breaker, again=record.run, notify=record.notify,
     )  # fmt: skip
 
 
 def claim(directory: str, name: str, looker: Looker) -> int:
     """Make a name free for a new run and take its lease, or say why it cannot be had."""
+    lease = hold(directory, name, looker)
+    try:
+        put_away(directory, name)
+    except BaseException:
+        os.close(lease)
+        raise
+    return lease
+
+
+def hold(directory: str, name: str, looker: Looker) -> int:
+    """The lease of a name under which nothing runs; its last run stays as it is."""
     places.prepare(directory)
     base = f"{directory}/{name}"
     claims.refuse_links(base)
@@ -83,12 +97,15 @@ def claim(directory: str, name: str, looker: Looker) -> int:
             os.close(lease)
         already = "being started by someone else" if verdict.final else f"{verdict.state} already ({verdict.reason})"
         raise RefusedError(f"{name} is {already}; wait for it, `dogwatch stop {name}`, or choose another --name")
-    try:
-        claims.archive(directory, name)
-    except OSError as error:
-        os.close(lease)
-        raise RefusedError(f"cannot put away the last run of {name}: {error.strerror}") from error
     return lease
+
+
+def put_away(directory: str, name: str, *, goes_on: bool = False) -> None:
+    """Archive what the last run of a name left, which goes on with the next or is over."""
+    try:
+        claims.archive(directory, name, goes_on=goes_on)
+    except OSError as error:
+        raise RefusedError(f"cannot put away the last run of {name}: {error.strerror}") from error
 
 
 def leaving(looker: Looker, name: str) -> bool:
@@ -108,15 +125,24 @@ def open_log(job: spawn.Job) -> int:
         raise RefusedError(f"cannot write {job.directory}/{job.name}.log: {error.strerror}") from error
 
 
-def detached(job: spawn.Job, looker: Looker, launch: Launch = spawn.launch) -> list[str]:
-    """Start a job that outlives us. Returns what its shim said first: started, or ended."""
+def fed(text: bytes) -> int:
+    """Something to read that stands in no file and on no command line."""
+    fd = os.memfd_create("input")
+    with open(os.dup(fd), "wb") as file:
+        file.write(text)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def detached(job: spawn.Job, looker: Looker, launch: Launch = spawn.launch, feed: bytes = b"") -> list[str]:
+    """Start a job that outlives us, with something to read. Returns what its shim said first: started, or ended."""
     leave = permit(job, looker)
     launched = False
     try:
         log = open_log(job)
-        null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        shim = launch(job, leave.lease, (null, log, log), tty=False)
-        for fd in (log, null):
+        source = fed(feed) if feed else os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        shim = launch(job, leave.lease, (source, log, log), tty=False)
+        for fd in (log, source):
             os.close(fd)
         with open(shim.control, encoding="utf-8", errors="replace") as said:
             words = said.readline().rstrip("\n").split("\t")

@@ -9,18 +9,28 @@ from dogwatch.judge import job
 from dogwatch.lean import dumps
 from dogwatch.loops.look import Looker, spoken
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Unseen
+from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Record, Unseen
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
-from dogwatch.store import claims, places, sentinels
+from dogwatch.store import claims, places, sentinels, watches
 
 SHIM_PATIENCE = 30.0
 """Seconds that a shim may take to end its tree before we do it ourselves."""
 
 
 def stop(looker: Looker, name: str) -> Verdict:
-    """Stop a job; returns its final verdict. One that has ended already is left as it is."""
+    """Stop a job because somebody wants it to be over, whatever a monitor may be doing about it at this moment."""
+    record = looker.facts(name).record
+    if record is not None and record.kind == "session" and not places.shared_with_others(looker.directory):
+        watches.ask_to_stop(f"{looker.directory}/{name}")
+    return end(looker, name)
+
+
+def end(looker: Looker, name: str, run: str = "") -> Verdict:
+    """End a job, or only a certain run of it; returns its final verdict. What has ended already is left as it is."""
     facts = looker.facts(name)
+    if run and (facts.record is None or facts.record.run != run):
+        raise RefusedError(f"{name} is being started by somebody else")
     verdict = job.judge(facts)
     if verdict.final and not facts.survivors:
         return verdict
@@ -41,8 +51,8 @@ def stop(looker: Looker, name: str) -> Verdict:
     named = _named(facts)
     if not named and not facts.survivors:
         raise RefusedError(f"{name} cannot be stopped from here: {verdict.reason}")
-    run = facts.record.run if facts.record else ""
-    left = hand.end_tree(lambda: named | (processes.started(processes.of_run(run)) if run else {}))
+    run, spare = (facts.record.run, facts.record.spare) if facts.record else ("", ())
+    left = hand.end_tree(lambda: named | (processes.started(processes.of_run(run)) if run else {}), spare=spare)
     if left:
         raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
     if not verdict.final:
@@ -50,7 +60,17 @@ def stop(looker: Looker, name: str) -> Verdict:
             _settle(looker, facts)
         except OSError as error:
             raise RefusedError(f"{name} was ended, but that could not be written down: {error.strerror}") from error
-    return looker.verdict(name)
+    stopped = looker.verdict(name)
+    _tell(looker, facts.record, verdict, stopped)
+    return stopped
+
+
+def _tell(looker: Looker, record: Record | None, before: Verdict, after: Verdict) -> None:
+    """A shim that lives has its end told itself; for one that is gone, whoever ended the rest does."""
+    if record is not None and record.notify:
+        from dogwatch.loops import notify  # noqa: PLC0415  # few lose their shim
+
+        notify.changed(looker.directory, after, before, project=record.notify, about=notify.about(record))
 
 
 def _refuse_to_touch(adopted: Adopted, work: Identity, looker: Looker) -> None:

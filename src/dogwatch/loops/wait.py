@@ -9,7 +9,7 @@ from dogwatch import proc
 from dogwatch.judge import job
 from dogwatch.judge.consequences import REPORTED
 from dogwatch.loops.look import Looker, Memory
-from dogwatch.model.facts import Alive, JobFacts
+from dogwatch.model.facts import Alive, Gone, JobFacts, Record
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         def watch_process(self, name: str, pid: int) -> bool: ...
         def watch_writes(self, name: str, path: str) -> None: ...
         def forget(self, name: str) -> None: ...
+
 
 NEVER = float("inf")
 AGAIN = 1.0
@@ -56,7 +57,7 @@ class Outcome(Value):
 class _Subject:
     """What is known of one name while it is waited for. There may be ten thousand: it is kept small."""
 
-    __slots__ = ("due", "known", "log", "memory", "name", "pid", "pid_start", "run", "settled")
+    __slots__ = ("due", "known", "log", "memory", "name", "news", "pid", "pid_start", "run", "said", "settled")
 
     def __init__(self, name: str, now: float) -> None:
         self.name = name
@@ -68,6 +69,10 @@ class _Subject:
         self.settled = True
         self.pid = self.pid_start = 0
         self.log: LogScan | None = None
+        self.news: tuple[Verdict, Record, float] | None = None
+        """What nobody but us can have somebody told: its shim is gone."""
+        self.said: Verdict | None = None
+        """What was told of it by us."""
 
 
 class Wait:
@@ -166,7 +171,12 @@ class Wait:
                 del self.pending[name]
                 if self.wakeups is not None:
                     self.wakeups.forget(name)
-                yield outcome
+            try:
+                if outcome is not None:
+                    yield outcome
+            finally:  # whoever waits knows first
+                if subject.news is not None:
+                    self.tell(subject, *subject.news)
 
     def look(self, subject: _Subject) -> Outcome | None:
         facts = self.looker.facts(subject.name, subject.memory)
@@ -177,6 +187,8 @@ class Wait:
             return self.missing(subject, verdict)
         subject.known, subject.settled = True, verdict.settled
         subject.run = subject.run or (facts.record.run if facts.record else "")
+        if facts.record is not None and facts.record.notify and verdict.settled and isinstance(facts.shim, Gone):
+            subject.news = verdict, facts.record, facts.now
         matched = self.scan(subject, facts)
         if matched is not None:
             return Outcome(verdict._replace(reason=f"a line matched: {matched}", matched=matched), "match")
@@ -189,6 +201,15 @@ class Wait:
             return Outcome(verdict, "state")
         self.remember(subject, facts, verdict)
         return None
+
+    def tell(self, subject: _Subject, verdict: Verdict, record: Record, at: float) -> None:
+        """Have somebody told what its shim, which was killed, can no longer have told."""
+        from dogwatch.loops import notify  # noqa: PLC0415  # few lose their shim
+
+        before, subject.said, subject.news = subject.said, verdict, None
+        if not notify.is_brought_back(self.looker.directory, record, verdict):
+            whom = notify.about(record)
+            notify.changed(self.looker.directory, verdict, before, project=record.notify, about=whom, at=at)
 
     def done(self, verdict: Verdict) -> bool:
         if not verdict.settled:

@@ -82,6 +82,18 @@ class Adopted(Value):
     """Where its output goes, as far as that could be found out."""
 
 
+class Seat(Value):
+    """The pane that a session runs in."""
+
+    server: tuple[str, ...]
+    """Arguments that reach its tmux server, from wherever one asks."""
+    id: str
+    session: str
+    """Its name as tmux writes it."""
+    life: str = ""
+    """Which life of that server: after a restart its numbers are others'."""
+
+
 class Record(Value):
     """Our own file about one run of a job."""
 
@@ -108,6 +120,20 @@ class Record(Value):
     """Those that ended and were, or may be, followed by another."""
     breaker: Breaker | None = None
     adopted: Adopted | None = None
+    notify: str = ""
+    """The project whose settings say who is told what becomes of it; empty where nobody is."""
+    kind: str = "job"
+    """Or `session`: an agent in a pane."""
+    agent: str = ""
+    pane: Seat | None = None
+    conversation: str = ""
+    """Its id, where that was known when the agent was started."""
+    again: str = ""
+    """The run that this one goes on with."""
+    options: tuple[str, ...] = ()
+    """What else the agent was given, and would be again."""
+    spare: tuple[str, ...] = ()
+    """In command lines of what it may start and others need too: that is not ended with it."""
 
     @property
     def began(self) -> float:

@@ -25,4 +25,9 @@ class Policy(Value):
 
 PATIENT = Policy("patient", 600.0, 30.0, None, 20.0, "report", ("output", "cpu", "io", "beat"))
 STRICT = Policy("strict", 60.0, 30.0, 1800.0, 10.0, "stop", ("output", "cpu", "io", "beat"))
+SESSION = Policy("session", 1e9, PATIENT.grace_s, None, PATIENT.heartbeat_s, "report", ())
+"""For whoever keeps the process of a session: an agent may be silent at its prompt for as long as it likes.
+
+Whether its turn makes progress is judged from its pane and its own files, by the policy of whoever watches it.
+"""
 POLICIES = {policy.name: policy for policy in (PATIENT, STRICT)}

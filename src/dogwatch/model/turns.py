@@ -50,6 +50,8 @@ class SessionFacts(Value):
     """What may move although the work hangs: spinner, title, clock."""
     tool_cpu_s: float = 0.0
     tool_io: float = 0.0
+    tool: str = ""
+    """The tool call that is open, and what runs for it; empty where none is to be seen."""
     started: float | None = None
     """Wall-clock second of the agent's start."""
     notes: tuple[str, ...] = ()

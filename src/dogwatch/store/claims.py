@@ -5,7 +5,7 @@ import fcntl
 import os
 
 from dogwatch.formats.sentinel import SUFFIXES
-from dogwatch.lean import make_durable, write_atomic
+from dogwatch.lean import make_durable, open_plain, write_atomic
 from dogwatch.model.errors import RefusedError
 from dogwatch.store import places
 
@@ -31,10 +31,11 @@ def lock(base: str) -> int | None:
     return fd
 
 
-def archive(directory: str, name: str) -> None:
+def archive(directory: str, name: str, *, goes_on: bool = False) -> None:
     """Move away what an earlier run of this name left, so that it can complete no new one.
 
-    Status first and record last: whoever looks meanwhile finds the old run's end, or nothing.
+    Status first and record last: whoever looks meanwhile finds the old run's end, or nothing. A run that ``goes_on``
+    is never out of sight: its record is there until the next one takes its place, and so is what its monitor knows.
     """
     base = f"{directory}/{name}"
     order = ["status", *(suffix for suffix in SUFFIXES if suffix not in ("status", "json")), "json"]
@@ -48,9 +49,18 @@ def archive(directory: str, name: str) -> None:
     box = f"{shelf}/{number:06d}"
     os.mkdir(box, 0o700)
     for suffix in present:
-        os.rename(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
+        if goes_on and suffix in ("json", "watch"):
+            _copy(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
+        else:
+            os.rename(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
     for old in kept[: max(0, len(kept) + 1 - KEEP_RUNS)]:
         _remove(f"{shelf}/{old}")
+
+
+def _copy(path: str, to: str) -> None:
+    made = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(made, "wb") as target, open(open_plain(path), "rb") as source:
+        target.write(source.read())
 
 
 def _remove(box: str) -> None:

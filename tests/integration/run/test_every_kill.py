@@ -391,6 +391,8 @@ def test_a_stop_takes_the_whole_tree_at_once_although_the_shim_is_killed_meanwhi
     def harm(step: Step) -> bool:
         with contextlib.closing(Run(box, f"{step.call}-{step.nth}")) as run:
             killed = kill_shim(run, scene, step)
+            if not callers:  # a call more than in the run that was listed: it was killed before a stop was asked for
+                return False
             said = caller_ends()
             assert not run.alive(), f"{run.alive()} were left; it said {said}"
             return killed

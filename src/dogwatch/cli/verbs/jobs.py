@@ -103,10 +103,11 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("dogwatch retry build",),
     },
     "adopt": {
-        "says": "watch work that somebody else started: a process, or the steps of a script's directory",
-        "takes": "--pid P [OPTIONS] | --dir D [STEP…] [OPTIONS]",
+        "says": "watch work that somebody else started: a process, an agent in a pane, steps of a script's directory",
+        "takes": "--pid P [OPTIONS] | %PANE [OPTIONS] | --dir D [STEP…] [OPTIONS]",
         "options": (
             ("--pid", "P", "the process; its children count as its work"),
+            *SERVER,
             ("--dir", "D", "the directory that the script writes STEP.pid, STEP.status … to, not ours"),
             ("--name", "N", "name of the job (default: program and pid, or the name of the step)"),
             ("--stop", "", "let --timeout and --on-stuck end the work; without it they only end the watch, or report"),
@@ -128,6 +129,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": (
             "dogwatch adopt --pid 4711 --name train",
             "dogwatch adopt --pid $! --timeout 2h --on-stuck stop --stop",
+            "dogwatch adopt %3 --name api",
             "dogwatch adopt --dir /tmp/pipeline",
         ),
     },

@@ -1,0 +1,142 @@
+"""`dogwatch monitor`: one blocking call that says what becomes of a session, and does what it was told to about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from dogwatch.cli import panes as watched
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.formats import names
+from dogwatch.formats import tmux as codec
+from dogwatch.judge.consequences import exit_code
+from dogwatch.judge.monitoring import DEADLINE, Wanted
+from dogwatch.loops.monitor import Monitor
+from dogwatch.loops.panes import Panes, Seen
+from dogwatch.loops.watched import Ours, Theirs
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.notices import About
+from dogwatch.model.policy import Policy
+from dogwatch.model.verdict import Verdict
+from dogwatch.senses.tmux import is_pane
+from dogwatch.store import places
+
+MOST_RESUMES = 1000
+SECOND = 1.0
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def main(options: Options) -> int:
+    if len(options.names) != 1:
+        raise UsageError("monitor needs one session: a NAME of ours, =session or %pane of tmux")
+    target = options.names[0]
+
+    def show(verdict: Verdict) -> None:
+        say.show(verdict, json=options.flag("--json"))
+
+    if options.flag("--task-dir"):
+        return _task(options, target, show)
+    subject = _subject(options, target)
+    if isinstance(subject, Verdict):
+        show(subject)
+        return exit_code(subject.state)
+    return exit_code(Monitor(subject, _wanted(options), _progress).run(show).state)
+
+
+def _subject(options: Options, target: str) -> Ours | Theirs | Verdict:
+    """What is to be watched, or that there is none."""
+    wanted, policy = _wanted(options), settings.policy(options)
+    directory = places.directory(options.text("--dir"))
+    if is_pane(target) or target.startswith("="):
+        if wanted.resumes:
+            raise UsageError(f"--resume needs a session of ours; `dogwatch adopt {target}` makes it one")
+        if wanted.cleanup and is_pane(target):
+            raise UsageError("--cleanup closes a session; name it (=session) or a session of ours")
+        found = _found(options, target, policy)
+        if isinstance(found, Verdict):
+            return found
+        panes, seen = found
+        return Theirs(panes, seen, target, directory)
+    name = names.check(target)
+    looker = settings.looker(options)
+    if (verdict := looker.verdict(name)).state == "not_found":
+        return verdict._replace(kind="session")
+    return Ours(looker, name, policy)
+
+
+def _wanted(options: Options) -> Wanted:
+    resumes = options.text("--resume") or "0"
+    if not (resumes.isascii() and resumes.isdigit() and int(resumes) <= MOST_RESUMES):
+        raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {resumes!r}")
+    deadline = options.seconds("--deadline")
+    if deadline is not None and deadline <= 0:
+        raise UsageError("--deadline must be above 0")
+    return Wanted(
+        DEADLINE if deadline is None else deadline, int(resumes),
+        options.choice("--on-limit", ("report", "wait")) or "report", options.flag("--cleanup"),
+    )  # fmt: skip
+
+
+def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] | Verdict:
+    """The one agent that is meant; absence counts when two looks a moment apart agree."""
+    import time
+
+    panes = watched.watchers(options)[0]
+    panes.policy = policy
+    only = target if is_pane(target) else None
+    for again in (True, False):
+        looked = panes.look(only)
+        if looked.trouble and looked.cause != codec.ABSENT:
+            panes.close()
+            raise RefusedError(looked.trouble)
+        inside = [seen for seen in looked.seen if only or codec.in_session(seen.sighting.pane, target[1:])]
+        if len(inside) > 1:
+            several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in inside)
+            panes.close()
+            raise RefusedError(f"there are {len(inside)} agents in {target[1:]}: {several}; name the pane")
+        if inside:
+            return panes, inside[0]
+        if again:
+            time.sleep(SECOND)
+    panes.close()
+    reason = looked.trouble or f"no agent in {'pane' if only else 'session'} {target.lstrip('=')} there"
+    return Verdict(
+        target, "session", "not_found", True, f"{reason}; `dogwatch ls --panes` lists them", "gone", "unknown"
+    )
+
+
+def _task(options: Options, session: str, show: Callable[[Verdict], None]) -> int:
+    """A task directory of the three-layer monitor, by its own rules and numbers."""
+    from dogwatch.formats import taskdir as codec_of_tasks
+    from dogwatch.loops import notify, taskdir
+
+    if options.flag("--on-limit"):
+        raise UsageError("--on-limit means nothing for a task directory")
+    numbers = codec_of_tasks.numbers(os.environ)
+    deadline, grace, stale = (options.seconds(flag) for flag in ("--deadline", "--grace", "--stale"))
+    numbers = numbers._replace(
+        deadline_s=numbers.deadline_s if deadline is None else deadline,
+        grace_s=numbers.grace_s if grace is None else grace,
+        base_s=numbers.base_s if stale is None else stale / 3,
+        retries=numbers.retries if options.text("--resume") is None else _wanted(options).resumes,
+    )
+    directory = os.path.abspath(options.text("--task-dir") or ".")
+    name, path = options.text("-L"), options.text("-S")
+    server = ("-S", path) if path else ("-L", name) if name else ()
+    verdict = taskdir.monitor(
+        session.removeprefix("="), directory, server, numbers, wrapper=options.text("--wrapper") or "",
+        cleanup=options.flag("--cleanup"), tell=_progress,
+    )  # fmt: skip
+    show(verdict)
+    about = About(directory, where=os.path.basename(directory))
+    project = notify.configured(places.project(os.getcwd()))
+    notify.changed(places.directory(options.text("--dir")), verdict, None, project=project, about=about)
+    return exit_code(verdict.state)
+
+
+def _progress(verdict: Verdict) -> None:
+    """What does not end the watch goes to standard error, for whoever sits there."""
+    print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr, flush=True)

@@ -1,0 +1,118 @@
+"""`dogwatch spawn`: a coding agent in a session of its own, or without one as a plain job."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.cli.run import CANNOT, REFUSED
+from dogwatch.cli.send import CODES, Signals
+from dogwatch.formats import names, typing_text
+from dogwatch.hands import panes as hand
+from dogwatch.loops import notify, spawning, start
+from dogwatch.loops.look import Looker
+from dogwatch.loops.sessions import Session
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.policy import PATIENT
+from dogwatch.store import detectors, places
+
+READY = 60.0
+"""Seconds that an agent may take to come to its prompt."""
+
+
+def main(options: Options) -> int:
+    looker = settings.looker(options)
+    wish, prompt = _wish(options), prompt_of(options)
+    try:
+        if options.flag("--headless"):
+            return _headless(looker, wish, prompt, json=options.flag("--json"))
+        return _session(looker, wish, prompt, json=options.flag("--json"))
+    except RefusedError as error:
+        print(f"dogwatch: {error}", file=sys.stderr)
+        return REFUSED
+
+
+def _wish(options: Options) -> spawning.Wish:
+    if len(options.names) != 1:
+        raise UsageError("spawn needs one NAME, and --agent: dogwatch spawn api --agent claude")
+    name = names.check(options.names[0])
+    if name[0] in "=@":
+        raise UsageError(f"the name {name!r} begins with {name[0]!r}, which means something else to tmux")
+    known = {each.agent: each for each in detectors.load_all()}
+    agent = options.text("--agent")
+    if agent not in known:
+        raise UsageError(f"--agent is one of {', '.join(known)}{f', not {agent!r}' if agent else ''}")
+    cwd = os.path.abspath(options.text("--cwd") or ".")
+    if not os.path.isdir(cwd):
+        raise UsageError(f"--cwd: there is no directory {cwd}")
+    return spawning.Wish(
+        name, known[agent], cwd, hand.server_of(options.text("--socket")), options.text("--model") or "",
+        tuple(options.command or ()), notify.configured(places.project(os.getcwd())),
+    )  # fmt: skip
+
+
+def prompt_of(options: Options) -> str:
+    """What is to be said, as it was given; empty where nothing was."""
+    text, path = options.text("--prompt"), options.text("--prompt-file")
+    if text is not None and path is not None:
+        raise UsageError("--prompt and --prompt-file both give a prompt; give one")
+    if path is not None:
+        try:
+            with open(0 if path == "-" else path, encoding="utf-8", errors="replace", closefd=path != "-") as file:
+                text = file.read()
+        except OSError as error:
+            raise UsageError(f"--prompt-file {path}: {error.strerror}") from error
+    if text is None:
+        return ""
+    return text if options.flag("--headless") else typing_text.clean(text)
+
+
+def _session(looker: Looker, wish: spawning.Wish, prompt: str, *, json: bool) -> int:
+    job = spawning.new(looker, wish)
+    session = Session(looker, job.name, PATIENT)
+    try:
+        code = given(session, prompt) if prompt else 0
+        verdict = session.look().verdict
+    finally:
+        session.close()
+    if verdict.reason.startswith(CANNOT):
+        assert job.pane is not None
+        hand.PaneHand(job.pane.server).close(job.pane)
+        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+        return verdict.exit_code or REFUSED
+    print(say.as_json(verdict) if json else job.name)
+    return code
+
+
+def given(session: Session, prompt: str) -> int:
+    """Give it its prompt. Returns the exit code for what became of that."""
+    name, asked = session.name, Signals()
+    if os.isatty(2):
+        print(f"dogwatch: {name} starts; its prompt is given as soon as it takes one …", file=sys.stderr)
+    with asked:
+        sent = session.deliver(prompt, until=time.monotonic() + READY, stopped=asked.heard)
+    if not sent.delivered:
+        verdict = session.look().verdict
+        again = "" if sent.submitted or verdict.final else f"; `dogwatch send {name} --file F` gives it later"
+        how = f"{name} {verdict.state} ({verdict.reason}), and" if verdict.final else f"{name} runs, but"
+        print(f"dogwatch: {how} its prompt was not delivered: {sent.reason}{again}", file=sys.stderr)
+    return CODES.get(sent.outcome, REFUSED)
+
+
+def _headless(looker: Looker, wish: spawning.Wish, prompt: str, *, json: bool) -> int:
+    how = spawning.known(wish.agent)
+    if not how.headless:
+        raise RefusedError(f"nobody has written down how {wish.agent.title} runs without a terminal")
+    if not prompt.strip():
+        raise UsageError("--headless needs --prompt or --prompt-file: there is nobody to ask for it")
+    job = spawning.headless(looker, wish, looker.policy)
+    said = start.detached(job, looker, feed=prompt.encode("utf-8", "surrogateescape"))
+    verdict = looker.verdict(job.name)
+    if said[0] == "ended" and verdict.exit_code and verdict.reason.startswith(CANNOT):
+        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+        return verdict.exit_code
+    print(say.as_json(verdict) if json else job.name)
+    return 0

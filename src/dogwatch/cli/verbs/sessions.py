@@ -1,0 +1,131 @@
+"""Verbs about agents in sessions, and about telling people."""
+
+from dogwatch.cli.verbs.shared import DIR, SERVER
+
+VERBS: dict[str, dict[str, object]] = {
+    "spawn": {
+        "says": "start a coding agent in a tmux session of its own, and give it a prompt",
+        "takes": "NAME --agent A [OPTIONS] [-- ARGS…]",
+        "options": (
+            ("--agent", "A", "which: claude, codex, opencode, gemini, qwen, agy (`dogwatch agents` lists them)"),
+            ("--cwd", "D", "directory to work in (default: this one)"),
+            ("--prompt", "T", "what it is to do; given once it is at its prompt, and seen to have arrived"),
+            ("--prompt-file", "F", "the same from a file (- is standard input)"),
+            ("--model", "M", "which model, in the agent's own words"),
+            ("--socket", "S", "tmux server: a name as for `tmux -L`, or the path of its socket"),
+            ("--headless", "", "without tmux: its non-interactive mode as a job, events in the log as they come"),
+            DIR,
+            ("--json", "", "one JSON line on standard output"),
+        ),
+        "more": (
+            "The agent runs under the shim: its pid, exit code and end are known, whatever becomes of tmux. What it\n"
+            "shows is in `dogwatch logs NAME`, `tmux attach -t =NAME` shows it as it is, and the pane stays when it\n"
+            "has ended. With --prompt-file the prompt stands on no command line. ARGS go to the agent as they are.\n"
+            "Exit code: 0 started, and the prompt (if any) has arrived; 6 the prompt was sent but nothing proves it;\n"
+            "7 it ended before its prompt; 8 a dialog is in the way of the prompt; 125 nothing was started;\n"
+            "127 there is no such program; 130 Ctrl-C before the prompt: it runs without."
+        ),
+        "examples": (
+            "dogwatch spawn api --agent claude --prompt 'mend the failing tests'",
+            "dogwatch spawn docs --agent codex --cwd ../docs --prompt-file task.md --json",
+            "dogwatch spawn night --agent claude --headless --prompt-file task.md -- --max-turns 50",
+        ),
+    },
+    "monitor": {
+        "says": "watch a session in one blocking call; say what became of it, and bring it back if told to",
+        "takes": "NAME|=SESSION|%PANE [OPTIONS]",
+        "options": (
+            ("--deadline", "T", "give up after this long (default 5h): `abandoned`, and the session is left as it is"),
+            ("--stale", "T", "suspected after this long without progress (default 10m)"),
+            ("--grace", "T", "stuck when a suspicion has lasted this long (default 30s)"),
+            (
+                "--resume",
+                "N",
+                "after a crash or a hang: end what is left, resume its conversation, N times (default 0)",
+            ),
+            ("--on-limit", "WHAT", "report (default), or wait for the printed end of the limit and go on"),
+            ("--cleanup", "", "at a final state close the capture and kill exactly that session"),
+            (
+                "--task-dir",
+                "D",
+                "a task directory (pid, output.log, manifest.json, done …) of SESSION, by its own rules",
+            ),
+            ("--wrapper", "F", "with --task-dir: the script to run again, if it was not seen at work"),
+            *SERVER,
+            DIR,
+            ("--json", "", "one JSON line on standard output"),
+        ),
+        "more": (
+            "Returns on final states, and on stuck, waiting and limited, though the session goes on. A turn that has\n"
+            "ended is `completed` (nothing to verify against), one that failed `failed`, one that was interrupted\n"
+            "`waiting`. Frozen is told after 90 s in which nothing on the screen moves that did move; stalled after\n"
+            "--stale. Ending the monitor never ends the session. Of several monitors of one session one acts.\n"
+            "Exit code: 0 completed, 1 failed, 3 crashed, 4 stuck, 7 not found, 8 waiting, 9 limited, 10 stopped,\n"
+            "11 abandoned."
+        ),
+        "examples": (
+            "dogwatch monitor api --resume 2 --json",
+            "dogwatch monitor =work -L agents --deadline 8h",
+            "dogwatch monitor claude-fix --task-dir /tmp/tmp.Xy12 --cleanup",
+        ),
+    },
+    "resume": {
+        "says": "start the agent of a session again, with exactly the conversation that it had",
+        "takes": "NAME [OPTIONS]",
+        "options": (
+            ("--prompt", "T", "what to say to it then"),
+            ("--prompt-file", "F", "the same from a file (- is standard input)"),
+            DIR,
+            ("--json", "", "one JSON line on standard output"),
+        ),
+        "more": (
+            "In its pane if that is still there, else in a new one. What is left of it is ended first. An agent that\n"
+            "is suspended is not started a second time: it is woken. Refused while it runs, or while anybody else has\n"
+            "its conversation open."
+        ),
+        "examples": ("dogwatch resume api", "dogwatch resume api --prompt 'the disk is free again; go on'"),
+    },
+    "send": {
+        "says": "type a prompt to an agent in a pane, if nobody minds, and see that it has arrived",
+        "takes": "TARGET [TEXT] [OPTIONS]",
+        "options": (
+            ("--file", "F", "take the text from a file (- is standard input); it is then not visible in `ps`"),
+            *SERVER,
+            DIR,
+            ("--json", "", "one JSON line on standard output: what became of it, and how that is known"),
+        ),
+        "more": (
+            "TARGET is a pane (%3), a tmux session with one agent in it (=work), or the name of a session of ours.\n"
+            "TEXT is one word to the shell: put it in quotes; else give --file.\n"
+            "Nothing is typed unless the agent is at its prompt and its box is empty: not while it works, not into\n"
+            "a dialog, not within 30 s of a person's last key in that pane. Control characters are taken out, tabs\n"
+            "become blanks; what begins with ! is refused, because agents run it as a command.\n"
+            "Delivered means that the agent's transcript, hook or state file has told so. What it does not take is\n"
+            "taken out of its box again. Exit code: 0 delivered; 1 typed, but not taken; 6 gone from the box, but\n"
+            "nothing proves that it arrived; 7 no such agent; 8 it waits for a person; 9 it hit a limit; 12 nothing\n"
+            "was typed for another reason; 130 Ctrl-C. docs/send.md tells what to do then."
+        ),
+        "examples": (
+            "dogwatch send %3 'go on with the next step'",
+            "dogwatch send =work --file prompt.md --json",
+            "git diff | dogwatch send review --file -",
+        ),
+    },
+    "notify": {
+        "says": "who is told what becomes of work, whether that works, and what is still undelivered",
+        "takes": "[OPTIONS]",
+        "options": (
+            ("--test", "TEXT", "say this through every channel now, and tell what became of it"),
+            ("--pending", "", "try now what could not be delivered yet, and show what is left"),
+            DIR,
+            ("--json", "", "one JSON line per channel, or per notice, on standard output"),
+        ),
+        "more": (
+            "Channels stand under [notify] in dogwatch.toml (which needs `dogwatch trust`) or in your own\n"
+            "config.toml: `urls` for services that Apprise knows, `command` for a program. docs/notices.md tells all.\n"
+            "Exit code: 1 when a channel cannot be used, a test did not arrive, or something is still undelivered."
+        ),
+        "examples": ("dogwatch notify", 'dogwatch notify --test "is anybody there?"', "dogwatch notify --pending"),
+    },
+    "_tell": {"says": "", "takes": "[NAME]", "options": (DIR, ("--run", "RUN", "")), "examples": ()},
+}

@@ -1,0 +1,124 @@
+"""Sessions of tmux that Dogwatch opens: making one, running something in its pane again, capturing it, closing it.
+
+Targets are ids, which no other session can have: a name would be matched by its beginning. Options are set on our own
+pane only. What is run in a pane is words that anyone may read; all else goes over a private socket.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.facts import Seat
+from dogwatch.senses import servers
+from dogwatch.senses.servers import Answer
+
+LIMIT = 10.0
+SIZE = ("-x", "120", "-y", "40")
+"""Columns and rows until somebody attaches."""
+TOLD = "#{socket_path}\t#{pane_id}\t#{session_name}\t#{pid} #{start_time}"
+DONE = (";", "display-message", "-p", "done")
+DEFUSE = "if -F -t {pane} '#{{!=:#{{pane_dead_status}},0}}' 'send-keys -R -t {pane}'"
+"""Up to 3.3a a server crashes when somebody attaches to a dead pane whose program wanted to hear of the focus (tried).
+
+A shim that ends takes such wishes back; for one that was killed the server does it itself, and its last screen is lost.
+"""
+SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+@-")
+
+
+class PaneHand:
+    """One tmux server; the arguments are those that reach it."""
+
+    def __init__(self, server: tuple[str, ...], tmux: str = "tmux") -> None:
+        self.server = server
+        self.tmux = tmux
+
+    def open(self, name: str, cwd: str, command: list[str]) -> Seat:
+        """A new session with one pane, in which a command runs; it stays there when that has ended."""
+        made = ("-s", session_name(name), "-c", _literal(cwd), *SIZE, *command)
+        seat = _seat(self._must(f"no session {name} could be made", "new-session", "-d", "-P", "-F", TOLD, *made))
+        self.server = seat.server
+        try:
+            self._ask("set-option", "-p", "-t", seat.id, "remain-on-exit", "on")
+            self._ask("set-hook", "-p", "-t", seat.id, "pane-died", DEFUSE.format(pane=seat.id))
+        except BaseException:  # Ctrl-C: whoever asked does not know of it yet
+            self.close(seat)
+            raise
+        return seat
+
+    def seat(self, pane: str) -> Seat:
+        """A pane that is there, whoever opened it."""
+        return _seat(self._must(f"pane {pane} is not to be found", "display-message", "-p", "-t", pane, TOLD))
+
+    def is_left(self, seat: Seat) -> bool:
+        """Whether a pane of ours is still there, on this server, and what ran in it has ended."""
+        if servers.socket_path(self.server) != servers.socket_path(seat.server):
+            return False
+        told = self._ask("display-message", "-p", "-t", seat.id, "#{pane_dead} #{session_name} #{pid} #{start_time}")
+        return told.out.decode(errors="replace").strip() == f"1 {seat.session} {seat.life}"
+
+    def again(self, seat: Seat, cwd: str, command: list[str]) -> None:
+        """Run a command in a pane whose last one has ended; never in one that is alive."""
+        what = f"nothing could be started in pane {seat.id}"
+        self._must(what, "respawn-pane", "-t", seat.id, "-c", _literal(cwd), *command, *DONE)
+
+    def capture(self, seat: Seat, command: list[str]) -> None:
+        """Give all that the pane shows from now on to a program."""
+        self._must(f"pane {seat.id} cannot be captured", "pipe-pane", "-O", "-t", seat.id, _spelled(command), *DONE)
+
+    def close(self, seat: Seat) -> str:
+        """End the capture, and exactly that session. Returns why not; empty when it is gone."""
+        asked = self._ask("display-message", "-p", "-t", seat.id, f"#{{session_id}}\t{TOLD}")
+        number, _, _, name, life = [*asked.out.decode(errors="replace").rstrip("\n").split("\t"), *4 * [""]][:5]
+        if not number.startswith("$") or life != seat.life:
+            return ""  # the pane is gone, and the session was nothing else
+        if name != seat.session:
+            return f"its pane is in session {name} now, which is not ours"
+        self._ask("pipe-pane", "-t", seat.id)
+        return self._ask("kill-session", "-t", number).errors.strip()
+
+    def _must(self, what: str, *command: str) -> str:
+        answer = self._ask(*command)
+        if not answer.out:
+            why = answer.errors.strip() or f"tmux did not answer within {LIMIT:g} s"
+            if why.startswith("duplicate session"):
+                why = f"{why}; it is not ours, so it is left alone: choose another name, or close it yourself"
+            raise RefusedError(f"{what}: {why}")
+        return answer.out.decode(errors="replace")
+
+    def _ask(self, *command: str) -> Answer:
+        try:
+            return servers.ask([self.tmux, "-u", *self.server, *command], time.monotonic() + LIMIT)
+        except OSError as error:
+            why = "there is no tmux in PATH; install it, or use --headless" if isinstance(
+                error, FileNotFoundError
+            ) else f"{self.tmux} cannot be started: {error.strerror}"  # fmt: skip
+            return Answer(b"", why, late=False)
+
+
+def _seat(told: str) -> Seat:
+    path, pane, session, life = told.rstrip("\n").split("\t")
+    return Seat(("-S", path), pane, session, life)
+
+
+def session_name(name: str) -> str:
+    """As tmux may write it: no target can have a dot or a colon in it."""
+    return "".join(letter if letter in SAFE else "_" for letter in name)
+
+
+def _spelled(command: list[str]) -> str:
+    """A command for tmux, which expands it (# and %) before a shell reads it."""
+    return _literal(f"exec {shlex.join(command)}").replace("%", "%%")
+
+
+def _literal(text: str) -> str:
+    return text.replace("#", "##")
+
+
+def server_of(socket: str | None) -> tuple[str, ...]:
+    """The arguments for a socket given as a name or a path; without, the server that we run in, or the default one."""
+    if socket is None:
+        return ()
+    return ("-S", os.path.abspath(socket)) if "/" in socket else ("-L", socket)

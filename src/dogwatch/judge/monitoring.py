@@ -1,0 +1,82 @@
+"""What a monitor makes of a look at a session: say something and be done, do something about it, or watch on."""
+
+from __future__ import annotations
+
+from dogwatch.model.value import Value
+from dogwatch.model.verdict import Verdict
+from dogwatch.model.words import in_words
+
+DEADLINE = 5 * 3600.0
+LASTS = 1.0
+"""Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
+UNSAID = 1.5
+"""Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
+TOLD_TO_GO = (1, 2, 3, 15)
+"""Signals that somebody sends to end something (HUP, INT, QUIT, TERM); whoever dies of others has crashed."""
+
+
+class Wanted(Value):
+    """What a monitor was told to do."""
+
+    deadline_s: float = DEADLINE
+    resumes: int = 0
+    on_limit: str = "report"
+    """Or `wait`: until the limit ends, and then go on."""
+    cleanup: bool = False
+
+
+class Seen(Value):
+    """What a monitor knows besides the verdict of its last look."""
+
+    worked: bool = False
+    """A turn has been under way since it began to watch."""
+    idle_s: float = 0.0
+    """For how long it has been idle without a break."""
+
+
+def outcome(verdict: Verdict, seen: Seen) -> Verdict | None:
+    """What there is to be said; None: watch on."""
+    if verdict.final or verdict.state in ("stuck", "waiting", "limited"):
+        return verdict if verdict.settled else None
+    if verdict.state != "idle" or seen.idle_s < LASTS:
+        return None
+    match verdict.detail:
+        case "turn-failed":
+            return verdict._replace(state="failed", final=True)
+        case "interrupted":
+            return verdict._replace(state="waiting", reason=f"{verdict.reason}: somebody must say how it goes on")
+        case "background-work":
+            return None
+        case "turn-ended":
+            return _done(verdict)
+        case _ if seen.worked and seen.idle_s >= UNSAID:
+            why = "but nothing tells that its turn has ended: was it interrupted?"
+            return verdict._replace(state="waiting", reason=f"{verdict.reason.partition(', for ')[0]}, {why}")
+        case _:
+            return None
+
+
+def _done(verdict: Verdict) -> Verdict:
+    reason = f"{verdict.reason.partition(', for ')[0]}; nothing to verify against"
+    return verdict._replace(state="completed", final=True, reason=reason)
+
+
+def is_resumable(verdict: Verdict) -> bool:
+    """Whether to bring it back: it hangs or has crashed. Not what ended by itself, or because somebody wanted it to."""
+    if verdict.state == "stuck":
+        return not verdict.final
+    return verdict.state == "crashed" and verdict.signal not in TOLD_TO_GO
+
+
+def abandoned(verdict: Verdict, why: str) -> Verdict:
+    """The watch ends before the work does, which is left as it is."""
+    return verdict._replace(
+        state="abandoned",
+        final=True,
+        settled=True,
+        reason=f"{why}; it was left as it is ({verdict.state}: {verdict.reason})",
+    )
+
+
+def times_up(wanted: Wanted) -> str:
+    return f"the monitor's time was up ({in_words(wanted.deadline_s)})"

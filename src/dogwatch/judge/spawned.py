@@ -1,0 +1,77 @@
+"""The verdict on a session of ours: what its shim knows of the process, and what its sources say of the turn.
+
+The process comes first. An end that the shim has seen is the end, and nothing that is dead is working; of what lives,
+the shim knows only that, and the sources tell the rest.
+"""
+
+from __future__ import annotations
+
+from dogwatch.model.value import Value
+from dogwatch.model.verdict import Evidence, Verdict
+
+STARTING = 30.0
+"""Seconds that an agent may take until there is something to be seen of it."""
+AGAIN = 1.0
+SOON = 0.2
+MIDST = ("working", "waiting", "limited")
+
+
+class Glance(Value):
+    """What a look at its pane found."""
+
+    verdict: Verdict | None = None
+    """None where no agent is to be seen in it."""
+    trouble: str = ""
+    """Why nothing could be seen."""
+
+
+def judge(job: Verdict, glance: Glance, last: str, now: float, closed: Verdict | None = None) -> Verdict:
+    """One verdict of both. ``last`` is the turn that was last seen; empty where nobody looked.
+
+    ``closed`` is what a monitor said of it before it closed its session: what is finished stays so.
+    """
+    if job.final:
+        return _closed(job, closed) if closed is not None and job.state == "stopped" else _ended(job, last)
+    if job.process == "suspended" or job.state == "unknown":
+        return job
+    if job.process.startswith("exited"):  # its shim is about to say how
+        return job._replace(turn=last, settled=False, look_at=now + SOON)
+    seen = glance.verdict
+    if glance.trouble:
+        return _alive(job, "unknown", glance.trouble, now)
+    young = (job.elapsed_s or 0.0) < STARTING
+    if seen is None or (young and seen.turn == "unknown" and not last):
+        why = "it starts" if young else "it is alive, but not in its pane; nothing is to be seen of it"
+        return _alive(job, "starting" if young else "unknown", why, now)
+    if seen.turn == "exited" and seen.detail != "suspended":
+        return job._replace(turn=last, settled=False, look_at=now + SOON)  # its shim is about to say how
+    return seen._replace(
+        name=job.name, process=job.process if job.process == "unsupervised" else seen.process, log=job.log,
+        elapsed_s=job.elapsed_s, evidence=(*seen.evidence, *_shim(job)), against=(*seen.against, *_notes(job)),
+    )  # fmt: skip
+
+
+def _ended(job: Verdict, last: str) -> Verdict:
+    """How it ended; whoever leaves in the middle of a turn has not done what he was asked to."""
+    if job.state == "completed" and last in MIDST:
+        return job._replace(state="stopped", reason=f"{job.reason}, in the middle of a turn ({last})")
+    if job.state == "completed":
+        return job._replace(reason=f"{job.reason}; nothing to verify against")
+    return job
+
+
+def _closed(job: Verdict, closed: Verdict) -> Verdict:
+    reason = f"{closed.reason}; its session was closed then"
+    return job._replace(state=closed.state, reason=reason, turn=closed.turn, detail=closed.detail)
+
+
+def _alive(job: Verdict, state: str, why: str, now: float) -> Verdict:
+    return job._replace(state=state, reason=why, progress="unknown", look_at=now + AGAIN, deadline=None)
+
+
+def _shim(job: Verdict) -> tuple[Evidence, ...]:
+    return tuple(each for each in job.evidence if each.source in ("shim", "keeper"))
+
+
+def _notes(job: Verdict) -> tuple[Evidence, ...]:
+    return tuple(each for each in job.against if each.source in ("note", "trouble"))

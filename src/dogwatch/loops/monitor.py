@@ -1,0 +1,270 @@
+"""Watching one session in a single call: look when something happened or time may have changed it, act, say, be done.
+
+One monitor of a session acts (`loops.actor`); others that watch it say what that one says, and take its place when it
+is gone. Whatever ends a monitor, the session goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from dogwatch.judge import monitoring
+from dogwatch.judge.monitoring import Wanted
+from dogwatch.loops import limits, notify, resuming
+from dogwatch.loops.actor import Actor
+from dogwatch.loops.watched import Ours, Theirs, View
+from dogwatch.model.errors import DogwatchError, RefusedError
+from dogwatch.model.facts import Record
+from dogwatch.model.sending import Outcome
+from dogwatch.model.verdict import Verdict
+from dogwatch.model.words import signal_name
+from dogwatch.senses.alarm import Alarm
+from dogwatch.senses.writing import Writing
+from dogwatch.store import watches
+
+LATE = 2.0
+"""A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count."""
+BUSY, CALM = 1.0, 2.0
+"""Seconds between looks at an agent that works, and at one that does not."""
+SOONEST = 0.25
+"""Seconds between two looks, however much is written."""
+READY = 90.0
+"""Seconds that an agent may take to come to its prompt."""
+RETRY_NOTICES = 60.0
+UNTOUCHED = ("abandoned", "not_found")
+
+
+class Monitor:
+    """``say`` is called with every change that does not end it."""
+
+    def __init__(self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None]) -> None:
+        self.subject = subject
+        self.wanted = wanted
+        self.say = say
+        self.actor = Actor(subject, wanted.resumes) if isinstance(subject, Ours) else None
+        self.began = time.monotonic()
+        self.worked = False
+        self.idle_since: float | None = None
+        self.limit: limits.Limit | None = None
+        """The one that is waited for."""
+        self.before: Verdict | None = None
+        self.view: View | None = None
+        self.retried = 0.0
+        name = subject.name
+        self.alarm = Alarm(
+            subject.directory, frozenset((f"{name}.status", f"{name}.json", f"{name}.watch", f"{name}.halt"))
+        )
+        self.writing = Writing()
+
+    def run(self, end: Callable[[Verdict], None]) -> Verdict:
+        """Watch, say at the end what there is to be said, and then write down that it was said."""
+        try:
+            self.alarm.also(self.writing)
+            while (over := self.attend()) is None:
+                pass
+        except BaseException as error:
+            self.break_off(error)
+            raise
+        else:
+            end(over)
+            if self.view:
+                self.journal(self.view.record, "watched", state=over.state, reason=over.reason)
+            return over
+        finally:
+            self.writing.close()
+            self.alarm.close()
+            self.subject.close()
+            if self.actor:
+                self.actor.close()
+
+    @property
+    def deadline(self) -> float:
+        return (self.actor.began if self.actor else self.began) + self.wanted.deadline_s
+
+    def attend(self) -> Verdict | None:
+        """One round; the verdict when the watch is over."""
+        if self.actor and not self.actor.lead():
+            return self.follow(self.actor)
+        view = self.view = self.subject.look()
+        now = time.monotonic()
+        verdict = view.verdict
+        self.worked |= verdict.turn == "working"
+        self.idle_since = (self.idle_since or now) if verdict.state == "idle" else None
+        idle_s = now - self.idle_since if self.idle_since else 0.0
+        said = monitoring.outcome(verdict, monitoring.Seen(self.worked, idle_s))
+        if said is None or said.state != "limited":
+            self.limit = None
+        elif self.wanted.on_limit == "wait":
+            said = self.wait_for_limit(view, said)
+        again = said is not None and self.actor is not None and self.actor.resumes > 0 and monitoring.is_resumable(said)
+        if (said is None or again) and self.alarm.signals.asked:
+            return self.leave(f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
+        if said is not None and self.actor and again:
+            return self.resume(self.actor, view, said)
+        if said is None and now >= self.deadline:
+            return self.leave(monitoring.times_up(self.wanted))
+        if said is not None:
+            return self.over(view, said)
+        if verdict.settled:
+            self.tell(view, verdict, over=False)
+        self.note(view)
+        self.sleep(view)
+        return None
+
+    def follow(self, actor: Actor) -> Verdict | None:
+        """Another monitor acts: wait for what it says, or for its end."""
+        if (told := actor.told()) is not None:
+            return told
+        asked = self.alarm.signals.asked
+        if asked or time.monotonic() >= self.deadline:
+            why = f"this monitor was ended by {signal_name(asked)}" if asked else monitoring.times_up(self.wanted)
+            return monitoring.abandoned(self.subject.look().verdict, f"{why}, another one goes on")
+        self.alarm.watch_ends(actor.other())
+        self.alarm.sleep(min(time.monotonic() + CALM, self.deadline))
+        return None
+
+    # Watching
+
+    def sleep(self, view: View) -> None:
+        now = time.monotonic()
+        self.writing.follow(view.files)
+        self.alarm.also(self.subject.control)
+        if now >= self.retried + RETRY_NOTICES:
+            notify.retry(self.subject.directory)
+            self.retried = now
+        verdict = view.verdict
+        until = now + (BUSY if verdict.state in ("working", "starting") else CALM)
+        if not verdict.settled:
+            until = min(until, now + SOONEST)
+        if self.idle_since is not None:
+            marks = (self.idle_since + monitoring.LASTS, self.idle_since + monitoring.UNSAID)
+            until = min([until, *(mark for mark in marks if mark > now)])
+        if verdict.look_at is not None and verdict.look_at > now:
+            until = min(until, verdict.look_at)
+        until = min(until, self.deadline, self.limit.at(now) if self.limit else until)
+        if self.alarm.watch_ends(view.ends):
+            self.alarm.sleep(until, soonest=now + SOONEST)
+        if (late := time.monotonic() - max(until, now)) > LATE:
+            self.lose(late)
+
+    def lose(self, seconds: float) -> None:
+        """Time in which nobody watched does not count."""
+        self.began += seconds
+        if self.actor:
+            self.actor.began += seconds
+        if self.idle_since is not None:
+            self.idle_since += seconds
+
+    def tell(self, view: View, verdict: Verdict, *, over: bool) -> None:
+        """Notices for those who want them, and while it goes on a word for whoever waits here."""
+        notify.changed(
+            self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
+            at=time.monotonic(),
+        )  # fmt: skip
+        if not over and (self.before is None or verdict.state != self.before.state):
+            self.say(verdict)
+        self.before = verdict
+
+    def note(self, view: View, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
+        if self.actor:
+            self.actor.note(view, verdict, acting, left=left)
+
+    def journal(self, record: Record | None, event: str, **body: object) -> None:
+        if self.actor:
+            self.actor.journal(record, event, **body)
+
+    # Acting
+
+    def wait_for_limit(self, view: View, said: Verdict) -> Verdict | None:
+        """None while the limit is waited for; else what there is to be said of it."""
+        self.limit = self.limit or limits.Limit()
+        end, now = self.limit.reckon(said, view.memory), time.time()
+        if end is None:
+            return said._replace(reason=f"{said.reason}; when it ends is not to be read, so it is not waited for")
+        if end > now + self.deadline - time.monotonic():
+            return said._replace(reason=f"{said.reason}; that is beyond the monitor's deadline")
+        if now < end:
+            return None
+        if not isinstance(self.subject, Ours):
+            return said._replace(reason=f"{said.reason}; it is over, but nobody may type there")
+        self.say(said._replace(state="starting", reason="its limit is over; it is told to go on"))
+        self.limit = None
+        sent = self.subject.session.deliver(
+            resuming.GO_ON, until=time.monotonic() + READY, past_limit=True, stopped=self.is_asked
+        )
+        self.worked = True
+        if sent.submitted or self.is_asked():
+            return None
+        return said._replace(reason=f"its limit is over, but {sent.reason}")
+
+    def is_asked(self) -> bool:
+        """Whether somebody wants this monitor to end."""
+        return bool(self.alarm.signals.asked)
+
+    def resume(self, actor: Actor, view: View, said: Verdict) -> Verdict | None:
+        """Bring it back and watch on; or say what became of it, and why it was not."""
+        record, subject, total = view.record, actor.subject, self.wanted.resumes
+        assert record is not None
+        actor.resumes -= 1
+        self.note(view, acting="resume")
+        since = record.started  # whoever wanted this very run to be stopped does not want it back
+        self.say(said._replace(final=False, reason=f"{said.reason}; resuming it ({total - actor.resumes} of {total})"))
+        try:
+            agent = subject.session.detector(record)
+            job = resuming.bring_back(subject.looker, record, agent, since=since, attempt=record.attempt + 1)
+        except resuming.StoppedError:
+            view = self.view = subject.look()
+            return self.over(view, said._replace(state="stopped", reason=f"{said.reason}; {resuming.STOPPED}"))
+        except (RefusedError, OSError) as error:
+            return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {error}"))
+        self.journal(record, "resumed", reason=said.reason, by=job.run)
+        self.idle_since = None
+        sent = subject.session.deliver(
+            resuming.GO_ON, until=time.monotonic() + READY,
+            stopped=lambda: self.is_asked() or watches.asked_to_stop(subject.base, since),
+        )  # fmt: skip
+        self.worked = sent.submitted
+        if sent.submitted or self.is_asked() or watches.asked_to_stop(subject.base, since):
+            return None
+        if sent.outcome == Outcome.WORKING:
+            return None  # its turn goes on by itself: a daemon had it
+        view = self.view = subject.look()
+        if view.verdict.final or view.verdict.state in ("waiting", "limited"):
+            return None  # the next look tells
+        why = f"it was resumed after it had {said.state}, but could not be told to go on: {sent.reason}"
+        return self.over(view, view.verdict._replace(state="waiting", reason=why))
+
+    # Ending
+
+    def over(self, view: View, verdict: Verdict) -> Verdict:
+        self.tell(view, verdict, over=True)
+        return self.finish(view, verdict)
+
+    def finish(self, view: View, verdict: Verdict) -> Verdict:
+        cleanup = self.wanted.cleanup and verdict.final and verdict.state not in UNTOUCHED
+        self.note(view, verdict, "cleanup" if cleanup else "")
+        if cleanup:
+            try:
+                why = self.subject.clear_away()
+            except RefusedError as error:
+                why = str(error)
+            if why:
+                verdict = verdict._replace(reason=f"{verdict.reason}; its session could not be closed: {why}")
+        return verdict
+
+    def leave(self, why: str) -> Verdict:
+        """The watch ends before the work does."""
+        assert self.view is not None
+        verdict = monitoring.abandoned(self.view.verdict, why)
+        self.note(self.view, verdict, left=True)
+        self.tell(self.view, verdict, over=True)
+        return verdict
+
+    def break_off(self, error: BaseException) -> None:
+        """Say that the watch has ended, as far as that can be said."""
+        if self.view is not None and (self.actor is None or self.actor.leading):
+            with contextlib.suppress(OSError, DogwatchError):
+                over = self.leave(f"the monitor broke: {type(error).__name__} {error}".strip())
+                self.journal(self.view.record, "watched", state=over.state, reason=over.reason)

@@ -1,0 +1,80 @@
+"""Bringing a session back: end what is left of it, make sure that nobody else has its conversation, start it there.
+
+Only ever the conversation that was recorded, or the one that its own files name beyond doubt; never "the latest".
+"""
+
+from __future__ import annotations
+
+import os
+
+from dogwatch.agents.detector import Detector
+from dogwatch.hands import spawn
+from dogwatch.hands import stop as hand
+from dogwatch.loops import spawning
+from dogwatch.loops.look import Looker
+from dogwatch.loops.stop import end
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.facts import Record
+from dogwatch.model.session import Running
+from dogwatch.senses import processes
+from dogwatch.senses.databases import Databases
+from dogwatch.senses.holders import holders
+from dogwatch.senses.transcripts import Transcripts
+from dogwatch.store import conversations, watches
+
+GO_ON = "Continue where you left off."
+STOPPED = "somebody stopped it meanwhile"
+
+
+class StoppedError(RefusedError):
+    """A person does not want it back."""
+
+    def __init__(self) -> None:
+        super().__init__(STOPPED)
+
+
+def bring_back(
+    looker: Looker, record: Record, agent: Detector, *, since: float | None, attempt: int = 1
+) -> spawn.Job:  # fmt: skip
+    """Start the agent again with its conversation. RefusedError says why not.
+
+    ``since``: the moment (wall clock) from which on a person's `stop` forbids it; None when a person asks.
+    """
+    base = f"{looker.directory}/{record.name}"
+    _refuse_if_stopped(base, since)
+    end(looker, record.name, run=record.run)
+    left = hand.end_tree(lambda: processes.started(processes.of_run(record.run)), spare=record.spare)
+    if left:
+        raise RefusedError(f"what is left of it cannot be ended: {', '.join(map(str, left))}")
+    conversation = conversation_of(base, record, agent)
+    if others := holders(agent, conversation):
+        raise RefusedError(f"its conversation is open in another process ({', '.join(map(str, others))})")
+    _refuse_if_stopped(base, since)
+    job = spawning.resumed(looker, record, agent, conversation, attempt=attempt)
+    if since is not None and watches.asked_to_stop(base, since):
+        end(looker, record.name)
+        raise StoppedError
+    return job
+
+
+def _refuse_if_stopped(base: str, since: float | None) -> None:
+    if since is not None and watches.asked_to_stop(base, since):
+        raise StoppedError
+
+
+def conversation_of(base: str, record: Record, agent: Detector) -> str:
+    """Its id: as recorded, as learned, or as its files tell that were written since it was started."""
+    found = record.conversation or conversations.known(base, record.run) or _written(record, agent)
+    if not found:
+        raise RefusedError("nobody knows the id of its conversation: none was begun, or several could be it")
+    return found
+
+
+def _written(record: Record, agent: Detector) -> str:
+    wanted = {name: os.environ[name] for name in ("HOME", *agent.variables) if name in os.environ}
+    was = Running(
+        agent.agent, record.work.pid, record.work.start, record.started, record.cwd, record.command,
+        wanted | {name: value for name, value in record.env.items() if name in agent.variables},
+    )  # fmt: skip
+    report = Transcripts().read(was) or Databases().read(was)
+    return report.words.get("conversation", "") if report else ""

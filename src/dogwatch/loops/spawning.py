@@ -1,0 +1,141 @@
+"""Starting an agent in a pane of its own, and starting it there again with its conversation.
+
+Everything that must be ours before the agent runs is taken first: the name, the conversation, the pane. Whoever comes
+too late for one of them starts nothing and leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import uuid
+
+from dogwatch import proc
+from dogwatch.agents import starting
+from dogwatch.agents.detector import Detector
+from dogwatch.agents.starting import Starting
+from dogwatch.hands import spawn
+from dogwatch.hands.doorway import Doorway
+from dogwatch.hands.panes import PaneHand
+from dogwatch.loops import start
+from dogwatch.loops.look import Looker
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.facts import Record, Seat
+from dogwatch.model.policy import SESSION, Policy
+from dogwatch.model.value import Value
+from dogwatch.store import conversations
+
+
+class Wish(Value):
+    """A session that somebody wants."""
+
+    name: str
+    agent: Detector
+    cwd: str
+    server: tuple[str, ...] = ()
+    model: str = ""
+    arguments: tuple[str, ...] = ()
+    notify: str = ""
+
+
+def new(looker: Looker, wish: Wish) -> spawn.Job:
+    """Start an agent with a new conversation. Returns the job that it is now."""
+    how = known(wish.agent)
+    conversation = str(uuid.uuid4()) if how.named else ""
+    options = starting.options(how, wish.model, wish.arguments)
+    job = spawn.Job(
+        directory=looker.directory, name=wish.name, run=spawn.new_run(),
+        command=starting.begin(how, conversation, options), cwd=wish.cwd, env={}, policy=SESSION, foreground=False,
+        notify=wish.notify, agent=wish.agent.agent, conversation=conversation, options=options, spare=how.daemons,
+        without=how.without,
+    )  # fmt: skip
+    last = looker.facts(wish.name).record
+    return _started(looker, job, wish.server, last.pane if last else None)
+
+
+def headless(looker: Looker, wish: Wish, policy: Policy) -> spawn.Job:
+    """The same without a terminal, as a job like any other, to be started with its prompt as input."""
+    how = known(wish.agent)
+    conversation = str(uuid.uuid4()) if how.named else ""
+    options = starting.options(how, wish.model, wish.arguments)
+    return spawn.Job(
+        directory=looker.directory, name=wish.name, run=spawn.new_run(),
+        command=starting.begin(how, conversation, options, headless=True), cwd=wish.cwd, env={}, policy=policy,
+        foreground=False, notify=wish.notify, agent=wish.agent.agent, conversation=conversation, options=options,
+        spare=how.daemons, without=how.without,
+    )  # fmt: skip
+
+
+def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, *, attempt: int) -> spawn.Job:
+    """Start an agent again with the conversation that it had, in its pane if that is still there."""
+    how = known(agent)
+    if not how.resume:
+        raise RefusedError(
+            f"nobody has written down how {agent.title} resumes a conversation (agents/{agent.agent}.toml)"
+        )
+    if not os.path.isdir(record.cwd):
+        raise RefusedError(f"there is no directory {record.cwd} any more, in which {record.name} ran")
+    job = spawn.Job(
+        directory=looker.directory, name=record.name, run=spawn.new_run(),
+        command=starting.resume(how, conversation, record.options), cwd=record.cwd, env=record.env, policy=SESSION,
+        foreground=False, again=record.run, notify=record.notify, agent=agent.agent, conversation=conversation,
+        options=record.options, spare=how.daemons, without=how.without, attempt=attempt,
+    )  # fmt: skip
+    return _started(looker, job, record.pane.server if record.pane else (), record.pane)
+
+
+def known(agent: Detector) -> Starting:
+    if agent.start is None:
+        raise RefusedError(f"nobody has written down how {agent.title} is started; add [start] to its file")
+    return agent.start
+
+
+def _started(looker: Looker, job: spawn.Job, server: tuple[str, ...], before: Seat | None) -> spawn.Job:
+    with contextlib.ExitStack() as undo:
+        lease = start.hold(job.directory, job.name, looker)
+        undo.callback(os.close, lease)
+        last = looker.facts(job.name).record
+        if job.again and (last is None or last.run != job.again):
+            raise RefusedError(f"{job.name} was started again by somebody else meanwhile")
+        held = _conversation(job)
+        undo.callback(os.close, held)
+        doorway = Doorway()
+        undo.callback(doorway.close)
+        hand = PaneHand(server)
+        seat = _seat(hand, job, doorway.command(), before)
+        job = job._replace(pane=seat)
+        closing = undo.enter_context(contextlib.ExitStack())
+        closing.callback(hand.close, seat)
+        start.put_away(job.directory, job.name, goes_on=bool(job.again))
+        os.close(start.open_log(job))
+        hand.capture(seat, [sys.executable, *proc.CAPTURING, spawn.ROOT, f"{job.directory}/{job.name}.log"])
+        with open(doorway.hand(job, lease, [held]), encoding="utf-8", errors="replace") as said:
+            words = said.readline().rstrip("\n").split("\t")
+        if words[0] == "refused":
+            raise RefusedError(f"cannot write to {job.directory}: {words[1]}")
+        if words[0] not in ("started", "ended"):
+            raise RefusedError(f"the shim of {job.name} did not start; see {job.directory}/spool/shim.err")
+        closing.pop_all()
+    return job
+
+
+def _seat(hand: PaneHand, job: spawn.Job, command: list[str], before: Seat | None) -> Seat:
+    """The pane: the last one of this session if it is there and nothing runs in it any more, else a new one."""
+    if before is not None and hand.is_left(before):
+        hand.again(before, job.cwd, command)
+        return before
+    return hand.open(job.name, job.cwd, command)
+
+
+def _conversation(job: spawn.Job) -> int:
+    if not job.conversation:
+        return conversations.begin(job.run)
+    lease = conversations.take(job.agent, job.conversation, job.spare)
+    if lease is None:
+        held = ", ".join(map(str, conversations.held(job.agent, job.conversation, job.spare)))
+        raise RefusedError(
+            f"conversation {job.conversation} is open in another process ({held or 'which has just ended'}); "
+            "two would spoil it. End that one first"
+        )
+    return lease

@@ -1,0 +1,52 @@
+"""Whom a monitor has told: on ends, on what needs a person, and when it gives up."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import kill, until
+from tests.integration.notify.conftest import Notices
+from tests.integration.spawn.office import Office
+
+
+@pytest.fixture
+def notices(office: Office) -> Iterator[Notices]:
+    found = Notices(office.box, office.home)
+    found.mine(found.command(fields='"{state}", "{name}"'))
+    yield found
+    for pid in found.tellers():
+        kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "state"), [("say hello", "completed"), ("ask", "waiting"), ("limit 5pm (UTC)", "limited")]
+)
+def test_what_it_says_is_told(office: Office, notices: Notices, prompt: str, state: str) -> None:
+    office.spawned(prompt=prompt)
+    office.monitor().end()
+    until(lambda: bool(notices.delivered()))
+    until(lambda: not notices.tellers())
+    assert notices.delivered() == [[state, "api"]]
+
+
+def test_that_it_gives_up_is_told(office: Office, notices: Notices) -> None:
+    office.spawned(prompt="work")
+    watcher = office.monitor()
+    office.until_watched("working")
+    watcher.process.terminate()
+    watcher.end()
+    until(lambda: notices.delivered() == [["abandoned", "api"]])
+
+
+def test_a_crash_that_is_resumed_is_told_only_by_its_end(office: Office, notices: Notices) -> None:
+    office.spawned(prompt="work")
+    watcher = office.monitor("api", "--resume", "1")
+    office.until_watched("working")
+    kill(office.box.pids("api")[1], signal.SIGKILL)
+    assert watcher.end()["state"] == "completed"
+    until(lambda: bool(notices.delivered()))
+    until(lambda: not notices.tellers())
+    assert notices.delivered() == [["completed", "api"]]

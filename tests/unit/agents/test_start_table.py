@@ -1,0 +1,76 @@
+"""The table `[start]` of an agent's file, and the command lines that it gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.agents import reader, starting
+from dogwatch.agents.starting import Starting
+from dogwatch.model.errors import FormatError
+from dogwatch.store import detectors
+
+BEGIN = """agent = "sample"
+title = "Sample"
+
+[process]
+names = "^sample$"
+"""
+START = Starting(
+    ("sample", "--quiet"), ("--model={model}",), ("--id", "{conversation}"), ("resume", "{conversation}"), ("-p",)
+)
+
+
+def test_it_is_read() -> None:
+    text = f"""{BEGIN}
+[start]
+command = ["sample", "--quiet"]
+model = ["--model={{model}}"]
+named = ["--id", "{{conversation}}"]
+resume = ["resume", "{{conversation}}"]
+headless = ["-p"]
+"""
+    assert reader.read(text, "sample.toml").start == START
+
+
+def test_without_it_nobody_starts_it() -> None:
+    assert reader.read(BEGIN, "sample.toml").start is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("", "command"),
+        ("command = []", "command must name a program"),
+        ("command = 'sample'", "command"),
+        ("command = ['sample']\nresume = ['--last']", "resume must hold {conversation}"),
+        ("command = ['sample']\nnamed = ['--id']", "named must hold {conversation}"),
+        ("command = ['sample']\nmodel = ['--model']", "model must hold {model}"),
+        ("command = ['sample']\nresum = ['{conversation}']", "resum"),
+        ("command = ['sample', 5]", "command"),
+    ],
+)
+def test_what_is_wrong_with_it_is_said_with_its_line(lines: str, said: str) -> None:
+    with pytest.raises(FormatError, match=r"^sample.toml:\d+: ") as error:
+        reader.read(f"{BEGIN}\n[start]\n{lines}\n", "sample.toml")
+    assert said in str(error.value)
+
+
+def test_a_new_conversation_gets_the_id_that_was_chosen() -> None:
+    given = starting.options(START, "m1", ("-x",))
+    assert given == ("--model=m1", "-x")
+    assert starting.begin(START, "c1", given) == ["sample", "--quiet", "--id", "c1", "--model=m1", "-x"]
+    assert starting.begin(START, "c1", (), headless=True) == ["sample", "--quiet", "-p", "--id", "c1"]
+    assert starting.begin(START, "", ()) == ["sample", "--quiet"]
+
+
+def test_a_resumed_one_is_exactly_that_one_with_what_was_asked_for() -> None:
+    assert starting.resume(START, "c1", ("--model=m1",)) == ["sample", "--quiet", "resume", "c1", "--model=m1"]
+
+
+def test_no_agent_resumes_the_latest() -> None:
+    found = [each for each in detectors.load_all() if each.start]
+    assert len(found) >= 6
+    for each in found:
+        assert each.start is not None
+        assert starting.CONVERSATION in " ".join(each.start.resume), each.agent
+        assert not {"--last", "--continue", "-c"} & set(each.start.resume), each.agent

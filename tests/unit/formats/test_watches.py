@@ -1,0 +1,54 @@
+"""The notes of a session's monitor, there and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dogwatch.formats import watches
+from dogwatch.model.turns import Moved, SessionMemory
+from dogwatch.model.verdict import Evidence, Verdict
+from dogwatch.model.watching import Watch
+
+MEMORY = SessionMemory(
+    "working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)},
+    {"progress text": Moved("a", 2.0, ever=True)}, (0.1, 2.0, 3.0, 4.0), 11.0, "5pm", 14.0,
+)  # fmt: skip
+OVER = Verdict("api", "session", "crashed", True, "killed by SIGKILL — «ä»", "exited(SIGKILL)", "unknown", signal=9)
+WRONG: tuple[dict[str, object], ...] = (
+    {"schema": 99}, {"began": "x"}, {"monitor": [1]}, {"monitor": None}, {"patience": [1]}, {"memory": {}},
+    {"verdict": {"state": "crashed"}}, {"unknown": 1}, {"resumes": None}, {"agent": "ab"}, {"memory": 5},
+)  # fmt: skip
+FULL = Watch(
+    "1a-2b", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), 3, (9, 10), MEMORY, acting="resume", verdict=OVER, left=True
+)
+
+
+@pytest.mark.parametrize("watch", [FULL, Watch("1a", "boot", (7, 8), 1.0, 2.0), FULL._replace(memory=None)])
+def test_what_is_written_is_read(watch: Watch) -> None:
+    assert watches.decode(watches.encode(watch)) == watch
+
+
+def test_what_explains_a_verdict_is_not_kept() -> None:
+    watch = FULL._replace(verdict=OVER._replace(evidence=(Evidence("shim", "gone"),), result={"a": 1}))
+    assert watches.decode(watches.encode(watch)) == FULL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "null", "[]", "{}", "7", "{", '{"schema": 2}', "[" * 5000,
+        *(json.dumps(json.loads(watches.encode(FULL)) | wrong) for wrong in WRONG),
+        json.dumps({key: value for key, value in json.loads(watches.encode(FULL)).items() if key != "run"}),
+    ],
+)  # fmt: skip
+def test_rubbish_is_as_good_as_nothing(text: str) -> None:
+    assert watches.decode(text) is None
+
+
+@given(st.text(max_size=60))
+def test_no_text_breaks_it(text: str) -> None:
+    assert watches.decode(text) is None

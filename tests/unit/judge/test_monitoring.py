@@ -1,0 +1,102 @@
+"""What a monitor makes of one look."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.judge import monitoring
+from dogwatch.judge.monitoring import Seen, Wanted
+from dogwatch.model.verdict import FINAL, Verdict
+
+LOOK = Verdict("api", "session", "working", False, "the model answers", "alive", "advancing", turn="working")
+IDLE = LOOK._replace(state="idle", turn="idle", reason="its turn has ended, for 3s")
+
+
+@pytest.mark.parametrize("state", ["working", "starting", "unknown"])
+def test_what_goes_on_is_watched(state: str) -> None:
+    assert monitoring.outcome(LOOK._replace(state=state), Seen(worked=True, idle_s=9.0)) is None
+
+
+@pytest.mark.parametrize("state", ["stuck", "waiting", "limited"])
+def test_what_needs_somebody_is_said_at_once(state: str) -> None:
+    verdict = LOOK._replace(state=state)
+    assert monitoring.outcome(verdict, Seen()) == verdict
+
+
+@pytest.mark.parametrize("state", sorted(FINAL))
+def test_an_end_is_said_once_it_is_sure(state: str) -> None:
+    verdict = LOOK._replace(state=state, final=True)
+    assert monitoring.outcome(verdict, Seen()) == verdict
+    assert monitoring.outcome(verdict._replace(settled=False), Seen()) is None
+
+
+def test_a_turn_that_has_ended_is_completed_with_nothing_to_verify_against() -> None:
+    found = monitoring.outcome(IDLE._replace(detail="turn-ended"), Seen(idle_s=1.0))
+    assert found is not None
+    assert (found.state, found.final) == ("completed", True)
+    assert found.reason == "its turn has ended; nothing to verify against"
+
+
+def test_a_turn_that_failed_has_failed() -> None:
+    found = monitoring.outcome(IDLE._replace(detail="turn-failed"), Seen(idle_s=1.0))
+    assert found is not None
+    assert (found.state, found.final) == ("failed", True)
+
+
+def test_an_interrupted_turn_waits_for_a_person() -> None:
+    found = monitoring.outcome(IDLE._replace(detail="interrupted", reason="it was interrupted"), Seen(idle_s=1.0))
+    assert found is not None
+    assert (found.state, found.final) == ("waiting", False)
+    assert found.reason == "it was interrupted: somebody must say how it goes on"
+
+
+@pytest.mark.parametrize("detail", ["turn-ended", "turn-failed", "interrupted", "background-work", ""])
+def test_a_queued_message_may_begin_the_next_turn_at_once(detail: str) -> None:
+    assert monitoring.outcome(IDLE._replace(detail=detail), Seen(worked=True, idle_s=0.9)) is None
+
+
+def test_background_work_goes_on() -> None:
+    assert monitoring.outcome(IDLE._replace(detail="background-work"), Seen(worked=True, idle_s=900.0)) is None
+
+
+def test_at_its_prompt_after_a_turn_of_which_nobody_told_the_end_it_waits_for_a_person() -> None:
+    idle = IDLE._replace(reason="at its prompt, for 3s")
+    found = monitoring.outcome(idle, Seen(worked=True, idle_s=1.5))
+    assert found is not None
+    assert (found.state, found.final) == ("waiting", False)
+    assert found.reason == "at its prompt, but nothing tells that its turn has ended: was it interrupted?"
+    assert monitoring.outcome(idle, Seen(worked=True, idle_s=1.4)) is None
+
+
+def test_at_its_prompt_before_any_turn_there_is_nothing_to_say() -> None:
+    assert monitoring.outcome(IDLE, Seen(worked=False, idle_s=900.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("verdict", "wanted"),
+    [
+        (LOOK._replace(state="stuck"), True),
+        (LOOK._replace(state="stuck", final=True), False),  # it was stopped for that, as was asked for
+        (LOOK._replace(state="crashed", final=True, signal=9), True),
+        (LOOK._replace(state="crashed", final=True, signal=11), True),
+        (LOOK._replace(state="crashed", final=True), True),
+        (LOOK._replace(state="crashed", final=True, signal=15), False),
+        (LOOK._replace(state="crashed", final=True, signal=1), False),
+        (LOOK._replace(state="crashed", final=True, signal=2), False),
+        (LOOK._replace(state="crashed", final=True, signal=3), False),
+        (LOOK._replace(state="completed", final=True), False),
+        (LOOK._replace(state="failed", final=True, exit_code=3), False),
+        (LOOK._replace(state="stopped", final=True), False),
+        (LOOK._replace(state="waiting"), False),
+        (LOOK._replace(state="limited"), False),
+        (LOOK._replace(state="waiting", process="suspended"), False),
+    ],
+)
+def test_only_what_hangs_or_crashed_is_brought_back(verdict: Verdict, wanted: bool) -> None:
+    assert monitoring.is_resumable(verdict) is wanted
+
+
+def test_what_is_abandoned_is_left_as_it_is_and_said_to_be() -> None:
+    found = monitoring.abandoned(LOOK._replace(settled=False), monitoring.times_up(Wanted(deadline_s=7200.0)))
+    assert (found.state, found.final, found.settled, found.process) == ("abandoned", True, True, "alive")
+    assert found.reason == "the monitor's time was up (2h 00m); it was left as it is (working: the model answers)"

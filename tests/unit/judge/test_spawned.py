@@ -1,0 +1,99 @@
+"""A session of ours: its process comes first, its turn tells the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.judge.spawned import Glance, judge
+from dogwatch.model.verdict import Evidence, Verdict
+
+JOB = Verdict(
+    "api", "session", "working", False, "alive", "alive", "unknown", elapsed_s=100.0, log="/x/api.log",
+    evidence=(Evidence("shim", "pid 1 is alive"), Evidence("work", "pid 2 is alive")),
+    against=(Evidence("note", "it was taken over"), Evidence("output", "silent")),
+)  # fmt: skip
+SEEN = Verdict(
+    "%3", "session", "idle", False, "its turn has ended", "alive", "unknown", turn="idle", detail="turn-ended"
+)
+ENDED = JOB._replace(state="completed", final=True, reason="exit 0 after 9s", process="exited(0)", exit_code=0)
+
+
+def test_of_what_lives_its_sources_tell() -> None:
+    found = judge(JOB, Glance(SEEN), "working", 5.0)
+    assert (found.state, found.turn, found.detail, found.name) == ("idle", "idle", "turn-ended", "api")
+    assert (found.log, found.elapsed_s) == ("/x/api.log", 100.0)
+    assert [each.source for each in found.evidence] == ["shim"]
+    assert [each.source for each in found.against] == ["note"]
+
+
+def test_that_its_shim_is_gone_is_not_lost() -> None:
+    assert judge(JOB._replace(process="unsupervised"), Glance(SEEN), "", 5.0).process == "unsupervised"
+
+
+@pytest.mark.parametrize("last", ["working", "waiting", "limited"])
+def test_who_leaves_in_the_middle_of_a_turn_has_not_completed(last: str) -> None:
+    found = judge(ENDED, Glance(), last, 5.0)
+    assert (found.state, found.final) == ("stopped", True)
+    assert found.reason == f"exit 0 after 9s, in the middle of a turn ({last})"
+
+
+@pytest.mark.parametrize("last", ["", "idle", "unknown", "exited"])
+def test_who_leaves_at_his_prompt_has(last: str) -> None:
+    found = judge(ENDED, Glance(), last, 5.0)
+    assert (found.state, found.reason) == ("completed", "exit 0 after 9s; nothing to verify against")
+
+
+@pytest.mark.parametrize("state", ["failed", "crashed", "stopped"])
+def test_another_end_is_as_its_shim_says(state: str) -> None:
+    job = ENDED._replace(state=state)
+    assert judge(job, Glance(SEEN), "working", 5.0) == job
+
+
+def test_what_was_done_before_its_session_was_closed_stays_done() -> None:
+    closed = SEEN._replace(state="completed", final=True, reason="its turn has ended")
+    found = judge(ENDED._replace(state="stopped"), Glance(), "idle", 5.0, closed)
+    assert (found.state, found.turn, found.exit_code) == ("completed", "idle", 0)
+    assert found.reason == "its turn has ended; its session was closed then"
+
+
+def test_what_crashed_before_it_could_be_closed_has_crashed() -> None:
+    closed = SEEN._replace(state="completed", final=True)
+    job = ENDED._replace(state="crashed", reason="killed by SIGKILL")
+    assert judge(job, Glance(), "working", 5.0, closed) == job
+
+
+@pytest.mark.parametrize("job", [JOB._replace(process="suspended", state="waiting"), JOB._replace(state="unknown")])
+def test_what_the_process_says_beats_the_screen(job: Verdict) -> None:
+    assert judge(job, Glance(SEEN), "", 5.0) == job
+
+
+def test_a_probe_that_fails_is_unknown() -> None:
+    found = judge(JOB, Glance(None, "tmux does not answer"), "working", 5.0)
+    assert (found.state, found.final, found.reason, found.look_at) == ("unknown", False, "tmux does not answer", 6.0)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "glance", "last", "state"),
+    [
+        (1.0, Glance(), "", "starting"),
+        (1.0, Glance(SEEN._replace(state="unknown", turn="unknown")), "", "starting"),
+        (1.0, Glance(SEEN._replace(state="unknown", turn="unknown")), "working", "unknown"),
+        (100.0, Glance(), "", "unknown"),
+        (100.0, Glance(SEEN._replace(state="unknown", turn="unknown")), "", "unknown"),
+    ],
+)
+def test_what_is_not_to_be_seen_starts_or_is_unknown(elapsed: float, glance: Glance, last: str, state: str) -> None:
+    assert judge(JOB._replace(elapsed_s=elapsed), glance, last, 5.0).state == state
+
+
+def test_an_agent_that_is_gone_is_not_told_before_its_shim_has_told_how() -> None:
+    seen = SEEN._replace(state="crashed", final=True, turn="exited", detail="")
+    found = judge(JOB, Glance(seen), "working", 5.0)
+    assert (found.state, found.final, found.settled, found.turn, found.look_at) == (
+        "working", False, False, "working", 5.2,
+    )  # fmt: skip
+
+
+def test_a_suspended_agent_is_told_by_its_pane_too() -> None:
+    seen = SEEN._replace(state="waiting", turn="exited", detail="suspended", process="suspended")
+    assert judge(JOB, Glance(seen), "working", 5.0).state == "waiting"
