@@ -90,8 +90,9 @@ def _variables(given: list[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in given)
 
 
-def detached(job: spawn.Job, looker: Looker, *, json: bool) -> int:
-    said = start.detached(job, looker)
+def detached(job: spawn.Job, looker: Looker, *, json: bool, feed: bytes = b"") -> int:
+    """Start a job that outlives us, with something to read, and say so."""
+    said = start.detached(job, looker, feed=feed)
     verdict = looker.verdict(job.name)
     if said[0] == "ended" and verdict.exit_code and verdict.reason.startswith(CANNOT):
         print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)

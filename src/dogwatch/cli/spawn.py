@@ -8,11 +8,11 @@ import time
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
-from dogwatch.cli.run import CANNOT, REFUSED
+from dogwatch.cli.run import CANNOT, REFUSED, detached
 from dogwatch.cli.send import CODES, Signals
 from dogwatch.formats import names, typing_text
 from dogwatch.hands import panes as hand
-from dogwatch.loops import notify, spawning, start
+from dogwatch.loops import notify, spawning
 from dogwatch.loops.look import Looker
 from dogwatch.loops.sessions import Session
 from dogwatch.model.errors import RefusedError, UsageError
@@ -109,10 +109,4 @@ def _headless(looker: Looker, wish: spawning.Wish, prompt: str, *, json: bool) -
     if not prompt.strip():
         raise UsageError("--headless needs --prompt or --prompt-file: there is nobody to ask for it")
     job = spawning.headless(looker, wish, looker.policy)
-    said = start.detached(job, looker, feed=prompt.encode("utf-8", "surrogateescape"))
-    verdict = looker.verdict(job.name)
-    if said[0] == "ended" and verdict.exit_code and verdict.reason.startswith(CANNOT):
-        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
-        return verdict.exit_code
-    print(say.as_json(verdict) if json else job.name)
-    return 0
+    return detached(job, looker, json=json, feed=prompt.encode("utf-8", "surrogateescape"))

@@ -56,9 +56,9 @@ Heard = Answer | Notice
 def attach(pane: Pane) -> list[str]:
     """The command of a client in control mode that attaches it to the session of a pane that we started.
 
-    Only if that is still the same pane in a session of exactly that name, and lives; nobody is attached to it; the server would
-    not live on just because we are there; we are not put into another session when this one ends; and no hook of the
-    owner waits for somebody to come. No server is started by it. All of that happens in one go, or nothing of it.
+    Only if that is still the same pane in a session of exactly that name, and lives; nobody is attached to it; the
+    server would not live on just because we are there; we are not put into another session when this one ends; and no
+    hook of the owner waits for somebody to come. No server is started by it. All of that happens in one go, or nothing.
     """
     here = f"={pane.session}:.{pane.id}"
     come = f"attach-session -E -f {FLAGS} -t {quoted(f'={pane.session}:')}"

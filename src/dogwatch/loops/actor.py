@@ -31,7 +31,7 @@ class Actor:
         self.began = time.monotonic()
         """When the watch began, time that was lost not counted."""
         self.leading = False
-        self._lease = watches.Lease(subject.base)
+        self._lease = watches.lease(subject.base)
         self._first = watches.read(subject.base)
         self._noted: tuple[object, ...] = ()
         self._noted_at = 0.0

@@ -83,7 +83,7 @@ class _Monitor:
         self.talk = TaskTalk(server)
         self.first = taskdirs.text(self.directory)
         """Notes that were there before we asked for the lease: what stands in them is of others before us."""
-        self.lease = taskdirs.Lease(self.directory)
+        self.lease = taskdirs.lease(self.directory)
         me = os.getpid()
         self.notes = Notes(self.sense.boot, self.began, self.began, monitor=(me, proc.start_time(me)))
         self.awake = self.began

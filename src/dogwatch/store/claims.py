@@ -1,13 +1,12 @@
 """Owning a name: its lease, what an earlier run left under it, and writing its files."""
 
 import contextlib
-import fcntl
 import os
 
 from dogwatch.formats.sentinel import SUFFIXES
 from dogwatch.lean import make_durable, open_plain, write_atomic
 from dogwatch.model.errors import RefusedError
-from dogwatch.store import places
+from dogwatch.store import leases, places
 
 KEEP_RUNS = 10
 """Earlier runs of a name that are kept in the archive."""
@@ -22,13 +21,7 @@ def refuse_links(base: str) -> None:
 
 def lock(base: str) -> int | None:
     """Take the lease of a name: a file descriptor to hold or inherit, None while another holds it."""
-    fd = os.open(f"{base}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    return fd
+    return leases.take(f"{base}.lock")
 
 
 def archive(directory: str, name: str, *, goes_on: bool = False) -> None:

@@ -8,27 +8,23 @@ under the name of the run, and gets its second name later. Leases are the user's
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 
 from dogwatch import proc
 from dogwatch.lean import write_atomic
-from dogwatch.store import places, sentinels
+from dogwatch.store import leases, places, sentinels
 
 KEPT = 86400.0
 """Seconds after which a lease that nobody holds is swept away."""
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def begin(run: str) -> int:
     """A lease for a conversation that has no name yet."""
-    with _alone():
+    with leases.alone(_names()):
         _sweep()
-        fd = _open(_path(run))
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fd = leases.take(_path(run))
+        assert fd is not None  # no other run has its name
         return fd
 
 
@@ -38,19 +34,15 @@ def take(agent: str, conversation: str, spare: tuple[str, ...]) -> int | None:
     A daemon that serves all sessions of an agent may have inherited it from one that has ended; it holds nothing.
     """
     path = _path(f"{agent}-{conversation}")
-    with _alone():
+    with leases.alone(_names()):
         _sweep()
-        if not _freed(path, spare):
-            return None
-        fd = _open(path)
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return fd
+        return leases.take(path) if _freed(path, spare) else None
 
 
 def name(run: str, agent: str, conversation: str, spare: tuple[str, ...]) -> bool:
     """Make the lease of a run known under its conversation. False: another's has that name and is held."""
     path, own = _path(f"{agent}-{conversation}"), _path(run)
-    with _alone(), contextlib.suppress(FileNotFoundError):
+    with leases.alone(_names()), contextlib.suppress(FileNotFoundError):
         if os.path.exists(path) and not os.path.samefile(path, own) and not _freed(path, spare):
             return False
         os.rename(own, path)
@@ -109,8 +101,9 @@ def _directory() -> str:
     return found
 
 
-def _open(path: str) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def _names() -> str:
+    """One at a time looks at names and gives them."""
+    return f"{_directory()}/.names"
 
 
 def _freed(path: str, spare: tuple[str, ...]) -> bool:
@@ -124,14 +117,11 @@ def _freed(path: str, spare: tuple[str, ...]) -> bool:
 
 
 def _is_held(path: str) -> bool:
-    fd = _open(path)
+    fd = leases.opened(path)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not leases.locked(fd)
     finally:
         os.close(fd)
-    return False
 
 
 def _sweep() -> None:
@@ -140,14 +130,3 @@ def _sweep() -> None:
         with contextlib.suppress(OSError):
             if entry.name.endswith(".lock") and entry.stat().st_mtime < time.time() - KEPT and not _is_held(entry.path):
                 os.unlink(entry.path)
-
-
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """One at a time looks at names and gives them."""
-    fd = _open(f"{_directory()}/.names")
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)

@@ -17,11 +17,11 @@ from dogwatch.formats import names, outbox, sentinel
 from dogwatch.lean import open_plain, write_atomic
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.notices import Change, Notice, Told
-from dogwatch.store import places, sentinels
+from dogwatch.store import leases, places, sentinels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 FORGOTTEN = 2 * 86400.0
 """Seconds after which nobody needs to know what was told of a run that is not the newest of its name."""
@@ -40,30 +40,14 @@ def prepare(directory: str) -> None:
             raise RefusedError(f"{directory}/{part} is a symbolic link; remove it and try again")
 
 
-@contextlib.contextmanager
-def alone(directory: str) -> Iterator[None]:
+def alone(directory: str) -> AbstractContextManager[None]:
     """Nobody else decides meanwhile what is to be told."""
-    fd = _lock_file(directory, "lock")
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+    return leases.alone(f"{directory}/outbox/.lock")
 
 
 def attendant(directory: str) -> int | None:
     """The right to stay and try again: a descriptor to be closed, None while another has it."""
-    fd = _lock_file(directory, "attendant")
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    return fd
-
-
-def _lock_file(directory: str, name: str) -> int:
-    return os.open(f"{directory}/outbox/.{name}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    return leases.take(f"{directory}/outbox/.attendant")
 
 
 # What was told

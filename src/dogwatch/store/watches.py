@@ -6,8 +6,6 @@ bringing the session back hears of it.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
 
 from dogwatch.formats import watches
@@ -15,31 +13,12 @@ from dogwatch.lean import write_atomic
 from dogwatch.model.errors import FormatError
 from dogwatch.model.watching import Watch
 from dogwatch.store import sentinels
+from dogwatch.store.leases import Lease
 
 
-class Lease:
-    """One monitor of a session acts; the others watch."""
-
-    def __init__(self, base: str) -> None:
-        self.path = f"{base}.actor"
-        self._fd: int | None = None
-
-    def take(self) -> bool:
-        """Whether we are the one. OSError where nothing can be written."""
-        if self._fd is None:
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(fd)
-                return False
-            self._fd = fd
-        return True
-
-    def close(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+def lease(base: str) -> Lease:
+    """The right to act on a session."""
+    return Lease(f"{base}.actor")
 
 
 def read(base: str, run: str = "") -> Watch | None:

@@ -67,7 +67,7 @@ def test_how_it_ends_is_known_from_its_parent(
 
 
 def test_its_shim_keeps_the_terminal_open(office: Office) -> None:
-    """tmux closes a terminal that nobody has open any more; its shim would take that for a wish to stop."""
+    """Tmux closes a terminal that nobody has open any more; its shim would take that for a wish to stop."""
     office.spawned()
     shim, _ = office.box.pids("api")
     assert office.pane("#{pane_tty}") in [os.readlink(fd) for fd in Path(f"/proc/{shim}/fd").iterdir()]

@@ -156,7 +156,7 @@ def test_what_was_learned_is_of_that_run(tmp_path: Path) -> None:
 
 
 def test_of_two_monitors_one_acts(tmp_path: Path) -> None:
-    first, second = (watches.Lease(str(tmp_path / "api")) for _ in range(2))
+    first, second = (watches.lease(str(tmp_path / "api")) for _ in range(2))
     assert first.take()
     assert first.take()
     assert not second.take()
@@ -166,7 +166,7 @@ def test_of_two_monitors_one_acts(tmp_path: Path) -> None:
 
 
 def test_a_lease_of_a_monitor_is_inherited_by_nobody(tmp_path: Path) -> None:
-    first, second = (watches.Lease(str(tmp_path / "api")) for _ in range(2))
+    first, second = (watches.lease(str(tmp_path / "api")) for _ in range(2))
     assert first.take()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False) as child:
         first.close()
