@@ -25,7 +25,7 @@ def main() -> None:
     try:
         (control, lock, *leases), said = _receive(sys.argv[2])
         argv, env, spec = marshal.loads(said)  # noqa: S302  # from our own user, over a private socket
-    except (OSError, ValueError, EOFError):
+    except (OSError, ValueError, EOFError, TypeError):
         _give_up()
     for name in PLACE:
         for variables in (env, spec["env"]):

@@ -223,7 +223,7 @@ def test_a_silent_tool_is_stuck_only_after_its_threshold_and_is_named(home: Lab,
     session = night(home, agent, "go [[bash sleep 600]] [[text done]]", settings=allowed)
     found = session.monitor(*SOON).end()
     assert said(found) == ("stuck", False, 4), told(found, session)
-    assert re.search(r"the open tool call is Bash \(.*sleep 600", found["reason"]), found["reason"]
+    assert re.search(r"the open tool call is .*\bsleep 600", found["reason"]), found["reason"]
 
 
 @pytest.mark.parametrize("agent", [pytest.param("claude", marks=pytest.mark.claude)])

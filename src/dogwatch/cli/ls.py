@@ -22,9 +22,9 @@ def main(options: Options) -> int:
         looker = Looker(directory, settings.lazily(options), brief=True)
         verdicts = look_at_all(looker)
         if any(verdict.kind == "session" for verdict in verdicts):
-            from dogwatch.loops import sessions  # a listing of jobs does not pay for tmux and detectors
+            from dogwatch.cli import panes  # a listing of jobs does not pay for tmux and detectors
 
-            verdicts = sessions.seen(looker, verdicts, looker.policy)
+            verdicts = panes.with_turns(looker, verdicts)
         if options.flag("--json"):
             for verdict in verdicts:
                 print(say.as_json(verdict))

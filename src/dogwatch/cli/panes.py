@@ -3,8 +3,10 @@
 import sys
 
 from dogwatch.cli.options import Options
+from dogwatch.loops import sessions
+from dogwatch.loops.look import Looker
 from dogwatch.loops.panes import Panes, Seen
-from dogwatch.model.errors import UsageError
+from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import servers
 from dogwatch.store import detectors, places
@@ -33,6 +35,15 @@ def look(options: Options, only: str | None = None) -> list[Seen]:
         if looked.trouble:
             print(f"dogwatch: {looked.trouble}", file=sys.stderr)
     return found
+
+
+def with_turns(looker: Looker, verdicts: list[Verdict]) -> list[Verdict]:
+    """The same verdicts, with those on sessions by a look at their panes. It must not fail because a file is broken."""
+    try:
+        return sessions.seen(looker, verdicts, looker.policy)
+    except FormatError as error:
+        print(f"dogwatch: warning: {error}; until then nothing is told of turns", file=sys.stderr)
+        return verdicts
 
 
 def named(seen: Seen) -> Verdict:

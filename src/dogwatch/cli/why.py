@@ -21,9 +21,9 @@ def main(options: Options) -> int:
     for name in settings.named(options):
         verdict = looker.verdict(name)
         if verdict.kind == "session":
-            from dogwatch.loops import sessions  # a job does not pay for tmux and detectors
+            from dogwatch.cli import panes as watched  # a job does not pay for tmux and detectors
 
-            verdict = sessions.seen(looker, [verdict], looker.policy)[0]
+            verdict = watched.with_turns(looker, [verdict])[0]
         if hidden := files.hides_events(looker.directory):
             note = Evidence("events", f"{hidden}; looked at every 2 s instead")
             verdict = verdict._replace(against=(*verdict.against, note))

@@ -129,11 +129,20 @@ def _session(found: _Fields) -> dict[str, Any]:
     return {
         "kind": found.text("kind"),
         "agent": found.text("agent") if found.found.get("agent") else "",
-        "pane": pane and Seat(pane.texts("server"), pane.text("id"), pane.text("session"), pane.text("life")),
+        "pane": pane and _seat(pane),
         "conversation": found.text("conversation") if found.found.get("conversation") else "",
         "again": found.text("again") if found.found.get("again") else "",
         **{key: found.texts(key) for key in ("options", "spare") if key in found.found},
     }
+
+
+def _seat(found: _Fields) -> Seat:
+    """Its words become arguments of tmux: none may mean anything else there."""
+    seat = Seat(found.texts("server"), found.text("id"), found.text("session"), found.text("life"))
+    reached = len(seat.server) == len(("-S", "path")) and seat.server[0] == "-S" and seat.server[1].startswith("/")
+    if not reached or seat.id[:1] != "%" or not seat.id[1:].isdecimal():
+        raise ValueError("its pane is named in a way that tmux would not understand")
+    return seat
 
 
 def _identity(place: tuple[str, str, str], found: _Fields) -> Identity:

@@ -10,6 +10,7 @@ import os
 import shlex
 import time
 
+from dogwatch.hands.spawn import unmarked
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Seat
 from dogwatch.senses import servers
@@ -71,6 +72,8 @@ class PaneHand:
     def close(self, seat: Seat) -> str:
         """End the capture, and exactly that session. Returns why not; empty when it is gone."""
         asked = self._ask("display-message", "-p", "-t", seat.id, f"#{{session_id}}\t{TOLD}")
+        if asked.late:
+            return f"tmux did not answer within {LIMIT:g} s"
         number, _, _, name, life = [*asked.out.decode(errors="replace").rstrip("\n").split("\t"), *4 * [""]][:5]
         if not number.startswith("$") or life != seat.life:
             return ""  # the pane is gone, and the session was nothing else
@@ -90,7 +93,8 @@ class PaneHand:
 
     def _ask(self, *command: str) -> Answer:
         try:
-            return servers.ask([self.tmux, "-u", *self.server, *command], time.monotonic() + LIMIT)
+            # A server that is started by this is nobody's job, though we may be part of one.
+            return servers.ask([self.tmux, "-u", *self.server, *command], time.monotonic() + LIMIT, unmarked())
         except OSError as error:
             why = "there is no tmux in PATH; install it, or use --headless" if isinstance(
                 error, FileNotFoundError

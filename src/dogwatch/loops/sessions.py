@@ -70,7 +70,9 @@ class Session:
         if record is None or record.pane is None:
             return Looked(facts, verdict, None)
         glance = Glance()
-        if not verdict.final and verdict.process in ("alive", "unsupervised"):
+        if others := places.shared_with_others(self.looker.directory):
+            glance = Glance(None, f"{others}; the tmux server that it names is not asked")
+        elif not verdict.final and verdict.process in ("alive", "unsupervised"):
             glance, seen = self._glance(record)
         verdict = spawned.judge(verdict, glance, self.last, facts.now, self.closed)
         if seen is not None and verdict.turn:
@@ -168,7 +170,8 @@ def seen(looker: Looker, verdicts: list[Verdict], policy: Policy) -> list[Verdic
     servers: Servers = {}
     alive: dict[tuple[str, ...], list[Session]] = {}
     sessions = {each.name: Session(looker, each.name, policy, servers) for each in verdicts if each.kind == "session"}
-    for session in sessions.values():
+    foreign = bool(places.shared_with_others(looker.directory))
+    for session in () if foreign else sessions.values():
         record = session.facts().record
         if record is not None and record.pane is not None and record.end is None:
             session.panes(record)

@@ -64,13 +64,13 @@ def _directory() -> str:
     return f"{os.path.realpath(wished if os.path.isdir(wished) else '/tmp')}/tmux-{os.getuid()}"  # noqa: S108
 
 
-def ask(command: list[str], deadline: float) -> Answer:
+def ask(command: list[str], deadline: float, environment: Mapping[str, str] | None = None) -> Answer:
     """Run a client to its end, or to a moment of the monotonic clock. Raises OSError when it cannot be started."""
     out, told = os.pipe()
     errors, complained = os.pipe()
     try:
         try:
-            pid = start(command, (-1, told, complained), os.environ)
+            pid = start(command, (-1, told, complained), os.environ if environment is None else environment)
         finally:
             os.close(told)
             os.close(complained)
