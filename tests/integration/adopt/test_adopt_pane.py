@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from tests.conftest import alive, kill, until, until_gone
-from tests.integration.monitor.test_monitor_others import CONVERSATION, on, opened
+from tests.integration.monitor.test_monitor_others import on, opened
 from tests.integration.spawn.office import Office
 
 REFUSED = 12
@@ -18,9 +18,9 @@ def test_it_is_a_session_of_that_name_and_stays_where_it_is(office: Office) -> N
     done = office.box("adopt", pane, "--name", "api", *on(office))
     assert done.code == 0, done
     record = office.box.record("api")
-    assert (record["kind"], record["agent"], record["conversation"]) == ("session", "claude", CONVERSATION)
+    assert (record["kind"], record["agent"], record["conversation"]) == ("session", "claude", office.conversation)
     assert (record["pane"]["id"], record["pane"]["session"]) == (pane, "work")
-    assert record["work"]["pid"] == office.starts()[0]["pid"]
+    assert record["work"]["pid"] == office.start(1)["pid"]
     assert office.listed() == {"api": "waiting"}
     assert office.state("api")["detail"] == "permission"
     assert office.tmux("list-panes", "-a") == before
@@ -64,10 +64,10 @@ def test_it_is_brought_back_in_a_session_of_ours(office: Office) -> None:
     office.box("adopt", pane, "--name", "api", *on(office))
     watcher = office.monitor("api", "--resume", "1")
     office.until_watched("working")
-    kill(office.starts()[0]["pid"], signal.SIGKILL)
+    kill(office.start(1)["pid"], signal.SIGKILL)
     end = watcher.end()
-    assert end["state"] == "completed", end
-    assert office.starts()[1]["argv"] == ["--resume", CONVERSATION]
+    assert end["state"] == "completed", end["reason"]
+    assert office.start(2)["argv"] == ["--resume", office.conversation]
     assert office.sessions() == ["api", "work"]
     assert office.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}") == "sh\n"
 
@@ -76,7 +76,7 @@ def test_it_can_be_stopped_by_a_person(office: Office) -> None:
     pane = opened(office, "work", shell=True)
     office.box("adopt", pane, "--name", "api", *on(office))
     assert office.box("stop", "api").code == 0
-    until_gone(office.starts()[0]["pid"])
+    until_gone(office.start(1)["pid"])
     assert office.listed() == {"api": "stopped"}
     assert office.sessions() == ["work"]
 

@@ -221,7 +221,7 @@ def test_the_record_is_never_written_by_a_monitor(office: Office) -> None:
 
 @pytest.mark.parametrize("then", ["say", "bye 0"])
 def test_cleanup_closes_that_session_and_it_stays_completed(office: Office, then: str) -> None:
-    office.spawned("other")
+    office.spawned("other", prompt="say hello")
     office.spawned("api", prompt=then)
     shim, work = office.box.pids("api")
     end = office.monitor("api", "--cleanup").end()

@@ -8,13 +8,11 @@ import signal
 from tests.conftest import kill, until
 from tests.integration.spawn.office import Office
 
-CONVERSATION = "8d7f2c1e-1111-4222-8333-444455556666"
-
 
 def opened(office: Office, prompt: str = "", name: str = "work", *, shell: bool = False) -> str:
     """Somebody starts an agent; its pane."""
     variables = [f"{key}={value}" for key, value in office.box.env.items() if key != "TMUX_TMPDIR"]
-    command = shlex.join(["env", *variables, "claude", "--session-id", CONVERSATION])
+    command = shlex.join(["env", *variables, "claude", "--session-id", office.conversation])
     office.begin(prompt)
     pane = office.tmux.start("sh" if shell else f"exec {command}", name, size=(100, 30), cwd=str(office.cwd))
     if shell:
@@ -47,7 +45,7 @@ def test_an_agent_that_left_its_shell_has_crashed_if_it_said_nothing(office: Off
     pane = opened(office, "work", shell=True)
     watcher = office.monitor(pane, *on(office))
     watcher.until_said("working")
-    kill(office.starts()[0]["pid"], signal.SIGKILL)
+    kill(office.start(1)["pid"], signal.SIGKILL)
     end = watcher.end()
     assert (end["state"], end["code"]) == ("crashed", 3)
     assert office.sessions() == ["work"]

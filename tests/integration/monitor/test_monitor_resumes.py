@@ -33,7 +33,7 @@ def test_a_crash_is_resumed_by_its_recorded_conversation_and_told_to_go_on(offic
     end = watcher.end()
     after = office.box.record("api")
     assert (end["state"], end["code"]) == ("completed", 0)
-    assert office.starts()[1]["argv"] == ["--resume", before["conversation"], "--model", "opus"]
+    assert office.start(2)["argv"] == ["--resume", before["conversation"], "--model", "opus"]
     assert (after["again"], after["attempt"], after["conversation"]) == (before["run"], 2, before["conversation"])
     assert after["pane"] == before["pane"]
     assert b"Continue where you left off." in office.typed()

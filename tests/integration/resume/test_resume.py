@@ -27,7 +27,7 @@ def test_it_goes_on_with_exactly_its_conversation_in_its_pane(office: Office, by
     done = office.box("resume", "api", "--json")
     assert done.code == 0
     after = office.box.record("api")
-    assert office.starts()[1]["argv"] == ["--resume", before["conversation"], "--model", "opus"]
+    assert office.start(2)["argv"] == ["--resume", before["conversation"], "--model", "opus"]
     assert (after["pane"], after["again"], after["conversation"]) == (
         before["pane"], before["run"], before["conversation"],
     )  # fmt: skip
@@ -58,6 +58,7 @@ def test_a_new_pane_is_opened_where_the_old_one_is_gone(office: Office) -> None:
 
 
 def test_a_name_that_somebody_took_meanwhile_is_his(office: Office) -> None:
+    office.tmux.start("cat", "others")
     before = ended(office)
     office.tmux("kill-session", "-t", "=api")
     office.tmux.start("cat", "api")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ class Office:
         self.notes = home / "notes"
         self.cwd = home / "project"
         self.watchers: list[Watcher] = []
+        self.conversation = str(uuid.uuid4())
+        """Of an agent that a person starts; who has one open is looked for on the whole machine."""
         self.temporary = Path(tempfile.mkdtemp())
         """Not below our home: the path of a socket must be short."""
         for directory in (self.notes, self.cwd, home / "bin"):
@@ -108,6 +111,11 @@ class Office:
         """How the stand-in was started, each time."""
         path = self.notes / "starts"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def start(self, number: int) -> dict[str, Any]:
+        """How it was started that time; it may be about to be."""
+        until(lambda: len(self.starts()) >= number)
+        return self.starts()[number - 1]
 
     def typed(self) -> bytes:
         path = self.notes / "typed"

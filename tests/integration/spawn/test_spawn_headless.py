@@ -20,7 +20,7 @@ def test_it_is_a_job_whose_output_streams(office: Office) -> None:
     record = office.box.record("night")
     assert (record["kind"], record["agent"], record["pane"]) == ("job", "claude", None)
     argv = ["-p", "--output-format", "stream-json", "--verbose", "--session-id", record["conversation"]]
-    assert office.starts()[0]["argv"] == [*argv, "--max-turns", "5"]
+    assert office.start(1)["argv"] == [*argv, "--max-turns", "5"]
     assert office.listed() == {"night": "working"}
     office.go()
     assert office.box("wait", "night").code == 0

@@ -32,6 +32,7 @@ def test_a_session_of_that_name_that_is_not_ours_is_left_alone(office: Office) -
 
 
 def test_what_cannot_be_started_leaves_the_last_run_as_it_was(office: Office) -> None:
+    office.tmux.start("cat", "others")
     office.begin("exit 3")
     before = office.spawned()
     office.box("wait", "api")
@@ -72,7 +73,7 @@ def test_a_pane_that_has_its_number_after_a_restart_of_tmux_is_not_ours(office: 
 
 def test_stopping_one_leaves_the_other_whose_name_begins_the_same(office: Office) -> None:
     """The seed's defect: `kill-session -t claude-a` ended `claude-ab`, because tmux takes a name for a beginning."""
-    office.spawned("api-2")
+    office.spawned("api-2", prompt="say hello")
     office.spawned("api")
     assert office.box("stop", "api").code == 0
     assert office.listed() == {"api": "stopped", "api-2": "idle"}
@@ -84,7 +85,7 @@ def test_stopping_one_leaves_the_other_whose_name_begins_the_same(office: Office
 
 def test_cleaning_up_one_leaves_the_other_whose_name_begins_the_same(office: Office) -> None:
     """The same defect, when a monitor closes a session that is gone already."""
-    office.spawned("api-2")
+    office.spawned("api-2", prompt="say hello")
     office.spawned("api", prompt="bye 0")
     office.box("wait", "api")
     office.tmux("kill-session", "-t", "=api")
@@ -109,7 +110,7 @@ def test_two_at_once_start_one(office: Office) -> None:
     for each in both:
         each.communicate()
     assert codes == [0, REFUSED]
-    assert len(office.starts()) == 1
+    assert office.start(1)["pid"] == office.box.pids("api")[1]
     assert office.sessions() == ["api", "other"]
 
 
@@ -128,5 +129,5 @@ def test_a_server_that_was_killed_ends_the_session_and_leaves_its_name_free(offi
         until_gone(pid)
     assert office.listed() == {"api": "stopped"}
     os.unlink(office.tmux.socket)
-    office.spawned()
-    assert office.listed() == {"api": "idle"}
+    office.spawned(prompt="ask")
+    assert office.listed() == {"api": "waiting"}

@@ -37,13 +37,13 @@ def test_the_agent_is_the_foreground_command_of_its_pane_and_the_child_of_our_sh
 
 def test_the_conversation_stands_in_the_record_and_is_the_agents(office: Office) -> None:
     record = office.spawned()
-    assert office.starts()[0]["argv"] == ["--session-id", record["conversation"]]
+    assert office.start(1)["argv"] == ["--session-id", record["conversation"]]
 
 
 def test_model_and_arguments_reach_the_agent_as_they_are(office: Office) -> None:
     done = office.spawn("api", "--model", "opus", "--", "--verbose", "a b; $HOME #{pane_id} 'c\"")
     assert done.code == 0
-    assert office.starts()[0]["argv"][2:] == ["--model", "opus", "--verbose", "a b; $HOME #{pane_id} 'c\""]
+    assert office.start(1)["argv"][2:] == ["--model", "opus", "--verbose", "a b; $HOME #{pane_id} 'c\""]
 
 
 def test_it_says_its_name_and_with_json_what_it_is(office: Office) -> None:
@@ -118,7 +118,7 @@ def test_a_large_environment_is_the_agents_and_the_place_is_that_of_its_pane(off
     large = {f"LARGE_{number}": "x" * 1000 for number in range(200)}
     office.box.env |= large | {"TERM": "dumb", "TMUX_PANE": "%77", "CLAUDECODE": "1"}
     office.spawned()
-    found = office.starts()[0]["variables"]
+    found = office.start(1)["variables"]
     assert large.items() <= found.items()
     assert found["TERM"] != "dumb"
     assert found["TMUX_PANE"] == office.box.record("api")["pane"]["id"]
@@ -131,7 +131,7 @@ def test_a_large_environment_is_the_agents_and_the_place_is_that_of_its_pane(off
 def test_a_directory_of_any_name_can_be_worked_in(office: Office, name: str) -> None:
     (office.home / name).mkdir()
     office.spawned("api", "--cwd", str(office.home / name))
-    assert office.starts()[0]["cwd"] == str(office.home / name)
+    assert office.start(1)["cwd"] == str(office.home / name)
 
 
 def test_its_lease_is_free_when_the_last_of_its_processes_is_gone(
