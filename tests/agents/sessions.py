@@ -70,7 +70,7 @@ class Spawned(AgentPane):
 
     def conversation(self) -> str:
         path = self.lab.root / "jobs" / f"{self.name}.conversation"
-        return str(self.record()["conversation"] or path.read_text().split()[1])
+        return path.read_text().split()[1] if path.exists() else str(self.record()["conversation"])
 
     def work(self) -> int:
         return int(self.record()["work"]["pid"])

@@ -99,6 +99,24 @@ def test_a_crash_is_resumed_with_its_own_conversation(home: Lab, agent: str) -> 
     assert prompts[-1].strip().endswith("Continue where you left off.")
 
 
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=pytest.mark.claude)])
+def test_a_conversation_that_was_begun_anew_is_the_one_that_is_resumed(home: Lab, agent: str) -> None:
+    session = night(home, agent, "go [[text the first]]")
+    assert session.monitor().end()["state"] == "completed"
+    first = session.conversation()
+    session.type("/clear")
+    session.until("the first", SLOW, gone=True)
+    session.type("again [[text the second]]")
+    session.until("● the second", SLOW)
+    assert session.monitor().end()["state"] == "completed"
+    second = session.conversation()
+    assert second != first
+    os.kill(session.work(), signal.SIGKILL)
+    assert said(session.monitor("--resume", "1").end()) == ("completed", True, 0)
+    assert second in session.record()["command"]
+    assert "the second" in session.screen()
+
+
 @pytest.mark.parametrize("agent", [one for one in KNOWN if one.id in ("claude", "codex-nodaemon")])
 def test_a_model_that_never_answers_is_stuck_and_can_be_resumed(home: Lab, agent: str) -> None:
     session = night(home, agent, "go [[hang]]")

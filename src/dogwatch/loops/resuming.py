@@ -42,11 +42,12 @@ def bring_back(
     """
     base = f"{looker.directory}/{record.name}"
     _refuse_if_stopped(base, since)
+    conversation = conversation_of(base, record, agent)
+    spawning.check(record, agent)  # nothing is ended that could not be brought back
     end(looker, record.name, run=record.run)
     left = hand.end_tree(lambda: processes.started(processes.of_run(record.run)), spare=record.spare)
     if left:
         raise RefusedError(f"what is left of it cannot be ended: {', '.join(map(str, left))}")
-    conversation = conversation_of(base, record, agent)
     if others := holders(agent, conversation):
         raise RefusedError(f"its conversation is open in another process ({', '.join(map(str, others))})")
     _refuse_if_stopped(base, since)
@@ -63,8 +64,8 @@ def _refuse_if_stopped(base: str, since: float | None) -> None:
 
 
 def conversation_of(base: str, record: Record, agent: Detector) -> str:
-    """Its id: as recorded, as learned, or as its files tell that were written since it was started."""
-    found = record.conversation or conversations.known(base, record.run) or _written(record, agent)
+    """Its id: as learned last, as recorded, or as its files tell that were written since it was started."""
+    found = conversations.known(base, record.run) or record.conversation or _written(record, agent)
     if not found:
         raise RefusedError("nobody knows the id of its conversation: none was begun, or several could be it")
     return found

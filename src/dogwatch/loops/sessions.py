@@ -128,7 +128,7 @@ class Session:
         """Another run than last time: what was remembered is of its predecessor."""
         self.run, self.last, self.closed = record.run, "", None
         self.memory = Memory()
-        self.conversation = record.conversation or conversations.known(self.base, record.run)
+        self.conversation = conversations.known(self.base, record.run) or record.conversation
         watch = watches.read(self.base, record.run)
         if watch is not None and watch.acting == "cleanup":
             self.closed = watch.verdict
@@ -148,14 +148,14 @@ class Session:
         return Glance(seen.verdict if seen else None, looked.trouble), seen
 
     def _learn(self, record: Record, seen: Seen) -> None:
-        if self.conversation:
-            return
+        """Whoever begins anew in the same process (`/clear`) has another conversation, and its lease goes with it."""
         found = next((talk for report in seen.sighting.reports if (talk := report.words.get("conversation", ""))), "")
-        if not found:
+        if not found or found == self.conversation:
             return
+        own = f"{record.agent}-{self.conversation}" if self.conversation else record.run
         self.conversation = found
         with contextlib.suppress(OSError):  # it is looked for again by whoever comes next
-            if conversations.name(record.run, record.agent, found, record.spare):
+            if conversations.name(own, record.agent, found, record.spare):
                 conversations.learn(self.base, record.run, found)
 
 

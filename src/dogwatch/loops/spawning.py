@@ -69,13 +69,7 @@ def headless(looker: Looker, wish: Wish, policy: Policy) -> spawn.Job:
 
 def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, *, attempt: int) -> spawn.Job:
     """Start an agent again with the conversation that it had, in its pane if that is still there."""
-    how = known(agent)
-    if not how.resume:
-        raise RefusedError(
-            f"nobody has written down how {agent.title} resumes a conversation (agents/{agent.agent}.toml)"
-        )
-    if not os.path.isdir(record.cwd):
-        raise RefusedError(f"there is no directory {record.cwd} any more, in which {record.name} ran")
+    how = check(record, agent)
     job = spawn.Job(
         directory=looker.directory, name=record.name, run=spawn.new_run(),
         command=starting.resume(how, conversation, record.options), cwd=record.cwd, env=record.env, policy=SESSION,
@@ -83,6 +77,18 @@ def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, 
         options=record.options, spare=how.daemons, without=how.without, attempt=attempt,
     )  # fmt: skip
     return _started(looker, job, record.pane.server if record.pane else (), record.pane)
+
+
+def check(record: Record, agent: Detector) -> Starting:
+    """How it could be resumed, or RefusedError."""
+    how = known(agent)
+    if not how.resume:
+        raise RefusedError(
+            f"nobody has written down how {agent.title} resumes a conversation (agents/{agent.agent}.toml)"
+        )
+    if not os.path.isdir(record.cwd):
+        raise RefusedError(f"there is no directory {record.cwd} any more, in which {record.name} ran")
+    return how
 
 
 def known(agent: Detector) -> Starting:

@@ -39,9 +39,12 @@ def take(agent: str, conversation: str, spare: tuple[str, ...]) -> int | None:
         return leases.take(path) if _freed(path, spare) else None
 
 
-def name(run: str, agent: str, conversation: str, spare: tuple[str, ...]) -> bool:
-    """Make the lease of a run known under its conversation. False: another's has that name and is held."""
-    path, own = _path(f"{agent}-{conversation}"), _path(run)
+def name(now: str, agent: str, conversation: str, spare: tuple[str, ...]) -> bool:
+    """Make a lease known under a conversation. False: another's has that name and is held.
+
+    ``now`` is what it is called so far: the run, or agent and conversation.
+    """
+    path, own = _path(f"{agent}-{conversation}"), _path(now)
     with leases.alone(_names()), contextlib.suppress(FileNotFoundError):
         if os.path.exists(path) and not os.path.samefile(path, own) and not _freed(path, spare):
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 import pytest
@@ -126,6 +127,32 @@ def test_a_job_is_run_again_by_another_verb(office: Office) -> None:
     done = office.box("resume", "job")
     assert done.code == REFUSED
     assert "`dogwatch retry job` runs a job again" in done.err
+
+
+def test_who_has_begun_anew_goes_on_with_the_new_conversation(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    office.begin("anew")
+    first = str(office.spawned()["conversation"])
+    office.until_state("idle")
+    _, second = office.box.until_file("api.conversation").split()
+    assert second != first
+    agent = office.box.pids("api")[1]
+    assert agent in office.holders(second, monkeypatch)
+    kill(agent, signal.SIGKILL)
+    office.box("wait", "api")
+    until(lambda: office.pane("#{pane_dead}") == "1")
+    assert office.box("resume", "api").code == 0
+    until(lambda: len(office.starts()) == 2)
+    assert office.starts()[1]["argv"][:2] == ["--resume", second]
+
+
+def test_what_could_not_be_resumed_is_not_ended_for_it(office: Office) -> None:
+    office.spawned(prompt="work")
+    record = office.box.path("api.json")
+    record.write_text(re.sub(r'"cwd": "[^"]*"', '"cwd": "/gone"', record.read_text()))
+    found = office.monitor("api", "--resume", "1", "--stale", "1s", "--grace", "1s").end()
+    assert found["state"] == "stuck"
+    assert "not resumed: there is no directory /gone any more" in found["reason"]
+    assert alive(office.box.pids("api")[1])
 
 
 def test_an_agent_is_not_run_again_as_a_job(office: Office) -> None:

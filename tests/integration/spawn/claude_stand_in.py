@@ -15,6 +15,7 @@ It tells of itself in a state file and a transcript, has a title, a prompt and a
     die N         is ended by this signal in the middle of a turn
     child         as `work`, with a child in a session of its own, which outlives it
     ghost         the same, and its child has no environment by which it could be known
+    anew          begins another conversation, as `/clear` does, with a turn that ends
     focus         as `work`, having asked to be told of the focus
 
 Anything else is `say`. A line of the file `begin` is for one start each: `trust` (a dialog), `deaf` (it ignores
@@ -33,6 +34,7 @@ import sys
 import termios
 import time
 import tty
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -79,7 +81,7 @@ class StandIn:
                 self.act(again or text)
             self.draw()
 
-    def act(self, prompt: str, *, begun: bool = False) -> None:
+    def act(self, prompt: str, *, begun: bool = False) -> None:  # noqa: C901  # a table of what it can do
         """One turn."""
         word, _, rest = prompt.partition(" ")
         if not begun:
@@ -88,6 +90,8 @@ class StandIn:
         match word:
             case "exit":
                 os._exit(int(rest))
+            case "anew":
+                self.conversation = str(uuid.uuid4())
             case "die":
                 signal.signal(int(rest), signal.SIG_DFL) if int(rest) not in (9, 19) else None
                 os.kill(os.getpid(), int(rest))
