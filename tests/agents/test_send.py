@@ -59,7 +59,11 @@ class Sender:
         return [entry["prompt"].rpartition("</session_context>\n")[2].strip() for entry in fresh if not entry["step"]]
 
     def idle(self) -> None:
-        self.pane.until(lambda _: self.turn() == "idle", SLOW, what="its prompt")
+        self.pane.until(lambda _: self.begun() and self.turn() == "idle", SLOW, what="its prompt")
+
+    def begun(self) -> bool:
+        """Codex shows its prompt before it has begun, and then for a moment that it works: its title tells."""
+        return not self.pane.agent.startswith("codex") or self.pane.title() == self.pane.cwd.name
 
     def turn(self) -> str:
         return str(json.loads(self.run("why").stdout)["turn"])
