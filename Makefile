@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 LAB := unshare=util-linux setpriv=util-linux ps=procps ip=iproute2 node=nodejs npm=npm
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents agents accuracy bench install lint unit integration first-agents clean
+.PHONY: demo test test-agents other-agents agents accuracy bench install lint unit integration first-agents clean
 
 demo: install
 	@$(VENV)/bin/dogwatch demo
@@ -37,9 +37,14 @@ agents: install $(VENV)/.dev
 test-agents: agents
 	$(VENV)/bin/pytest tests/agents
 
+FIRST := (claude or codex) and not previous
 first-agents:
 	@scripts/agents claude codex
-	$(VENV)/bin/pytest tests/agents -m "(claude or codex) and not previous"
+	$(VENV)/bin/pytest tests/agents -m "$(FIRST)"
+
+# Those that `make test` leaves out.
+other-agents: agents
+	$(VENV)/bin/pytest tests/agents -m "not ($(FIRST))"
 
 accuracy: install $(VENV)/.dev
 	@PYTHONPATH=. $(PY) -m tests.accuracy
