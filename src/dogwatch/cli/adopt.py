@@ -42,13 +42,9 @@ def _pane(options: Options) -> int:
     looker, target = Looker(places.directory(), _policy(options)), options.names[0]
     panes = watched.watchers(options)[0]
     try:
-        looked = panes.look(target)
-        if looked.trouble:
-            raise RefusedError(looked.trouble)
-        if not looked.seen:
-            raise RefusedError(f"no agent in pane {target} there; `dogwatch ls --panes` lists them")
+        seen = watched.agent_of(panes, target)
         name, may_stop = options.text("--name"), options.flag("--stop")
-        _show(adopt.session(looker, panes, looked.seen[0], name, may_stop=may_stop), looker, options)
+        _show(adopt.session(looker, panes, seen, name, may_stop=may_stop), looker, options)
     finally:
         panes.close()
     return 0

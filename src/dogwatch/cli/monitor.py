@@ -9,7 +9,6 @@ from dogwatch.cli import panes as watched
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import names
-from dogwatch.formats import tmux as codec
 from dogwatch.judge.consequences import exit_code
 from dogwatch.judge.monitoring import DEADLINE, Wanted
 from dogwatch.loops.monitor import Monitor
@@ -86,26 +85,18 @@ def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] 
 
     panes = watched.watchers(options)[0]
     panes.policy = policy
-    only = target if is_pane(target) else None
     for again in (True, False):
-        looked = panes.look(only)
-        if looked.trouble and looked.cause != codec.ABSENT:
+        try:
+            return panes, watched.agent_of(panes, target)
+        except (watched.NobodyError, watched.NoServerError) as error:
+            reason = str(error)
+        except RefusedError:
             panes.close()
-            raise RefusedError(looked.trouble)
-        inside = [seen for seen in looked.seen if only or codec.in_session(seen.sighting.pane, target[1:])]
-        if len(inside) > 1:
-            several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in inside)
-            panes.close()
-            raise RefusedError(f"there are {len(inside)} agents in {target[1:]}: {several}; name the pane")
-        if inside:
-            return panes, inside[0]
+            raise
         if again:
             time.sleep(SECOND)
     panes.close()
-    reason = looked.trouble or f"no agent in {'pane' if only else 'session'} {target.lstrip('=')} there"
-    return Verdict(
-        target, "session", "not_found", True, f"{reason}; `dogwatch ls --panes` lists them", "gone", "unknown"
-    )
+    return Verdict(target, "session", "not_found", True, reason, "gone", "unknown")
 
 
 def _task(options: Options, session: str, show: Callable[[Verdict], None]) -> int:

@@ -3,12 +3,14 @@
 import sys
 
 from dogwatch.cli.options import Options
+from dogwatch.formats import tmux as codec
 from dogwatch.loops import sessions
 from dogwatch.loops.look import Looker
 from dogwatch.loops.panes import Panes, Seen
-from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.model.errors import FormatError, RefusedError, UsageError
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import servers
+from dogwatch.senses.tmux import is_pane
 from dogwatch.store import detectors, places
 
 
@@ -35,6 +37,31 @@ def look(options: Options, only: str | None = None) -> list[Seen]:
         if looked.trouble:
             print(f"dogwatch: {looked.trouble}", file=sys.stderr)
     return found
+
+
+class NobodyError(RefusedError):
+    """There is no such pane, session or name, or no agent in it."""
+
+
+class NoServerError(RefusedError):
+    """No tmux server is there in which anybody could be."""
+
+
+def agent_of(panes: Panes, target: str) -> Seen:
+    """The one agent in %pane, or in exactly that =session. RefusedError where it cannot be told, or is not one."""
+    only = target if is_pane(target) else None
+    looked = panes.look(only)
+    if looked.trouble:
+        raise (NoServerError if looked.cause == codec.ABSENT else RefusedError)(looked.trouble)
+    session = target.removeprefix("=")
+    inside = [seen for seen in looked.seen if only or codec.in_session(seen.sighting.pane, session)]
+    if not inside:
+        where = f"pane {target}" if only else f"a session {session!r}"
+        raise NobodyError(f"no agent in {where} there; `dogwatch ls --panes` lists them")
+    if len(inside) > 1:
+        several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in inside)
+        raise RefusedError(f"there are {len(inside)} agents in {session}: {several}; name the pane")
+    return inside[0]
 
 
 def with_turns(looker: Looker, verdicts: list[Verdict]) -> list[Verdict]:

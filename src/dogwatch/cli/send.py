@@ -10,10 +10,10 @@ import time
 from dogwatch.cli import panes as watched
 from dogwatch.cli.options import Options
 from dogwatch.formats import names, sentinel, typing_text
-from dogwatch.formats import tmux as codec
 from dogwatch.judge.consequences import EXIT_CODES
-from dogwatch.loops.panes import Panes, Seen
+from dogwatch.loops.panes import Panes
 from dogwatch.loops.send import deliver
+from dogwatch.loops.sessions import is_its
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
 from dogwatch.model.facts import Record
 from dogwatch.model.sending import Outcome, Sent
@@ -30,10 +30,6 @@ CODES = {
 """Of outcomes; of all others NOT_TAKEN if something was typed, else that of `unknown`."""
 
 
-class NotHereError(RefusedError):
-    """There is no such pane, session or name."""
-
-
 def main(options: Options) -> int:
     target, text = _asked(options)
     began = time.monotonic()
@@ -45,7 +41,7 @@ def main(options: Options) -> int:
             sent = deliver(panes, pane, text, stopped=asked.heard)
         panes.close()
     except RefusedError as error:
-        sent = Sent(Outcome.EXITED if isinstance(error, NotHereError) else Outcome.REFUSED, str(error))
+        sent = Sent(Outcome.EXITED if isinstance(error, watched.NobodyError) else Outcome.REFUSED, str(error))
     if options.flag("--json"):
         print(_json(target, pane, sent, time.monotonic() - began), flush=True)
     else:
@@ -57,55 +53,37 @@ def _asked(options: Options) -> tuple[str, str]:
     path = options.text("--file")
     if not options.names or len(options.names) != (1 if path is not None else 2):
         raise UsageError("send needs a target and one text in quotes (or --file): dogwatch send %3 'go on'")
-    return options.names[0], typing_text.clean(options.names[1] if path is None else _read(path))
+    return options.names[0], typing_text.clean(options.names[1] if path is None else read_text("--file", path))
 
 
-def _read(path: str) -> str:
+def read_text(flag: str, path: str) -> str:
+    """What a flag's file holds (- is standard input), as far as anybody would type it."""
     try:
         with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
             return file.read(8 * typing_text.LARGEST).decode("utf-8", "replace")
     except OSError as error:
-        raise UsageError(f"--file {path}: {error.strerror}") from error
+        raise UsageError(f"{flag} {path}: {error.strerror}") from error
 
 
 # Which pane ---------------------------------------------------------------------------------------------------------
 
 
 def _found(options: Options, target: str) -> tuple[Panes, str]:
-    if is_pane(target):
+    if is_pane(target) or target.startswith("="):
         panes = watched.watchers(options)[0]
-        if all(seen.sighting.pane.id != target for seen in _seen(panes, target)):
-            raise NotHereError(f"no agent in pane {target} there; `dogwatch ls --panes` lists them")
-        return panes, target
-    if target.startswith("="):
-        panes = watched.watchers(options)[0]
-        inside = [seen for seen in _seen(panes) if codec.in_session(seen.sighting.pane, target[1:])]
-        if not inside:
-            raise NotHereError(f"no agent in a session {target[1:]!r} there; `dogwatch ls --panes` lists them")
-        if len(inside) > 1:
-            several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in inside)
-            raise RefusedError(f"there are {len(inside)} agents in {target[1:]}: {several}; name the pane")
-        return panes, inside[0].sighting.pane.id
+        return panes, watched.agent_of(panes, target).sighting.pane.id
     record = _recorded(places.directory(options.text("--dir")), names.check(target))
     if record.pane is None:
         raise RefusedError(f"{target} is a job without a pane; nothing can be typed there")
     panes = Panes(detectors.load_all(), places.hook_spool(), record.pane.server)
-    if not any(_is_its(record, seen) for seen in _seen(panes, record.pane.id)):
-        raise NotHereError(f"the agent of {target} is not in its pane any more; `dogwatch why {target}` tells more")
-    return panes, record.pane.id
-
-
-def _is_its(record: Record, seen: Seen) -> bool:
-    """Whether the session's own processes are in the pane: after a restart of tmux its number may be another's."""
-    own = {(each.pid, each.start) for each in (record.shim, record.work)}
-    return any((task.pid, task.start) in own for task in seen.sighting.tasks)
-
-
-def _seen(panes: Panes, only: str | None = None) -> tuple[Seen, ...]:
-    looked = panes.look(only)
+    looked = panes.look(record.pane.id)
     if looked.trouble:
         raise RefusedError(looked.trouble)
-    return looked.seen
+    if not any(is_its(record, seen) for seen in looked.seen):
+        raise watched.NobodyError(
+            f"the agent of {target} is not in its pane any more; `dogwatch why {target}` tells more"
+        )
+    return panes, record.pane.id
 
 
 def _recorded(directory: str, name: str) -> Record:
@@ -114,7 +92,7 @@ def _recorded(directory: str, name: str) -> Record:
     try:
         text = sentinels.read(f"{directory}/{name}.json")
         if text is None:
-            raise NotHereError(f"no session is called {name!r} here; `dogwatch ls` lists them")
+            raise watched.NobodyError(f"no session is called {name!r} here; `dogwatch ls` lists them")
         return sentinel.record(text)
     except FormatError as error:
         raise RefusedError(f"{name}: {error}") from error

@@ -9,7 +9,7 @@ import time
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.cli.run import CANNOT, REFUSED, detached
-from dogwatch.cli.send import CODES, Signals
+from dogwatch.cli.send import CODES, Signals, read_text
 from dogwatch.formats import names, typing_text
 from dogwatch.hands import panes as hand
 from dogwatch.loops import notify, spawning
@@ -60,11 +60,7 @@ def prompt_of(options: Options) -> str:
     if text is not None and path is not None:
         raise UsageError("--prompt and --prompt-file both give a prompt; give one")
     if path is not None:
-        try:
-            with open(0 if path == "-" else path, encoding="utf-8", errors="replace", closefd=path != "-") as file:
-                text = file.read()
-        except OSError as error:
-            raise UsageError(f"--prompt-file {path}: {error.strerror}") from error
+        text = read_text("--prompt-file", path)
     if text is None:
         return ""
     return text if options.flag("--headless") else typing_text.clean(text)

@@ -6,7 +6,8 @@ advancing, and silence is a suspicion first: only a look at the end of the grace
 
 from dogwatch.judge import adoption, attempts
 from dogwatch.judge.attempts import how
-from dogwatch.model.facts import Alive, Attempt, Gone, JobFacts, Process, Record, Seen, Unseen
+from dogwatch.judge.evidence import called, of_process, processes_named
+from dogwatch.model.facts import Alive, Attempt, Gone, JobFacts, Record, Seen, Unseen
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
 from dogwatch.model.words import in_words, signal_name
@@ -17,7 +18,6 @@ SECOND_LOOK = 1.0
 """Seconds between the two looks that what cannot be seen is entitled to."""
 QUIET_AFTER = 60.0
 ENDING_IS_ODD_AFTER = 2.0
-SOURCE_WORDS = {"cpu": "CPU", "io": "I/O"}
 
 
 def judge(facts: JobFacts) -> Verdict:
@@ -43,7 +43,7 @@ def _ended(facts: JobFacts, record: Record) -> Verdict:
     if end.state == "completed" and facts.result is not None and not facts.result.valid:
         reason += "; its result is not valid JSON"
     if end.left:
-        reason += f"; left running: {_named(end.left)}"
+        reason += f"; left running: {processes_named(end.left)}"
     against = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in end.left)
     exited = f"exited({signal_name(end.signal) if end.signal else end.exit_code})"
     if end.signal is None and end.exit_code is None:
@@ -91,7 +91,7 @@ def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
 def _ours(facts: JobFacts, record: Record) -> Verdict:
     shim, work = facts.shim, facts.work
     keeper = adoption.keeper(record)
-    seen = (_process(keeper, shim), _process("work", work))
+    seen = (of_process(keeper, shim), of_process("work", work))
     if record.between is not None and not isinstance(shim, Unseen):
         return _between(facts, record, record.between, seen)
     if isinstance(shim, Unseen) or isinstance(work, Unseen):
@@ -127,7 +127,7 @@ def _between(facts: JobFacts, record: Record, last: Attempt, seen: tuple[Evidenc
 
 
 def _foreign(facts: JobFacts) -> Verdict:
-    seen = (_process("pid file", facts.shim), *_status(facts))
+    seen = (of_process("pid file", facts.shim), *_status(facts))
     match facts.shim:
         case Alive():
             return _live(facts, facts.shim, "alive", seen)
@@ -156,7 +156,7 @@ def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
     reason = f"it ended without a status: {gone.why}"
     left = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in facts.survivors)
     if left:
-        reason += f"; still running: {_named(facts.survivors)}"
+        reason += f"; still running: {processes_named(facts.survivors)}"
     return _verdict(facts, "crashed", reason, "gone", seen, left)
 
 
@@ -180,7 +180,7 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     beginning = adoption.beginning(facts.record)
     moves = tuple(
         Evidence(
-            _called(name),
+            called(name),
             "last moved" if moved != started else f"has not moved since it was {beginning},",
             facts.now - moved,
         )
@@ -192,13 +192,13 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     latest = max(keeper.sources, key=lambda name: keeper.sources[name].moved)
     return verdict._replace(
         progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*verdict.evidence, *moves),
-        reason=note or f"{beginning if last == started else f'last {_called(latest)}'} {in_words(silent)} ago",
+        reason=note or f"{beginning if last == started else f'last {called(latest)}'} {in_words(silent)} ago",
         deadline=_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
     )  # fmt: skip
 
 
 def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: tuple[Evidence, ...]) -> Verdict:
-    silence = f"no {_listed([_called(name) for name in policy.progress])} for {in_words(verdict.silent_s or 0.0)}"
+    silence = f"no {_listed([called(name) for name in policy.progress])} for {in_words(verdict.silent_s or 0.0)}"
     if verdict.process == "unsupervised":
         silence = f"unsupervised, and {silence}"
     if keeper.stuck:
@@ -249,25 +249,6 @@ def _verdict(
 
 def _status(facts: JobFacts) -> tuple[Evidence, ...]:
     return () if facts.status is None else (Evidence("status file", facts.status.strip() or "empty"),)
-
-
-def _process(source: str, process: Process) -> Evidence:
-    match process:
-        case Alive(pid=pid, letter=letter):
-            return Evidence(source, f"pid {pid} is {'suspended' if letter == 'T' else 'alive'} ({letter})")
-        case Gone(why=why):
-            return Evidence(source, f"gone: {why}")
-        case Unseen(why=why):
-            return Evidence(source, f"cannot tell: {why}")
-
-
-def _called(source: str) -> str:
-    return SOURCE_WORDS.get(source, source)
-
-
-def _named(processes: tuple[tuple[str, int], ...]) -> str:
-    more = f" and {len(processes) - 3} more" if len(processes) > 3 else ""  # noqa: PLR2004
-    return ", ".join(f"{command} ({pid})" for command, pid in processes[:3]) + more
 
 
 def _listed(words: list[str]) -> str:

@@ -7,7 +7,8 @@ does silence count, and never as long as a person or a limit is waited for.
 
 from __future__ import annotations
 
-from dogwatch.model.facts import Alive, Gone, Process, Unseen
+from dogwatch.judge.evidence import called, of_process, processes_named
+from dogwatch.model.facts import Alive, Gone, Unseen
 from dogwatch.model.taskdir import Numbers, TaskFacts
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
 from dogwatch.model.words import in_words, signal_name
@@ -18,7 +19,6 @@ QUIET_AFTER = 60.0
 SIGNALLED, LAST_SIGNAL = 128, 64
 BY_KEYBOARD = {2: "interrupted (Ctrl-C)", 3: "quit from the keyboard"}
 """Ends that a person meant: never resumed."""
-SOURCE_WORDS = {"cpu": "CPU", "io": "I/O"}
 
 
 def judge(facts: TaskFacts, numbers: Numbers) -> Verdict:
@@ -70,7 +70,7 @@ def _gone(facts: TaskFacts, agent: Gone, numbers: Numbers) -> Verdict:
     pane = facts.session.pane
     ending = isinstance(facts.wrapper, Alive) or bool(isinstance(facts.wrapper, Unseen) and pane and pane.busy)
     patience = max(LAST_WORDS, numbers.silence_s) if ending else LAST_WORDS
-    seen = (_process("agent", agent), _process("wrapper", facts.wrapper), *_session(facts))
+    seen = (of_process("agent", agent), of_process("wrapper", facts.wrapper), *_session(facts))
     if facts.now < since + patience:
         reason = "the agent has ended; its wrapper is about to say how"
         verdict = _verdict(facts, "working", reason, "exited(unknown)", seen)
@@ -155,7 +155,7 @@ def _unknown(facts: TaskFacts, why: str, numbers: Numbers) -> Verdict:
 def _live(facts: TaskFacts, agent: Alive, numbers: Numbers) -> Verdict:
     orphan = isinstance(facts.wrapper, Gone)
     process = "unsupervised" if orphan or facts.session.there is False else "alive"
-    seen = (_process("agent", agent), _process("wrapper", facts.wrapper), *_session(facts))
+    seen = (of_process("agent", agent), of_process("wrapper", facts.wrapper), *_session(facts))
     note = "its wrapper is gone, the agent goes on" if orphan else ""
     if facts.session.there is False:
         note = f"{facts.session.why}, but the agent goes on (pid {agent.pid})"
@@ -170,14 +170,14 @@ def _live(facts: TaskFacts, agent: Alive, numbers: Numbers) -> Verdict:
         return verdict
     last = max(source.moved for source in sources.values())
     silent = facts.now - last
-    moves = tuple(Evidence(_called(name), "last moved", facts.now - source.moved) for name, source in sources.items())
+    moves = tuple(Evidence(called(name), "last moved", facts.now - source.moved) for name, source in sources.items())
     verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *moves))
     if silent >= numbers.stale_s:
         return _stalled(verdict, facts, numbers, note)
     latest = max(sources, key=lambda name: sources[name].moved)
     return verdict._replace(
         progress="advancing" if silent < min(QUIET_AFTER, numbers.stale_s / 2) else "quiet",
-        reason=note or f"last {_called(latest)} {in_words(silent)} ago",
+        reason=note or f"last {called(latest)} {in_words(silent)} ago",
         look_at=last + numbers.stale_s,
         deadline=("suspected if silent", last + numbers.stale_s - facts.now),
     )
@@ -185,11 +185,11 @@ def _live(facts: TaskFacts, agent: Alive, numbers: Numbers) -> Verdict:
 
 def _stalled(verdict: Verdict, facts: TaskFacts, numbers: Numbers, note: str) -> Verdict:
     notes = facts.notes
-    named = [_called(name) for name in notes.sources]
+    named = [called(name) for name in notes.sources]
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
     silence = f"no {listed} for {in_words(verdict.silent_s or 0.0)}"
     if facts.below:
-        silence += f", with {_named(facts.below)} below it"
+        silence += f", with {processes_named(facts.below)} below it"
     silence = f"{note}; {silence}" if note else silence
     if notes.stuck:
         patience = f"stale after {in_words(numbers.stale_s)}, grace {in_words(numbers.grace_s)}"
@@ -216,16 +216,6 @@ def _verdict(facts: TaskFacts, state: str, reason: str, process: str, evidence: 
     )  # fmt: skip
 
 
-def _process(source: str, process: Process) -> Evidence:
-    match process:
-        case Alive(pid=pid, letter=letter):
-            return Evidence(source, f"pid {pid} is {'suspended' if letter == 'T' else 'alive'} ({letter})")
-        case Gone(why=why):
-            return Evidence(source, f"gone: {why}")
-        case Unseen(why=why):
-            return Evidence(source, f"cannot tell: {why}")
-
-
 def _session(facts: TaskFacts) -> tuple[Evidence, ...]:
     session = facts.session
     if session.there is None:
@@ -235,12 +225,3 @@ def _session(facts: TaskFacts) -> tuple[Evidence, ...]:
     pane = session.pane
     where = "no pane of its own" if pane is None else f"{pane.id}, {pane.busy or 'a shell'} in the foreground"
     return (Evidence("session", f"{session.name}: {where}"),)
-
-
-def _named(processes: tuple[tuple[str, int], ...]) -> str:
-    more = f" and {len(processes) - 3} more" if len(processes) > 3 else ""  # noqa: PLR2004
-    return ", ".join(f"{command} ({pid})" for command, pid in processes[:3]) + more
-
-
-def _called(source: str) -> str:
-    return SOURCE_WORDS.get(source, source)

@@ -62,7 +62,7 @@ class Ours:
     def look(self) -> View:
         looked = self.session.look()
         record, seen = looked.facts.record, looked.seen
-        about = About(record.run, record.agent, record.pane.id, self.name) if record and record.pane else About()
+        about = notify.about(record) if record else About()
         ends = {}
         if record is not None:
             both = (("shim", looked.facts.shim, record.shim), ("work", looked.facts.work, record.work))
