@@ -12,6 +12,8 @@ from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
 from dogwatch.model.words import in_words, signal_name
 
+STATUS_PATIENCE = 1.0
+"""Seconds that a shim may take between the end in its record and the status: who is told may go and read that."""
 RESULT_PATIENCE = 1.0
 """Seconds that a foreign SUCCESS may wait for its result."""
 SECOND_LOOK = 1.0
@@ -50,6 +52,9 @@ def _ended(facts: JobFacts, record: Record) -> Verdict:
         exited = "unknown" if end.state == "abandoned" else "exited(unknown)"
     said = Evidence("record", f"{end.state}: {how(end, record.policy)}")
     verdict = _verdict(facts, end.state, reason, exited, (said, *_status(facts)), against)
+    told = record.started_mono + end.elapsed_s + STATUS_PATIENCE
+    if facts.watched and facts.status is None and isinstance(facts.shim, Alive) and facts.now < told:
+        verdict = verdict._replace(settled=False, look_at=told)
     return verdict._replace(
         final=True, exit_code=end.exit_code, signal=end.signal, elapsed_s=end.elapsed_s,
         result=facts.result.value if facts.result else None,

@@ -84,7 +84,7 @@ class _Look:
         if record is None and not sentinels.exists(self.base):
             return self.missing()
         if record is not None and record.end is not None:
-            return self.ended(record)
+            return self.ended(record, memory)
         shim, work = self.processes(record, memory)
         status = self.read("status")
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
@@ -92,7 +92,7 @@ class _Look:
             if fresh is not None and fresh.run != record.run:
                 return self.facts(memory)  # and it was started again: what we saw is not of this run
             if fresh is not None and fresh.end is not None:
-                return self.ended(fresh)
+                return self.ended(fresh, memory)
         result = self.result() if status else None
         if record and record.adopted and isinstance(shim, Gone) and isinstance(work, Gone) and not status:
             status, result = spoken(record.adopted, record.work.pid)  # its keeper could not pass that on
@@ -116,10 +116,13 @@ class _Look:
             self.troubles.append(f"there is no directory {directory}")
         return JobFacts(self.name, self.now, exists=False, troubles=tuple(self.troubles))
 
-    def ended(self, record: Record) -> JobFacts:
+    def ended(self, record: Record, memory: Memory | None) -> JobFacts:
         brief = self.looker.brief
+        status = None if brief else self.read("status")
+        writing = memory is not None and status is None  # the record comes first, and whoever waits is woken by it
         return JobFacts(
-            name=self.name, now=self.now, record=record, status=None if brief else self.read("status"),
+            name=self.name, now=self.now, record=record, status=status, watched=memory is not None,
+            shim=processes.find(record.shim, self.looker.place) if writing else Unseen("not looked at"),
             result=self.result(), log=self.log(record), beat=None if brief else self.beat(),
             troubles=tuple(self.troubles),
         )  # fmt: skip

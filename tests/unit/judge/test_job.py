@@ -55,6 +55,24 @@ def test_a_recorded_end_beats_a_status_file_that_says_otherwise() -> None:
     assert job.judge(found).state == "timeout"
 
 
+@pytest.mark.parametrize(
+    ("ago", "shim", "status", "settled"),
+    [
+        (0.1, ALIVE, None, False),
+        (0.1, ALIVE, "SUCCESS\n", True),
+        (0.1, GONE, None, True),
+        (1.1, ALIVE, None, True),  # its disk may be full; the end is known all the same
+    ],
+)
+def test_whoever_waits_for_an_end_finds_its_status_too(
+    ago: float, shim: Process, status: str | None, settled: bool
+) -> None:
+    of = record(end=ended("completed"))._replace(started_mono=NOW - 12.3 - ago)
+    found = facts(shim, GONE, of=of)._replace(watched=True, status=status)
+    assert (job.judge(found).state, job.judge(found).settled) == ("completed", settled)
+    assert job.judge(found._replace(watched=False)).settled, "who looks once is told what is known"
+
+
 def test_work_dead_and_shim_alive_is_ending_not_crashed() -> None:
     verdict = job.judge(facts(ALIVE, GONE))
     assert (verdict.state, verdict.final) == ("working", False)
