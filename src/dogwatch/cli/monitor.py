@@ -8,7 +8,7 @@ import sys
 from dogwatch.cli import panes as watched
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
-from dogwatch.formats import names
+from dogwatch.formats import names, verifiers
 from dogwatch.judge.consequences import exit_code
 from dogwatch.judge.monitoring import DEADLINE, Wanted
 from dogwatch.loops.monitor import Monitor
@@ -70,12 +70,14 @@ def _wanted(options: Options) -> Wanted:
     resumes = options.text("--resume") or "0"
     if not (resumes.isascii() and resumes.isdigit() and int(resumes) <= MOST_RESUMES):
         raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {resumes!r}")
+    if verify := options.text("--verify") or "":
+        verifiers.parse(verify)
     deadline = options.seconds("--deadline")
     if deadline is not None and deadline <= 0:
         raise UsageError("--deadline must be above 0")
     return Wanted(
         DEADLINE if deadline is None else deadline, int(resumes),
-        options.choice("--on-limit", ("report", "wait")) or "report", options.flag("--cleanup"),
+        options.choice("--on-limit", ("report", "wait")) or "report", options.flag("--cleanup"), verify,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.cli.run import CANNOT, REFUSED, detached
 from dogwatch.cli.send import CODES, Signals, read_text
-from dogwatch.formats import names, typing_text
+from dogwatch.formats import names, typing_text, verifiers
 from dogwatch.hands import panes as hand
 from dogwatch.loops import notify, spawning
 from dogwatch.loops.look import Looker
@@ -50,8 +50,14 @@ def _wish(options: Options) -> spawning.Wish:
         raise UsageError(f"--cwd: there is no directory {cwd}")
     return spawning.Wish(
         name, known[agent], cwd, hand.server_of(options.text("--socket")), options.text("--model") or "",
-        tuple(options.command or ()), notify.configured(places.project(os.getcwd())),
+        tuple(options.command or ()), notify.configured(places.project(os.getcwd())), _check(options),
     )  # fmt: skip
+
+
+def _check(options: Options) -> str:
+    """What is to tell that the work is there, as it was given."""
+    given = options.text("--verify") or ""
+    return verifiers.worded(verifiers.parse(given)) if given else ""
 
 
 def prompt_of(options: Options) -> str:

@@ -133,6 +133,8 @@ def _session(found: _Fields) -> dict[str, Any]:
         "conversation": found.text("conversation") if found.found.get("conversation") else "",
         "again": found.text("again") if found.found.get("again") else "",
         **{key: found.texts(key) for key in ("options", "spare") if key in found.found},
+        "verify": found.text("verify") if found.found.get("verify") else "",
+        "since": found.number("since") if "since" in found.found else None,
     }
 
 

@@ -51,6 +51,10 @@ class Job(Value):
     without: tuple[str, ...] = ()
     """Variables of ours that the work does not get."""
     attempt: int = 1
+    verify: str = ""
+    """What tells whether the work is there; empty where nothing does."""
+    since: float | None = None
+    """When the work began that is to be verified, if not with this run (wall)."""
 
 
 class Shim(Value):
@@ -159,5 +163,7 @@ def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int
             "conversation": job.conversation or None,
             **({"options": list(job.options)} if job.options else {}),
             **({"spare": list(job.spare)} if job.spare else {}),
+            **({"verify": job.verify} if job.verify else {}),
+            **({"since": job.since} if job.since is not None else {}),
         },
     }

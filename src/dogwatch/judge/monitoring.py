@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
+from dogwatch.model.verifying import Verified
 from dogwatch.model.words import in_words
 
+UNVERIFIED = "; nothing to verify against"
 DEADLINE = 5 * 3600.0
 LASTS = 1.0
 """Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
@@ -23,6 +25,8 @@ class Wanted(Value):
     on_limit: str = "report"
     """Or `wait`: until the limit ends, and then go on."""
     cleanup: bool = False
+    verify: str = ""
+    """What tells whether the work is there, where that is not what was said when it was started."""
 
 
 class Seen(Value):
@@ -57,8 +61,16 @@ def outcome(verdict: Verdict, seen: Seen) -> Verdict | None:
 
 
 def _done(verdict: Verdict) -> Verdict:
-    reason = f"{verdict.reason.partition(', for ')[0]}; nothing to verify against"
+    reason = f"{verdict.reason.partition(', for ')[0]}{UNVERIFIED}"
     return verdict._replace(state="completed", final=True, reason=reason)
+
+
+def verified(said: Verdict, found: Verified) -> Verdict:
+    """Idle is not done: what a turn's end is worth, the verifier says."""
+    ended = said.reason.removesuffix(UNVERIFIED)
+    if found.done:
+        return said._replace(reason=f"{ended}; verified: {found.reason}")
+    return said._replace(state="incomplete", final=True, reason=f"{ended}, but the work is not there: {found.reason}")
 
 
 def is_resumable(verdict: Verdict) -> bool:

@@ -6,6 +6,7 @@ the shim knows only that, and the sources tell the rest.
 
 from __future__ import annotations
 
+from dogwatch.judge.monitoring import UNVERIFIED
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Evidence, Verdict
 
@@ -56,7 +57,7 @@ def _ended(job: Verdict, last: str) -> Verdict:
     if job.state == "completed" and last in MIDST:
         return job._replace(state="stopped", reason=f"{job.reason}, in the middle of a turn ({last})")
     if job.state == "completed":
-        return job._replace(reason=f"{job.reason}; nothing to verify against")
+        return job._replace(reason=f"{job.reason}{UNVERIFIED}")
     return job
 
 

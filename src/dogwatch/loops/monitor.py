@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from dogwatch.judge import monitoring
 from dogwatch.judge.monitoring import Wanted
-from dogwatch.loops import limits, notify, resuming
+from dogwatch.loops import limits, notify, resuming, verify
 from dogwatch.loops.actor import Actor
 from dogwatch.loops.watched import Ours, Theirs, View
 from dogwatch.model.errors import DogwatchError, RefusedError
@@ -94,6 +94,8 @@ class Monitor:
         self.idle_since = (self.idle_since or now) if verdict.state == "idle" else None
         idle_s = now - self.idle_since if self.idle_since else 0.0
         said = monitoring.outcome(verdict, monitoring.Seen(self.worked, idle_s))
+        if said is not None and said.state == "completed":
+            said = self.verified(view, said)
         if said is None or said.state != "limited":
             self.limit = None
         elif self.wanted.on_limit == "wait":
@@ -176,6 +178,13 @@ class Monitor:
             self.actor.journal(record, event, **body)
 
     # Acting
+
+    def verified(self, view: View, said: Verdict) -> Verdict:
+        """The same, or that the work is not there."""
+        given = self.wanted.verify
+        if view.record is not None:
+            return verify.of_record(said, view.record, self.subject.directory, given)
+        return verify.verified(said, given, view.cwd, view.began) if given else said
 
     def wait_for_limit(self, view: View, said: Verdict) -> Verdict | None:
         """None while the limit is waited for; else what there is to be said of it."""

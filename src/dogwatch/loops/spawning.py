@@ -37,6 +37,7 @@ class Wish(Value):
     model: str = ""
     arguments: tuple[str, ...] = ()
     notify: str = ""
+    verify: str = ""
 
 
 def new(looker: Looker, wish: Wish) -> spawn.Job:
@@ -48,7 +49,7 @@ def new(looker: Looker, wish: Wish) -> spawn.Job:
         directory=looker.directory, name=wish.name, run=spawn.new_run(),
         command=starting.begin(how, conversation, options), cwd=wish.cwd, env={}, policy=SESSION, foreground=False,
         notify=wish.notify, agent=wish.agent.agent, conversation=conversation, options=options, spare=how.daemons,
-        without=how.without,
+        without=how.without, verify=wish.verify,
     )  # fmt: skip
     last = looker.facts(wish.name).record
     return _started(looker, job, wish.server, last.pane if last else None)
@@ -63,7 +64,7 @@ def headless(looker: Looker, wish: Wish, policy: Policy) -> spawn.Job:
         directory=looker.directory, name=wish.name, run=spawn.new_run(),
         command=starting.begin(how, conversation, options, headless=True), cwd=wish.cwd, env={}, policy=policy,
         foreground=False, notify=wish.notify, agent=wish.agent.agent, conversation=conversation, options=options,
-        spare=how.daemons, without=how.without,
+        spare=how.daemons, without=how.without, verify=wish.verify,
     )  # fmt: skip
 
 
@@ -75,6 +76,7 @@ def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, 
         command=starting.resume(how, conversation, record.options), cwd=record.cwd, env=record.env, policy=SESSION,
         foreground=False, again=record.run, notify=record.notify, agent=agent.agent, conversation=conversation,
         options=record.options, spare=how.daemons, without=how.without, attempt=attempt,
+        verify=record.verify, since=record.started if record.since is None else record.since,
     )  # fmt: skip
     return _started(looker, job, record.pane.server if record.pane else (), record.pane)
 

@@ -42,6 +42,9 @@ class View(Value):
     record: Record | None = None
     agent: tuple[int, int] = (0, 0)
     memory: SessionMemory | None = None
+    cwd: str = ""
+    began: float | None = None
+    """Where no record tells it: its directory, and when its work began (wall)."""
 
 
 class Ours:
@@ -171,7 +174,9 @@ class Theirs:
         about = About(f"{pid}-{start}", seen.sighting.agent, self.pane.id, self.pane.session)
         ends = {"agent": (pid, start)} if seen.verdict.process == "alive" else {}
         verdict = seen.verdict._replace(name=self.name)
-        return View(verdict, about, ends, _files(seen), None, known.process, known.memory)
+        began = known.running.started if known.running else None
+        cwd = known.running.cwd if known.running else self.pane.path
+        return View(verdict, about, ends, _files(seen), None, known.process, known.memory, cwd, began)
 
 
 def _files(seen: Seen | None) -> set[str]:

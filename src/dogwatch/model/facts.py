@@ -132,6 +132,10 @@ class Record(Value):
     """The run that this one goes on with."""
     options: tuple[str, ...] = ()
     """What else the agent was given, and would be again."""
+    verify: str = ""
+    """What tells whether the work is there; empty where nothing does."""
+    since: float | None = None
+    """When the work began that is to be verified, if not with this run (wall)."""
     spare: tuple[str, ...] = ()
     """In command lines of what it may start and others need too: that is not ended with it."""
 

@@ -168,7 +168,10 @@ def test_of_two_monitors_one_acts(tmp_path: Path) -> None:
 def test_a_lease_of_a_monitor_is_inherited_by_nobody(tmp_path: Path) -> None:
     first, second = (watches.lease(str(tmp_path / "api")) for _ in range(2))
     assert first.take()
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False) as child:
+    reads = [sys.executable, "-c", "print('up', flush=True); input()"]
+    with subprocess.Popen(reads, stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=False) as child:
+        assert child.stdout
+        assert child.stdout.readline() == b"up\n", "a parent goes on a moment before the child's files are closed"
         first.close()
         assert second.take()
         child.communicate()

@@ -46,6 +46,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--any", "", "return with the first"),
             ("--until", "STATE", "wait for this state, or `final`: not for stuck, waiting or limited"),
             ("--match", "REGEX", "return when a line of the log matches, also one already written"),
+            ("--verify", "CHECK", "what tells that the work is there, else it is incomplete (see `dogwatch verify`)"),
             JSON,
         ),
         "more": (

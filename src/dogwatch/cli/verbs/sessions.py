@@ -12,6 +12,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--prompt", "T", "what it is to do; given once it is at its prompt, and seen to have arrived"),
             ("--prompt-file", "F", "the same from a file (- is standard input)"),
             ("--model", "M", "which model, in the agent's own words"),
+            ("--verify", "CHECK", "what tells that the work is there when a turn has ended (see `dogwatch verify`)"),
             ("--socket", "S", "tmux server: a name as for `tmux -L`, or the path of its socket"),
             ("--headless", "", "without tmux: its non-interactive mode as a job, events in the log as they come"),
             DIR,
@@ -43,6 +44,7 @@ VERBS: dict[str, dict[str, object]] = {
                 "N",
                 "after a crash or a hang: end what is left, resume its conversation, N times (default 0)",
             ),
+            ("--verify", "CHECK", "what tells that the work is there; without, what `spawn` was given"),
             ("--on-limit", "WHAT", "report (default), or wait for the printed end of the limit and go on"),
             ("--cleanup", "", "at a final state close the capture and kill exactly that session"),
             (
@@ -67,6 +69,27 @@ VERBS: dict[str, dict[str, object]] = {
             "dogwatch monitor api --resume 2 --json",
             "dogwatch monitor =work -L agents --deadline 8h",
             "dogwatch monitor claude-fix --task-dir /tmp/tmp.Xy12 --cleanup",
+        ),
+    },
+    "verify": {
+        "says": "ask whether the work is there: idle is not done",
+        "takes": "CHECK [OPTIONS]",
+        "options": (
+            ("--name", "NAME", "of this job or session: in its directory, since it began"),
+            ("--since", "T", "what is older than this does not count"),
+            ("--cwd", "D", "where to look (default: this directory, or that of NAME)"),
+            DIR,
+            ("--json", "", "one JSON line on standard output"),
+        ),
+        "more": (
+            "CHECK is a command (exit code 0: it is there), file:GLOB (a file that is not empty, written since\n"
+            "then), git:commit-since-start, sprint:KEY=done (sprint-status.yaml of BMAD) or bead:ID=closed\n"
+            "(.beads/issues.jsonl). What cannot be asked is not verified. Exit code: 0 verified, 6 not."
+        ),
+        "examples": (
+            "dogwatch verify 'make test'",
+            "dogwatch verify file:docs/*.md --since 2h",
+            "dogwatch verify git:commit-since-start --name api --json",
         ),
     },
     "resume": {

@@ -1,0 +1,30 @@
+"""Whether the work is there: what was said when it was started, or by whoever waits for it."""
+
+from __future__ import annotations
+
+from dogwatch.formats import verifiers
+from dogwatch.judge import monitoring
+from dogwatch.model.facts import Record
+from dogwatch.model.verdict import Verdict
+from dogwatch.model.verifying import Verified
+from dogwatch.senses import verifying
+from dogwatch.store import places
+
+
+def verified(said: Verdict, given: str, cwd: str, began: float | None) -> Verdict:
+    """A verdict `completed`, or that the work is not there."""
+    return monitoring.verified(said, verifying.verify(verifiers.parse(given), cwd, began))
+
+
+def of_record(said: Verdict, record: Record, directory: str, given: str = "") -> Verdict:
+    """The same by what its record tells, unless something else is ``given``; as it was where nothing tells."""
+    if not given and not record.verify:
+        return said
+    if not given and (others := places.shared_with_others(directory)):
+        return monitoring.verified(said, Verified(done=False, reason=f"{others}, so what it says is not run"))
+    return verified(said, given or record.verify, record.cwd, began(record))
+
+
+def began(record: Record) -> float:
+    """When the work began: with the first of the runs that went on with it."""
+    return record.started if record.since is None else record.since

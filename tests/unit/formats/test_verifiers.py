@@ -1,0 +1,76 @@
+"""Checks as people write them, and the files that some of them read."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.formats import beads, sprint, verifiers
+from dogwatch.model.errors import UsageError
+from dogwatch.model.verifying import Check
+
+
+@pytest.mark.parametrize(
+    ("text", "check"),
+    [
+        ("make test", Check("command", "make test")),
+        (" test -f x ", Check("command", "test -f x")),
+        ("echo a:b", Check("command", "echo a:b")),
+        ("file:docs/*.md", Check("file", "docs/*.md")),
+        ("git:commit-since-start", Check("git", "")),
+        ("sprint:5-3=done", Check("sprint", "5-3", "done")),
+        ("sprint:5-3", Check("sprint", "5-3", "done")),
+        ("sprint:5-3=review", Check("sprint", "5-3", "review")),
+        ("bead:bd-q2.3", Check("bead", "bd-q2.3", "closed")),
+    ],
+)
+def test_what_is_meant(text: str, check: Check) -> None:
+    assert verifiers.parse(text) == check
+    assert verifiers.parse(verifiers.worded(check)) == check
+
+
+@pytest.mark.parametrize("text", ["", "  ", "file:", "git:push", "sprint:", "bead:=closed"])
+def test_what_makes_no_sense_is_said(text: str) -> None:
+    with pytest.raises(UsageError, match="--verify"):
+        verifiers.parse(text)
+
+
+SPRINT = """# sprint status
+project: shop
+development_status:
+  epic-5: in-progress
+  5-3-checkout: done   # at last
+  5-30-invoices: backlog
+  "5-4-returns": 'Review'
+other:
+  5-3-checkout: backlog
+"""
+
+
+@pytest.mark.parametrize(
+    ("story", "found"),
+    [
+        ("5-3-checkout", ("5-3-checkout", "done")),
+        ("5-3", ("5-3-checkout", "done")),
+        ("5.3", ("5-3-checkout", "done")),
+        ("5-30", ("5-30-invoices", "backlog")),
+        ("5.4", ("5-4-returns", "review")),
+        ("5", None),
+        ("9-9", None),
+    ],
+)
+def test_a_story_is_found_by_its_key_or_its_number(story: str, found: tuple[str, str] | None) -> None:
+    assert sprint.find(SPRINT, story) == found
+
+
+def test_two_stories_of_one_number_are_none() -> None:
+    assert sprint.find("development_status:\n  5-3-a: done\n  5-3-b: done\n", "5-3") is None
+
+
+def test_a_file_without_its_section_tells_nothing() -> None:
+    assert sprint.statuses("5-3-a: done\n") == {}
+
+
+def test_the_last_word_on_a_bead_counts_and_rubbish_does_not() -> None:
+    rows = ['{"id":"bd-1","status":"open","title":"CLOSED files"}', "no", "[1]", '{"id":"bd-1","status":"Closed"}']
+    text = "\n".join([*rows, '{"id":7}'])
+    assert beads.statuses(text) == {"bd-1": "closed"}
