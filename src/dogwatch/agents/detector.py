@@ -87,6 +87,8 @@ class Detector(Value):
     """None where nobody has looked at how it takes a prompt."""
     start: Starting | None = None
     """None where nobody has looked at how it is started."""
+    clock: str = ""
+    """The region in which people have it show the time; empty where it shows none."""
 
 
 CARRIERS = frozenset(

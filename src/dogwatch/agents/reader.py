@@ -14,7 +14,7 @@ REPORTED = ("state", "api", "hook", "transcript")
 """Sources whose words come from reports; their texts are named `source.word`."""
 PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
 NEVER = (1 << 30,)
-KEYS = ("agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start")
+KEYS = ("agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start", "clock")
 KEYS_OF_PROCESS = ("names", "not", "variables")
 KEYS_OF_REGION = ("name", "in", "match", "above", "below", "without", "else", "flat")
 KEYS_OF_RULE = ("name", "source", "turn", "detail", "priority", "when", "not", "versions")
@@ -61,8 +61,14 @@ class _File(TomlFile):
             version=self.regex(version, (), "version") if version else None,
             noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
             firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
-            typing=self.typing(data, texts), start=self.start(data),
+            typing=self.typing(data, texts), start=self.start(data), clock=self.clock(data, texts),
         )  # fmt: skip
+
+    def clock(self, data: Table, texts: set[str]) -> str:
+        found = self.string(data, "clock", (), "")
+        if found and found not in texts:
+            raise self.wrong(f"there is no region {found!r}", (), "clock")
+        return found
 
     def region(self, data: Table, nth: int, earlier: set[str]) -> Region:
         at = ("region", nth)

@@ -30,7 +30,7 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     for report in sighting.reports:
         progress |= {f"{report.source} {word}": report.words[word] for word in GROWS if word in report.words}
     life = {"screen": _sum(sighting.rows), "title": sighting.pane.title}
-    if shown := clock(texts.get("footer", "").split("\n")):
+    if shown := clock(texts.get(detector.clock, "").split("\n")):
         life["clock"] = shown
     return SessionFacts(
         name=name, agent=detector.title, now=sighting.now, wall=sighting.wall, said=_said(detector, sighting, texts),

@@ -12,7 +12,7 @@ from dogwatch.cli.options import Options
 from dogwatch.formats import durations, names
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import FormatError, UsageError
-from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES, Policy
+from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES, Policy
 from dogwatch.model.settings import Settings
 from dogwatch.store import places
 from dogwatch.store import settings as files
@@ -85,6 +85,7 @@ def policy(options: Options, given: Settings | None = None) -> Policy:
         heartbeat_s=pulse or (base.heartbeat_s if fits else min(base.heartbeat_s, stale / 3)),
         on_stuck=options.choice("--on-stuck", ACTIONS) or _variable("DOGWATCH_ON_STUCK", ACTIONS) or base.on_stuck,
         progress=_progress(options, base),
+        clock=options.choice("--clock", CLOCKS) or base.clock,
     )
 
 

@@ -190,6 +190,7 @@ def _policy(found: _Fields) -> Policy:
         heartbeat_s=found.number("heartbeat_s"),
         on_stuck=found.text("on_stuck"),
         progress=tuple(source for source in found.texts("progress") if source in PROGRESS_SOURCES),
+        clock=found.text("clock") if "clock" in found.found else "life",
     )
 
 

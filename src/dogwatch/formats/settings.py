@@ -12,11 +12,11 @@ from dogwatch.formats.toml_lines import Path
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.notices import USUAL, WORDS
-from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES
+from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
 from dogwatch.model.settings import CHECKS, Channel, Check, Settings
 
 KEYS = ("policy", "run", "breaker", "check", "notify")
-KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress")
+KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress", "clock")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
 KEYS_OF_NOTIFY = ("urls", "command", "on")
@@ -105,6 +105,8 @@ class _File(TomlFile):
                 found[f"{key}_s"] = self.seconds(table, key, at, above_0=key != "grace")
         if "on_stuck" in table:
             found["on_stuck"] = self.choice(table, "on_stuck", at, ON_STUCK)
+        if "clock" in table:
+            found["clock"] = self.choice(table, "clock", at, CLOCKS)
         if "progress" in table:
             found["progress"] = self.sources(table, at)
         stale = found.get("stale_s", POLICIES[str(found.get("name", "patient"))].stale_s)

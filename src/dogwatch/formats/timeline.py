@@ -68,7 +68,7 @@ class Writer:
 
     def header(self, header: Header) -> str:
         found = {"dogwatch": "timeline", "v": VERSION, **header._asdict()}
-        found["policy"] = header.policy._asdict() if header.policy else None
+        found["policy"] = header.policy.written() if header.policy else None
         return _dump({key: value for key, value in found.items() if value is not None})
 
     def line(self, seen: Sighting, give: Callable[[Sighting], Given | None] = lambda _: None) -> str:

@@ -52,9 +52,10 @@ def _pair(found: list[int]) -> tuple[int, int]:
 
 
 def _memory(found: dict[str, Any]) -> SessionMemory:
-    pending = found["pending"]
+    pending, clock = found["pending"], found.get("clock")
     return SessionMemory(**{
         **found,
+        "clock": None if clock is None else (clock[0], float(clock[1])),
         "pending": None if pending is None else (pending[0], float(pending[1])),
         "sayings": {source: (said[0], float(said[1])) for source, said in found["sayings"].items()},
         "moved": {name: Moved(*each) for name, each in found["moved"].items()},

@@ -17,7 +17,7 @@ from dogwatch.senses import servers
 from dogwatch.senses.servers import Answer
 
 LIMIT = 10.0
-SIZE = ("-x", "120", "-y", "40")
+SIZE = (120, 40)
 """Columns and rows until somebody attaches."""
 TOLD = "#{socket_path}\t#{pane_id}\t#{session_name}\t#{pid} #{start_time}"
 DONE = (";", "display-message", "-p", "done")
@@ -29,6 +29,10 @@ A shim that ends takes such wishes back; for one that was killed the server does
 SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+@-")
 
 
+class TakenError(RefusedError):
+    """There is a session of that name, which is not ours."""
+
+
 class PaneHand:
     """One tmux server; the arguments are those that reach it."""
 
@@ -36,9 +40,9 @@ class PaneHand:
         self.server = server
         self.tmux = tmux
 
-    def open(self, name: str, cwd: str, command: list[str]) -> Seat:
+    def open(self, name: str, cwd: str, command: list[str], size: tuple[int, int] = SIZE) -> Seat:
         """A new session with one pane, in which a command runs; it stays there when that has ended."""
-        made = ("-s", session_name(name), "-c", _literal(cwd), *SIZE, *command)
+        made = ("-s", session_name(name), "-c", _literal(cwd), "-x", str(size[0]), "-y", str(size[1]), *command)
         seat = _seat(self._must(f"no session {name} could be made", "new-session", "-d", "-P", "-F", TOLD, *made))
         self.server = seat.server
         try:
@@ -87,7 +91,8 @@ class PaneHand:
         if not answer.out:
             why = answer.errors.strip() or f"tmux did not answer within {LIMIT:g} s"
             if why.startswith("duplicate session"):
-                why = f"{why}; it is not ours, so it is left alone: choose another name, or close it yourself"
+                left = "it is not ours, so it is left alone: choose another name, or close it yourself"
+                raise TakenError(f"{what}: {why}; {left}")
             raise RefusedError(f"{what}: {why}")
         return answer.out.decode(errors="replace")
 

@@ -149,7 +149,7 @@ def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int
             "command": job.command,
             "cwd": job.cwd,
             "env": job.env,
-            "policy": {**job.policy._asdict(), "progress": list(job.policy.progress)},
+            "policy": {**job.policy.written(), "progress": list(job.policy.progress)},
             "foreground": job.foreground,
             "retries": job.retries,
             "backoff_s": job.backoff_s,

@@ -23,10 +23,12 @@ class Wanted(Value):
     deadline_s: float = DEADLINE
     resumes: int = 0
     on_limit: str = "report"
-    """Or `wait`: until the limit ends, and then go on."""
+    """Or `wait`: until the limit ends, and then go on; or `watch`: on, until the agent does something about it."""
     cleanup: bool = False
     verify: str = ""
     """What tells whether the work is there, where that is not what was said when it was started."""
+    unbegun_s: float | None = None
+    """Seconds after which an agent at its prompt that never began is not waited for any more; None: it always is."""
 
 
 class Seen(Value):
@@ -38,8 +40,10 @@ class Seen(Value):
     """For how long it has been idle without a break."""
 
 
-def outcome(verdict: Verdict, seen: Seen) -> Verdict | None:
+def outcome(verdict: Verdict, seen: Seen, wanted: Wanted = Wanted()) -> Verdict | None:  # noqa: B008  # a value
     """What there is to be said; None: watch on."""
+    if verdict.state == "limited" and wanted.on_limit == "watch":
+        return None
     if verdict.final or verdict.state in ("stuck", "waiting", "limited"):
         return verdict if verdict.settled else None
     if verdict.state != "idle" or seen.idle_s < LASTS:
@@ -56,6 +60,9 @@ def outcome(verdict: Verdict, seen: Seen) -> Verdict | None:
         case _ if seen.worked and seen.idle_s >= UNSAID:
             why = "but nothing tells that its turn has ended: was it interrupted?"
             return verdict._replace(state="waiting", reason=f"{verdict.reason.partition(', for ')[0]}, {why}")
+        case _ if wanted.unbegun_s is not None and seen.idle_s >= wanted.unbegun_s:
+            why = f"at its prompt for {in_words(wanted.unbegun_s)}, and was never seen to begin"
+            return verdict._replace(state="incomplete", final=True, reason=why)
         case _:
             return None
 

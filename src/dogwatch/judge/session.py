@@ -7,6 +7,7 @@ advancing, models think in silence, and only what every source confirms through 
 
 from __future__ import annotations
 
+from dogwatch.judge import clock
 from dogwatch.judge.turn import Turn, fuse
 from dogwatch.model.policy import Policy
 from dogwatch.model.turns import Moved, Said, SessionFacts, SessionMemory
@@ -44,6 +45,7 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
     kept = SessionMemory(
         turn.turn, turn.detail, since, pending, sayings, moved, tools,
         None if memory is None or fresh else memory.stale_since, turn.until, facts.now,
+        clock.latest(memory.clock if memory else None, facts.life.get("clock"), facts.now),
     )  # fmt: skip
     verdict = _said(facts, turn, since, watched=memory is not None)
     if turn.turn == "working" and memory is not None:
@@ -61,6 +63,7 @@ def _awake(memory: SessionMemory | None, now: float) -> SessionMemory | None:
         since=memory.since + gap, tools=(cpu, io, taken + gap, last + gap),
         moved={name: moved._replace(at=moved.at + gap) for name, moved in memory.moved.items()},
         stale_since=None if memory.stale_since is None else memory.stale_since + gap,
+        clock=None if memory.clock is None else (memory.clock[0], memory.clock[1] + gap),
     )  # fmt: skip
 
 
@@ -141,6 +144,11 @@ def _progress(
     if facts.tool:
         what = f"{what}; the open tool call is {facts.tool}"
     memory = memory._replace(stale_since=since)
+    if now - since >= policy.grace_s and now < (until := clock.alive_until(memory.clock, policy)):
+        assert memory.clock is not None
+        return verdict._replace(
+            progress=word, reason=f"{what}, but its clock goes on ({memory.clock[0]})", look_at=until
+        ), memory
     if now - since >= policy.grace_s:
         reason = f"{what} (grace {in_words(policy.grace_s)} over)"
         return verdict._replace(state="stuck", progress=word, reason=reason), memory

@@ -85,8 +85,8 @@ class Actor:
         policy = self.subject.session.policy
         watch = Watch(
             run=view.record.run, boot=proc.boot_id(), monitor=(os.getpid(), proc.start_time(os.getpid())),
-            began=self.began, at=now, patience=(policy.stale_s, policy.grace_s), resumes=self.resumes,
-            agent=view.agent, memory=memory, acting=acting, verdict=verdict, left=left,
+            began=self.began, at=now, patience=(policy.stale_s, policy.grace_s), clock=policy.clock,
+            resumes=self.resumes, agent=view.agent, memory=memory, acting=acting, verdict=verdict, left=left,
         )  # fmt: skip
         with contextlib.suppress(OSError):
             watches.write(self.subject.base, watch)

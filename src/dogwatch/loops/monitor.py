@@ -93,7 +93,7 @@ class Monitor:
         self.worked |= verdict.turn == "working"
         self.idle_since = (self.idle_since or now) if verdict.state == "idle" else None
         idle_s = now - self.idle_since if self.idle_since else 0.0
-        said = monitoring.outcome(verdict, monitoring.Seen(self.worked, idle_s))
+        said = monitoring.outcome(verdict, monitoring.Seen(self.worked, idle_s), self.wanted)
         if said is not None and said.state == "completed":
             said = self.verified(view, said)
         if said is None or said.state != "limited":

@@ -138,7 +138,9 @@ class Session:
         if record.end is None:
             assert record.pane is not None
             stale, grace = watch.patience
-            policy = self.policy if self._watching else self.policy._replace(stale_s=stale, grace_s=grace)
+            policy = (
+                self.policy if self._watching else self.policy._replace(stale_s=stale, grace_s=grace, clock=watch.clock)
+            )
             self.panes(record).remembered[record.pane.id] = Remembered(watch.agent, watch.memory, policy)
 
     def _glance(self, record: Record) -> tuple[Glance, Seen | None]:

@@ -17,7 +17,7 @@ from dogwatch.agents.detector import Detector
 from dogwatch.agents.starting import Starting
 from dogwatch.hands import spawn
 from dogwatch.hands.doorway import Doorway
-from dogwatch.hands.panes import PaneHand
+from dogwatch.hands.panes import SIZE, PaneHand
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError
@@ -38,21 +38,26 @@ class Wish(Value):
     arguments: tuple[str, ...] = ()
     notify: str = ""
     verify: str = ""
+    command: tuple[str, ...] = ()
+    """What is run instead of what the agent's file says; its conversation is found out then."""
+    env: dict[str, str] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
+    size: tuple[int, int] = SIZE
 
 
 def new(looker: Looker, wish: Wish) -> spawn.Job:
     """Start an agent with a new conversation. Returns the job that it is now."""
     how = known(wish.agent)
-    conversation = str(uuid.uuid4()) if how.named else ""
+    conversation = str(uuid.uuid4()) if how.named and not wish.command else ""
     options = starting.options(how, wish.model, wish.arguments)
+    command = list(wish.command) or starting.begin(how, conversation, options)
     job = spawn.Job(
-        directory=looker.directory, name=wish.name, run=spawn.new_run(),
-        command=starting.begin(how, conversation, options), cwd=wish.cwd, env={}, policy=SESSION, foreground=False,
+        directory=looker.directory, name=wish.name, run=spawn.new_run(), command=command, cwd=wish.cwd, env=wish.env,
+        policy=SESSION, foreground=False,
         notify=wish.notify, agent=wish.agent.agent, conversation=conversation, options=options, spare=how.daemons,
         without=how.without, verify=wish.verify,
     )  # fmt: skip
     last = looker.facts(wish.name).record
-    return _started(looker, job, wish.server, last.pane if last else None)
+    return _started(looker, job, wish.server, last.pane if last else None, wish.size)
 
 
 def headless(looker: Looker, wish: Wish, policy: Policy) -> spawn.Job:
@@ -99,7 +104,9 @@ def known(agent: Detector) -> Starting:
     return agent.start
 
 
-def _started(looker: Looker, job: spawn.Job, server: tuple[str, ...], before: Seat | None) -> spawn.Job:
+def _started(
+    looker: Looker, job: spawn.Job, server: tuple[str, ...], before: Seat | None, size: tuple[int, int] = SIZE
+) -> spawn.Job:
     with contextlib.ExitStack() as undo:
         lease = start.hold(job.directory, job.name, looker)
         undo.callback(os.close, lease)
@@ -111,7 +118,7 @@ def _started(looker: Looker, job: spawn.Job, server: tuple[str, ...], before: Se
         doorway = Doorway()
         undo.callback(doorway.close)
         hand = PaneHand(server)
-        seat = _seat(hand, job, doorway.command(), before)
+        seat = _seat(hand, job, doorway.command(), before, size)
         job = job._replace(pane=seat)
         closing = undo.enter_context(contextlib.ExitStack())
         closing.callback(hand.close, seat)
@@ -128,12 +135,12 @@ def _started(looker: Looker, job: spawn.Job, server: tuple[str, ...], before: Se
     return job
 
 
-def _seat(hand: PaneHand, job: spawn.Job, command: list[str], before: Seat | None) -> Seat:
+def _seat(hand: PaneHand, job: spawn.Job, command: list[str], before: Seat | None, size: tuple[int, int]) -> Seat:
     """The pane: the last one of this session if it is there and nothing runs in it any more, else a new one."""
     if before is not None and hand.is_left(before):
         hand.again(before, job.cwd, command)
         return before
-    return hand.open(job.name, job.cwd, command)
+    return hand.open(job.name, job.cwd, command, size)
 
 
 def _conversation(job: spawn.Job) -> int:

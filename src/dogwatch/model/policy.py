@@ -5,6 +5,7 @@ from __future__ import annotations
 from dogwatch.model.value import Value
 
 PROGRESS_SOURCES = ("output", "cpu", "io", "beat", "heartbeat")
+CLOCKS = ("life", "final")
 
 
 class Policy(Value):
@@ -21,6 +22,13 @@ class Policy(Value):
     """`report` or `stop`."""
     progress: tuple[str, ...]
     """Sources that count as progress, of PROGRESS_SOURCES."""
+    clock: str = "life"
+    """Of CLOCKS, what a status line that shows the time is worth. `final`: whoever shows a new one is not stuck."""
+
+    def written(self) -> dict[str, object]:
+        """For a file; what only watchers of sessions need is there when it was asked for."""
+        found = self._asdict()
+        return found if self.clock != "life" else {key: value for key, value in found.items() if key != "clock"}
 
 
 PATIENT = Policy("patient", 600.0, 30.0, None, 20.0, "report", ("output", "cpu", "io", "beat"))

@@ -85,3 +85,5 @@ class SessionMemory(Value):
     until: str = ""
     looked: float = 0.0
     """Monotonic moment of the last look."""
+    clock: tuple[str, float] | None = None
+    """The latest time that its status line has shown, and since when it shows that."""

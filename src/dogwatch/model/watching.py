@@ -20,6 +20,7 @@ class Watch(Value):
     at: float
     patience: tuple[float, float] = (PATIENT.stale_s, PATIENT.grace_s)
     """Seconds without progress, and of grace, by which it judges."""
+    clock: str = PATIENT.clock
     resumes: int = 0
     """How often it may still be resumed."""
     agent: tuple[int, int] = (0, 0)

@@ -15,7 +15,7 @@ from dogwatch.model.watching import Watch
 
 MEMORY = SessionMemory(
     "working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)},
-    {"progress text": Moved("a", 2.0, ever=True)}, (0.1, 2.0, 3.0, 4.0), 11.0, "5pm", 14.0,
+    {"progress text": Moved("a", 2.0, ever=True)}, (0.1, 2.0, 3.0, 4.0), 11.0, "5pm", 14.0, ("10:00:00", 13.5),
 )  # fmt: skip
 OVER = Verdict("api", "session", "crashed", True, "killed by SIGKILL — «ä»", "exited(SIGKILL)", "unknown", signal=9)
 WRONG: tuple[dict[str, object], ...] = (
@@ -23,7 +23,7 @@ WRONG: tuple[dict[str, object], ...] = (
     {"verdict": {"state": "crashed"}}, {"unknown": 1}, {"resumes": None}, {"agent": "ab"}, {"memory": 5},
 )  # fmt: skip
 FULL = Watch(
-    "1a-2b", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), 3, (9, 10), MEMORY, acting="resume", verdict=OVER, left=True
+    "1a-2b", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), "final", 3, (9, 10), MEMORY, acting="resume", verdict=OVER, left=True
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dogwatch.judge import session
-from dogwatch.model.policy import PATIENT
+from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
 from dogwatch.model.verdict import Verdict
 
@@ -22,14 +22,15 @@ class Watch:
     def look(
         self, turn: str, *, after: float = 1.0, source: str = "state", text: str = "", spinner: str = "",
         cpu: float = 0.0, there: Presence = ALIVE, detail: str = "", notes: tuple[str, ...] = (),
+        clock: str = "", policy: Policy = PATIENT,
     ) -> Verdict:  # fmt: skip
         self.now += after
         heard = (Said(source, turn, detail, "rule"),) if turn else ()
         facts = SessionFacts(
-            "%1", "Claude Code", self.now, self.now, heard, there, {"text": text}, {"screen": spinner}, cpu, 0.0,
-            notes=notes,
+            "%1", "Claude Code", self.now, self.now, heard, there, {"text": text},
+            {"screen": spinner} | ({"clock": clock} if clock else {}), cpu, 0.0, notes=notes,
         )  # fmt: skip
-        verdict, self.memory = session.judge(facts, self.memory, PATIENT)
+        verdict, self.memory = session.judge(facts, self.memory, policy)
         return verdict
 
     def silence(self, seconds: float, *, spinning: bool = False, cpu: float = 0.0) -> Verdict:
@@ -183,3 +184,66 @@ def test_what_moved_in_an_earlier_turn_is_not_frozen_in_this_one() -> None:
     watch.look("idle")
     watch.look("working")
     assert watch.silence(200).progress == "quiet"
+
+
+FINAL_CLOCK = PATIENT._replace(clock="final")
+AFTER = 640.0
+"""Seconds of silence after which all else says `stuck`."""
+
+
+def shown_through_silence(*shown: tuple[float, str], policy: Policy = FINAL_CLOCK) -> Verdict:
+    """A turn without progress whose status line shows these times from these seconds on."""
+    watch, verdict = Watch(), None
+    watch.look("working", clock=dict(shown).get(0.0, ""), policy=policy)
+    while watch.now < AFTER:
+        clock = next((time for since, time in reversed(shown) if watch.now >= since), "")
+        verdict = watch.look("working", after=2.0, spinner=str(watch.now), clock=clock, policy=policy)
+    assert verdict is not None
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("shown", "state"),
+    [
+        (((0.0, "10:00:00"), (630.0, "10:01:00")), "working"),
+        (((0.0, "10:00:00"),), "stuck"),
+        (((630.0, "10:00:00"),), "working"),
+        ((), "stuck"),
+    ],
+    ids=["advanced", "unchanged", "first seen", "none"],
+)
+def test_the_statusline_time_gate_has_the_last_word_where_it_is_asked_for(
+    shown: tuple[tuple[float, str], ...], state: str
+) -> None:
+    """Rule 11, seed 4's whole decision matrix: all else says stuck."""
+    verdict = shown_through_silence(*shown)
+    assert verdict.state == state, verdict.reason
+    assert ("its clock goes on" in verdict.reason) == (state == "working")
+    assert shown_through_silence(*shown, policy=PATIENT).state == "stuck", "elsewhere a clock is a sign of life only"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "state"),
+    [
+        ("23:59:58", "00:00:01", "working"),
+        ("10:00:10", "10:00:05", "stuck"),
+        ("10:00", "10:01", "working"),
+        ("10:00:00", "10:00", "stuck"),
+    ],
+    ids=["midnight", "redrawn", "minutes", "less of it"],
+)
+def test_midnight_is_an_advance_and_a_redrawn_older_time_is_none(before: str, after: str, state: str) -> None:
+    assert shown_through_silence((0.0, before), (630.0, after)).state == state
+
+
+def test_a_clock_that_stands_again_saves_nobody() -> None:
+    """Once it has advanced it must advance again; two looks within one second are no reason to call it stuck."""
+    watch = Watch()
+    for _ in range(400):
+        watch.look("working", after=2.0, spinner=str(watch.now), clock="10:00:00", policy=FINAL_CLOCK)
+    assert watch.look("working", clock="10:00:00", spinner="x", policy=FINAL_CLOCK).state == "stuck"
+    assert watch.look("working", clock="10:00:01", spinner="y", policy=FINAL_CLOCK).state == "working"
+    assert watch.look("working", after=0.3, clock="10:00:01", spinner="z", policy=FINAL_CLOCK).state == "working"
+    for _ in range(20):
+        watch.look("working", after=2.0, spinner=str(watch.now), clock="10:00:01", policy=FINAL_CLOCK)
+    assert watch.look("working", clock="10:00:01", spinner="u", policy=FINAL_CLOCK).state == "stuck"

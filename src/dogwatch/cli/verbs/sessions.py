@@ -45,6 +45,11 @@ VERBS: dict[str, dict[str, object]] = {
                 "after a crash or a hang: end what is left, resume its conversation, N times (default 0)",
             ),
             ("--verify", "CHECK", "what tells that the work is there; without, what `spawn` was given"),
+            (
+                "--clock",
+                "WHAT",
+                "life (default): a clock in its status line is a sign of life; final: while it goes on, never stuck",
+            ),
             ("--on-limit", "WHAT", "report (default), or wait for the printed end of the limit and go on"),
             ("--cleanup", "", "at a final state close the capture and kill exactly that session"),
             (
