@@ -11,6 +11,7 @@ import pytest
 
 from dogwatch import proc
 from dogwatch.cli.verbs import VERBS
+from dogwatch.compat.main import COMMANDS
 from dogwatch.judge import session
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +53,11 @@ def test_every_verb_has_a_module_and_every_verb_is_tested() -> None:
         assert (ROOT / f"src/dogwatch/cli/{verb.lstrip('_')}.py").exists(), verb
         if not verb.startswith("_"):
             assert (ROOT / f"tests/integration/{verb}").is_dir(), verb
+
+
+def test_every_command_of_story_automator_has_a_module() -> None:
+    for module in COMMANDS.values():
+        assert (ROOT / f"src/dogwatch/compat/{module}.py").exists(), module
 
 
 def imported_by(arguments: list[str]) -> set[str]:

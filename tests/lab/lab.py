@@ -194,6 +194,11 @@ class Lab:
         """Give the model words for `[[say NAME]]`: what it says does not stand in the prompt."""
         (self.root / "replies" / name).write_text(text, encoding="utf-8")
 
+    def otherwise(self, words: str, script: str) -> None:
+        """Script what the model does with prompts that have these words in them and no script; the first holds."""
+        number = len(list((self.root / "replies").glob("otherwise-*")))
+        (self.root / "replies" / f"otherwise-{number:03}").write_text(f"{words}\n{script}", encoding="utf-8")
+
     def journal(self) -> list[dict[str, Any]]:
         """All that the model did (see server/journal.py)."""
         return journal.read(self.root / "journal.jsonl")

@@ -11,30 +11,55 @@ import re
 PLACES = ("_bmad-output/implementation-artifacts/sprint-status.yaml", "_bmad-output/sprint-status.yaml")
 """Where it may be, below a project."""
 ROW = re.compile(r"^ *(?P<key>[A-Za-z0-9][\w.-]*|\"[^\"]+\"|'[^']+') *: *(?P<status>[^#\s][^#]*?) *(?:#.*)?$")
+NUMBER = re.compile(r"([0-9]+)[.-]([0-9]+)(?=-|$)")
 SECTION = "development_status"
 
 
 def statuses(text: str) -> dict[str, str]:
-    """Every story and epic with its status; the last word on each counts."""
+    """Every story and epic with its status; the last word on each counts. A file without the section is all of it."""
     found: dict[str, str] = {}
-    inside, depth = False, 0
-    for line in text.splitlines():
+    lines = text.splitlines()
+    everywhere = not any(_begins(line) for line in lines)
+    inside, depth = everywhere, 0
+    for line in lines:
         indent = len(line) - len(line.lstrip(" "))
-        if line.strip().rstrip(":") == SECTION and line.rstrip().endswith(":"):
+        if _begins(line):
             inside, depth = True, indent
             continue
-        if inside and line.strip() and not line.lstrip().startswith("#") and indent <= depth:
+        if inside and not everywhere and line.strip() and not line.lstrip().startswith("#") and indent <= depth:
             inside = False
         if inside and (row := ROW.match(line)):
             found[row["key"].strip("\"'")] = row["status"].strip().strip("\"'").lower()
     return found
 
 
+def _begins(line: str) -> bool:
+    return line.partition("#")[0].strip() == f"{SECTION}:"
+
+
 def find(text: str, story: str) -> tuple[str, str] | None:
     """Key and status of a story, by its whole key or by its number (5.3 or 5-3); None where there is none, or two."""
+    keys = keys_of(text, story)
+    return (keys[0], statuses(text)[keys[0]]) if len(keys) == 1 else None
+
+
+def keys_of(text: str, story: str) -> list[str]:
+    """All that could be meant by a story's key or number. A story that was renamed is found by its number."""
     found = statuses(text)
     if story in found:
-        return story, found[story]
-    number = story.replace(".", "-")
-    meant = [key for key in found if key == number or key.startswith(f"{number}-")]
-    return (meant[0], found[meant[0]]) if len(meant) == 1 else None
+        return [story]
+    for start in (story.replace(".", "-"), _number(story)):
+        meant = [key for key in found if f"{key.replace('.', '-')}-".startswith(f"{start}-")]
+        if start and meant:
+            return meant
+    return []
+
+
+def of_epic(text: str, epic: str) -> dict[str, str]:
+    """The stories of an epic; neither the epic's own row nor its retrospective is one."""
+    return {key: status for key, status in statuses(text).items() if _number(key).startswith(f"{epic}-")}
+
+
+def _number(key: str) -> str:
+    found = NUMBER.match(key)
+    return f"{found[1]}-{found[2]}" if found else ""

@@ -147,7 +147,7 @@ def _progress(
     if now - since >= policy.grace_s and now < (until := clock.alive_until(memory.clock, policy)):
         assert memory.clock is not None
         return verdict._replace(
-            progress=word, reason=f"{what}, but its clock goes on ({memory.clock[0]})", look_at=until
+            progress=word, reason=f"{what}, {clock.GOES_ON} ({memory.clock[0]})", look_at=until
         ), memory
     if now - since >= policy.grace_s:
         reason = f"{what} (grace {in_words(policy.grace_s)} over)"

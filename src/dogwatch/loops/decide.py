@@ -7,6 +7,15 @@ from dogwatch.loops.look import Looker
 def decide(looker: Looker, name: str) -> str:
     facts = looker.facts(name)
     policy = facts.record.policy if facts.record else looker.policy
+    if facts.record is not None and facts.record.pane is not None:
+        from dogwatch.loops.sessions import Session  # noqa: PLC0415  # most jobs are none
+
+        session = Session(looker, name, policy)
+        try:
+            if session.look().seen is not None:
+                return f"wait\t{policy.stale_s}\tmoving\tits agent is judged by what it shows\t{facts.now}"
+        finally:
+            session.close()
     forbidden = ""
     if facts.record is not None and facts.record.breaker is not None and facts.record.between is not None:
         from dogwatch.loops.breaker import forbids  # noqa: PLC0415  # only a job under one pays for it

@@ -8,6 +8,7 @@ shell where the agent was is an answer, not an absence.
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 from dogwatch.agents import detector, sight
 from dogwatch.agents.detector import Detector
@@ -18,16 +19,20 @@ from dogwatch.model.session import Pane, Report, Running, Sighting, Task
 from dogwatch.model.turns import SessionMemory
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
-from dogwatch.senses.codex_daemon import CodexDaemon
 from dogwatch.senses.control import Control
-from dogwatch.senses.databases import Databases
 from dogwatch.senses.hooks import Hooks
-from dogwatch.senses.opencode_server import OpenCodeServer
 from dogwatch.senses.statefiles import StateFiles
 from dogwatch.senses.tmux import Tmux
 from dogwatch.senses.transcripts import Transcripts
 from dogwatch.senses.trees import Trees, running
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dogwatch.senses.codex_daemon import CodexDaemon
+    from dogwatch.senses.databases import Databases
+    from dogwatch.senses.opencode_server import OpenCodeServer
+
+WITH_DATABASES = ("opencode", "agy")
 EARLIER = 1.0
 """Seconds by which an event may seem older than the process that wrote it."""
 
@@ -79,9 +84,6 @@ class Panes:
         self.trees = Trees()
         self.files = StateFiles()
         self.transcripts = Transcripts()
-        self.databases = Databases()
-        self.daemon = CodexDaemon()
-        self.opencode = OpenCodeServer()
         self.hooks = Hooks(spool)
         self.known: dict[str, _Known] = {}
         self.remembered: dict[str, Remembered] = {}
@@ -113,7 +115,28 @@ class Panes:
 
     def close(self) -> None:
         self.tmux.close()
-        self.daemon.close()
+        if "daemon" in self.__dict__:
+            self.daemon.close()
+
+    # Senses that only some agents need: loading them takes longer than a look.
+
+    @cached_property
+    def databases(self) -> Databases:
+        from dogwatch.senses.databases import Databases  # noqa: PLC0415
+
+        return Databases()
+
+    @cached_property
+    def daemon(self) -> CodexDaemon:
+        from dogwatch.senses.codex_daemon import CodexDaemon  # noqa: PLC0415
+
+        return CodexDaemon()
+
+    @cached_property
+    def opencode(self) -> OpenCodeServer:
+        from dogwatch.senses.opencode_server import OpenCodeServer  # noqa: PLC0415
+
+        return OpenCodeServer()
 
     def _wanted(self, pane: Pane) -> bool:
         self.tasks[pane.id] = tasks = self.trees.below(pane.pid, usage=pane.id in self.known)
@@ -166,7 +189,9 @@ class Panes:
         talk = talk or (served.words.get("conversation", "") if served else "")
         hook = self.hooks.read(agent, pane, talk)
         talk = talk or (hook.words.get("conversation", "") if hook else "")
-        written = self.transcripts.read(agent, talk) or self.databases.read(agent, talk)
+        written = self.transcripts.read(agent, talk)
+        if written is None and agent.agent in WITH_DATABASES:
+            written = self.databases.read(agent, talk)
         return tuple(_of_this_run(report, agent) for report in (state, served, hook, written) if report is not None)
 
 

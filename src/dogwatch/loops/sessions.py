@@ -10,7 +10,6 @@ import contextlib
 from dogwatch.agents.detector import Detector
 from dogwatch.judge import job, spawned
 from dogwatch.judge.spawned import Glance
-from dogwatch.loops import send
 from dogwatch.loops.look import Looker, Memory
 from dogwatch.loops.panes import Looked as PanesLooked
 from dogwatch.loops.panes import Panes, Remembered, Seen
@@ -92,6 +91,8 @@ class Session:
         self, text: str, *, until: float, stopped: Callable[[], bool] = lambda: False, past_limit: bool = False
     ) -> Sent:
         """Give the agent a prompt as soon as it takes one."""
+        from dogwatch.loops import send  # noqa: PLC0415  # who only looks types nothing
+
         record = self.look().facts.record
         if record is None or record.pane is None:
             return Sent(Outcome.EXITED, "it has ended")

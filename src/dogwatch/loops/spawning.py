@@ -40,6 +40,8 @@ class Wish(Value):
     verify: str = ""
     command: tuple[str, ...] = ()
     """What is run instead of what the agent's file says; its conversation is found out then."""
+    policy: Policy = SESSION
+    """Another one for what may show nothing of its turn: then its progress is judged as that of any job."""
     env: dict[str, str] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
     size: tuple[int, int] = SIZE
 
@@ -52,7 +54,7 @@ def new(looker: Looker, wish: Wish) -> spawn.Job:
     command = list(wish.command) or starting.begin(how, conversation, options)
     job = spawn.Job(
         directory=looker.directory, name=wish.name, run=spawn.new_run(), command=command, cwd=wish.cwd, env=wish.env,
-        policy=SESSION, foreground=False,
+        policy=wish.policy, foreground=False,
         notify=wish.notify, agent=wish.agent.agent, conversation=conversation, options=options, spare=how.daemons,
         without=how.without, verify=wish.verify,
     )  # fmt: skip

@@ -30,11 +30,11 @@ def configuration() -> str:
     return (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "/dogwatch"
 
 
-def directory(given: str | None = None) -> str:
-    """The sentinel directory meant: --dir, else $DOGWATCH_HOME, else this project's."""
+def directory(given: str | None = None, start: str = "") -> str:
+    """The sentinel directory meant: --dir, else $DOGWATCH_HOME, else that of the project that one is in."""
     if given or (given := os.environ.get("DOGWATCH_HOME")):
         return os.path.abspath(given)
-    root = project(os.getcwd())
+    root = project(start or os.getcwd())
     import hashlib  # noqa: PLC0415  # only where the project's own directory is meant
 
     digest = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:8]

@@ -136,6 +136,11 @@ def test_what_lies_beside_the_code_has_been_installed_with_it(elsewhere: Box, in
         assert (found / part).read_bytes() == (ROOT / "src/dogwatch" / part).read_bytes()
 
 
+def test_story_automator_is_installed_beside_it(elsewhere: Box, installed: Path) -> None:
+    elsewhere.program = [f"{installed}/bin/story-automator"]
+    assert elsewhere("validate-story-creation", "prefix", "5.3").out == "5-3\n"
+
+
 def test_programs_can_use_what_was_installed(elsewhere: Box, installed: Path) -> None:
     script = "import dogwatch; print(dogwatch.run(['false'], name='job').name, dogwatch.wait('job').state)"
     elsewhere.program = [f"{installed}/bin/python", "-W", "error", "-c", script]

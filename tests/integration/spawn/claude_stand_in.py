@@ -17,6 +17,7 @@ It tells of itself in a state file and a transcript, has a title, a prompt and a
     ghost         the same, and its child has no environment by which it could be known
     anew          begins another conversation, as `/clear` does, with a turn that ends
     focus         as `work`, having asked to be told of the focus
+    still         as `work`, and nothing on the screen moves but what the file `clock` says, if it is there
 
 Anything else is `say`. A line of the file `begin` is for one start each: `trust` (a dialog), `deaf` (it ignores
 SIGTERM), or what to do as with a prompt; a line of `resumed` is what it does with a prompt when it was resumed.
@@ -69,6 +70,7 @@ class StandIn:
         elif begin == "trust":
             self.dialog(TRUST)
         elif begin:
+            self.shown = [f"❯ {begin[:60]}"]  # noqa: RUF001  # as for a prompt in its arguments
             self.act(begin)
         self.rest()
         while True:
@@ -95,14 +97,14 @@ class StandIn:
             case "die":
                 signal.signal(int(rest), signal.SIG_DFL) if int(rest) not in (9, 19) else None
                 os.kill(os.getpid(), int(rest))
-            case "work" | "child" | "ghost" | "focus":
+            case "work" | "child" | "ghost" | "focus" | "still":
                 if word in ("child", "ghost"):
                     env: dict[str, str] | None = {} if word == "ghost" else None
                     child = subprocess.Popen(["/bin/sleep", "600"], close_fds=False, start_new_session=True, env=env)
                     (NOTES / word).write_text(str(child.pid))
                 if word == "focus":
                     os.write(1, b"\x1b[?1004h")
-                self.act(self.work() or "say", begun=True)
+                self.act(self.work(still=word == "still") or "say", begun=True)
                 return
             case "ask":
                 self.shown.append("● Bash(rm -r build)")
@@ -131,9 +133,9 @@ class StandIn:
         self.say_error(why, "server_error")
         self.rest()
 
-    def work(self) -> str:
+    def work(self, *, still: bool = False) -> str:
         while not (NOTES / "go").exists():
-            self.turns += 1
+            self.turns += 0 if still else 1
             self.draw(f"{SPINNER[self.turns % 4]} Pondering… ({self.turns // 10}s · esc to interrupt)")
             typed(0.1)
         return (NOTES / "go").read_text()
@@ -189,6 +191,8 @@ class StandIn:
         rows = [" ▐▛███▜▌   Claude Code v2.1.197", "", *self.shown, *((row, "") if row else ())]
         rows += ["─" * width, f"❯\xa0{self.box.decode(errors='replace')}", "─" * width]  # noqa: RUF001
         rows += [f"  {'esc to interrupt' if row else '? for shortcuts'}"]
+        if (NOTES / "clock").exists():
+            rows += [f"  proj | ctx(12%) | {(NOTES / 'clock').read_text()}"]
         text = "\r\n".join(f"\x1b[38;5;244m{each}\x1b[39m" for each in rows)
         os.write(1, f"\x1b[H\x1b[2J{text}".encode())
 

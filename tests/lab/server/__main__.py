@@ -52,6 +52,11 @@ class ModelServer(ThreadingHTTPServer):
             return self._failures[session, prompt] - 1
 
 
+    def otherwise(self) -> list[str]:
+        """What prompts that script nothing are answered with, each with the words that it is for."""
+        return [path.read_text(encoding="utf-8") for path in sorted(self.replies.glob("otherwise-*"))]
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "fake/1"
@@ -88,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, dialect: Dialect) -> None:
         seq, session, asked = self.server.journal.number(), self._session(), dialect.asked
         note = partial(self.server.journal.note, seq, session, main=asked.main)
-        reply = script.reply(asked.prompt, asked.step) if asked.main else ()
+        reply = script.reply(script.meant(asked.prompt, self.server.otherwise()), asked.step) if asked.main else ()
         if self.server.bodies:
             kept = self.server.bodies / f"{seq:04}-{session}-{dialect.name}.json"
             kept.write_text(json.dumps(dialect.body, indent=1))

@@ -72,6 +72,15 @@ def scripted(prompt: str) -> bool:
     return _DIRECTIVE.search(prompt) is not None
 
 
+def meant(prompt: str, otherwise: list[str]) -> str:
+    """The prompt itself where it scripts anything; else the first script whose first line is found in it."""
+    for each in otherwise if not scripted(prompt) else []:
+        words, _, found = each.partition("\n")
+        if words in prompt:
+            return found
+    return prompt
+
+
 def unescape(words: str) -> str:
     return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), words)
 

@@ -66,8 +66,20 @@ def test_two_stories_of_one_number_are_none() -> None:
     assert sprint.find("development_status:\n  5-3-a: done\n  5-3-b: done\n", "5-3") is None
 
 
-def test_a_file_without_its_section_tells_nothing() -> None:
-    assert sprint.statuses("5-3-a: done\n") == {}
+def test_a_file_without_its_section_is_all_of_it() -> None:
+    assert sprint.statuses("5-3-a: done\n  5-4-b: review\n") == {"5-3-a": "done", "5-4-b": "review"}
+
+
+def test_a_story_that_was_renamed_is_found_by_its_number_and_a_key_may_be_the_number_alone() -> None:
+    assert sprint.find("development_status: # all\n  5-3-a: done\n", "5-3-b") == ("5-3-a", "done")
+    assert sprint.find("development_status:\n  5-4: review\n", "5.4") == ("5-4", "review")
+    assert sprint.find("development_status:\n  5.4: review\n", "5-4-x") == ("5.4", "review")
+
+
+def test_the_stories_of_an_epic_are_its_own_and_neither_the_epic_nor_its_retrospective() -> None:
+    rows = ["epic-5: in-progress", "5-1-a: done", "5-30-b: backlog", "epic-5-retrospective: optional", "55-1-c: done"]
+    text = "development_status:\n" + "".join(f"  {row}\n" for row in rows)
+    assert sprint.of_epic(text, "5") == {"5-1-a": "done", "5-30-b": "backlog"}
 
 
 def test_the_last_word_on_a_bead_counts_and_rubbish_does_not() -> None:

@@ -97,3 +97,10 @@ def test_an_agent_that_is_gone_is_not_told_before_its_shim_has_told_how() -> Non
 def test_a_suspended_agent_is_told_by_its_pane_too() -> None:
     seen = SEEN._replace(state="waiting", turn="exited", detail="suspended", process="suspended")
     assert judge(JOB, Glance(seen), "working", 5.0).state == "waiting"
+
+
+def test_what_shows_nothing_of_its_turn_is_judged_as_any_job() -> None:
+    silent = JOB._replace(state="stuck", progress="stalled", reason="no output for 10min")
+    assert judge(silent, Glance(), "", 5.0) == silent
+    assert judge(silent, Glance(SEEN), "", 5.0).state == "idle", "what an agent shows of it counts for more"
+    assert judge(silent, Glance(trouble="tmux does not answer"), "", 5.0).state == "unknown"

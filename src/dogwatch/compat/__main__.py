@@ -1,0 +1,5 @@
+import sys
+
+from dogwatch.compat.main import main
+
+sys.exit(main())

@@ -1,0 +1,56 @@
+"""The program `story-automator`: its commands, each in a module of its own that is loaded when it is called."""
+
+import sys
+from io import TextIOWrapper
+
+COMMANDS = {
+    "tmux-wrapper": "tmux_wrapper",
+    "monitor-session": "monitor_session",
+    "tmux-status-check": "status_check",
+    "codex-status-check": "status_check",
+    "heartbeat-check": "heartbeat_check",
+    "orchestrator-helper": "orchestrator_helper",
+    "validate-story-creation": "story_creation",
+}
+USAGE = f"""story-automator <command> [args]
+
+Commands:
+  {chr(10).join(f"  {command}" for command in COMMANDS).strip()}
+
+Each says more with --help. What differs from the published programs: docs/compat.md."""
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    if words[:1] in (["--help"], ["-h"], ["help"]):
+        print(USAGE)
+        return 0
+    if words[:1] in (["--version"], ["-V"]):
+        from dogwatch import __version__
+
+        print(f"story-automator of dogwatch {__version__}")
+        return 0
+    if not words or words[0] not in COMMANDS:
+        unknown = f"Unknown command: {words[0]!r}\n" if words else ""
+        print(f"{unknown}{USAGE}", file=sys.stderr)
+        return 1
+    if isinstance(sys.stdout, TextIOWrapper):  # words and paths need not be text, and go out as they came in
+        sys.stdout.reconfigure(errors="surrogateescape")
+    return _called(words[0], words[1:])
+
+
+def _called(command: str, words: list[str]) -> int:
+    """Run a command. Its documented exit code for all that is wrong is 1."""
+    from dogwatch.model.errors import DogwatchError
+
+    module = __import__(f"dogwatch.compat.{COMMANDS[command]}", fromlist=["main"])
+    try:
+        return int(module.main(words))
+    except DogwatchError as error:
+        print(f"story-automator {command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever read us has gone; Python must not complain of it at exit
+        sys.stderr.close()
+        return 141
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,174 @@
+"""`story-automator monitor-session`: one call that says what became of a session, and exits 0 whatever that was.
+
+Whoever watches may fail; that is not the step's failure. Then the session and the files of the project are asked
+directly, and what they say is told.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from dogwatch.compat import project, results, screens, sessions, truth
+from dogwatch.compat.arguments import Arguments
+from dogwatch.compat.results import Result
+from dogwatch.compat.truth import Truth
+from dogwatch.judge.monitoring import Wanted
+from dogwatch.loops.monitor import Monitor
+from dogwatch.loops.panes import Panes
+from dogwatch.loops.verify import began
+from dogwatch.loops.watched import Ours, Theirs
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.facts import Record, Seat
+from dogwatch.model.verdict import Verdict
+from dogwatch.model.words import signal_name
+from dogwatch.store import detectors, places
+
+USAGE = """\
+Usage: monitor-session <session_name> [options]
+Options: --timeout MIN (60) --json --verbose --project-root PATH --workflow TYPE --story-key KEY
+Accepted, without effect: --max-polls N --initial-wait N --agent TYPE --state-file PATH
+"""
+VALUES = (
+    "--max-polls", "--initial-wait", "--timeout", "--project-root", "--agent", "--workflow", "--story-key",
+    "--state-file",
+)  # fmt: skip
+TIMEOUT = 60.0
+MINUTE = 60.0
+UNBEGUN = 60.0
+"""Seconds after which an agent at its prompt will not begin by itself any more."""
+AGAIN = 1.0
+KILLED = 128
+
+
+class _InterruptedError(Exception):
+    """Somebody ended this call, and not the session."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def main(words: list[str]) -> int:
+    given = Arguments(words, VALUES)
+    if given.flag("--help"):
+        print(USAGE, end="")
+        return 0
+    if len(given.names) != 1:
+        raise UsageError(USAGE.rstrip())
+    session, minutes = project.check_session(given.names[0]), given.number("--timeout", TIMEOUT)
+    root = os.path.realpath(given.text("--project-root") or project.root())
+    watch = _Watch(root, session, minutes, given)
+    try:
+        found = watch.result()
+    except _InterruptedError as interrupted:
+        return KILLED + interrupted.number
+    print(found.as_json() if given.flag("--json") else found.as_csv())
+    return 0
+
+
+class _Watch:
+    def __init__(self, root: str, session: str, minutes: float, given: Arguments) -> None:
+        self.root = root
+        self.session = session
+        self.minutes = minutes
+        self.verbose = given.flag("--verbose")
+        self.looker = sessions.looker(root)
+        named = project.parse_name(session)
+        self.step = given.text("--workflow") or (named.step if named else "")
+        self.story = given.text("--story-key") or (named.story if named else "")
+        self.seat: Seat | None = None
+        self.until = time.monotonic() + minutes * MINUTE
+        self.live: Verdict | None = None
+
+    def result(self) -> Result:
+        try:
+            found = self.judged()
+        except (_InterruptedError, KeyboardInterrupt, UsageError):
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever breaks a monitor, the step may be done
+            found = self.fallback(error)
+        text = sessions.output(self.looker, self.session, self.seat)
+        done, total = screens.todos(text)
+        try:
+            path = sessions.save(self.root, self.session, text)
+        except OSError as error:
+            self.say(f"its output cannot be written: {error.strerror}")
+            path = ""
+        return found._replace(todos_done=done, todos_total=total, output_file=path)
+
+    def judged(self) -> Result:
+        record = sessions.record_of(self.looker, self.session)
+        if record is not None:
+            self.seat = record.pane
+            return self.watched(Ours(self.looker, self.session, self.looker.policy), record)
+        subject = self.stranger()
+        return subject if isinstance(subject, Result) else self.watched(subject, None)
+
+    def watched(self, subject: Ours | Theirs, record: Record | None) -> Result:
+        wanted = Wanted(max(self.until - time.monotonic(), AGAIN), on_limit="watch", unbegun_s=UNBEGUN)
+        monitor = Monitor(subject, wanted, self.progress)
+        verdict = monitor.run(lambda _: None)
+        if verdict.state == "abandoned" and (number := monitor.alarm.signals.asked):
+            self.say(f"ended by {signal_name(number)}; the session goes on")
+            raise _InterruptedError(number)
+        if verdict.state == "abandoned":
+            return results.exceeded(monitor.view.verdict if monitor.view else verdict, self.minutes, self.truth(record))
+        self.progress(verdict)
+        return results.result(verdict, self.truth(record))
+
+    def stranger(self) -> Theirs | Result:
+        """A session that is not ours, once an agent is to be seen in it; or what became of it before."""
+        panes = Panes(detectors.load_all(), places.hook_spool(), (), self.looker.policy)
+        missed = 0
+        while True:
+            there = sessions.there(self.session)
+            missed = missed + 1 if there is None else 0
+            if missed > 1:  # absence counts when two looks agree
+                return Result("not_found", "session_gone", self.truth(None).done is True)
+            if there is not None:
+                self.seat = there.seat
+                if there.dead and there.status is not None:
+                    return self.ended(there.status)
+                looked = panes.look(there.seat.id)
+                if looked.seen:
+                    return Theirs(panes, looked.seen[0], self.session, self.looker.directory)
+            if time.monotonic() >= self.until:
+                live = Verdict(
+                    self.session, "session", "unknown", False, "no agent was seen in it", "unknown", "unknown"
+                )
+                return results.exceeded(live, self.minutes, self.truth(None))
+            time.sleep(AGAIN)
+
+    def ended(self, status: int) -> Result:
+        state = "failed" if status else "completed"
+        over = Verdict(self.session, "session", state, True, f"exit {status}", "gone", "unknown", exit_code=status)
+        return results.result(over, self.truth(None))
+
+    def truth(self, record: Record | None) -> Truth:
+        if not self.step:
+            return Truth(done=None, reason="normal_completion", says="its name tells no step")
+        return truth.find(self.root, self.step, self.story, began(record) if record else None)
+
+    def fallback(self, error: Exception) -> Result:
+        """The watch has failed: what do the session and the project's files say?"""
+        self.say(f"monitoring failed ({type(error).__name__}: {error}); the session and the project are asked directly")
+        found = self.truth(sessions.record_of(self.looker, self.session))
+        try:
+            there = sessions.there(self.session)
+            self.seat = there.seat if there else self.seat
+        except RefusedError as trouble:
+            self.say(str(trouble))
+            return Result("incomplete", "monitor_failed_unknown", found.done is True)
+        if found.done:
+            return Result("completed", "monitor_failed_verified_complete", True)
+        if there is None:
+            return Result("not_found", "monitor_failed_session_gone")
+        return Result("incomplete", "monitor_failed_session_there")
+
+    def progress(self, verdict: Verdict) -> None:
+        if self.verbose:
+            self.say(f"{verdict.state}: {verdict.reason}")
+
+    def say(self, words: str) -> None:
+        print(f"[{time.strftime('%H:%M:%S')}] {self.session}: {words}", file=sys.stderr, flush=True)

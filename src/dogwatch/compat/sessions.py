@@ -1,0 +1,137 @@
+"""Sessions as `story-automator` knows them: by their whole names, on the tmux server that we are on.
+
+Those that it started have a record of ours, which tells more than tmux can. Others may be there too: of the published
+programs, or of people.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from dogwatch.cli import settings
+from dogwatch.cli.options import Options
+from dogwatch.compat import project
+from dogwatch.formats import tmux as codec
+from dogwatch.lean import open_plain
+from dogwatch.loops import shown
+from dogwatch.loops.look import Looker
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.facts import Record, Seat
+from dogwatch.model.policy import Policy
+from dogwatch.model.value import Value
+from dogwatch.senses import servers
+from dogwatch.store import places
+from dogwatch.store import settings as files
+
+PREFIX = "sa-"
+LIMIT = 10.0
+LARGEST = 1 << 20
+NONE = ("can't find", "no current target", "no sessions")
+"""What tmux says where there is no such session, or none at all."""
+TOLD = "#{session_name}\t#{session_path}\t#{pane_id}\t#{pid} #{start_time}\t#{pane_dead}\t#{pane_dead_status}"
+
+
+class There(Value):
+    """A session that tmux has, with the first of its panes."""
+
+    name: str
+    path: str
+    """The directory that it was made for."""
+    seat: Seat
+    dead: bool = False
+    status: int | None = None
+    """How the pane's process ended; None where tmux does not tell, also while it cannot yet."""
+
+
+def policy(root: str) -> Policy:
+    """How patient to be, as for any session of the project; but here the status line's clock has the last word."""
+    return settings.policy(Options("monitor"), files.load(places.project(root)))._replace(clock="final")
+
+
+def looker(root: str) -> Looker:
+    return Looker(places.directory(start=root), lambda: policy(root))
+
+
+def record_of(looker: Looker, session: str) -> Record | None:
+    """Our record of a session, if it is one of ours."""
+    found = looker.facts(session).record
+    return found if found is not None and found.pane is not None else None
+
+
+def listed() -> list[There]:
+    """Every session of the server; RefusedError where it cannot be told."""
+    return _panes("list-panes", "-a")
+
+
+def there(session: str) -> There | None:
+    """Exactly that session: tmux itself would take any whose name begins like that."""
+    return next((each for each in _panes("list-panes", "-s", "-t", f"={session}:") if each.name == session), None)
+
+
+def _panes(*asked: str) -> list[There]:
+    path = servers.socket_path(())
+    if not servers.is_socket(path):
+        return []
+    try:
+        answer = servers.ask(["tmux", "-u", "-S", path, *asked, "-F", TOLD], time.monotonic() + LIMIT)
+    except OSError as error:
+        raise RefusedError(f"tmux cannot be asked: {error.strerror}; is it installed?") from error
+    if answer.late:
+        raise RefusedError(f"tmux did not answer within {LIMIT:g} s")
+    if not answer.out and answer.errors and not answer.errors.startswith(NONE):
+        trouble = codec.trouble(answer.errors, path)
+        if trouble.cause != codec.ABSENT:
+            raise RefusedError(trouble.words)
+    found: dict[str, There] = {}
+    for line in answer.out.decode(errors="replace").splitlines():
+        name, where, pane, life, dead, status = [*line.split("\t"), *6 * [""]][:6]
+        seat = Seat(("-S", path), pane, name, life)
+        found.setdefault(name, There(name, where, seat, dead == "1", int(status) if status.isdigit() else None))
+    return list(found.values())
+
+
+def is_of(session: There, root: str) -> bool:
+    """Whether a session is this project's: projects of one name have the same slug, but not the same directory."""
+    return session.name.startswith(PREFIX) and os.path.realpath(session.path) == root
+
+
+def output(looker: Looker, session: str, seat: Seat | None) -> str:
+    """The last that it has shown; of one whose pane is gone, what was captured of it."""
+    log = f"{looker.directory}/{session}.log"
+    return shown.of_log(log) if seat is None else shown.tail(seat, log)
+
+
+def save(root: str, session: str, text: str) -> str:
+    """Write down what a session has shown, where scripts look for it. Returns the path; empty where nothing is."""
+    if not text:
+        return ""
+    path = project.output_file(root, session)
+    try:
+        write(path, text)
+    except OSError:  # in a directory for all, the name may be taken by somebody else's file
+        path = f"{places.directory(start=root)}/{session}.output"
+        write(path, text)
+    return path
+
+
+def write(path: str, text: str) -> None:
+    """Replace a file in a directory that others may write to, too: nobody can have made the new one before us."""
+    fresh = f"{os.path.dirname(path)}/.{os.urandom(8).hex()}"
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with open(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        os.rename(fresh, path)
+    except OSError:
+        os.unlink(fresh)
+        raise
+
+
+def read(path: str) -> str:
+    """A file that we wrote there; empty where there is none, or it is not ours."""
+    try:
+        with open(open_plain(path), encoding="utf-8", errors="replace") as file:
+            return file.read(LARGEST) if os.fstat(file.fileno()).st_uid == os.geteuid() else ""
+    except OSError:
+        return ""

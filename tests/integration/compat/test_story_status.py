@@ -1,0 +1,127 @@
+"""`tmux-status-check` and `heartbeat-check`: one look, one line; what the last look saw is remembered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import until
+from tests.integration.compat.stories import SOON, Stories
+
+
+def test_an_agent_at_work_is_in_progress_in_words_that_break_no_table(stories: Stories) -> None:
+    session = stories.agent("work")
+    status, done, total, task, wait, state = stories.until_status(session, "in_progress")
+    assert (status, done, total, wait, state) == ("active", "0", "0", "60", "in_progress")
+    assert task == "Pondering…"
+
+
+def test_a_turn_that_has_ended_is_completed(stories: Stories) -> None:
+    assert stories.until_status(stories.agent("say"), "completed")[:3] == ["idle", "0", "0"]
+
+
+def test_how_a_command_ended_is_told(stories: Stories) -> None:
+    session = stories.spawn("echo 'oh, \"no\"'; exit 3")
+    assert stories.until_status(session, "crashed") == ["crashed", "0", "0", "", "3", "crashed"]
+    path = stories.status(session, "--full")[3]
+    assert path.startswith(str(stories.temporary))
+    assert Path(path).read_text() == 'oh, "no"\n'
+
+
+def test_who_is_killed_is_not_found(stories: Stories) -> None:
+    session = stories.spawn("sleep 600")
+    stories.wrapper("kill", session)
+    assert stories.status(session) == ["not_found", "0", "0", "", "0", "not_found"]
+
+
+@pytest.mark.parametrize("words", [[], ["--full"], ["a", "b"]])
+def test_without_a_session_there_is_an_error(stories: Stories, words: list[str]) -> None:
+    done = stories("tmux-status-check", *words)
+    assert (done.code, done.out) == (1, "error,0,0,no_session,30,error\n")
+
+
+def test_todos_are_counted_where_they_are_a_list(stories: Stories) -> None:
+    session = stories.spawn(
+        "printf '  ⎿  ☒ one\\n     ☐ two, \"2\"\\n     ☐ three\\nprose with a ☒ in it\\n'; sleep 600"
+    )
+    until(lambda: "three" in stories.office.shown(session))
+    assert stories.monitor(session, "--timeout", "0.02")["todos_total"] == 3
+    assert stories.monitor(session, "--timeout", "0.02")["todos_done"] == 1
+
+
+# The statusline time gate, poll by poll ---------------------------------------------------------------------------
+
+
+def stuck_but_for_its_clock(stories: Stories, clock: str) -> str:
+    """A session of which all else says `stuck`."""
+    if clock:
+        (stories.office.notes / "clock").write_text(clock)
+    session = stories.agent("still")
+    stories.until_status(session, "stuck", **SOON)
+    return session
+
+
+def test_gate_time_advanced_is_alive(stories: Stories) -> None:
+    session = stuck_but_for_its_clock(stories, "10:00:00")
+    (stories.office.notes / "clock").write_text("10:01:00")
+    assert stories.until_status(session, "just_started", **SOON)[0] == "active"
+    kept = json.loads(next(stories.temporary.glob(".sa-*-state.json")).read_text())
+    assert kept["lastStatuslineTime"] == "10:01:00"
+
+
+def test_gate_time_unchanged_is_stuck(stories: Stories) -> None:
+    session = stuck_but_for_its_clock(stories, "10:00:00")
+    assert stories.status(session, **SOON)[-1] == "stuck"
+
+
+def test_gate_first_observation_is_alive(stories: Stories) -> None:
+    session = stuck_but_for_its_clock(stories, "")
+    (stories.office.notes / "clock").write_text("10:00:00")
+    assert stories.until_status(session, "just_started", **SOON)[0] == "active"
+
+
+def test_gate_no_statusline_is_stuck(stories: Stories) -> None:
+    session = stuck_but_for_its_clock(stories, "")
+    assert stories.status(session, **SOON)[-1] == "stuck"
+
+
+def test_gate_an_older_time_redrawn_is_stuck(stories: Stories) -> None:
+    session = stuck_but_for_its_clock(stories, "10:00:30")
+    (stories.office.notes / "clock").write_text("10:00:29")
+    until(lambda: "10:00:29" in stories.office.shown(session))
+    assert stories.status(session, **SOON)[-1] == "stuck"
+
+
+# Heartbeat --------------------------------------------------------------------------------------------------------
+
+
+def test_the_heartbeat_tells_work_prompt_and_end_apart(stories: Stories) -> None:
+    session = stories.agent("work")
+    stories.until_status(session, "in_progress")
+    pid = str(stories.office.starts()[0]["pid"])
+    status, _, agent, prompt = stories("heartbeat-check", session).out.strip().split(",")
+    assert (status, agent, prompt) == ("alive", pid, "false")
+    stories.office.go()
+    stories.until_status(session, "completed")
+    status, _, agent, prompt = stories("heartbeat-check", session).out.strip().split(",")
+    assert (status, agent, prompt) == ("idle", pid, "true")
+    ended = stories.spawn("true")
+    stories.until_status(ended, "completed")
+    assert stories("heartbeat-check", ended).out == "completed,0.0,,false\n"
+    failed = stories.spawn("exit 3")
+    stories.until_status(failed, "crashed")
+    assert stories("heartbeat-check", failed).out == "dead,0.0,,false\n"
+
+
+def test_cpu_is_that_of_now(stories: Stories) -> None:
+    session = stories.spawn("while :; do :; done")
+    status, share, _, _ = stories("heartbeat-check", session).out.strip().split(",")
+    assert status == "alive"
+    assert float(share) > 0
+
+
+def test_the_heartbeat_of_nobody_is_an_error(stories: Stories) -> None:
+    assert stories("heartbeat-check").out == "error,0.0,,no_session\n"
+    assert stories("heartbeat-check", "sa-nobody", "--agent", "codex").out == "error,0.0,,session_not_found\n"

@@ -1,0 +1,5 @@
+"""Fixtures for seed 4: its program, as scripts call it."""
+
+from tests.integration.compat.conftest import automator
+
+__all__ = ["automator"]
