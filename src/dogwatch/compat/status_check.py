@@ -24,9 +24,12 @@ from dogwatch.model.turns import SessionMemory
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.watching import Watch
+from dogwatch.senses import captures
 from dogwatch.store import detectors, places
 
 ERROR = "error,0,0,{},30,error"
+ROWS = 50
+"""Of what shows no turn, how many are looked through for a task."""
 JUST_STARTED = 15
 """Seconds until another look at what has just started."""
 LATER = 30
@@ -135,11 +138,11 @@ def _ours(session: Session, record: Record, before: Watch | None) -> Looked:
             panes.remembered[record.pane.id] = _carried(before, session.policy)
         looked = session.look()
         known = panes.known.get(record.pane.id)
-        rows = looked.seen.sighting.rows if looked.seen else ()
+        text = "\n".join(looked.seen.sighting.rows) if looked.seen else captures.text(record.pane, ROWS) or ""
     finally:
         session.close()
     return Looked(
-        looked.verdict, "\n".join(rows), record.pane, known.process if known else (0, 0),
+        looked.verdict, text, record.pane, known.process if known else (0, 0),
         known.memory if known else None, record.run,
     )  # fmt: skip
 

@@ -1,5 +1,5 @@
 """Fixtures for seed 4: its program, as scripts call it."""
 
-from tests.integration.compat.conftest import automator
+from tests.integration.compat.conftest import automator, office, stories
 
-__all__ = ["automator"]
+__all__ = ["automator", "office", "stories"]
