@@ -34,7 +34,7 @@ def task(text: str, otherwise: str) -> str:
 
 def plain(text: str) -> str:
     """On one line, without what would make two cells of one."""
-    return " ".join(re.sub(r'[,"\x00-\x1f\x7f]', " ", text).split())[:LONGEST].rstrip()
+    return " ".join(re.sub(r"[,\x00-\x1f\x7f]", " ", text.replace('"', "")).split())[:LONGEST].rstrip()
 
 
 def wait(task: str, done: int, total: int) -> int:

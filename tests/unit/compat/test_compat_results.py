@@ -1,0 +1,111 @@
+"""Our verdicts in the six words of `monitor-session`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dogwatch.compat import screens
+from dogwatch.compat.results import Result, exceeded, result
+from dogwatch.compat.truth import Truth
+from dogwatch.model.verdict import FINAL, LIVE, Verdict
+
+OVER = Verdict("sa-x", "session", "completed", True, "its turn has ended", "alive", "unknown", turn="idle")
+NOTHING = Truth(done=None, reason="normal_completion", says="nothing tells")
+THERE = Truth(done=True, reason="verified_complete", says="it is there")
+MISSING = Truth(done=False, reason="workflow_not_complete", says="it is not there")
+SIX = ("completed", "crashed", "stuck", "timeout", "incomplete", "not_found")
+
+
+@pytest.mark.parametrize(
+    ("changes", "truth", "expected"),
+    [
+        ({}, THERE, ("completed", "verified_complete", True)),
+        ({}, NOTHING, ("completed", "normal_completion", False)),
+        ({}, MISSING, ("incomplete", "workflow_not_complete", False)),
+        ({"state": "incomplete"}, NOTHING, ("incomplete", "idle_no_activity", False)),
+        ({"state": "incomplete"}, THERE, ("completed", "verified_complete", True)),
+        ({"state": "waiting", "turn": "waiting", "detail": "permission"}, THERE,
+         ("incomplete", "waiting_permission", True)),
+        ({"state": "waiting", "turn": "waiting", "detail": "startup-dialog"}, NOTHING,
+         ("incomplete", "waiting_startup_dialog", False)),
+        ({"state": "waiting", "detail": "interrupted"}, THERE, ("completed", "verified_complete", True)),
+        ({"state": "waiting", "detail": "interrupted"}, MISSING, ("incomplete", "waiting_interrupted", False)),
+        ({"state": "failed", "exit_code": 3}, MISSING, ("crashed", "failed_exit_code_3", False)),
+        ({"state": "failed", "exit_code": None}, MISSING, ("crashed", "failed_turn", False)),
+        ({"state": "crashed", "signal": 9}, THERE, ("crashed", "crashed_exit_code_137", True)),
+        ({"state": "crashed", "turn": ""}, NOTHING, ("crashed", "crashed", False)),
+        ({"state": "stuck", "progress": "frozen"}, NOTHING, ("stuck", "stuck_frozen", False)),
+        ({"state": "stopped"}, THERE, ("not_found", "stopped", True)),
+        ({"state": "not_found"}, NOTHING, ("not_found", "session_gone", False)),
+        ({"state": "timeout"}, NOTHING, ("timeout", "timeout", False)),
+    ],
+)  # fmt: skip
+def test_each_verdict_has_its_word_and_the_reason_names_ours(
+    changes: dict[str, object], truth: Truth, expected: tuple[str, str, bool]
+) -> None:
+    found = result(OVER._replace(**changes), truth)
+    assert (found.final_state, found.exit_reason, found.output_verified) == expected
+
+
+@pytest.mark.parametrize("truth", [THERE, NOTHING, MISSING])
+@pytest.mark.parametrize("state", [*LIVE, *FINAL])
+def test_there_are_six_final_states_and_no_other(state: str, truth: Truth) -> None:
+    found = result(OVER._replace(state=state, detail='odd, "words"\n'), truth)
+    assert found.final_state in SIX
+    assert len(found.as_csv().split(",")) == 5
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [("working", "exceeded_60m"), ("limited", "exceeded_60m_limited"), ("unknown", "exceeded_60m_unknown")],
+)
+def test_when_the_time_is_up_the_reason_says_what_it_was(state: str, reason: str) -> None:
+    found = exceeded(OVER._replace(state=state), 60.0, NOTHING)
+    assert (found.final_state, found.exit_reason) == ("timeout", reason)
+
+
+def test_the_json_has_its_keys_in_their_order() -> None:
+    told = Result("completed", "verified_complete", True, 1, 2, "/tmp/x").as_json()
+    assert json.loads(told) == {
+        "final_state": "completed", "todos_done": 1, "todos_total": 2, "output_file": "/tmp/x",
+        "exit_reason": "verified_complete", "output_verified": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  ⎿  ☒ one\n     ☐ two\n", (1, 2)),
+        ("     ✔ one\n     ◻ two\n     ◼ three\n", (1, 3)),
+        ("prose with ☒ and ☐ in it\n", (0, 0)),
+        ("", (0, 0)),
+    ],
+)
+def test_todos_are_rows_of_a_list(text: str, expected: tuple[int, int]) -> None:
+    assert screens.todos(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ('✻ Running tests, "all"… (3s · esc to interrupt)\n', "Running tests all…"),
+        ("· Musing…\n✻ Writing files… (1m)\n", "Writing files…"),
+        ("I will ✻ wait… for it\n", "the model answers"),
+        ("", "the model answers"),
+    ],
+)
+def test_a_task_is_one_cell(text: str, task: str) -> None:
+    assert screens.task(text, "the model, answers") == task
+
+
+@pytest.mark.parametrize(
+    ("task", "done", "total", "seconds"),
+    [
+        ("Running tests", 0, 0, 120), ("reading a file", 0, 0, 30), ("Waiting for it", 0, 0, 15), ("Writing", 0, 0, 60),
+        ("Musing", 0, 4, 90), ("Musing", 1, 4, 75), ("Musing", 2, 4, 60), ("Musing", 4, 4, 30), ("Musing", 0, 0, 60),
+    ],
+)  # fmt: skip
+def test_the_wait_is_guessed_from_the_task_else_from_the_todos(task: str, done: int, total: int, seconds: int) -> None:
+    assert screens.wait(task, done, total) == seconds
