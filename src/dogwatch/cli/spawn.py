@@ -25,7 +25,7 @@ READY = 60.0
 
 def main(options: Options) -> int:
     looker = settings.looker(options)
-    wish, prompt = _wish(options), prompt_of(options)
+    wish, prompt = wish_of(options), prompt_of(options)
     try:
         if options.flag("--headless"):
             return _headless(looker, wish, prompt, json=options.flag("--json"))
@@ -35,9 +35,9 @@ def main(options: Options) -> int:
         return REFUSED
 
 
-def _wish(options: Options) -> spawning.Wish:
+def wish_of(options: Options) -> spawning.Wish:
     if len(options.names) != 1:
-        raise UsageError("spawn needs one NAME, and --agent: dogwatch spawn api --agent claude")
+        raise UsageError(f"{options.verb} needs one NAME, and --agent: dogwatch {options.verb} api --agent claude")
     name = names.check(options.names[0])
     if name[0] in "=@":
         raise UsageError(f"the name {name!r} begins with {name[0]!r}, which means something else to tmux")

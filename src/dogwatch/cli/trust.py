@@ -9,7 +9,7 @@ from dogwatch.cli.options import Options
 from dogwatch.formats import settings as formats
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
-from dogwatch.model.settings import Channel, Check
+from dogwatch.model.settings import Channel, Check, Command
 from dogwatch.store import places, settings, trust
 
 
@@ -71,8 +71,10 @@ def _add(path: str, *, yes: bool, as_json: bool) -> int:
         raise RefusedError(unsafe)
     found = formats.merged(None, given)
     commands = [check for check in found.checks if trust.runs_commands(check)]
-    _show(path, commands, as_json=as_json, more=bool(found.channels))
+    _show(path, commands, as_json=as_json, more=bool(found.channels or found.parse))
     _show_channels(found.channels, as_json=as_json)
+    if found.parse:
+        _show_parse(found.parse, as_json=as_json)
     if trust.problem(path):
         if not yes and not _agreed(path):
             raise RefusedError(f"{visible(path)} was not trusted")
@@ -110,6 +112,15 @@ def _show_channels(channels: tuple[Channel, ...], *, as_json: bool) -> None:
             _tell(command=told, line=int(line))
         else:
             print(f"  line {line:<4} {'notify':<8} {visible(shlex.join(channel.target))}  on {', '.join(channel.on)}")
+
+
+def _show_parse(command: Command, *, as_json: bool) -> None:
+    """What it would ask a model with."""
+    line = command.source.rpartition(":")[2]
+    if as_json:
+        _tell(command={"kind": "parse", "target": command.words}, line=int(line))
+    else:
+        print(f"  line {line:<4} {'parse':<8} {visible(command.words)}")
 
 
 def _agreed(path: str) -> bool:

@@ -10,7 +10,7 @@ from dogwatch.model.policy import PROGRESS_SOURCES, Policy
 from dogwatch.model.verdict import FINAL
 
 SCHEMA = 1
-SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat", "conversation", "watch")
+SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat", "conversation", "watch", "output")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

@@ -13,13 +13,14 @@ from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.notices import USUAL, WORDS
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
-from dogwatch.model.settings import CHECKS, Channel, Check, Settings
+from dogwatch.model.settings import CHECKS, Channel, Check, Command, Settings
 
-KEYS = ("policy", "run", "breaker", "check", "notify")
+KEYS = ("policy", "run", "breaker", "check", "notify", "parse")
 KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress", "clock")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
 KEYS_OF_NOTIFY = ("urls", "command", "on")
+KEYS_OF_PARSE = ("command",)
 KEYS_OF_CHECK = (*CHECKS, "name", "fix", "timeout")
 READERS = {"disk": targets.disk, "tcp": targets.address, "env": targets.variable}
 """Of targets that have a form of their own."""
@@ -91,6 +92,11 @@ class _File(TomlFile):
             found["breaker_cooldown_s"] = self.seconds(breaker, "cooldown", ("breaker",))
         found["checks"] = tuple(self.check(each, ("check", nth)) for nth, each in enumerate(self.tables(data, "check")))
         found["channels"] = self.channels(self.table(data, "notify", ()), ("notify",))
+        parse = self.table(data, "parse", ())
+        self.known(parse, ("parse",), KEYS_OF_PARSE)
+        if "command" in parse:
+            source = f"{self.path}:{self.line(('parse', 'command'))}"
+            found["parse"] = Command(self.text_of(parse, "command", ("parse",)).strip(), source)
         return found
 
     def policy(self, data: Table) -> Table:

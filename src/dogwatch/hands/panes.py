@@ -17,6 +17,9 @@ from dogwatch.senses import servers
 from dogwatch.senses.servers import Answer
 
 LIMIT = 10.0
+LEAVING = ("server exited", "lost server", "no server running")
+"""What is said to whoever comes while a server ends that has just lost its last session; the next one starts anew."""
+LEAVES, SOON = 5.0, 0.02
 SIZE = (120, 40)
 """Columns and rows until somebody attaches."""
 TOLD = "#{socket_path}\t#{pane_id}\t#{session_name}\t#{pid} #{start_time}"
@@ -43,7 +46,13 @@ class PaneHand:
     def open(self, name: str, cwd: str, command: list[str], size: tuple[int, int] = SIZE) -> Seat:
         """A new session with one pane, in which a command runs; it stays there when that has ended."""
         made = ("-s", session_name(name), "-c", _literal(cwd), "-x", str(size[0]), "-y", str(size[1]), *command)
-        seat = _seat(self._must(f"no session {name} could be made", "new-session", "-d", "-P", "-F", TOLD, *made))
+        asked = ("new-session", "-d", "-P", "-F", TOLD, *made)
+        answer = self._ask(*asked)
+        until = time.monotonic() + LEAVES
+        while answer.errors.startswith(LEAVING) and time.monotonic() < until:
+            time.sleep(SOON)
+            answer = self._ask(*asked)
+        seat = _seat(_told(f"no session {name} could be made", answer))
         self.server = seat.server
         try:
             self._ask("set-option", "-p", "-t", seat.id, "remain-on-exit", "on")
@@ -87,14 +96,7 @@ class PaneHand:
         return self._ask("kill-session", "-t", number).errors.strip()
 
     def _must(self, what: str, *command: str) -> str:
-        answer = self._ask(*command)
-        if not answer.out:
-            why = answer.errors.strip() or f"tmux did not answer within {LIMIT:g} s"
-            if why.startswith("duplicate session"):
-                left = "it is not ours, so it is left alone: choose another name, or close it yourself"
-                raise TakenError(f"{what}: {why}; {left}")
-            raise RefusedError(f"{what}: {why}")
-        return answer.out.decode(errors="replace")
+        return _told(what, self._ask(*command))
 
     def _ask(self, *command: str) -> Answer:
         try:
@@ -105,6 +107,16 @@ class PaneHand:
                 error, FileNotFoundError
             ) else f"{self.tmux} cannot be started: {error.strerror}"  # fmt: skip
             return Answer(b"", why, late=False)
+
+
+def _told(what: str, answer: Answer) -> str:
+    if not answer.out:
+        why = answer.errors.strip() or f"tmux did not answer within {LIMIT:g} s"
+        if why.startswith("duplicate session"):
+            left = "it is not ours, so it is left alone: choose another name, or close it yourself"
+            raise TakenError(f"{what}: {why}; {left}")
+        raise RefusedError(f"{what}: {why}")
+    return answer.out.decode(errors="replace")
 
 
 def _seat(told: str) -> Seat:

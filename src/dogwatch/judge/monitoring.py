@@ -38,12 +38,16 @@ class Seen(Value):
     """A turn has been under way since it began to watch."""
     idle_s: float = 0.0
     """For how long it has been idle without a break."""
+    vague_s: float | None = None
+    """For how long it has been waiting without that any source tells for what; None where one does."""
 
 
 def outcome(verdict: Verdict, seen: Seen, wanted: Wanted = Wanted()) -> Verdict | None:  # noqa: B008  # a value
     """What there is to be said; None: watch on."""
     if verdict.state == "limited" and wanted.on_limit == "watch":
         return None
+    if seen.vague_s is not None and seen.vague_s < LASTS:
+        return None  # a dialog is known of before it is drawn
     if verdict.final or verdict.state in ("stuck", "waiting", "limited"):
         return verdict if verdict.settled else None
     if verdict.state != "idle" or seen.idle_s < LASTS:
@@ -65,6 +69,11 @@ def outcome(verdict: Verdict, seen: Seen, wanted: Wanted = Wanted()) -> Verdict 
             return verdict._replace(state="incomplete", final=True, reason=why)
         case _:
             return None
+
+
+def is_vague(verdict: Verdict) -> bool:
+    """Whether it waits, and nothing tells for what."""
+    return verdict.state == "waiting" and verdict.turn == "waiting" and not verdict.detail
 
 
 def _done(verdict: Verdict) -> Verdict:

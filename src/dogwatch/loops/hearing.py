@@ -14,7 +14,7 @@ from dogwatch.loops.look import Looker
 from dogwatch.loops.notify import about, change_of, is_brought_back
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.notices import LIVE_TOLD, Change, Notice
-from dogwatch.store import channels, outbox
+from dogwatch.store import channels, outbox, watches
 
 
 def look(looker: Looker, name: str, run: str) -> None:
@@ -26,8 +26,15 @@ def look(looker: Looker, name: str, run: str) -> None:
             return
         facts = found
     record, verdict = facts.record, job.judge(facts)
+    if verdict.state == "stopped" and _was_closed(looker.directory, name, run):
+        return  # by a monitor, which has told what it had come to before
     if record is not None and record.notify and not is_brought_back(looker.directory, record, verdict):
         hear(looker.directory, change_of(verdict, record.notify, about(record), facts.now))
+
+
+def _was_closed(directory: str, name: str, run: str) -> bool:
+    watch = watches.read(f"{directory}/{name}", run)
+    return watch is not None and watch.acting == "cleanup"
 
 
 def hear(directory: str, change: Change) -> None:

@@ -47,6 +47,7 @@ class Monitor:
         self.began = time.monotonic()
         self.worked = False
         self.idle_since: float | None = None
+        self.vague_since: float | None = None
         self.limit: limits.Limit | None = None
         """The one that is waited for."""
         self.before: Verdict | None = None
@@ -93,7 +94,9 @@ class Monitor:
         self.worked |= verdict.turn == "working"
         self.idle_since = (self.idle_since or now) if verdict.state == "idle" else None
         idle_s = now - self.idle_since if self.idle_since else 0.0
-        said = monitoring.outcome(verdict, monitoring.Seen(self.worked, idle_s), self.wanted)
+        self.vague_since = (self.vague_since or now) if monitoring.is_vague(verdict) else None
+        vague_s = now - self.vague_since if self.vague_since else None
+        said = monitoring.outcome(verdict, monitoring.Seen(self.worked, idle_s, vague_s), self.wanted)
         if said is not None and said.state == "completed":
             said = self.verified(view, said)
         if said is None or said.state != "limited":
@@ -138,7 +141,7 @@ class Monitor:
             self.retried = now
         verdict = view.verdict
         until = now + (BUSY if verdict.state in ("working", "starting") else CALM)
-        if not verdict.settled:
+        if not verdict.settled or self.vague_since is not None:
             until = min(until, now + SOONEST)
         if self.idle_since is not None:
             marks = (self.idle_since + monitoring.LASTS, self.idle_since + monitoring.UNSAID)

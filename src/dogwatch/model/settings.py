@@ -39,6 +39,14 @@ class Channel(Value):
     """The file and line that it comes from."""
 
 
+class Command(Value):
+    """A command that a file gives, to be run by a shell."""
+
+    words: str
+    source: str
+    """The file and line that it comes from."""
+
+
 class Settings(Value):
     """The files' settings, ours where they are silent."""
 
@@ -53,5 +61,7 @@ class Settings(Value):
     checks: tuple[Check, ...] = ()
     channels: tuple[Channel, ...] = ()
     """Who is told of what; those of both files count, each for what its own file says."""
+    parse: Command | None = None
+    """What asks a model to read a log; None: ours."""
     files: tuple[str, ...] = ()
     """The files that were read, the user's own first."""

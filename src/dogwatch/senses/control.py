@@ -152,7 +152,7 @@ class _Client:
         # A client that knows that it was started in a pane may refuse to attach.
         environment = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
         try:
-            self._pid = servers.start(command, (asked, told, -1), environment)
+            self._pid = servers.start_bound(command, (asked, told, -1), environment)
         except OSError:
             self._close()
             raise

@@ -21,6 +21,7 @@ else:
     import _signal as signal  # `signal` itself builds enums at import
 
 CHUNK = 1 << 16
+PR_SET_PDEATHSIG = 1
 
 
 class Answer(Value):
@@ -96,6 +97,32 @@ def start(command: list[str], files: tuple[int, int, int], environment: Mapping[
     return os.posix_spawnp(
         command[0], command, environment, file_actions=[*nothing, *given], setsigmask=(), setsigdef=(signal.SIGPIPE,)
     )
+
+
+def start_bound(command: list[str], files: tuple[int, int, int], environment: Mapping[str, str]) -> int:
+    """The same for a client that must not outlive us, however we end.
+
+    One in control mode that cannot say its last words is kept by its server for ever, and that cannot end then (3.3a).
+    """
+    import ctypes  # noqa: PLC0415  # few clients are
+
+    libc = ctypes.CDLL(None)
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    us = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+            for at, file in enumerate(files):
+                os.dup2(nothing if file < 0 else file, at)
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            if os.getppid() == us:
+                os.execvpe(command[0], command, dict(environment))  # noqa: S606
+        finally:
+            os._exit(127)
+    os.close(nothing)
+    return pid
 
 
 def _drain(pipes: tuple[int, int], deadline: float) -> tuple[bytes, bytes] | None:

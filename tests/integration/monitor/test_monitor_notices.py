@@ -50,3 +50,12 @@ def test_a_crash_that_is_resumed_is_told_only_by_its_end(office: Office, notices
     until(lambda: bool(notices.delivered()))
     until(lambda: not notices.tellers())
     assert notices.delivered() == [["completed", "api"]]
+
+
+def test_of_a_session_that_is_closed_when_it_is_done_only_that_is_told(office: Office, notices: Notices) -> None:
+    """Its shim, which is ended then, has a teller of its own."""
+    office.spawned(prompt="say")
+    assert office.monitor("api", "--cleanup").end()["state"] == "completed"
+    until(lambda: bool(notices.delivered()))
+    until(lambda: not notices.tellers())
+    assert notices.delivered() == [["completed", "api"]]

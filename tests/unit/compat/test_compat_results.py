@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ SIX = ("completed", "crashed", "stuck", "timeout", "incomplete", "not_found")
     ],
 )  # fmt: skip
 def test_each_verdict_has_its_word_and_the_reason_names_ours(
-    changes: dict[str, object], truth: Truth, expected: tuple[str, str, bool]
+    changes: dict[str, Any], truth: Truth, expected: tuple[str, str, bool]
 ) -> None:
     found = result(OVER._replace(**changes), truth)
     assert (found.final_state, found.exit_reason, found.output_verified) == expected

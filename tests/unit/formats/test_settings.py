@@ -268,6 +268,7 @@ def test_the_example_of_the_documentation_can_be_read_and_shows_every_key() -> N
         ("[policy]", settings.KEYS_OF_POLICY),
         ("[run]", settings.KEYS_OF_RUN),
         ("[breaker]", settings.KEYS_OF_BREAKER),
+        ("[parse]", settings.KEYS_OF_PARSE),
         ("[[check]]", settings.KEYS_OF_CHECK),
     ],
 )

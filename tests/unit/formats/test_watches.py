@@ -23,7 +23,19 @@ WRONG: tuple[dict[str, object], ...] = (
     {"verdict": {"state": "crashed"}}, {"unknown": 1}, {"resumes": None}, {"agent": "ab"}, {"memory": 5},
 )  # fmt: skip
 FULL = Watch(
-    "1a-2b", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), "final", 3, (9, 10), MEMORY, acting="resume", verdict=OVER, left=True
+    "1a-2b",
+    "boot",
+    (7, 8),
+    1.5,
+    2.5,
+    (60.0, 30.0),
+    "final",
+    3,
+    (9, 10),
+    MEMORY,
+    acting="resume",
+    verdict=OVER,
+    left=True,
 )
 
 

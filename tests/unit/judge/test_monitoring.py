@@ -100,3 +100,27 @@ def test_what_is_abandoned_is_left_as_it_is_and_said_to_be() -> None:
     found = monitoring.abandoned(LOOK._replace(settled=False), monitoring.times_up(Wanted(deadline_s=7200.0)))
     assert (found.state, found.final, found.settled, found.process) == ("abandoned", True, True, "alive")
     assert found.reason == "the monitor's time was up (2h 00m); it was left as it is (working: the model answers)"
+
+
+def test_what_waits_for_nobody_knows_what_is_looked_at_once_more() -> None:
+    """An agent writes that it waits before it has drawn its question."""
+    vague = LOOK._replace(state="waiting", turn="waiting", reason="it waits for a person")
+    assert monitoring.is_vague(vague)
+    assert monitoring.outcome(vague, Seen(vague_s=0.3)) is None
+    assert monitoring.outcome(vague, Seen(vague_s=1.0)) == vague
+    assert not monitoring.is_vague(vague._replace(detail="permission"))
+    assert not monitoring.is_vague(vague._replace(turn="exited")), "suspended: nothing more will be drawn"
+
+
+def test_a_limit_may_be_watched_through() -> None:
+    limited = LOOK._replace(state="limited", turn="limited")
+    assert monitoring.outcome(limited, Seen(), Wanted(on_limit="watch")) is None
+    assert monitoring.outcome(limited, Seen(), Wanted(on_limit="wait")) == limited
+
+
+def test_who_never_begins_may_be_given_up() -> None:
+    rest = IDLE._replace(reason="at its prompt")
+    assert monitoring.outcome(rest, Seen(idle_s=59.0), Wanted(unbegun_s=60.0)) is None
+    found = monitoring.outcome(rest, Seen(idle_s=60.0), Wanted(unbegun_s=60.0))
+    assert found is not None
+    assert (found.state, found.reason) == ("incomplete", "at its prompt for 1m, and was never seen to begin")

@@ -1,0 +1,45 @@
+"""`dogwatch parse`: what the log of a step says, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+from dogwatch.cli.options import Options
+from dogwatch.formats.steps import STEPS
+from dogwatch.judge import reading
+from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.loops import parsing
+from dogwatch.model.errors import UsageError
+from dogwatch.model.parsing import Parsed
+from dogwatch.store import places
+
+SCHEMA = 1
+
+
+def main(options: Options) -> int:
+    step = options.choice("--step", STEPS)
+    if len(options.names) != 1 or step is None:
+        raise UsageError(f"parse needs one file, and whose log it is: --step {'|'.join(STEPS)}")
+    text = parsing.read_file(options.names[0])
+    if options.flag("--rules"):
+        found = reading.by_rules(text, step)
+    else:
+        command = parsing.command_for(places.project(os.getcwd()))
+        for number in (signal.SIGTERM, signal.SIGHUP):  # so that the model is ended before we are
+            signal.signal(number, lambda which, _: sys.exit(128 + which))
+        found = parsing.parse(text, step, command)
+    print(as_json(found))
+    return EXIT_CODES["incomplete"] if found.trouble else 0
+
+
+def as_json(found: Parsed) -> str:
+    told = {
+        "schema": SCHEMA, "step": found.step, "status": found.status, "summary": found.summary,
+        "next_action": found.next_action, **found.fields, "by": found.by,
+    }  # fmt: skip
+    if found.trouble:
+        told["trouble"] = found.trouble
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
