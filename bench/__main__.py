@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from bench import classify, deaths, hook, journal, listing, many, notice, panes, sessions, startup, wrapper
+from bench import classify, deaths, hook, journal, listing, many, notice, panes, sessions, startup, story, wrapper
 from bench.idle import Idle
 from bench.stage import Stage
 from bench.table import Row, render
@@ -44,6 +44,7 @@ def main() -> int:
             tell(rows, "the journal", lambda: journal.rows(stage))
             tell(rows, "looks at panes", lambda: panes.rows(stage))
             tell(rows, "sessions under a monitor", lambda: sessions.rows(stage))
+            tell(rows, "story-automator", lambda: story.rows(stage))
             tell(rows, "idle shims and wrappers", lambda: crowd(rows, stage))
         except TimeUpError:
             rows.append(Row(f"the rest: not done within {LIMIT} s", None, goal="measured"))

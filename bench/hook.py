@@ -19,6 +19,7 @@ TOLD = {
     "cwd": "/home/dev/proj", "permission_mode": "default", "hook_event_name": "PostToolUse", "tool_name": "Bash",
     "tool_input": {"command": "make test", "description": "Run the tests"},
 }  # fmt: skip
+PANE = {"TMUX": "/tmp/tmux-1000/default,12,0", "TMUX_PANE": "%3"}
 
 
 def payload(size: int) -> bytes:
@@ -29,7 +30,6 @@ def payload(size: int) -> bytes:
 
 def rows(stage: Stage) -> Iterator[Row]:
     spool = stage.dir("hooks")
-    stage.env |= {"TMUX": "/tmp/tmux-1000/default,12,0", "TMUX_PANE": "%3"}
     hook = ["sh", SCRIPT, spool, "claude"]
     small, large = payload(300), payload(50_000)
     calls = {
@@ -60,7 +60,7 @@ def _time(stage: Stage, command: list[str], told: bytes) -> float:
     os.write(writing, told)
     os.close(writing)
     began = now()
-    ended, code = end_of(stage.start(*command, stdin=reading))
+    ended, code = end_of(stage.start(*command, more=PANE, stdin=reading))
     os.close(reading)
     if code:
         raise RuntimeError(f"{command} ended with {code}")

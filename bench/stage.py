@@ -61,13 +61,14 @@ class Stage:
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.DEVNULL,
+            "cwd": self.root,
         } | popen
-        return subprocess.Popen(command, env=self.env | (more or {}), cwd=self.root, bufsize=0, text=False, **how)
+        return subprocess.Popen(command, env=self.env | (more or {}), bufsize=0, text=False, **how)
 
-    def time(self, *command: str) -> float:
+    def time(self, *command: str, more: dict[str, str] | None = None, **popen: Any) -> float:
         """Seconds that a command takes from start to end, output thrown away. One that fails is no measure."""
         began = now()
-        ended, code = end_of(self.start(*command, stdout=subprocess.DEVNULL))
+        ended, code = end_of(self.start(*command, more=more, stdout=subprocess.DEVNULL, **popen))
         if code:
             raise RuntimeError(f"{' '.join(command[:3])} ended with {code}")
         return ended - began

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,24 @@ def fetch(install: Install) -> None:
     new.rename(install.directory)
 
 
+def bring(wanted: Sequence[Install]) -> None:
+    """Install what is not there yet; one process at a time, and each says what it does."""
+    if shutil.which("npm") is None:
+        sys.exit("agents: npm is missing (on Debian: apt-get install npm)")
+    root().mkdir(parents=True, exist_ok=True)
+    with open(root() / ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for number, install in enumerate(wanted, 1):
+            name = f"[{number}/{len(wanted)}] {install.agent} {install.version}"
+            if install.here:
+                print(f"{name}: here", flush=True)
+                continue
+            print(f"{name}: installing …", flush=True)
+            began = time.monotonic()
+            fetch(install)
+            print(f"{name}: {install.directory} ({time.monotonic() - began:.0f} s)", flush=True)
+
+
 def main() -> None:
     known = pins()
     parser = argparse.ArgumentParser(prog="scripts/agents", description="Install the agents that tests/lab runs.")
@@ -136,20 +155,7 @@ def main() -> None:
         for install in wanted:
             print(f"{install.agent} {install.version} {install.program} {'here' if install.here else 'missing'}")
         return
-    if shutil.which("npm") is None:
-        sys.exit("agents: npm is missing (on Debian: apt-get install npm)")
-    root().mkdir(parents=True, exist_ok=True)
-    with open(root() / ".lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for number, install in enumerate(wanted, 1):
-            name = f"[{number}/{len(wanted)}] {install.agent} {install.version}"
-            if install.here:
-                print(f"{name}: here", flush=True)
-                continue
-            print(f"{name}: installing …", flush=True)
-            began = time.monotonic()
-            fetch(install)
-            print(f"{name}: {install.directory} ({time.monotonic() - began:.0f} s)", flush=True)
+    bring(wanted)
 
 
 if __name__ == "__main__":
