@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ TWO = pytest.mark.parametrize(
 
 def step(lab: Lab, agent: str, prompt: str, *words: str) -> dict[str, object]:
     need(agent)
-    wish = {"settings": {"permissions": {"defaultMode": "acceptEdits"}}} if agent == "claude" else {}
+    wish: dict[str, Any] = {"settings": {"permissions": {"defaultMode": "acceptEdits"}}} if agent == "claude" else {}
     session = Spawned(lab, agent, "story", **wish)
     call = [
         sys.executable, "-m", "dogwatch", "step", "story", "--agent", session.kind, "--cwd", str(session.cwd),

@@ -277,3 +277,11 @@ def test_the_first_time_that_a_clock_is_seen_it_saves_the_session(lab: Lab) -> N
     while not (seen := desk("tmux-status-check", session)).endswith("just_started"):
         assert time.monotonic() < deadline, seen
     desk("tmux-wrapper", "kill", session)
+
+
+@pytest.mark.claude
+@pytest.mark.parametrize("script", ["[[think 3]] [[text done]]", "[[text done]]"], ids=["long", "short"])
+def test_an_agent_without_a_prompt_to_stay_at_is_completed_when_it_is_done(lab: Lab, script: str) -> None:
+    desk = Desk(lab, "claude")
+    session = desk("tmux-wrapper", "spawn", "auto", "5", "5.3", "--command", f"claude -p 'go {script}'")
+    assert told(desk.monitor(session)) == ("completed", "normal_completion", False)

@@ -58,12 +58,10 @@ def main(words: list[str]) -> int:
         raise UsageError(USAGE.rstrip())
     session, minutes = project.check_session(given.names[0]), given.number("--timeout", TIMEOUT)
     root = os.path.realpath(given.text("--project-root") or project.root())
-    watch = _Watch(root, session, minutes, given)
     try:
-        found = watch.result()
+        _Watch(root, session, minutes, given).run()
     except _InterruptedError as interrupted:
         return KILLED + interrupted.number
-    print(found.as_json() if given.flag("--json") else found.as_csv())
     return 0
 
 
@@ -73,6 +71,8 @@ class _Watch:
         self.session = session
         self.minutes = minutes
         self.verbose = given.flag("--verbose")
+        self.json = given.flag("--json")
+        self.told = False
         self.looker = sessions.looker(root)
         named = project.parse_name(session)
         self.step = given.text("--workflow") or (named.step if named else "")
@@ -81,13 +81,18 @@ class _Watch:
         self.until = time.monotonic() + minutes * MINUTE
         self.live: Verdict | None = None
 
-    def result(self) -> Result:
+    def run(self) -> None:
         try:
-            found = self.judged()
+            self.watch()
         except (_InterruptedError, KeyboardInterrupt, UsageError):
             raise
-        except Exception as error:  # noqa: BLE001  # whatever breaks a monitor, the step may be done
-            found = self.fallback(error)
+        except Exception as error:
+            if self.told:
+                raise
+            self.tell(self.fallback(error))  # whatever breaks a monitor, the step may be done
+
+    def tell(self, found: Result) -> None:
+        """Say what became of it, with what it has shown; once."""
         text = sessions.output(self.looker, self.session, self.seat)
         done, total = screens.todos(text)
         try:
@@ -95,27 +100,37 @@ class _Watch:
         except OSError as error:
             self.say(f"its output cannot be written: {error.strerror}")
             path = ""
-        return found._replace(todos_done=done, todos_total=total, output_file=path)
+        found = found._replace(todos_done=done, todos_total=total, output_file=path)
+        print(found.as_json() if self.json else found.as_csv(), flush=True)
+        self.told = True
 
-    def judged(self) -> Result:
+    def watch(self) -> None:
         record = sessions.record_of(self.looker, self.session)
         if record is not None:
             self.seat = record.pane
-            return self.watched(Ours(self.looker, self.session, self.looker.policy), record)
-        subject = self.stranger()
-        return subject if isinstance(subject, Result) else self.watched(subject, None)
+            self.watched(Ours(self.looker, self.session, self.looker.policy), record)
+        elif isinstance(subject := self.stranger(), Result):
+            self.tell(subject)
+        else:
+            self.watched(subject, None)
 
-    def watched(self, subject: Ours | Theirs, record: Record | None) -> Result:
+    def watched(self, subject: Ours | Theirs, record: Record | None) -> None:
         wanted = Wanted(max(self.until - time.monotonic(), AGAIN), on_limit="watch", unbegun_s=UNBEGUN)
         monitor = Monitor(subject, wanted, self.progress)
-        verdict = monitor.run(lambda _: None)
-        if verdict.state == "abandoned" and (number := monitor.alarm.signals.asked):
+
+        def over(verdict: Verdict) -> None:
+            if verdict.state != "abandoned":
+                self.progress(verdict)
+                self.tell(results.result(verdict, self.truth(record)))
+            elif not monitor.alarm.signals.asked:
+                live = monitor.view.verdict if monitor.view else verdict
+                self.tell(results.exceeded(live, self.minutes, self.truth(record)))
+
+        monitor.run(over)
+        if not self.told:
+            number = monitor.alarm.signals.asked
             self.say(f"ended by {signal_name(number)}; the session goes on")
             raise _InterruptedError(number)
-        if verdict.state == "abandoned":
-            return results.exceeded(monitor.view.verdict if monitor.view else verdict, self.minutes, self.truth(record))
-        self.progress(verdict)
-        return results.result(verdict, self.truth(record))
 
     def stranger(self) -> Theirs | Result:
         """A session that is not ours, once an agent is to be seen in it; or what became of it before."""
@@ -123,13 +138,13 @@ class _Watch:
         missed = 0
         while True:
             there = sessions.there(self.session)
-            missed = missed + 1 if there is None else 0
-            if missed > 1:  # absence counts when two looks agree
+            missed = missed + 1 if there is None or there.dead else 0
+            if there is None and missed > 1:  # absence counts when two looks agree
                 return Result("not_found", "session_gone", self.truth(None).done is True)
             if there is not None:
                 self.seat = there.seat
-                if there.dead and there.status is not None:
-                    return self.ended(there.status)
+                if (over := sessions.ended(there, sure=missed > 1)) is not None:
+                    return results.result(over, self.truth(None))
                 looked = panes.look(there.seat.id)
                 if looked.seen:
                     return Theirs(panes, looked.seen[0], self.session, self.looker.directory)
@@ -139,11 +154,6 @@ class _Watch:
                 )
                 return results.exceeded(live, self.minutes, self.truth(None))
             time.sleep(AGAIN)
-
-    def ended(self, status: int) -> Result:
-        state = "failed" if status else "completed"
-        over = Verdict(self.session, "session", state, True, f"exit {status}", "gone", "unknown", exit_code=status)
-        return results.result(over, self.truth(None))
 
     def truth(self, record: Record | None) -> Truth:
         if not self.step:

@@ -20,7 +20,8 @@ from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record, Seat
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
-from dogwatch.senses import servers
+from dogwatch.model.verdict import Verdict
+from dogwatch.senses import exits, servers
 from dogwatch.store import places
 from dogwatch.store import settings as files
 
@@ -29,7 +30,10 @@ LIMIT = 10.0
 LARGEST = 1 << 20
 NONE = ("can't find", "no current target", "no sessions")
 """What tmux says where there is no such session, or none at all."""
-TOLD = "#{session_name}\t#{session_path}\t#{pane_id}\t#{pid} #{start_time}\t#{pane_dead}\t#{pane_dead_status}"
+TOLD = (
+    "#{session_name}\t#{session_path}\t#{pane_id}\t#{pid} #{start_time}\t#{pane_pid}\t#{pane_dead}"
+    "\t#{pane_dead_status}\t#{pane_dead_signal}"
+)
 
 
 class There(Value):
@@ -39,9 +43,11 @@ class There(Value):
     path: str
     """The directory that it was made for."""
     seat: Seat
+    pid: int = 0
     dead: bool = False
-    status: int | None = None
-    """How the pane's process ended; None where tmux does not tell, also while it cannot yet."""
+    code: int | None = None
+    signal: int | None = None
+    """How the pane's process ended, as far as tmux tells."""
 
 
 def policy(root: str) -> Policy:
@@ -85,10 +91,28 @@ def _panes(*asked: str) -> list[There]:
             raise RefusedError(trouble.words)
     found: dict[str, There] = {}
     for line in answer.out.decode(errors="replace").splitlines():
-        name, where, pane, life, dead, status = [*line.split("\t"), *6 * [""]][:6]
+        name, where, pane, life, pid, dead, code, signal = [*line.split("\t"), *8 * [""]][:8]
         seat = Seat(("-S", path), pane, name, life)
-        found.setdefault(name, There(name, where, seat, dead == "1", int(status) if status.isdigit() else None))
+        found.setdefault(name, There(name, where, seat, _number(pid) or 0, dead == "1", _number(code), _number(signal)))
     return list(found.values())
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def ended(there: There, *, sure: bool = True) -> Verdict | None:
+    """How the process of a session that is not ours ended; None while it lives, or where it may still be told."""
+    if not there.dead:
+        return None
+    code, signal = there.code, there.signal
+    if code is None and signal is None and (found := exits.of_dead(there.pid)) is not None:  # tmux 3.3a may miss it
+        signal = os.WTERMSIG(found) if os.WIFSIGNALED(found) else None
+        code = None if signal else os.WEXITSTATUS(found)
+    if code is None and signal is None and not sure:
+        return None
+    state = "crashed" if code is None else "failed" if code else "completed"
+    return Verdict(there.name, "session", state, True, "it ended", "gone", "unknown", exit_code=code, signal=signal)
 
 
 def is_of(session: There, root: str) -> bool:

@@ -151,9 +151,7 @@ def _theirs(policy: Policy, session: str, path: str) -> Looked:
     there = sessions.there(session)
     if there is None:
         return Looked(Verdict(session, "session", "not_found", True, "there is none", "gone", "unknown"), "")
-    if there.dead and there.status is not None:
-        state = "failed" if there.status else "completed"
-        over = Verdict(session, "session", state, True, "it ended", "gone", "unknown", exit_code=there.status)
+    if (over := sessions.ended(there)) is not None:
         return Looked(over, "", there.seat)
     panes = Panes(detectors.load_all(), places.hook_spool(), there.seat.server, policy)
     run = f"{there.seat.life} {there.seat.id}"

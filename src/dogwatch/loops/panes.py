@@ -89,6 +89,7 @@ class Panes:
         self.remembered: dict[str, Remembered] = {}
         """Of panes that have not been looked at yet: what another watcher knew of them."""
         self.tasks: dict[str, tuple[Task, ...]] = {}
+        self._sightings: dict[str, Sighting] = {}
 
     def look(self, only: str | None = None) -> Looked:
         """Every pane with an agent (or only the one of that id), judged now."""
@@ -105,6 +106,14 @@ class Panes:
             self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens
         ]
         return Looked(tuple(seen), found.trouble, found.cause, found.forks)
+
+    def had_finished(self, pane: str) -> bool:
+        """Whether an agent that is gone now had ended its turn before it went, by what it has written down itself."""
+        known, seen = self.known.get(pane), self._sightings.get(pane)
+        if known is None or known.running is None or seen is None:
+            return False
+        said = sight.facts(known.detector, seen._replace(reports=self._reports(seen.pane, known.running)), pane).said
+        return any((each.source, each.turn, each.detail) == ("transcript", "idle", "turn-ended") for each in said)
 
     def attach(self, pane: Pane) -> Control:
         """Look from now on without a fork, as far as that can be: through a client on the session of this pane.
@@ -159,6 +168,7 @@ class Panes:
         tasks = self.tasks[pane.id] + self._elsewhere(known)
         plain, styles = colours.split(rows)
         seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
+        self._sightings[pane.id] = seen
         facts = sight.facts(known.detector, seen, pane.id, known.running)
         verdict, memory = session.judge(facts, known.memory, known.policy)
         self.known[pane.id] = known._replace(memory=memory)

@@ -73,6 +73,8 @@ class Session:
             glance = Glance(None, f"{others}; the tmux server that it names is not asked")
         elif not verdict.final and verdict.process in ("alive", "unsupervised"):
             glance, seen = self._glance(record)
+        if verdict.state == "completed" and self.last == "working" and self.panes(record).had_finished(record.pane.id):
+            self.last = "idle"  # it left before anybody could see that its turn had ended
         verdict = spawned.judge(verdict, glance, self.last, facts.now, self.closed)
         if seen is not None and verdict.turn:
             if (verdict.turn, verdict.detail) != ("waiting", "menu"):  # which opens for whoever types its goodbye

@@ -41,6 +41,11 @@ def status(pidfd: int, pid: int, start: int) -> tuple[int | None, str]:
     return found, "" if found is not None else why
 
 
+def of_dead(pid: int) -> int | None:
+    """The same of a process whose parent knows that it ended and has not waited for it; None where it has."""
+    return _zombie(pid, proc.start_time(pid))[0]
+
+
 def has_ended(pidfd: int) -> bool:
     return bool(select.select([pidfd], [], [], 0)[0])
 

@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import Done, until
+from tests.conftest import PATIENCE, Done, until
 from tests.integration.spawn.office import Office
 
 ARTIFACTS = "_bmad-output/implementation-artifacts"
@@ -48,6 +48,13 @@ class Stories:
 
     def begin(self, *words: str, **env: str) -> subprocess.Popen[str]:
         return self.box.start(*words, env=env)
+
+    def finish(self, call: subprocess.Popen[str]) -> tuple[str, str]:
+        """What a call has said, once it has ended."""
+        try:
+            return call.communicate(timeout=2 * PATIENCE)
+        finally:
+            call.kill()
 
     def monitor(self, session: str, *words: str, **env: str) -> dict[str, Any]:
         done = self("monitor-session", session, "--json", *words, **env)

@@ -28,7 +28,7 @@ def test_completed_the_turn_has_ended_and_the_story_is_there(stories: Stories) -
     stories.until_status(session, "in_progress")
     stories.story()
     stories.office.go()
-    found = json.loads(watch.communicate()[0])
+    found = json.loads(stories.finish(watch)[0])
     assert told(found) == ("completed", "verified_complete", True)
     assert "● Fine." in Path(found["output_file"]).read_text()
     assert stories("tmux-wrapper", "exists", session).code == 0, "who asked for it closes it"
@@ -126,7 +126,7 @@ def test_not_found_who_was_never_there_and_who_was_killed(stories: Stories) -> N
     watch = stories.begin("monitor-session", session, "--json")
     stories.until_status(session, "in_progress")
     stories.wrapper("kill", session)
-    assert told(json.loads(watch.communicate()[0])) == ("not_found", "stopped", False)
+    assert told(json.loads(stories.finish(watch)[0])) == ("not_found", "stopped", False)
 
 
 def test_a_session_that_somebody_killed_in_tmux_is_not_found(stories: Stories) -> None:
@@ -143,7 +143,7 @@ def test_who_sits_at_its_prompt_and_never_begins_is_incomplete(stories: Stories)
     session = stories.agent("")
     stories.until_status(session, "idle")
     watch = stories.begin("monitor-session", session, "--timeout", "0.1")
-    assert watch.communicate()[0].split(",")[-1].strip() == "exceeded_0.1m_idle"
+    assert stories.finish(watch)[0].split(",")[-1].strip() == "exceeded_0.1m_idle"
 
 
 # As a program -----------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_progress_is_told_on_standard_error_where_it_is_wanted(stories: Stories)
     watch = stories.begin("monitor-session", session, "--json", "--verbose")
     stories.until_status(session, "in_progress")
     stories.office.go()
-    out, err = watch.communicate()
+    out, err = stories.finish(watch)
     assert json.loads(out)["final_state"] == "completed"
     assert "completed: its turn has ended" in err
 
@@ -199,7 +199,7 @@ def test_a_dead_monitor_is_not_a_failed_step(stories: Stories) -> None:
     watch = stories.begin("monitor-session", session, "--json")
     stories.office.until_watched("working", session)
     kill(watch.pid, signal.SIGKILL)
-    watch.communicate()
+    stories.finish(watch)
     stories.story()
     stories.office.go()
     stories.until_status(session, "completed")
@@ -211,7 +211,7 @@ def test_who_is_told_to_end_says_nothing_of_the_step(stories: Stories) -> None:
     watch = stories.begin("monitor-session", session, "--json")
     stories.office.until_watched("working", session)
     kill(watch.pid, signal.SIGTERM)
-    out, err = watch.communicate()
+    out, err = stories.finish(watch)
     assert (out, watch.returncode) == ("", 128 + signal.SIGTERM)
     assert "the session goes on" in err
     assert stories.status(session)[-1] == "in_progress"
@@ -256,7 +256,7 @@ def test_a_session_of_the_published_program_is_watched_too(stories: Stories) -> 
     stories.office.tmux("set-option", "-p", "-t", pane, "remain-on-exit", "on")
     watch = stories.begin("monitor-session", name, "--json")
     stories.office.tmux("respawn-pane", "-k", "-t", pane, "exit 3")
-    assert told(json.loads(watch.communicate()[0])) == ("crashed", "failed_exit_code_3", False)
+    assert told(json.loads(stories.finish(watch)[0])) == ("crashed", "failed_exit_code_3", False)
     assert stories.status(name)[0::5] == ["crashed", "crashed"]
 
 

@@ -43,7 +43,7 @@ def test_sessions_of_one_second_have_names_of_their_own(stories: Stories) -> Non
     calls = [
         stories.begin("tmux-wrapper", "spawn", "dev", "5", "5.3", "--command", f"echo {n}; sleep 600") for n in range(5)
     ]
-    names = [call.communicate()[0].strip() for call in calls]
+    names = [stories.finish(call)[0].strip() for call in calls]
     assert len(set(names)) == len(names), names
     assert stories.office.sessions() == sorted(names)
 

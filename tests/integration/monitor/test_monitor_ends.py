@@ -250,3 +250,13 @@ def test_cleanup_spares_a_session_that_has_its_name_after_a_restart_of_tmux(offi
     office.tmux.start("cat", "api")
     assert office.monitor("api", "--cleanup").end()["state"] == "failed"
     assert office.sessions() == ["api"]
+
+
+def test_who_ends_its_turn_and_leaves_in_one_go_has_completed_it(office: Office) -> None:
+    """Nobody can have seen it idle; what it wrote down tells."""
+    office.spawned(prompt="work")
+    watcher = office.monitor()
+    office.until_watched("working")
+    office.go("bye 0")
+    end = watcher.end()
+    assert (end["state"], end["exit_code"]) == ("completed", 0), end
