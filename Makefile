@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
-LAB := unshare=util-linux setpriv=util-linux ps=procps ip=iproute2 node=nodejs npm=npm
+LAB := jq=jq unshare=util-linux setpriv=util-linux ps=procps ip=iproute2 node=nodejs npm=npm
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-agents other-agents agents accuracy bench install lint unit integration first-agents clean

@@ -16,6 +16,11 @@ SPAN = 0.2
 
 def main(words: list[str]) -> int:
     given = Arguments(words, ("--agent", "--project-root"))
+    if given.flag("--help"):
+        print(
+            "Usage: heartbeat-check <session_name> [--agent TYPE] [--project-root PATH]\nPrints: status,cpu,pid,prompt"
+        )
+        return 0
     if len(given.names) != 1:
         print("error,0.0,,no_session")
         return 0

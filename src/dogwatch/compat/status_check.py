@@ -27,6 +27,10 @@ from dogwatch.model.watching import Watch
 from dogwatch.senses import captures
 from dogwatch.store import detectors, places
 
+USAGE = """\
+Usage: tmux-status-check <session_name> [--full] [--project-root PATH]
+Prints: status,todos_done,todos_total,active_task,wait_estimate,session_state
+With --full its output is saved, and its path stands for the task; of a crash the exit code stands for the estimate."""
 ERROR = "error,0,0,{},30,error"
 ROWS = 50
 """Of what shows no turn, how many are looked through for a task."""
@@ -50,6 +54,9 @@ class Looked(Value):
 
 def main(words: list[str]) -> int:
     given = Arguments(words, ("--project-root", "--agent", "--poll-count", "--has-active", "--pane-status"))
+    if given.flag("--help"):
+        print(USAGE)
+        return 0
     if len(given.names) != 1:
         print(ERROR.format("no_session"))
         return 1

@@ -125,3 +125,10 @@ def test_cpu_is_that_of_now(stories: Stories) -> None:
 def test_the_heartbeat_of_nobody_is_an_error(stories: Stories) -> None:
     assert stories("heartbeat-check").out == "error,0.0,,no_session\n"
     assert stories("heartbeat-check", "sa-nobody", "--agent", "codex").out == "error,0.0,,session_not_found\n"
+
+
+@pytest.mark.parametrize("command", ["tmux-status-check", "codex-status-check", "heartbeat-check", "monitor-session"])
+def test_help_says_how_it_is_called(stories: Stories, command: str) -> None:
+    done = stories(command, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Usage: ")
