@@ -115,7 +115,7 @@ class _Watch:
             self.watched(subject, None)
 
     def watched(self, subject: Ours | Theirs, record: Record | None) -> None:
-        wanted = Wanted(max(self.until - time.monotonic(), AGAIN), on_limit="watch", unbegun_s=UNBEGUN)
+        wanted = Wanted(max(self.until - time.monotonic(), AGAIN), on_limit="watch", afresh=True, unbegun_s=UNBEGUN)
         monitor = Monitor(subject, wanted, self.progress)
 
         def over(verdict: Verdict) -> None:

@@ -27,6 +27,8 @@ class Wanted(Value):
     cleanup: bool = False
     verify: str = ""
     """What tells whether the work is there, where that is not what was said when it was started."""
+    afresh: bool = False
+    """Its deadline is reckoned from now on, whatever a monitor that was killed had used up of its own."""
     unbegun_s: float | None = None
     """Seconds after which an agent at its prompt that never began is not waited for any more; None: it always is."""
 

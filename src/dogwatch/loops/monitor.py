@@ -82,7 +82,8 @@ class Monitor:
 
     @property
     def deadline(self) -> float:
-        return (self.actor.began if self.actor else self.began) + self.wanted.deadline_s
+        began = self.actor.began if self.actor and not self.wanted.afresh else self.began
+        return began + self.wanted.deadline_s
 
     def attend(self) -> Verdict | None:
         """One round; the verdict when the watch is over."""

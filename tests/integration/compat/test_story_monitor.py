@@ -206,6 +206,21 @@ def test_a_dead_monitor_is_not_a_failed_step(stories: Stories) -> None:
     assert told(stories.monitor(session)) == ("completed", "verified_complete", True)
 
 
+def test_each_call_has_its_own_time_whatever_one_that_was_killed_has_used(stories: Stories) -> None:
+    session = stories.agent("work")
+    watch = stories.begin("monitor-session", session, "--json")
+    stories.office.until_watched("working", session)
+    kill(watch.pid, signal.SIGKILL)
+    stories.finish(watch)
+    notes = stories.box.path(f"{session}.watch")
+    notes.write_text(json.dumps(json.loads(notes.read_text()) | {"began": 0.0, "at": 36000.0}))
+    watch = stories.begin("monitor-session", session, "--json")
+    stories.office.until_watched("working", session, left=False, verdict=None)
+    until(lambda: stories.office.watch(session)["monitor"][0] == watch.pid)
+    stories.office.go()
+    assert told(json.loads(stories.finish(watch)[0]))[0] == "completed"
+
+
 def test_who_is_told_to_end_says_nothing_of_the_step(stories: Stories) -> None:
     session = stories.agent("work")
     watch = stories.begin("monitor-session", session, "--json")
