@@ -25,6 +25,21 @@ from tests.integration.panes.private import Private, everything
 from tests.integration.panes.test_trouble import nothing, stub
 
 
+BEFORE: set[int] = set()
+"""Children of this process that a test has nothing to do with: earlier tests may have left some for good."""
+
+
+@pytest.fixture(autouse=True)
+def _before() -> None:
+    BEFORE.clear()
+    BEFORE.update(proc.children(os.getpid()))
+
+
+def left() -> list[int]:
+    """Children that a test has left."""
+    return [pid for pid in proc.children(os.getpid()) if pid not in BEFORE]
+
+
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new client may be started at once."""
@@ -39,7 +54,7 @@ def test_a_client_that_was_killed_is_not_missed(private: Private, attach: Attach
     for _ in range(3):
         look = through.look(everything)
         assert (look.forks, look.trouble, look.screens) == (1, "", {pane: private.screen(pane)})
-    assert proc.children(os.getpid()) == []
+    assert left() == []
 
 
 @pytest.mark.usefixtures("soon")
@@ -99,7 +114,7 @@ def test_no_client_is_started_for_a_server_that_is_too_old(private: Private) -> 
         assert [found.start(version) for version in ("3.0a", "3.2a", "3.3a")] == [0, 0, 1]
     finally:
         through.close()
-    assert proc.children(os.getpid()) == []
+    assert left() == []
 
 
 def test_a_server_that_ends_is_gone_at_once(private: Private, attach: Attach) -> None:
@@ -110,7 +125,7 @@ def test_a_server_that_ends_is_gone_at_once(private: Private, attach: Attach) ->
     assert nothing(look)
     assert look.cause == codec.ABSENT
     until_gone(client)
-    assert proc.children(os.getpid()) == []
+    assert left() == []
 
 
 def test_a_server_that_is_killed_is_gone_at_once(private: Private, attach: Attach) -> None:
@@ -122,7 +137,7 @@ def test_a_server_that_is_killed_is_gone_at_once(private: Private, attach: Attac
     assert nothing(look)
     assert look.cause == codec.ABSENT
     until_lost(through)
-    assert proc.children(os.getpid()) == []
+    assert left() == []
 
 
 @pytest.mark.usefixtures("soon")
@@ -158,7 +173,7 @@ def test_a_server_that_hangs(private: Private, attach: Attach) -> None:
         assert (again.cause, again.forks) == (HUNG, 0)
         if control_of(through).way.limit:  # then it was asked, and did not answer
             until_gone(client)
-            assert proc.children(os.getpid()) == []
+            assert left() == []
     finally:
         kill(pid, signal.SIGCONT)
     through.limit = 20.0
@@ -217,7 +232,7 @@ def test_a_client_that_is_of_no_use_costs_nothing_but_a_client(private: Private,
             assert (look.forks, look.trouble, look.screens) == (1, "", {pane: private.screen(pane)})
     finally:
         through.close()
-    assert proc.children(os.getpid()) == []
+    assert left() == []
 
 
 def test_a_client_that_never_attaches_is_given_up(
@@ -256,7 +271,7 @@ def test_a_client_that_talks_without_end_and_answers_nothing(private: Private, t
         assert (look.forks, look.trouble, look.screens) == (1, "", {pane: private.screen(pane)})
     finally:
         through.close()
-    assert proc.children(os.getpid()) == []
+    assert left() == []
 
 
 def test_where_there_is_no_client_none_is_asked(private: Private) -> None:
@@ -280,7 +295,7 @@ def test_nothing_is_left_in_our_own_process(private: Private, attach: Attach) ->
         through.look(everything)
         through.close()
         assert len(os.listdir("/proc/self/fd")) == before
-        assert proc.children(os.getpid()) == []
+        assert left() == []
     until(lambda: clients(private) == [])
 
 
@@ -344,4 +359,4 @@ def test_a_look_that_is_interrupted_leaves_no_half_request(
     assert control_of(through)._client is None
     look = through.look(everything)
     assert (look.forks, look.trouble) == (1, "")
-    assert proc.children(os.getpid()) == []
+    assert left() == []
