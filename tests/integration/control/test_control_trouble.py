@@ -24,7 +24,6 @@ from tests.integration.control.through import Attach, client_of, clients, contro
 from tests.integration.panes.private import Private, everything
 from tests.integration.panes.test_trouble import nothing, stub
 
-
 BEFORE: set[int] = set()
 """Children of this process that a test has nothing to do with: earlier tests may have left some for good."""
 
