@@ -63,7 +63,7 @@ def prompt(root: str, step: str, story: str, extra: str, *, slash: bool) -> str:
     told = {
         "story": story,
         "epic": epic,
-        "files": f"{project.ARTIFACTS}/{epic if step == 'retro' else project.prefix(story)}-*.md",
+        "files": f"{sprint.ARTIFACTS}/{epic if step == 'retro' else project.prefix(story)}-*.md",
         "sprint": truth.sprint_status(root)[0] or sprint.PLACES[0],
     }
     task, end = TASKS[step].format(**told), ENDS[step].format(**told)

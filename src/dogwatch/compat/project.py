@@ -12,8 +12,6 @@ from dogwatch.model.errors import UsageError
 from dogwatch.model.value import Value
 
 STEPS = ("create", "dev", "auto", "review", "retro")
-ARTIFACTS = "_bmad-output/implementation-artifacts"
-"""Where the files of stories are, below a project."""
 STORY = re.compile(r"(?P<epic>[0-9]{1,6})[.-](?P<number>[0-9]{1,6})(?P<rest>(?:-[A-Za-z0-9_]+)*)")
 EPIC = re.compile(r"(?:epic-)?(?P<epic>[0-9]{1,6})")
 SESSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,159}")

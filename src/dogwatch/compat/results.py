@@ -73,11 +73,16 @@ def _ended(verdict: Verdict, truth: Truth) -> Result:
     return Result("incomplete", "idle_no_activity")
 
 
-def _code(verdict: Verdict) -> str:
+def exit_number(verdict: Verdict) -> int | None:
+    """As a shell says it: the exit code, or that of a signal; None where nobody knows either."""
     if verdict.exit_code is not None:
-        return f"exit_code_{verdict.exit_code}"
-    if verdict.signal is not None:
-        return f"exit_code_{BY_SIGNAL + verdict.signal}"
+        return verdict.exit_code
+    return None if verdict.signal is None else BY_SIGNAL + verdict.signal
+
+
+def _code(verdict: Verdict) -> str:
+    if (number := exit_number(verdict)) is not None:
+        return f"exit_code_{number}"
     return "turn" if verdict.turn else ""
 
 

@@ -13,6 +13,7 @@ import time
 from dogwatch import proc
 from dogwatch.compat import project, screens, sessions
 from dogwatch.compat.arguments import Arguments
+from dogwatch.compat.results import exit_number
 from dogwatch.formats import watches
 from dogwatch.judge.clock import GOES_ON
 from dogwatch.loops.panes import Panes, Remembered
@@ -37,7 +38,6 @@ ROWS = 50
 JUST_STARTED = 15
 """Seconds until another look at what has just started."""
 LATER = 30
-BY_SIGNAL = 128
 OURS = "dogwatch"
 """Under which key our own memory is kept."""
 
@@ -104,19 +104,14 @@ def _words(verdict: Verdict) -> tuple[str, str, int]:
         case "stuck":
             return "idle", "stuck", 0
         case "failed" | "crashed":
-            return "crashed", "crashed", _code(verdict)
+            number = exit_number(verdict)
+            return "crashed", "crashed", 1 if number is None else number
         case "unknown" if verdict.process in ("alive", "unsupervised", "suspended"):
             return "active", "in_progress", 0
         case "unknown":
             return "error", "error", LATER
         case _:
             return "not_found", "not_found", 0
-
-
-def _code(verdict: Verdict) -> int:
-    if verdict.exit_code is not None:
-        return verdict.exit_code
-    return BY_SIGNAL + verdict.signal if verdict.signal is not None else 1
 
 
 # Looking ----------------------------------------------------------------------------------------------------------

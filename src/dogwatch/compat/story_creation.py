@@ -9,6 +9,7 @@ import sys
 
 from dogwatch.compat import project, truth
 from dogwatch.compat.arguments import Arguments
+from dogwatch.formats import sprint
 from dogwatch.model.errors import UsageError
 
 USAGE = """Usage: validate-story-creation <action> [args]
@@ -53,7 +54,7 @@ def _story(action: str, told: Arguments) -> str:
 
 def _files(told: Arguments, start: str) -> list[str]:
     root = project.root()
-    place = told.text("--artifacts-dir") or project.ARTIFACTS
+    place = told.text("--artifacts-dir") or sprint.ARTIFACTS
     return [os.path.join(root, path) for path in truth.stories(root, start, place)]
 
 
@@ -86,7 +87,7 @@ def _check(given: list[str]) -> int:
     reason = _wrong(created)
     if not reason and counts and counts[1] != len(files):
         reason = f"--after says {counts[1]}, but there are {len(files)} story files now"
-    place = told.text("--artifacts-dir") or project.ARTIFACTS
+    place = told.text("--artifacts-dir") or sprint.ARTIFACTS
     shown: dict[str, object] = {"source": "artifact_glob", "pattern": f"{place}/{start}-*.md", "matches": files}
     if counts:
         shown |= {"before": counts[0], "after": counts[1]}

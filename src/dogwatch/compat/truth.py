@@ -83,7 +83,7 @@ def of_story(root: str, story: str) -> Found:
     return found
 
 
-def stories(root: str, start: str, place: str = project.ARTIFACTS) -> list[str]:
+def stories(root: str, start: str, place: str = sprint.ARTIFACTS) -> list[str]:
     """Files of a story, below a project: plain, not empty, each counted once, and none that a link leads away to."""
     directory = os.path.join(root, place)
     inside = os.path.realpath(directory)
@@ -123,7 +123,7 @@ def _created(root: str, start: str, since: float | None) -> Truth:
     files = stories(root, start)
     if len(files) != 1:
         many = f": {', '.join(files)}" if files else ""
-        says = f"{len(files)} files {project.ARTIFACTS}/{start}-*.md where one was expected{many}"
+        says = f"{len(files)} files {sprint.ARTIFACTS}/{start}-*.md where one was expected{many}"
         return Truth(done=False, reason="unexpected_story_artifact_count", says=says)
     if since is not None and _written(f"{root}/{files[0]}")[1] < since - TOLERANCE:
         return Truth(done=False, reason="workflow_not_complete", says=f"{files[0]} is older than the session")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-PLACES = ("_bmad-output/implementation-artifacts/sprint-status.yaml", "_bmad-output/sprint-status.yaml")
+ARTIFACTS = "_bmad-output/implementation-artifacts"
+"""Where BMAD keeps what its workflows make, below a project: this file, and those of stories."""
+PLACES = (f"{ARTIFACTS}/sprint-status.yaml", "_bmad-output/sprint-status.yaml")
 """Where it may be, below a project."""
 ROW = re.compile(r"^ *(?P<key>[A-Za-z0-9][\w.-]*|\"[^\"]+\"|'[^']+') *: *(?P<status>[^#\s][^#]*?) *(?:#.*)?$")
 NUMBER = re.compile(r"([0-9]+)[.-]([0-9]+)(?=-|$)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 from dogwatch.lean import open_plain
 from dogwatch.model.facts import Seat
@@ -12,9 +11,6 @@ from dogwatch.senses import captures
 LINES = 200
 LARGEST = 1 << 20
 """Bytes of a log that are read; what is before them was drawn over long ago."""
-ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[\x00-\x08\x0b-\x1f\x7f]"
-)
 
 
 def tail(seat: Seat, log: str) -> str:
@@ -23,11 +19,11 @@ def tail(seat: Seat, log: str) -> str:
 
 
 def of_log(path: str) -> str:
-    """The same from the bytes that went to its terminal; what it drew again and again stands there as often."""
+    """The same from what was captured of it; what it drew again and again stands there as often."""
     try:
         with open(open_plain(path), "rb") as log:
             log.seek(max(0, os.fstat(log.fileno()).st_size - LARGEST))
             text = log.read(LARGEST).decode("utf-8", "replace")
     except OSError:
         return ""
-    return captures.last(ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")), LINES)
+    return captures.last(text, LINES)

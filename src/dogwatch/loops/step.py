@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 from dogwatch import proc
+from dogwatch.formats.sprint import ARTIFACTS
 from dogwatch.hands.spawn import Job
 from dogwatch.judge import stepping
 from dogwatch.judge.monitoring import DEADLINE, Wanted
@@ -30,8 +31,7 @@ from dogwatch.store import watches
 
 READY = 60.0
 """Seconds that an agent may take to come to its prompt."""
-STORIES = "_bmad-output/implementation-artifacts"
-CREATED = f"{STORIES}/[0-9]*-[0-9]*-*.md"
+CREATED = f"{ARTIFACTS}/[0-9]*-[0-9]*-*.md"
 """What a step `create` creates where nobody says what, in projects that have such a directory."""
 
 
@@ -231,7 +231,7 @@ class Stepper:
 
     def created(self) -> int | None:
         """How many files there are more than before; None where nothing is counted."""
-        known = self.plan.step == "create" and os.path.isdir(f"{self.plan.wish.cwd}/{STORIES}")
+        known = self.plan.step == "create" and os.path.isdir(f"{self.plan.wish.cwd}/{ARTIFACTS}")
         return len(self.files() - self.before) if self.plan.creates or known else None
 
     def files(self) -> set[str]:

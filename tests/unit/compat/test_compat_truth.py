@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dogwatch.compat import truth
-from dogwatch.compat.project import ARTIFACTS
+from dogwatch.formats.sprint import ARTIFACTS
 
 Files = dict[str, str]
 
