@@ -1,0 +1,148 @@
+"""The list of agent sessions that people keep, what was found of them, and what is to be changed in the list.
+
+A *row* is one session as the list has it; a *sight* is what one look at tmux, processes and the agents' files found; a
+*drift* is one place where the two differ, with the change that would mend it.
+"""
+
+from __future__ import annotations
+
+from dogwatch.model.value import Value
+
+RUNNING, STOPPED, TERMINATED, ARCHIVED = "running", "stopped", "terminated", "archived"
+STATUSES = (RUNNING, STOPPED, TERMINATED, ARCHIVED)
+ENDED = (STOPPED, TERMINATED, ARCHIVED)
+"""States that somebody meant. No drift ever changes them, nor what is kept for the way back."""
+AUTO_DETECTED, AUTO_REGISTERED = "auto-detected", "auto-registered"
+
+Place = tuple[str, ...]
+"""Arguments that reach a tmux server: (), ("-L", name) or ("-S", path)."""
+
+
+class RowPane(Value):
+    """The pane of a row; what is not known is empty."""
+
+    pid: int = 0
+    cmd: str = ""
+    cwd: str = ""
+    id: str = ""
+    """As tmux numbers it: %3."""
+    start: int = 0
+    """Clock ticks between boot and the start of its process: a pid alone may be another's by now."""
+    boot: str = ""
+    """The boot that these ticks count from."""
+
+
+class Row(Value):
+    """One session as the list has it."""
+
+    at: int
+    """Where it stands among the rows, from 0: names may stand twice."""
+    name: str
+    status: str
+    line: int = 0
+    """Of the file, from 1."""
+    agent: str = ""
+    """Empty where nothing tells."""
+    pane: RowPane = RowPane()
+    server: Place | None = None
+    """The tmux server that it names; None for the usual one."""
+    conversation: str = ""
+    """Its own id; empty where none is known."""
+    resumable: bool | None = None
+    since: float | None = None
+    """The latest moment that it tells of itself (ended, stopped, created), in wall-clock seconds."""
+    seen_status: str = ""
+    """``last_visible_status``."""
+    data: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
+    """The whole row, as it stands in the file."""
+
+
+class Registry(Value):
+    """The list, as it stands in its file."""
+
+    rows: tuple[Row, ...]
+
+
+# Changes ------------------------------------------------------------------------------------------------------------
+
+
+class Set(Value):
+    """Give fields of a row these values; a field that is not there is added. Everything else stays as it stands."""
+
+    at: int
+    values: dict[str, object]
+    """Field, with dots for what lies deeper (``pane.pid``) → text, number, truth, None, or a list or table of these."""
+
+
+class Add(Value):
+    """A new row, at the end."""
+
+    name: str
+    values: dict[str, object]
+    """Its fields, tables within tables. The name is told by the shape of the file."""
+
+
+class Remove(Value):
+    """Take a row out, with the comments that stand in it."""
+
+    at: int
+
+
+Change = Set | Add | Remove
+
+# The world ----------------------------------------------------------------------------------------------------------
+
+LIVES, GONE, UNKNOWN = "lives", "gone", "unknown"
+THERE = "there"
+
+
+class Found(Value):
+    """One pane as tmux shows it now."""
+
+    server: Place
+    id: str
+    session: str
+    pid: int
+    start: int = 0
+    """Of its process, in clock ticks since boot; 0 where that cannot be known."""
+    command: str = ""
+    cwd: str = ""
+    dead: bool = False
+    """Its process has ended, and tmux keeps the pane."""
+    agent: str = ""
+    """The agent that runs in it; empty for none."""
+    turn: str = ""
+    """What its agent is at, in a word or two; empty where nobody looked or nothing is known."""
+    conversation: str = ""
+    """The one that its agent has open, beyond doubt; else empty."""
+
+
+class Sight(Value):
+    """What one look found."""
+
+    panes: tuple[Found, ...] = ()
+    troubles: dict[Place | None, str] = {}  # noqa: RUF012
+    """Servers (as rows name them) that could not be asked, and why. Any other has answered, or there is none."""
+    processes: dict[int, str] = {}  # noqa: RUF012
+    """By row: LIVES, GONE or UNKNOWN. The process of its pane, whatever tmux says."""
+    artifacts: dict[int, str] = {}  # noqa: RUF012
+    """By row that has an id: THERE, GONE or UNKNOWN. What the agent has written of that conversation."""
+    appeared: dict[int, str] = {}  # noqa: RUF012
+    """By row without an id: the conversation that can only be its own."""
+
+
+# Drifts -------------------------------------------------------------------------------------------------------------
+
+
+class Drift(Value):
+    """One place where list and world differ."""
+
+    kind: str
+    """A, B, C, D as they are called from of old, or a word: duplicate, moved, exited, alive, shared, elsewhere, old."""
+    session: str
+    message: str
+    """For people, with what was done or what they can do."""
+    before: dict[str, object] = {}  # noqa: RUF012
+    after: dict[str, object] = {}  # noqa: RUF012
+    """The fields that are to change (with dots), before and after; nothing in ``after`` where it is only told."""
+    change: Change | None = None
