@@ -3,6 +3,7 @@
 SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
+MQTT := mosquitto=mosquitto mosquitto_pub=mosquitto-clients openssl=openssl
 LAB := jq=jq unshare=util-linux setpriv=util-linux ps=procps ip=iproute2 node=nodejs npm=npm
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
@@ -26,7 +27,8 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 test: install $(VENV)/.dev
-	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck zsh=zsh fish=fish $(LAB)
+	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck zsh=zsh fish=fish $(LAB) $(MQTT)
+	@PYTHON=$(PY) scripts/hermes
 	@$(MAKE) --no-print-directory lint unit integration first-agents
 
 # Real agents, installed with npm at pinned versions into a cache outside the repository.

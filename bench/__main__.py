@@ -8,7 +8,22 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from bench import classify, deaths, hook, journal, listing, many, notice, panes, sessions, startup, story, wrapper
+from bench import (
+    classify,
+    deaths,
+    hook,
+    journal,
+    listing,
+    many,
+    notice,
+    panes,
+    reconcile,
+    registry,
+    sessions,
+    startup,
+    story,
+    wrapper,
+)
 from bench.idle import Idle
 from bench.stage import Stage
 from bench.table import Row, render
@@ -42,7 +57,9 @@ def main() -> int:
             tell(rows, "reading a screen", lambda: classify.rows(stage))
             tell(rows, "a hook", lambda: hook.rows(stage))
             tell(rows, "the journal", lambda: journal.rows(stage))
+            tell(rows, "the registry", lambda: registry.rows(stage))
             tell(rows, "looks at panes", lambda: panes.rows(stage))
+            tell(rows, "passes over a list of sessions", lambda: reconcile.rows(stage))
             tell(rows, "sessions under a monitor", lambda: sessions.rows(stage))
             tell(rows, "story-automator", lambda: story.rows(stage))
             tell(rows, "idle shims and wrappers", lambda: crowd(rows, stage))

@@ -93,6 +93,24 @@ def test_screens_come_as_they_are_whatever_they_show(screens: list[list[str]]) -
     assert (reply.complete, reply.screens, reply.panes) == (True, expected, ())
 
 
+def test_a_line_that_is_known_is_not_read_again() -> None:
+    known: dict[bytes, Pane] = {}
+
+    def again(*lines: str, word: str) -> tuple[Pane, ...]:
+        text = "".join((*lines, END)).replace(WORD, word)
+        return tmux.read(text.encode(), word, ("-L", "x"), known=known).panes
+
+    one, other = listed("%1", "t", "c", "/", "s"), listed("%2", "t", "c", "/", "s")
+    first = again(one, other, word=WORD)
+    second = again(one, other.replace("/", "/tmp"), word="asdfghjkla")
+    assert second[0] is first[0]
+    assert (second[1], len(known)) == (first[1]._replace(path="/tmp"), 2)
+    assert again(one, listed("%1", "t", "c", "/", "s2"), word=WORD) == (first[0]._replace(also=("s2",)),)
+    assert again(one, word=WORD) == (first[0],), "what another session showed then is not kept"
+    again(word=WORD)
+    assert again(one, word="zxcvbnmasd")[0] is first[0], "an answer without panes, as to a capture, forgets none"
+
+
 def test_output_that_belongs_to_nothing_is_passed_over() -> None:
     noise = "a hook says hello\n\n"
     text = noise.join(["", SERVER, listed("%3", "t", "c", "/", "s"), shown("%3", ["a", "b", ""]), END])

@@ -14,7 +14,7 @@ from dogwatch.formats.visible import visible
 from dogwatch.model.errors import DogwatchError, FormatError, UsageError
 from dogwatch.model.value import Value
 from dogwatch.senses import files, installed, limits, servers
-from dogwatch.store import detectors, outbox, places, settings, trust
+from dogwatch.store import brokers, detectors, outbox, places, published, settings, trust
 
 OLDEST = (3, 11)
 SIGNS = {"ok": ("32", "ok"), "note": ("2", "note"), "warning": ("33", "warning"), "wrong": ("31", "WRONG")}
@@ -82,11 +82,24 @@ def _settings() -> Iterator[Finding]:
 def _notices(options: Options) -> Iterator[Finding]:
     from dogwatch.loops import delivery
 
+    yield from _publishing(places.directory(options.text("--dir")), places.project(os.getcwd()))
     for standing in delivery.standings(places.project(os.getcwd())):
         says = f"{standing.called}: {standing.problem or 'can be used; `dogwatch notify --test` tries it'}"
         yield Finding("warning" if standing.problem else "ok", "notices", visible(says))
     if waiting := outbox.pending(places.directory(options.text("--dir"))):
         yield Finding("warning", "notices", visible(delivery.in_words(waiting)), "`dogwatch notify --pending`")
+
+
+def _publishing(directory: str, project: str) -> Iterator[Finding]:
+    if brokers.named(project):
+        from dogwatch.loops import publishing
+
+        if broker := publishing.standing(project):
+            says = f"{broker.called}: {broker.problem or 'named; `dogwatch notify --test` tries it'}"
+            yield Finding("warning" if broker.problem else "ok", "mqtt", visible(says))
+    if (mark := published.marked(directory)) and mark.trouble:
+        says = f"not everything is published: {mark.trouble}"
+        yield Finding("warning", "mqtt", visible(says), "`dogwatch notify --pending`")
 
 
 def _agent_files() -> Iterator[Finding]:

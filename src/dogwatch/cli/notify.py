@@ -1,5 +1,7 @@
 """`dogwatch notify`: who is told, whether that works, and what could not be delivered yet."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
@@ -12,10 +14,16 @@ from dogwatch.loops import delivery
 from dogwatch.model.errors import UsageError
 from dogwatch.model.notices import Notice
 from dogwatch.model.words import in_words
-from dogwatch.store import channels, outbox, places
+from dogwatch.store import brokers, channels, outbox, places, published
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dogwatch.loops import publishing
 
 SCHEMA = 1
 NOBODY = "nobody is told: no [notify] in dogwatch.toml or config.toml names anyone; docs/notices.md tells how"
+ENDS = "ends"
+"""What a broker is told of."""
 
 
 def main(options: Options) -> int:
@@ -29,7 +37,7 @@ def main(options: Options) -> int:
         return _test(project, text, as_json=as_json)
     if options.flag("--pending"):
         delivery.deliver(directory, everything=True)
-        return _pending(directory, as_json=as_json)
+        return _pending(directory, _published(directory, project, as_json=as_json), as_json=as_json)
     return _show(project, directory, as_json=as_json)
 
 
@@ -42,12 +50,26 @@ def _show(project: str, directory: str, *, as_json: bool) -> int:
         if as_json:
             _tell(channel=standing.called, on=channel.on, source=channel.source, problem=standing.problem)
         else:
-            _row(standing, standing.problem, f"on {', '.join(channel.on)}  ({channel.source})")
-    if not found and not as_json:
+            _row(standing.called, standing.problem, f"on {', '.join(channel.on)}  ({channel.source})")
+    broker = _broker(project)
+    if broker and as_json:
+        _tell(channel=broker.called, on=[ENDS], source=broker.source, problem=broker.problem)
+    elif broker:
+        _row(broker.called, broker.problem, f"on {ENDS}  ({broker.source})")
+    if not found and not broker and not as_json:
         print(NOBODY, file=sys.stderr)
     if (waiting := outbox.pending(directory)) and not as_json:
         print(f"{delivery.in_words(waiting)}; `dogwatch notify --pending` tries again", file=sys.stderr)
-    return int(bool(troubles) or any(standing.problem for standing in found))
+    return int(bool(troubles) or any(each.problem for each in (*found, *([broker] if broker else ()))))
+
+
+def _broker(project: str) -> publishing.Standing | None:
+    """The broker, if one is named; its library is loaded only then."""
+    if not brokers.named(project):
+        return None
+    from dogwatch.loops import publishing
+
+    return publishing.standing(project)
 
 
 def _test(project: str, text: str, *, as_json: bool) -> int:
@@ -56,13 +78,41 @@ def _test(project: str, text: str, *, as_json: bool) -> int:
         if as_json:
             _tell(channel=standing.called, source=standing.channel.source, ok=done.ok, problem=done.why)
         else:
-            _row(standing, done.why, "delivered")
-    if not found and not as_json:
+            _row(standing.called, done.why, "delivered")
+    broker = _broker(project)
+    why = (broker.problem or _reached(project)) if broker else ""
+    if broker and as_json:
+        _tell(channel=broker.called, source=broker.source, ok=not why, problem=why)
+    elif broker:
+        _row(broker.called, why, "it lets us in")
+    if not found and not broker and not as_json:
         print(NOBODY, file=sys.stderr)
-    return int(not found or any(not done.ok for _, done in found))
+    return int(not (found or broker) or bool(why) or any(not done.ok for _, done in found))
 
 
-def _pending(directory: str, *, as_json: bool) -> int:
+def _reached(project: str) -> str:
+    from dogwatch.loops import publishing
+
+    return publishing.try_out(project)
+
+
+def _published(directory: str, project: str, *, as_json: bool) -> str:
+    """Publish what is behind, by the broker that was meant, and say what is in the way."""
+    mark = published.marked(directory)
+    project = mark.project if mark else project
+    if not brokers.named(project):
+        return ""
+    from dogwatch.loops import publishing
+
+    why = publishing.publish(directory, project, patient=False)
+    if why and as_json:
+        _tell(channel="mqtt", problem=why)
+    elif why:
+        print(f"not everything is published\n  {visible(why)}")
+    return why
+
+
+def _pending(directory: str, unpublished: str, *, as_json: bool) -> int:
     waiting = outbox.pending(directory)
     for notice in waiting:
         if as_json:
@@ -72,9 +122,9 @@ def _pending(directory: str, *, as_json: bool) -> int:
             )  # fmt: skip
         else:
             print(f"{visible(notice.fields['text'])}\n  {_why(notice)}")
-    if not waiting and not as_json:
+    if not waiting and not unpublished and not as_json:
         print("everything is delivered", file=sys.stderr)
-    return int(bool(waiting))
+    return int(bool(waiting or unpublished))
 
 
 def _why(notice: Notice) -> str:
@@ -82,10 +132,10 @@ def _why(notice: Notice) -> str:
     return visible(f"{age} ago, tried {notice.tries} times: {notice.trouble or 'not tried yet'}")
 
 
-def _row(standing: delivery.Standing, problem: str, good: str) -> None:
+def _row(called: str, problem: str, good: str) -> None:
     word, colour = ("WRONG", "31") if problem else ("ok", "32")
     shown = f"\033[{colour}m{word:<7}\033[0m" if say.colours_wanted(1) else f"{word:<7}"
-    print(f"{shown} {visible(standing.called):<24} {visible(problem or good)}")
+    print(f"{shown} {visible(called):<24} {visible(problem or good)}")
 
 
 def _tell(**what: object) -> None:

@@ -71,7 +71,7 @@ def parse(verb: str, arguments: list[str]) -> Options:
         elif equals and not takes_value[flag]:
             raise UsageError(f"{flag} takes no value")
         found.values.setdefault(flag, []).append(value)
-    if found.command is not None and verb not in ("run", "spawn", "step"):
+    if found.command is not None and verb not in ("run", "spawn", "step", "session"):
         found.names += found.command
         found.command = None
     return found

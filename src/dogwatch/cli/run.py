@@ -64,7 +64,7 @@ def guards(options: Options) -> dict[str, Any]:
         "retries": given.retries if retries is None else int(retries),
         "backoff_s": given.backoff_s if backoff is None else backoff,
         "breaker": Breaker(names.check(key), given.breaker_threshold, given.breaker_cooldown_s) if key else None,
-        "notify": places.project(os.getcwd()) if given.channels else "",
+        "notify": places.project(os.getcwd()) if given.channels or given.mqtt else "",
     }
 
 

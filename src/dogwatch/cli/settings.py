@@ -13,8 +13,8 @@ from dogwatch.formats import durations, names
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES, Policy
-from dogwatch.model.settings import Settings
-from dogwatch.store import places
+from dogwatch.model.settings import MqttSettings, Settings
+from dogwatch.store import brokers, places
 from dogwatch.store import settings as files
 
 TYPE_CHECKING = False
@@ -101,7 +101,15 @@ def settings(options: Options) -> Settings:  # noqa: ARG001  # as all here take 
         breaker_threshold=found.breaker_threshold if threshold is None else threshold,
         breaker_cooldown_s=found.breaker_cooldown_s if cooldown is None else cooldown,
         preflight=found.preflight if preflight is None else preflight == "1",
+        mqtt=_broker(found.mqtt),
     )
+
+
+def _broker(found: MqttSettings | None) -> MqttSettings | None:
+    try:
+        return brokers.with_environment(found)
+    except FormatError as error:
+        raise UsageError(str(error)) from None
 
 
 def _variable(name: str, among: tuple[str, ...]) -> str | None:

@@ -9,8 +9,11 @@ from dogwatch.cli.options import Options
 from dogwatch.formats import settings as formats
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
-from dogwatch.model.settings import Channel, Check, Command
+from dogwatch.model.settings import Channel, Check, Command, MqttSettings
 from dogwatch.store import places, settings, trust
+
+SHOWN = ("username", "password_env", "password_file", "ca", "cert", "key", "prefix", "client_id")
+"""What is shown of a broker beside its address."""
 
 
 def main(options: Options) -> int:
@@ -71,10 +74,12 @@ def _add(path: str, *, yes: bool, as_json: bool) -> int:
         raise RefusedError(unsafe)
     found = formats.merged(None, given)
     commands = [check for check in found.checks if trust.runs_commands(check)]
-    _show(path, commands, as_json=as_json, more=bool(found.channels or found.parse))
+    _show(path, commands, as_json=as_json, more=bool(found.channels or found.parse or found.mqtt))
     _show_channels(found.channels, as_json=as_json)
     if found.parse:
         _show_parse(found.parse, as_json=as_json)
+    if found.mqtt:
+        _show_broker(found.mqtt, as_json=as_json)
     if trust.problem(path):
         if not yes and not _agreed(path):
             raise RefusedError(f"{visible(path)} was not trusted")
@@ -121,6 +126,18 @@ def _show_parse(command: Command, *, as_json: bool) -> None:
         _tell(command={"kind": "parse", "target": command.words}, line=int(line))
     else:
         print(f"  line {line:<4} {'parse':<8} {visible(command.words)}")
+
+
+def _show_broker(broker: MqttSettings, *, as_json: bool) -> None:
+    """Whom it would publish ends to, and which secrets of ours it would show there."""
+    line = broker.source.rpartition(":")[2]
+    target = f"mqtt{'s' * broker.tls}://{broker.host}:{broker.port}"
+    given = {key: getattr(broker, key) for key in SHOWN if getattr(broker, key)}
+    if as_json:
+        _tell(command={"kind": "mqtt", "target": target, **given}, line=int(line))
+    else:
+        more = "".join([f"  {key} {visible(value)}" for key, value in given.items()])
+        print(f"  line {line:<4} {'mqtt':<8} {visible(target)}{more}")
 
 
 def _agreed(path: str) -> bool:

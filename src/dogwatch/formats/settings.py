@@ -6,7 +6,7 @@ was given elsewhere, and one that is only our default beats nothing.
 
 from __future__ import annotations
 
-from dogwatch.formats import durations, targets, templates
+from dogwatch.formats import durations, mqtt_settings, targets, templates
 from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
 from dogwatch.formats.visible import visible
@@ -15,12 +15,13 @@ from dogwatch.model.notices import USUAL, WORDS
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
 from dogwatch.model.settings import CHECKS, Channel, Check, Command, Settings
 
-KEYS = ("policy", "run", "breaker", "check", "notify", "parse")
+KEYS = ("policy", "run", "breaker", "check", "notify", "parse", "registry", "mqtt")
 KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress", "clock")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
 KEYS_OF_NOTIFY = ("urls", "command", "on")
 KEYS_OF_PARSE = ("command",)
+KEYS_OF_REGISTRY = ("naming", "keep")
 KEYS_OF_CHECK = (*CHECKS, "name", "fix", "timeout")
 READERS = {"disk": targets.disk, "tcp": targets.address, "env": targets.variable}
 """Of targets that have a form of their own."""
@@ -97,6 +98,14 @@ class _File(TomlFile):
         if "command" in parse:
             source = f"{self.path}:{self.line(('parse', 'command'))}"
             found["parse"] = Command(self.text_of(parse, "command", ("parse",)).strip(), source)
+        if "mqtt" in data:
+            found["mqtt"] = mqtt_settings.read(self, self.table(data, "mqtt", ()))
+        registry = self.table(data, "registry", ())
+        self.known(registry, ("registry",), KEYS_OF_REGISTRY)
+        if "naming" in registry:
+            found["naming"] = self.strings(registry, "naming", ("registry",))
+        if "keep" in registry:
+            found["keep_s"] = self.seconds(registry, "keep", ("registry",), above_0=True)
         return found
 
     def policy(self, data: Table) -> Table:

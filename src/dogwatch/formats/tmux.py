@@ -141,8 +141,15 @@ def _less(room: tuple[int, int], command: list[str]) -> tuple[int, int]:
 # Replies ------------------------------------------------------------------------------------------------------
 
 
-def read(data: bytes, word: str, server: tuple[str, ...] = (), way: Way = FORKED) -> Reply:
-    """Read a reply. Lines that belong to nothing (a hook's output, say) are passed over, and so is half a screen."""
+def read(
+    data: bytes, word: str, server: tuple[str, ...] = (), way: Way = FORKED, known: dict[bytes, Pane] | None = None
+) -> Reply:
+    """Read a reply. Lines that belong to nothing (a hook's output, say) are passed over, and so is half a screen.
+
+    Of ``known`` panes, by the line that told them last time, nothing is read again; it becomes that of this reply.
+    """
+    before = known or {}
+    fresh: dict[bytes, Pane] = {}
     begins = word.encode()
     last = begins + LAST.encode()
     lines = data.split(b"\n")
@@ -157,6 +164,9 @@ def read(data: bytes, word: str, server: tuple[str, ...] = (), way: Way = FORKED
             continue
         kind, rest = line[len(begins) : len(begins) + 1].decode("ascii", "replace"), line[len(begins) + 1 :]
         if kind == END:
+            if known is not None and fresh:
+                known.clear()
+                known.update(fresh)
             return Reply(there, tuple(panes.values()), screens, complete=True)
         if kind == SERVER:
             there = _server(rest)
@@ -164,8 +174,10 @@ def read(data: bytes, word: str, server: tuple[str, ...] = (), way: Way = FORKED
             while not rest.endswith(last) and at < len(lines):  # a path may have lines
                 rest += b"\n" + lines[at]
                 at += 1
-            found = _pane(rest.split(begins), server)
+            line = rest.replace(begins, b"\0")
+            found = before.get(line) or _pane(rest.split(begins), server)
             if found is not None:
+                fresh[line] = found
                 twin = panes.get(found.id)
                 panes[found.id] = found if twin is None else twin._replace(also=(*twin.also, found.session))
         elif kind == SCREEN:

@@ -95,6 +95,15 @@ class PaneHand:
         self._ask("pipe-pane", "-t", seat.id)
         return self._ask("kill-session", "-t", number).errors.strip()
 
+    def remove(self, seat: Seat) -> str:
+        """Close exactly that pane, whoever opened it; its session goes with its last one. Returns why not."""
+        asked = self._ask("display-message", "-p", "-t", seat.id, "#{pane_id} #{pid} #{start_time}")
+        if asked.late:
+            return f"tmux did not answer within {LIMIT:g} s"
+        if asked.out.decode(errors="replace").strip() != f"{seat.id} {seat.life}":
+            return ""
+        return self._ask("kill-pane", "-t", seat.id).errors.strip()
+
     def _must(self, what: str, *command: str) -> str:
         return _told(what, self._ask(*command))
 

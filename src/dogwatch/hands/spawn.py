@@ -15,6 +15,8 @@ from dogwatch.model.value import Value
 
 SCHEMA = 1
 MARK = "DOGWATCH_"
+BROKER = "DOGWATCH_MQTT_"
+"""Variables that say where ends are published: whoever tells of them needs these."""
 PR_SET_CHILD_SUBREAPER = 36
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -120,7 +122,7 @@ def complaints(directory: str) -> int:
 
 def unmarked() -> dict[str, str]:
     """Our environment for a shim: started from within another job, it is not that job's to count or to end."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(MARK)}
+    return {key: value for key, value in os.environ.items() if not key.startswith(MARK) or key.startswith(BROKER)}
 
 
 def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:

@@ -14,22 +14,24 @@ from dogwatch.loops.look import Looker
 from dogwatch.loops.notify import about, change_of, is_brought_back
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.notices import LIVE_TOLD, Change, Notice
-from dogwatch.store import channels, outbox, watches
+from dogwatch.store import brokers, channels, outbox, watches
 
 
-def look(looker: Looker, name: str, run: str) -> None:
-    """Look at one run of a job, for its shim, and hear what became of it."""
+def look(looker: Looker, name: str, run: str) -> str:
+    """Look at one run of a job, for its shim, and hear what became of it. Returns the project that it is of."""
     facts = looker.facts(name)
     if facts.record is None or facts.record.run != run:  # the next one has begun meanwhile
         found = looker.archived(name, run)
         if found is None:
-            return
+            return ""
         facts = found
     record, verdict = facts.record, job.judge(facts)
-    if verdict.state == "stopped" and _was_closed(looker.directory, name, run):
-        return  # by a monitor, which has told what it had come to before
-    if record is not None and record.notify and not is_brought_back(looker.directory, record, verdict):
-        hear(looker.directory, change_of(verdict, record.notify, about(record), facts.now))
+    if record is None or not record.notify:
+        return ""
+    closed = verdict.state == "stopped" and _was_closed(looker.directory, name, run)  # a monitor has told the rest
+    if not closed and not is_brought_back(looker.directory, record, verdict):
+        hear(looker.directory, change_of(verdict, record.notify, about(record), facts.now), noted=True)
+    return record.notify
 
 
 def _was_closed(directory: str, name: str, run: str) -> bool:
@@ -37,8 +39,11 @@ def _was_closed(directory: str, name: str, run: str) -> bool:
     return watch is not None and watch.acting == "cleanup"
 
 
-def hear(directory: str, change: Change) -> None:
-    """Put into the outbox what is to be told of a change. RefusedError where nothing can be written."""
+def hear(directory: str, change: Change, *, noted: bool = False) -> None:
+    """Put into the outbox what is to be told of a change. RefusedError where nothing can be written.
+
+    ``noted``: the journal has it from the shim. What only a watcher saw is noted there, if ends are published.
+    """
     named, troubles = channels.of(change.project)
     outbox.prepare(directory)
     try:
@@ -48,6 +53,8 @@ def hear(directory: str, change: Change) -> None:
             if before.open and told != before and change.state != "abandoned":  # a monitor's end is not its subject's
                 _withdraw(directory, change)
             if tells:
+                if change.final and not noted and brokers.named(change.project):
+                    _note(directory, change)
                 for channel in named:
                     if notices.wanted(channel.on, change):
                         outbox.file(directory, _notice(change, channels.id_of(channel), told.number))
@@ -56,6 +63,13 @@ def hear(directory: str, change: Change) -> None:
         raise RefusedError(f"cannot write to {directory}/outbox: {error.strerror}") from error
     for trouble in troubles if tells else ():
         delivery.note(directory, change.name, change.about.run, "undelivered", state=change.state, reason=trouble)
+
+
+def _note(directory: str, change: Change) -> None:
+    """Before it counts as told: whoever is killed in between notes it twice rather than never."""
+    about = change.about
+    who = {"kind": "session", "agent": about.agent, "pane": about.pane} if about.agent else {}
+    delivery.note(directory, change.name, about.run, "verdict", state=change.state, reason=change.reason, **who)
 
 
 def _withdraw(directory: str, change: Change) -> None:

@@ -21,14 +21,14 @@ from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
 from dogwatch.model.notices import About, Change
 from dogwatch.model.verdict import Verdict
-from dogwatch.store import channels, outbox, watches
+from dogwatch.store import brokers, channels, outbox, published, watches
 
 NOBODY = About()
 
 
 def configured(project: str) -> str:
     """The project, if its settings or the user's name somebody to be told, else nothing: what `changed` is given."""
-    return project if any(channels.of(project)) else ""
+    return project if any(channels.of(project)) or brokers.named(project) else ""
 
 
 def changed(
@@ -72,10 +72,23 @@ def is_brought_back(directory: str, record: Record, verdict: Verdict) -> bool:
 def retry(directory: str) -> None:
     """Deliver, beside us, what is due; for whoever comes by. Costs a look into a directory that is mostly empty."""
     try:
-        if any(notices.due(notice, time.time()) for notice in outbox.pending(directory)):
+        behind = any(notices.due(notice, time.time()) for notice in outbox.pending(directory))
+        if behind or published.due(directory):
             tell.start(spawn.teller_command(directory))
     except (OSError, RefusedError):
         pass  # whoever comes by next finds the same
+
+
+def noted(directory: str, project: str) -> None:
+    """For who has noted a terminal event in the journal: have it published, beside us, if there is a broker."""
+    if not brokers.named(project):
+        return
+    try:
+        outbox.prepare(directory)
+        published.mark(directory, project)
+        tell.start(spawn.teller_command(directory))
+    except (OSError, RefusedError):
+        pass  # whoever publishes next finds it in the journal
 
 
 def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: About) -> bool:

@@ -8,6 +8,7 @@ shell where the agent was is an answer, not an absence.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cached_property
 
 from dogwatch.agents import detector, sight
@@ -51,6 +52,8 @@ class Looked(Value):
     cause: str
     """The same for a program."""
     forks: int
+    panes: tuple[Pane, ...] = ()
+    """All that there are, with an agent or not."""
 
 
 class _Known(Value):
@@ -91,12 +94,14 @@ class Panes:
         self.tasks: dict[str, tuple[Task, ...]] = {}
         self._sightings: dict[str, Sighting] = {}
 
-    def look(self, only: str | None = None) -> Looked:
-        """Every pane with an agent (or only the one of that id), judged now."""
+    def look(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> Looked:
+        """Every pane with an agent (or only the one of that id), judged now; those ``passed`` are but listed."""
         self.tasks = {}
-        meant = [*self.known] if only is None else [*self.known, only]
+        meant = [] if passed else [*self.known] if only is None else [*self.known, only]
         found = self.tmux.look(
-            lambda pane: (only is None or pane.id == only) and self._wanted(pane), known=meant, colours=True
+            lambda pane: (only is None or pane.id == only) and not (passed and passed(pane)) and self._wanted(pane),
+            known=meant,
+            colours=True,
         )
         if not found.trouble:
             there = {pane.id for pane in found.panes}
@@ -105,7 +110,7 @@ class Panes:
         seen = [
             self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens
         ]
-        return Looked(tuple(seen), found.trouble, found.cause, found.forks)
+        return Looked(tuple(seen), found.trouble, found.cause, found.forks, found.panes)
 
     def had_finished(self, pane: str) -> bool:
         """Whether an agent that is gone now had ended its turn before it went, by what it has written down itself."""

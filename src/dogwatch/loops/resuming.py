@@ -43,19 +43,29 @@ def bring_back(
     base = f"{looker.directory}/{record.name}"
     _refuse_if_stopped(base, since)
     conversation = conversation_of(base, record, agent)
-    spawning.check(record, agent)  # nothing is ended that could not be brought back
+    spawning.check(record.name, agent, record.cwd)  # nothing is ended that could not be brought back
     end(looker, record.name, run=record.run)
     left = hand.end_tree(lambda: processes.started(processes.of_run(record.run)), spare=record.spare)
     if left:
         raise RefusedError(f"what is left of it cannot be ended: {', '.join(map(str, left))}")
-    if others := holders(agent, conversation):
-        raise RefusedError(f"its conversation is open in another process ({', '.join(map(str, others))})")
+    _refuse_if_open(agent, conversation)
     _refuse_if_stopped(base, since)
     job = spawning.resumed(looker, record, agent, conversation, attempt=attempt)
     if since is not None and watches.asked_to_stop(base, since):
         end(looker, record.name)
         raise StoppedError
     return job
+
+
+def take_up(looker: Looker, wish: spawning.Wish) -> spawn.Job:
+    """Go on with a conversation of which nothing but its id is known: whoever had it, it was none of our sessions."""
+    _refuse_if_open(wish.agent, wish.conversation)
+    return spawning.new(looker, wish)
+
+
+def _refuse_if_open(agent: Detector, conversation: str) -> None:
+    if others := holders(agent, conversation):
+        raise RefusedError(f"its conversation is open in another process ({', '.join(map(str, others))})")
 
 
 def _refuse_if_stopped(base: str, since: float | None) -> None:

@@ -44,14 +44,19 @@ class Wish(Value):
     """Another one for what may show nothing of its turn: then its progress is judged as that of any job."""
     env: dict[str, str] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
     size: tuple[int, int] = SIZE
+    conversation: str = ""
+    """The one to go on with; empty for a new one."""
 
 
 def new(looker: Looker, wish: Wish) -> spawn.Job:
-    """Start an agent with a new conversation. Returns the job that it is now."""
-    how = known(wish.agent)
-    conversation = str(uuid.uuid4()) if how.named and not wish.command else ""
+    """Start an agent with a new conversation, or with one that it is told. Returns the job that it is now."""
+    how = check(wish.name, wish.agent, wish.cwd) if wish.conversation else known(wish.agent)
     options = starting.options(how, wish.model, wish.arguments)
-    command = list(wish.command) or starting.begin(how, conversation, options)
+    if wish.conversation:
+        conversation, command = wish.conversation, starting.resume(how, wish.conversation, options)
+    else:
+        conversation = str(uuid.uuid4()) if how.named and not wish.command else ""
+        command = list(wish.command) or starting.begin(how, conversation, options)
     job = spawn.Job(
         directory=looker.directory, name=wish.name, run=spawn.new_run(), command=command, cwd=wish.cwd, env=wish.env,
         policy=wish.policy, foreground=False,
@@ -77,7 +82,7 @@ def headless(looker: Looker, wish: Wish, policy: Policy) -> spawn.Job:
 
 def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, *, attempt: int) -> spawn.Job:
     """Start an agent again with the conversation that it had, in its pane if that is still there."""
-    how = check(record, agent)
+    how = check(record.name, agent, record.cwd)
     job = spawn.Job(
         directory=looker.directory, name=record.name, run=spawn.new_run(),
         command=starting.resume(how, conversation, record.options), cwd=record.cwd, env=record.env, policy=SESSION,
@@ -88,15 +93,15 @@ def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, 
     return _started(looker, job, record.pane.server if record.pane else (), record.pane)
 
 
-def check(record: Record, agent: Detector) -> Starting:
+def check(name: str, agent: Detector, cwd: str) -> Starting:
     """How it could be resumed, or RefusedError."""
     how = known(agent)
     if not how.resume:
         raise RefusedError(
             f"nobody has written down how {agent.title} resumes a conversation (agents/{agent.agent}.toml)"
         )
-    if not os.path.isdir(record.cwd):
-        raise RefusedError(f"there is no directory {record.cwd} any more, in which {record.name} ran")
+    if not os.path.isdir(cwd):
+        raise RefusedError(f"there is no directory {cwd} any more, in which {name} ran")
     return how
 
 

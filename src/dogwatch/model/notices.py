@@ -7,9 +7,11 @@ from dogwatch.model.verdict import FINAL
 
 LIVE_TOLD = ("waiting", "limited", "stuck")
 """States that are told although the work goes on."""
-WORDS = ("final", *LIVE_TOLD, *FINAL, "unknown")
+DRIFT = "drift"
+"""That the list of sessions and the world differ."""
+WORDS = ("final", *LIVE_TOLD, *FINAL, "unknown", DRIFT)
 """Of what a channel may be told."""
-USUAL = ("final", *LIVE_TOLD)
+USUAL = ("final", *LIVE_TOLD, DRIFT)
 
 
 class About(Value):

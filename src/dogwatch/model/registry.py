@@ -56,6 +56,10 @@ class Row(Value):
     data: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
     """The whole row, as it stands in the file."""
 
+    def is_on(self, host: str) -> bool:
+        """Whether it is a session of that machine; a row that names none is of wherever its list is."""
+        return self.data.get("host") in (None, "", host)
+
 
 class Registry(Value):
     """The list, as it stands in its file."""
@@ -138,11 +142,72 @@ class Drift(Value):
     """One place where list and world differ."""
 
     kind: str
-    """A, B, C, D as they are called from of old, or a word: duplicate, moved, exited, alive, shared, elsewhere, old."""
+    """A, B, C, D as they are called from of old, or a word of KINDS."""
     session: str
     message: str
-    """For people, with what was done or what they can do."""
+    """What was found, for people, with what they can do where nothing is changed."""
     before: dict[str, object] = {}  # noqa: RUF012
     after: dict[str, object] = {}  # noqa: RUF012
     """The fields that are to change (with dots), before and after; nothing in ``after`` where it is only told."""
     change: Change | None = None
+    deed: str = ""
+    """What the change does, in words."""
+
+
+KINDS = {
+    "A": "running in the list, but tmux has no such session",
+    "B": "a session that the list does not have",
+    "C": "the id of its conversation has appeared",
+    "D": "what its agent had written of its conversation is gone",
+    "duplicate": "several rows for one session",
+    "moved": "its pane is another one now, or elsewhere",
+    "exited": "its agent is gone, its pane is there",
+    "alive": "ended in the list, but it goes on",
+    "elsewhere": "its process lives, but not where tmux was asked",
+    "shared": "one conversation, open in two panes",
+    "other": "its agent has another conversation open",
+    "old": "ended long ago",
+}
+
+
+class Memory(Value):
+    """What earlier looks found, as far as the next needs it; rows are named by `keys_of`."""
+
+    missed: dict[str, float] = {}  # noqa: RUF012
+    """Since when (monotonic) something is to be seen that a second look must confirm, by kind and row."""
+    turns: dict[str, str] = {}  # noqa: RUF012
+    """What each agent was at."""
+
+
+class Rules(Value):
+    """What is known besides list and world."""
+
+    naming: tuple[str, ...]
+    """Names of sessions that belong into the list, with * and ?."""
+    homes: frozenset[str] = frozenset()
+    """Directories of panes that lie in the workspace of this list, and of no other."""
+    fresh: dict[str, float] = {}  # noqa: RUF012
+    """Sessions whose rows somebody has changed within the last seconds, and for how many more they are left alone."""
+    keep_s: float = 30 * 86400.0
+    prune: bool = False
+    boot: str = ""
+    host: str = ""
+    """The machine that was looked at: rows that name another (``host``) are not judged by it."""
+
+
+class Plan(Value):
+    drifts: tuple[Drift, ...]
+    refresh: tuple[Set, ...]
+    """What is written besides, and is no drift: what an agent is at has changed."""
+    again: float | None
+    """Seconds after which a further look decides what this one could not; None: nothing is open."""
+
+
+def keys_of(rows: tuple[Row, ...]) -> list[str]:
+    """A name for each row that stays the same when others come and go."""
+    seen: dict[str, int] = {}
+    found = []
+    for row in rows:
+        nth = seen[row.name] = seen.get(row.name, -1) + 1
+        found.append(f"{row.name}#{nth}" if nth else row.name)
+    return found

@@ -7,6 +7,8 @@ from dogwatch.model.value import Value
 CHECKS = ("module", "package", "venv", "command", "http", "tcp", "disk", "env", "tmux", "run")
 """What a check may look at; each is the key of a `[[check]]` table whose value is its target."""
 
+NAMING = ("*-creator-claude", "*-creator-agy")
+
 
 class Check(Value):
     """One thing that must be true before work is worth starting."""
@@ -47,6 +49,29 @@ class Command(Value):
     """The file and line that it comes from."""
 
 
+class MqttSettings(Value):
+    """A broker, and how it is spoken to."""
+
+    host: str
+    port: int
+    tls: bool = False
+    username: str = ""
+    password: str = ""
+    """Never from a settings file: it is read where ``password_env`` or ``password_file`` say."""
+    password_env: str = ""
+    password_file: str = ""
+    ca: str = ""
+    """A file with the authorities that are believed; empty for the system's."""
+    cert: str = ""
+    key: str = ""
+    prefix: str = "dogwatch"
+    """How every topic begins."""
+    client_id: str = ""
+    """How our name at the broker begins."""
+    source: str = ""
+    """The file and line that it comes from; the variable, where that says it."""
+
+
 class Settings(Value):
     """The files' settings, ours where they are silent."""
 
@@ -63,5 +88,11 @@ class Settings(Value):
     """Who is told of what; those of both files count, each for what its own file says."""
     parse: Command | None = None
     """What asks a model to read a log; None: ours."""
+    mqtt: MqttSettings | None = None
+    """Where ends are published, and heard of. A table in the project's file stands for the whole of the user's."""
+    naming: tuple[str, ...] = NAMING
+    """Names of tmux sessions that belong into the list of sessions, with * and ?."""
+    keep_s: float = 30 * 86400.0
+    """How long the list keeps what has ended without saying so."""
     files: tuple[str, ...] = ()
     """The files that were read, the user's own first."""

@@ -23,9 +23,8 @@ from dogwatch.formats.transcripts.story import Story, inner, number, text
 from dogwatch.model.session import Running
 from dogwatch.model.value import Value
 from dogwatch.senses.heads import Heads, remember
+from dogwatch.senses.recent import written
 
-SLACK = 2.0
-"""Seconds by which a start, reckoned from clock ticks since boot, may seem later than it was."""
 DAY = 86400.0
 DAEMON = "app-server"
 """On the command line of Codex's daemon, which serves all panes."""
@@ -36,24 +35,6 @@ class UnclearError(Exception):
 
     def __init__(self, directory: str) -> None:
         super().__init__(f"two conversations or more were written in {directory} since it started; which is its own?")
-
-
-def written(directory: str, since: float, ends: tuple[str, ...] = (".jsonl",), begins: str = "") -> list[str]:
-    """Files of a directory that were written since, the last one first; none where there is no directory."""
-    found = []
-    try:
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.name.endswith(ends) and entry.name.startswith(begins):
-                    try:
-                        now = entry.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
-                    if now.st_mtime >= since - SLACK:
-                        found.append((now.st_mtime, entry.path))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return [path for _, path in sorted(found, reverse=True)]
 
 
 def only(paths: Iterable[str], running: Running, make: type[Story], heads: Heads) -> str:
@@ -77,15 +58,18 @@ def only(paths: Iterable[str], running: Running, make: type[Story], heads: Heads
 def claude(running: Running, wanted: str, heads: Heads) -> str:
     if not (home := places.claude_home(running.environment)):
         return ""
-    top = f"{home}/projects"
-    own = [f"{top}/{key}" for key in _spelled(top, places.claude_keys(running.cwd))]
     if wanted := wanted or places.asked_for(running.args):
-        for directory in own:
+        for directory in _claude_shelves(running, heads):
             if os.path.exists(path := f"{directory}/{wanted}.jsonl"):
                 return path
-        return _elsewhere(top, wanted, heads)
-    paths = [path for directory in own for path in written(directory, running.started)]
-    return only((path for path in paths if not os.path.basename(path).startswith("agent-")), running, Claude, heads)
+        return _elsewhere(f"{home}/projects", wanted, heads)
+    return only(since("claude", running, heads), running, Claude, heads)
+
+
+def _claude_shelves(running: Running, _: Heads) -> list[str]:
+    home = places.claude_home(running.environment)
+    top = f"{home}/projects"
+    return [f"{top}/{key}" for key in _spelled(top, places.claude_keys(running.cwd))] if home else []
 
 
 def _spelled(top: str, keys: tuple[str, ...]) -> list[str]:
@@ -114,8 +98,12 @@ def codex(running: Running, wanted: str, heads: Heads) -> str:
         return held
     if wanted := wanted or places.asked_for(running.args):
         return _rollout(top, wanted, running, heads)
-    paths = [path for day in _days(top, running.started) for path in written(day, running.started, begins="rollout-")]
-    return only(paths, running, Codex, heads)
+    return only(since("codex", running, heads), running, Codex, heads)
+
+
+def _codex_shelves(running: Running, _: Heads) -> list[str]:
+    home = places.codex_home(running.environment)
+    return _days(f"{home}/sessions", running.started) if home else []
 
 
 def _held(running: Running, heads: Heads) -> str:
@@ -167,24 +155,21 @@ def _days(top: str, since: float) -> list[str]:
 
 
 def gemini(running: Running, wanted: str, heads: Heads) -> str:
+    if not (wanted := wanted or places.asked_for(running.args)):
+        return only(since("gemini", running, heads), running, Gemini, heads)
+    ends = tuple(f"-{wanted[:8]}{suffix}" for suffix in LAYOUTS["gemini"].ends)
+    paths = (path for chats in _gemini_shelves(running, heads) for path in written(chats, 0.0, ends, "session-"))
+    return next((path for path in paths if heads.story(path, Gemini).conversation == wanted), "")
+
+
+def _gemini_shelves(running: Running, heads: Heads) -> list[str]:
+    """By the names that are noted for the directory, and by what projects say of themselves."""
     if not (home := places.gemini_home(running.environment)):
-        return ""
-    names = places.gemini_names(running.cwd, heads.data(f"{home}/projects.json"))
-    wanted = wanted or places.asked_for(running.args)
+        return []
     top = os.path.join(home, "tmp")
-    found = _chats([f"{top}/{name}" for name in names], running, wanted)
-    if not found:
-        projects = [f"{top}/{name}" for name in _listed(top)]
-        found = _chats([each for each in projects if _root(each, heads) == running.cwd], running, wanted)
-    if wanted:
-        return next((path for path in found if heads.story(path, Gemini).conversation == wanted), "")
-    return only(found, running, Gemini, heads)
-
-
-def _chats(projects: list[str], running: Running, wanted: str) -> list[str]:
-    ends = tuple(f"{wanted and '-' + wanted[:8]}{suffix}" for suffix in (".jsonl", ".json"))
-    since = 0.0 if wanted else running.started
-    return [path for project in projects for path in written(f"{project}/chats", since, ends, "session-")]
+    named = places.gemini_names(running.cwd, heads.data(f"{home}/projects.json"))
+    names = dict.fromkeys((*named, *(name for name in _listed(top) if _root(f"{top}/{name}", heads) == running.cwd)))
+    return [f"{top}/{name}/chats" for name in names]
 
 
 def _listed(directory: str) -> list[str]:
@@ -205,7 +190,12 @@ def qwen(running: Running, wanted: str, heads: Heads) -> str:
     chats = f"{home}/projects/{places.qwen_key(running.cwd)}/chats"
     if wanted := wanted or _signed(chats, running, heads) or places.asked_for(running.args):
         return f"{chats}/{wanted}.jsonl"
-    return only(written(chats, running.started), running, Qwen, heads)
+    return only(since("qwen", running, heads), running, Qwen, heads)
+
+
+def _qwen_shelves(running: Running, _: Heads) -> list[str]:
+    home = places.qwen_home(running.environment)
+    return [f"{home}/projects/{places.qwen_key(running.cwd)}/chats"] if home else []
 
 
 def _signed(chats: str, running: Running, heads: Heads) -> str:
@@ -232,17 +222,51 @@ def agy_last(home: str, running: Running, heads: Heads) -> str:
     return last if places.ID.match(last) else ""
 
 
+# All agents -----------------------------------------------------------------------------------------------------
+
+
+def _no_shelves(_running: Running, _: Heads) -> list[str]:
+    return []
+
+
 class Layout(Value):
     """How one agent's transcripts are found and read."""
 
     story: type[Story]
     find: Callable[[Running, str, Heads], str]
+    shelves: Callable[[Running, Heads], list[str]] = _no_shelves
+    """Directories in which conversations of the agent's directory may be, among others'."""
+    ends: tuple[str, ...] = (".jsonl",)
+    begins: str = ""
 
 
 LAYOUTS = {
-    "claude": Layout(Claude, claude),
-    "codex": Layout(Codex, codex),
-    "gemini": Layout(Gemini, gemini),
-    "qwen": Layout(Qwen, qwen),
+    "claude": Layout(Claude, claude, _claude_shelves),
+    "codex": Layout(Codex, codex, _codex_shelves, begins="rollout-"),
+    "gemini": Layout(Gemini, gemini, _gemini_shelves, (".jsonl", ".json"), "session-"),
+    "qwen": Layout(Qwen, qwen, _qwen_shelves),
     "agy": Layout(Agy, agy),
 }
+
+
+def since(agent: str, running: Running, heads: Heads) -> list[str]:
+    """Files that were written since the agent started where its own may be; not those of sub-agents."""
+    layout = LAYOUTS[agent]
+    shelves = layout.shelves(running, heads)
+    paths = [
+        path for shelf in shelves for path in heads.recent.written(shelf, running.started, layout.ends, layout.begins)
+    ]
+    return [path for path in paths if not os.path.basename(path).startswith("agent-")]
+
+
+def own(running: Running, heads: Heads) -> str:
+    """The conversation that is the agent's beyond doubt: in a file that it holds or signed, else on its command line.
+
+    The surest of all, its state file, is read elsewhere.
+    """
+    if running.agent == "codex" and (held := _held(running, heads)):
+        return places.rollout_id(os.path.basename(held))
+    signed = (
+        [_signed(chats, running, heads) for chats in _qwen_shelves(running, heads)] if running.agent == "qwen" else []
+    )
+    return next(filter(None, signed), "") or places.asked_for(running.args)

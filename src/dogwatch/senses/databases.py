@@ -22,6 +22,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
+from typing import TypeVar
 from urllib.parse import quote
 
 from dogwatch.formats.transcripts import places
@@ -29,8 +30,9 @@ from dogwatch.formats.transcripts.opencode import OpenCode
 from dogwatch.formats.transcripts.story import number
 from dogwatch.lean import open_plain
 from dogwatch.model.session import Report, Running
-from dogwatch.senses.conversations import SLACK, UnclearError, agy_last
+from dogwatch.senses.conversations import UnclearError, agy_last
 from dogwatch.senses.heads import Heads
+from dogwatch.senses.recent import SLACK
 
 PATIENCE = 0.2
 """Seconds to wait for a lock."""
@@ -41,7 +43,11 @@ WAL = b"\2\2"
 LATEST = 20
 """Parts and sub-sessions among which the last change is looked for; their numbers grow with time."""
 PARTS = 500
+MOST_ROWS = 4096
+"""Answers that are remembered."""
+RECENT = "SELECT * FROM session WHERE directory = ? AND parent_id IS NULL AND time_updated >= ?"
 
+T = TypeVar("T")
 State = tuple[tuple[int, ...], ...]
 Row = dict[str, object]
 
@@ -52,6 +58,7 @@ class Databases:
     def __init__(self) -> None:
         self._heads = Heads()
         self._read: dict[tuple[int, int, str], tuple[State, Report | None]] = {}
+        self._rows: dict[tuple[str, str, tuple[object, ...]], tuple[State, list[Row]]] = {}
 
     def read(self, running: Running, conversation: str = "") -> Report | None:
         """What the agent's database says; None where it has none (yet), trouble where it cannot be read."""
@@ -75,6 +82,31 @@ class Databases:
             del self._read[next(iter(self._read))]
         return before[1]
 
+    def since(self, running: Running) -> list[str]:
+        """Ids of OpenCode's conversations in the agent's directory that were written since it started.
+
+        Raises OSError or sqlite3.Error where they cannot be read.
+        """
+        own = (running.cwd, (running.started - SLACK) * 1000)
+        return [str(row["id"]) for row in self._asked(running.environment, RECENT, own)]
+
+    def holds(self, environment: dict[str, str], conversation: str) -> bool:
+        """Whether OpenCode's database has a conversation. Raises as ``since``."""
+        return bool(self._asked(environment, "SELECT id FROM session WHERE id = ?", (conversation,)))
+
+    def _asked(self, environment: dict[str, str], query: str, values: tuple[object, ...]) -> list[Row]:
+        """Rows of OpenCode's database; asked again only when it has changed."""
+        path = places.opencode_database(environment)
+        if not path or not (state := _state(path)):
+            return []
+        before = self._rows.pop((path, query, values), ((), []))
+        if before[0] != state:
+            before = _settled(path, lambda database: _rows(database, query, *values))
+        self._rows[path, query, values] = before
+        if len(self._rows) > MOST_ROWS:
+            del self._rows[next(iter(self._rows))]
+        return before[1]
+
 
 def _trouble(why: str) -> Report:
     return Report("transcript", None, {}, why)
@@ -95,14 +127,14 @@ def _state(path: str) -> State:
     return tuple(found) if found[0] else ()
 
 
-def _settled(path: str, read: Callable[[sqlite3.Connection], Report | None]) -> tuple[State, Report | None]:
+def _settled(path: str, read: Callable[[sqlite3.Connection], T]) -> tuple[State, T]:
     """Read, again if the file changed meanwhile and nothing locked it."""
     for _ in range(TRIES):
         state, how = _state(path), _how(path)
         with contextlib.closing(_open(path, how)) as database:
-            report = read(database)
+            found = read(database)
         if how == "mode=ro" or _state(path) == state:
-            return state, report
+            return state, found
     raise sqlite3.OperationalError("it is being written all the time")
 
 
@@ -160,8 +192,7 @@ def _session(database: sqlite3.Connection, running: Running, wanted: str) -> Row
     if wanted := wanted or places.asked_for(running.args):
         found = _rows(database, "SELECT * FROM session WHERE id = ?", wanted)
     else:
-        own = "SELECT * FROM session WHERE directory = ? AND parent_id IS NULL AND time_updated >= ?"
-        found = _rows(database, own, running.cwd, (running.started - SLACK) * 1000)
+        found = _rows(database, RECENT, running.cwd, (running.started - SLACK) * 1000)
     if len(found) > 1:
         raise UnclearError(running.cwd)
     return found[0] if found else None

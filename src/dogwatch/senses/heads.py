@@ -9,6 +9,7 @@ from typing import TypeVar
 from dogwatch.formats.transcripts.lines import LONGEST, Lines
 from dogwatch.formats.transcripts.story import Story
 from dogwatch.lean import open_plain
+from dogwatch.senses.recent import FEW, Recent
 
 T = TypeVar("T")
 HEAD = 1 << 20
@@ -20,7 +21,8 @@ REMEMBERED = 2048
 class Heads:
     """Read again only when they changed; of a transcript that has said where it belongs, never."""
 
-    def __init__(self) -> None:
+    def __init__(self, few: int = FEW) -> None:
+        self.recent = Recent(few)
         self._stories: dict[str, tuple[int, int, Story]] = {}
         self._data: dict[str, tuple[tuple[int, int, int], object]] = {}
         self.paths: dict[str, str] = {}

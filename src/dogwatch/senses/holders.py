@@ -14,10 +14,11 @@ from dogwatch.senses.trees import running
 
 def holders(agent: Detector, conversation: str) -> list[int]:
     """Processes of this agent that live and have that conversation; daemons that serve all are none."""
-    return [task.pid for task in _agents(agent) if _has(agent, task, conversation)]
+    return [task.pid for task in agents(agent) if _has(agent, task, conversation)]
 
 
-def _agents(agent: Detector) -> list[Task]:
+def agents(agent: Detector) -> list[Task]:
+    """All its processes on this machine that live, in a pane or not."""
     found = []
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         with contextlib.suppress(OSError, ValueError, IndexError):

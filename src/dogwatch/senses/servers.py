@@ -22,6 +22,8 @@ else:
 
 CHUNK = 1 << 16
 PR_SET_PDEATHSIG = 1
+PATH = 7
+"""Where the name of a socket stands in a line of /proc/net/unix, if it has one: as it was given, so relative too."""
 
 
 class Answer(Value):
@@ -53,10 +55,29 @@ def sockets() -> list[str]:
 def is_socket(path: str) -> bool:
     try:
         return stat.S_ISSOCK(os.stat(path).st_mode)
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
     except OSError:
         return True  # whoever is asked there will say why not
+
+
+def is_held(path: str) -> bool:
+    """Whether a process has that socket, listening or not. The file of a server that has ended stays behind."""
+    try:
+        with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
+            lines = [line.rstrip("\n").split(maxsplit=PATH) for line in file]
+    except OSError:
+        return True
+    name = os.path.basename(path)
+    same = [line[PATH] for line in lines if len(line) > PATH and os.path.basename(line[PATH]) == name]
+    return any(not each.startswith("/") or _is_same(each, path) for each in same)
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return one == other
 
 
 def _directory() -> str:

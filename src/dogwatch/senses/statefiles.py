@@ -25,10 +25,9 @@ class StateFiles:
 
     def read(self, running: Running) -> Report | None:
         """What the agent says of itself; None where it says nothing, trouble where that cannot be read."""
-        home = places.claude_home(running.environment) if running.agent in AGENTS else ""
-        if not home:
+        path, who = path_of(running), (running.pid, running.start)
+        if not path:
             return None
-        path, who = f"{home}/sessions/{running.pid}.json", (running.pid, running.start)
         try:
             now = os.stat(path)
             seen = (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
@@ -45,6 +44,12 @@ class StateFiles:
         if len(self._read) > MOST:
             del self._read[next(iter(self._read))]
         return before[1]
+
+
+def path_of(running: Running) -> str:
+    """Where it is, or would be; empty for an agent that has none."""
+    home = places.claude_home(running.environment) if running.agent in AGENTS else ""
+    return f"{home}/sessions/{running.pid}.json" if home else ""
 
 
 def _read(path: str, running: Running) -> Report | None:

@@ -93,6 +93,8 @@ class Tmux:
         self.control = control
         self.forks = 0
         self._memories = (Memory(), Memory())
+        self._lines: dict[bytes, Pane] = {}
+        """What was read of panes, by the line that told it."""
         self._there: Server | None = None
         self._start = 0
         self._late = False
@@ -181,7 +183,7 @@ class Tmux:
         self._late = answer.late
         if answer.late:
             return nothing, self._hung(place)
-        reply = codec.read(answer.out, word, self.server)
+        reply = codec.read(answer.out, word, self.server, known=self._lines)
         if reply.server and codec.too_old(reply.server.version):
             return nothing, codec.outdated(reply.server.version, place)
         if reply.complete or codec.is_empty(answer.errors) or codec.is_gone(answer.errors):
@@ -199,7 +201,7 @@ class Tmux:
             self._late = True
             return None
         self._late = False
-        reply = codec.read(answer.text, word, self.server, self.control.way)
+        reply = codec.read(answer.text, word, self.server, self.control.way, self._lines)
         if reply.complete or codec.is_gone(answer.errors):
             return reply, NO_TROUBLE
         raise self._useless()

@@ -92,9 +92,21 @@ def by_parent(pid: int, _: str = "") -> list[int]:
     return found
 
 
+def ancestry(pid: int) -> set[int]:
+    """A process and all that it comes from, as far as they live."""
+    found: set[int] = set()
+    while pid > 0 and pid not in found:
+        found.add(pid)
+        try:
+            pid = int(proc.stat_fields(pid)[PARENT])
+        except (OSError, ValueError, IndexError):
+            break
+    return found
+
+
 def running(task: Task, agent: str, variables: Iterable[str]) -> Running | None:
     """What is needed to find an agent's files. None when the process has ended, or is another by now."""
-    environment = _environment(task.pid)
+    given = environment(task.pid)
     cwd = _cwd(task.pid)
     if proc.start_time(task.pid) != task.start:
         return None
@@ -106,11 +118,11 @@ def running(task: Task, agent: str, variables: Iterable[str]) -> Running | None:
         started=booted + task.start / proc.TICKS,
         cwd=cwd,
         args=task.args,
-        environment={name: environment[name] for name in (*variables, "HOME") if name in environment},
+        environment={name: given[name] for name in (*variables, "HOME") if name in given},
     )
 
 
-def _environment(pid: int) -> dict[str, str]:
+def environment(pid: int) -> dict[str, str]:
     """The variables that a process started with; none where they may not be read."""
     try:
         text = proc.read_text(f"/proc/{pid}/environ") or proc.read_text(f"/proc/{pid}/environ")  # just then in exec

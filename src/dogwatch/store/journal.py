@@ -118,12 +118,12 @@ class Journal:
             base.executemany("INSERT OR REPLACE INTO spools VALUES (?, ?, ?, ?)", far)
             base.executemany("DELETE FROM spools WHERE file = ?", [(taken.file,) for taken in over])
 
-    def add(self, event: Event) -> None:
-        """Remember one event that is in no spool."""
+    def add(self, *events: Event) -> None:
+        """Remember events that are in no spool."""
 
         def do(base: sqlite3.Connection) -> None:
             with _writing(base, lasting=True):
-                base.execute(TAKE, event[:6])
+                base.executemany(TAKE, [event[:6] for event in events])
 
         self._ask(do)
 

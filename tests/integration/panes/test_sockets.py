@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from pathlib import Path
 
@@ -57,3 +58,24 @@ def test_a_directory_that_there_is_not_does_not_count(monkeypatch: pytest.Monkey
 def test_a_relative_path_is_meant_from_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert servers.socket_path(("-S", "x/y")) == str(tmp_path / "x/y")
+
+
+def test_a_socket_is_held_by_who_has_bound_it_however_he_names_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name, bound in (("a b", tmp_path / "a b"), ("two", Path("two")), ("three", tmp_path / "link" / "three")):
+        path = str(tmp_path / name)
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(str(bound))
+            assert (servers.is_socket(path), servers.is_held(path)) == (True, True)
+            assert not servers.is_held(str(tmp_path / "another" / name)) or not bound.is_absolute()
+        assert (servers.is_socket(path), servers.is_held(path)) == (True, False), "the file is left behind"
+
+
+def test_a_server_holds_its_socket_until_it_ends(private: Private) -> None:
+    private.start()
+    assert servers.is_held(str(private.socket))
+    private.stop()
+    assert not servers.is_held(str(private.socket))

@@ -4,6 +4,6 @@ An option is (flag, placeholder, help); without a placeholder it takes no value.
 anything richer would be paid for at every call.
 """
 
-from dogwatch.cli.verbs import guards, history, jobs, sessions, system
+from dogwatch.cli.verbs import guards, history, jobs, registry, sessions, system
 
-VERBS = {**jobs.VERBS, **guards.VERBS, **sessions.VERBS, **history.VERBS, **system.VERBS}
+VERBS = {**jobs.VERBS, **guards.VERBS, **sessions.VERBS, **registry.VERBS, **history.VERBS, **system.VERBS}

@@ -197,6 +197,45 @@ VERBS: dict[str, dict[str, object]] = {
             "git diff | dogwatch send review --file -",
         ),
     },
+    "session": {
+        "says": "the list of agent sessions that you keep: create, resume, stop, status, list, delegate, restore",
+        "takes": "create NAME | resume NAME | stop NAME | status [NAME] | list | delegate NAME | restore",
+        "options": (
+            ("--agent", "A", "create: which: claude, codex, opencode, gemini, qwen, agy"),
+            ("--cwd", "D", "create: directory to work in (default: this one)"),
+            ("--model", "M", "create: which model, in the agent's own words"),
+            ("--prompt", "T", "create, resume, delegate: what it is to do"),
+            ("--prompt-file", "F", "the same from a file (- is standard input)"),
+            ("--verify", "CHECK", "create, delegate: what tells that the work is there (see `dogwatch verify`)"),
+            ("--timeout", "T", "delegate: give up after this long (default 5h); the session is left as it is"),
+            ("--capture-id", "", "stop: note its conversation's id first; without one nothing is stopped"),
+            ("--reason", "TEXT", "stop: why, for its row"),
+            ("--graceful", "", "stop: let the agent leave by itself first, and end what is left"),
+            ("--purge-conversation", "", "stop: remove its transcript and its id, after you have typed its name"),
+            ("--yes", "", "with --purge-conversation: do not ask"),
+            ("--dry-run", "", "restore: show what would be resumed, and with which command"),
+            ("--registry", "F", "the list (default: .hermes/agent-sessions.yaml or dogwatch-sessions.yaml above here)"),
+            ("--socket", "S", "tmux server of rows that name none: a name as for `tmux -L`, or a path"),
+            DIR,
+            ("--json", "", "one JSON line per session on standard output"),
+        ),
+        "more": (
+            "create spawns an agent and puts it into the list, which is made if there is none; what follows -- is for\n"
+            "the agent. resume brings one back with exactly the conversation that its row names, also one that\n"
+            "Dogwatch has not spawned; one that goes on is noted as running. stop marks the row first, then ends\n"
+            "session and pane; what has ended already is no error. list shows the rows, status also where list and\n"
+            "world differ (DRIFT). delegate gives a session that runs a task, waits for its turn, verifies, and exits\n"
+            "as `dogwatch monitor` does. restore resumes what ended though nobody wanted it to: after a reboot, all.\n"
+            "Exit code: 0 done; 1 restore could not bring back all; 2 usage; 7 no such session in the list; 12 it\n"
+            "could not be done or seen; of create those of `dogwatch spawn`. docs/session.md tells all."
+        ),
+        "examples": (
+            "dogwatch session create lab-creator-claude --agent claude --prompt-file task.md",
+            "dogwatch session stop lab-creator-claude --capture-id --reason 'end of the day'",
+            "dogwatch session delegate api --prompt 'mend the tests' --verify 'make test' --timeout 2h --json",
+            "dogwatch session restore --dry-run",
+        ),
+    },
     "notify": {
         "says": "who is told what becomes of work, whether that works, and what is still undelivered",
         "takes": "[OPTIONS]",

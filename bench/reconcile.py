@@ -1,0 +1,95 @@
+"""A pass over a list of sessions that is true already, beside the one question to tmux that it cannot do without."""
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from statistics import median
+
+from bench.panes import Server, until
+from bench.stage import Stage
+from bench.table import Row, at_most, in_ms, informs
+from bench.waiting import now
+from dogwatch import proc
+from dogwatch.loops.reconcile import Reconciler
+from dogwatch.model.registry import Found
+
+GOALS = {10: 5, 100: 15, 1000: 120}
+"""Rows, and milliseconds."""
+PASSES = 15
+LISTED = "#{session_name} #{pane_id} #{pane_pid} #{pane_current_command} #{pane_current_path} #{window_activity}"
+ROW = """\
+  - name: {found.session}
+    status: running
+    agent: claude
+    pane: {{pid: {found.pid}, cmd: claude, cwd: "{found.cwd}", id: "{found.id}", start: {found.start}, boot: {boot}}}
+    claude_session_id_own: {talk}
+    resumable: true
+    last_visible_status: idle
+"""
+
+
+def rows(stage: Stage) -> Iterator[Row]:
+    if shutil.which("tmux") is None:
+        yield Row("passes over a list: tmux is not installed", None, goal="measured")
+        return
+    for count in GOALS:
+        yield from _passes(stage, count)
+
+
+def _passes(stage: Stage, count: int) -> Iterator[Row]:
+    place = stage.dir("reconcile")
+    shutil.copy(shutil.which("sleep") or "sleep", f"{place}/claude")
+    server = Server(stage, count, f"exec {place}/claude 600")
+    path = f"{place}/dogwatch-sessions.yaml"
+    _write(path, "sessions: []\n")
+    reconciler = Reconciler(path, usual=server.arguments)
+    try:
+        until(lambda: len(_agents(reconciler)) == count, "the agents do not start")
+        text = "".join(
+            [ROW.format(found=found, boot=proc.boot_id(), talk=_talk(stage)) for found in _agents(reconciler)]
+        )
+        _write(path, f"sessions:\n{text}")
+        began = now()
+        reconciler.act(reconciler.look())
+        first = now() - began
+        until(lambda: _is_quiet(reconciler), "the panes do not come to rest")
+        ours: list[float] = []
+        theirs: list[float] = []
+        for _ in range(PASSES):
+            theirs.append(stage.time("tmux", *server.arguments, "list-panes", "-a", "-F", LISTED))
+            began = now()
+            passed = reconciler.act(reconciler.look())
+            ours.append(now() - began)
+            if passed.standing or passed.troubles or passed.checked != count:
+                raise RuntimeError(f"the list is true, and yet: {passed}")
+    finally:
+        reconciler.close()
+        server.end()
+    note = f"median of {PASSES}: list, tmux, processes, conversations, plan; all {count} agents live and do nothing"
+    anchor = in_ms("tmux list-panes alone", theirs)
+    yield at_most(f"{count} rows: a pass without drift", median(ours) * 1000, "ms", GOALS[count], anchor, note)
+    yield informs(f"{count} rows: the first pass", first * 1000, "ms")
+
+
+def _agents(reconciler: Reconciler) -> list[Found]:
+    return [found for found in reconciler.look().sight.panes if found.agent]
+
+
+def _is_quiet(reconciler: Reconciler) -> bool:
+    """Whether no pane is looked at closely any more."""
+    before, after = reconciler.look().sight.panes, reconciler.look().sight.panes
+    return all(one is other for one, other in zip(before, after, strict=True))
+
+
+def _talk(stage: Stage) -> str:
+    """A conversation that there is."""
+    talk, folder = str(uuid.uuid4()), f"{stage.root}/.claude/projects/-bench"
+    os.makedirs(folder, exist_ok=True)
+    _write(f"{folder}/{talk}.jsonl", "{}\n")
+    return talk
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,186 @@
+"""`dogwatch reconcile`: keep the list of agent sessions true to tmux, processes and the agents' files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from dogwatch.cli import say
+from dogwatch.cli.options import Options
+from dogwatch.formats import durations
+from dogwatch.hands import panes as hand
+from dogwatch.judge.drift import iso
+from dogwatch.loops import drift_notices
+from dogwatch.loops.reconcile import Passed, Reconciler
+from dogwatch.model.errors import UsageError
+from dogwatch.model.registry import Drift
+from dogwatch.store import places, registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dogwatch.loops.card import CardKeeper
+    from dogwatch.loops.subscription import Subscription
+
+SCHEMA = 1
+UNKNOWN = 12
+IDLE = 600.0
+"""Seconds without a message after which --subscribe ends, unless told otherwise."""
+FALLBACK = 15.0
+TITLE = "agent sessions: live reconcile"
+
+
+def main(options: Options) -> int:
+    if options.names:
+        raise UsageError("reconcile takes no names; --registry names the list")
+    task = _task(options)
+    stays = options.flag("--watch") or options.flag("--subscribe") or bool(task) or options.flag("--kanban-new")
+    if options.flag("--once") and (options.flag("--watch") or options.flag("--subscribe")):
+        raise UsageError("--once is one pass, --watch and --subscribe stay; ask for one of them")
+    path = registry.find(options.text("--registry"), os.getcwd())
+    reconciler = Reconciler(
+        path, usual=hand.server_of(options.text("--socket")), prune=options.flag("--prune"),
+        dry=options.flag("--dry-run"),
+    )  # fmt: skip
+    try:
+        if stays and not options.flag("--once"):
+            return _stay(options, reconciler, task)
+        return _once(options, reconciler)
+    finally:
+        reconciler.close()
+
+
+def _once(options: Options, reconciler: Reconciler) -> int:
+    passed = reconciler.act(reconciler.settled())
+    if passed.new and not reconciler.dry:
+        drift_notices.remember(reconciler.path, places.project(reconciler.workspace), passed.new)
+    if _as_json(options):
+        print(as_json(passed))
+    else:
+        _show(passed, reconciler)
+    for trouble in passed.troubles:
+        print(f"dogwatch: {trouble}", file=sys.stderr)
+    return UNKNOWN if passed.troubles else 0
+
+
+def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
+    from dogwatch.loops.reconcile_watch import Wanted, Watcher
+
+    subscribed = options.flag("--subscribe")
+    idle = options.seconds("--idle-timeout")
+    interval = options.seconds("--interval")
+    if interval == 0:
+        raise UsageError("--interval must be above 0")
+    wanted = Wanted(
+        interval, options.seconds("--timeout") or 0.0, (IDLE if subscribed else 0.0) if idle is None else idle
+    )
+    card = _card(options, task, reconciler.path)
+    subscription = _subscription(reconciler) if subscribed else None
+    first = True
+
+    def tell(passed: Passed) -> None:
+        nonlocal first
+        if _as_json(options):
+            if first or passed.new:
+                print(as_json(passed), flush=True)
+        else:
+            for drift, applied in passed.new:
+                print(_line(drift, applied=applied), flush=True)
+        first = False
+
+    try:
+        return Watcher(reconciler, wanted, card=card, subscription=subscription).run(tell)
+    finally:
+        if subscription is not None:
+            subscription.close()
+
+
+def _task(options: Options) -> str:
+    """The card that keeps it running. Its variable alone does not, where a single pass is asked for.
+
+    A worker that a board has started has the variable, and calls `--emit-diff` expecting it to return.
+    """
+    if given := options.text("--kanban-task"):
+        return given
+    single = options.flag("--once") or (
+        options.flag("--emit-diff") and not (options.flag("--watch") or options.flag("--subscribe"))
+    )
+    return "" if single else os.environ.get("HERMES_KANBAN_TASK", "")
+
+
+def _card(options: Options, task: str, path: str) -> CardKeeper | None:
+    if not task and not options.flag("--kanban-new"):
+        return None
+    from dogwatch.links import kanban
+    from dogwatch.loops.card import CardKeeper
+
+    if options.flag("--kanban-new"):
+        if options.text("--kanban-task"):
+            raise UsageError("--kanban-new makes a card, --kanban-task names one; give one of them")
+        about = "Dogwatch keeps the list of agent sessions true. Comment `stop` to end it."
+        card = kanban.create(TITLE, about, key=f"dogwatch reconcile {os.uname().nodename}:{os.path.realpath(path)}")
+        print(f"dogwatch: the card is {card.task}", file=sys.stderr)
+    else:
+        card = kanban.Card(task)
+        card.status()  # a card that is not there is said at once
+    return CardKeeper(card, now=time.monotonic())
+
+
+def _subscription(reconciler: Reconciler) -> Subscription:
+    from dogwatch.loops import publishing
+    from dogwatch.loops.subscription import Subscription
+
+    return Subscription(publishing.broker_of(places.project(reconciler.workspace)), reconciler.path, _fallback())
+
+
+def _fallback() -> float:
+    given = os.environ.get("RECONCILE_POLL_INTERVAL")
+    if not given:
+        return FALLBACK
+    try:
+        found = durations.parse(given)
+    except UsageError as error:
+        raise UsageError(f"RECONCILE_POLL_INTERVAL: {error}") from None
+    if not found:
+        raise UsageError("RECONCILE_POLL_INTERVAL must be above 0")
+    return found
+
+
+# Saying it ---------------------------------------------------------------------------------------------------------
+
+
+def _as_json(options: Options) -> bool:
+    return options.flag("--emit-diff") or options.flag("--json")
+
+
+def as_json(passed: Passed) -> str:
+    drifts = [
+        {
+            "class": drift.kind, "session": drift.session, "message": drift_notices.said(drift, applied=applied),
+            "before": drift.before, "after": drift.after, "applied": applied,
+        }
+        for drift, applied in passed.new
+    ]  # fmt: skip
+    found = {"schema": SCHEMA, "at": iso(time.time()), "checked": passed.checked, "drifts": drifts}
+    return json.dumps({**found, "standing": passed.standing, "troubles": passed.troubles}, default=str)
+
+
+def _line(drift: Drift, *, applied: bool) -> str:
+    kind = f"{drift.kind:<9}"
+    shown = f"\033[{'32' if applied else '33'}m{kind}\033[0m" if say.colours_wanted(1) else kind
+    return f"{shown} {drift_notices.said(drift, applied=applied)}"
+
+
+def _show(passed: Passed, reconciler: Reconciler) -> None:
+    for drift, applied in passed.new:
+        print(_line(drift, applied=applied))
+    again = passed.standing - len(passed.new)
+    rows = f"{passed.checked} session{'' if passed.checked == 1 else 's'} in {reconciler.path}"
+    if passed.new and reconciler.dry:
+        print(f"dogwatch: {rows}; nothing was written (--dry-run)", file=sys.stderr)
+    elif passed.standing == 0 and not passed.troubles:
+        print(f"dogwatch: {rows}: no drift", file=sys.stderr)
+    elif again > 0:
+        known = f"{again} drift{'' if again == 1 else 's'} stand{'s' if again == 1 else ''} as told before"
+        print(f"dogwatch: {rows}: {known}; --dry-run shows all", file=sys.stderr)

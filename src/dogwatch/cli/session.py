@@ -1,0 +1,158 @@
+"""`dogwatch session`: the list of agent sessions, for its owner: begin, end and bring back what stands in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from dogwatch.cli import say, settings
+from dogwatch.cli.options import Options
+from dogwatch.formats.events import printable
+from dogwatch.hands.panes import server_of
+from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.loops import reconcile
+from dogwatch.loops.look import Looker
+from dogwatch.loops.registered import Listed, UnlistedError
+from dogwatch.model.errors import FormatError, RefusedError, UsageError
+from dogwatch.model.registry import Drift, Row
+from dogwatch.store import places, registry
+
+SCHEMA = 1
+EVERYWHERE = ("--registry", "--dir", "--json")
+TAKES = {
+    "create": ("--agent", "--cwd", "--prompt", "--prompt-file", "--model", "--verify", "--socket"),
+    "resume": ("--prompt", "--prompt-file", "--socket"),
+    "stop": ("--capture-id", "--reason", "--graceful", "--purge-conversation", "--yes", "--socket"),
+    "status": ("--socket",),
+    "list": (),
+    "delegate": ("--prompt", "--prompt-file", "--verify", "--timeout", "--socket"),
+    "restore": ("--dry-run", "--socket"),
+}
+COLOURS = {"running": "36", "stopped": "2", "terminated": "31", "archived": "2"}
+UNKNOWN = EXIT_CODES["unknown"]
+
+
+def main(options: Options) -> int:
+    what = options.names[0] if options.names else ""
+    if what not in TAKES:
+        raise UsageError(f"session takes one of {', '.join(TAKES)}{f', not {what!r}' if what else ''}")
+    for flag in options.values:
+        if flag not in (*EVERYWHERE, *TAKES[what]):
+            raise UsageError(f"session {what} has no option {flag}")
+    if options.command is not None and what != "create":
+        raise UsageError(f"session {what} takes no arguments for an agent")
+    inner = Options(f"session {what}")
+    inner.values, inner.names, inner.command = options.values, options.names[1:], options.command
+    try:
+        return _done(what, inner)
+    except UnlistedError as error:
+        print(f"dogwatch: {error}", file=sys.stderr)
+        return EXIT_CODES["not_found"]
+
+
+def _done(what: str, options: Options) -> int:
+    match what:
+        case "list" | "status":
+            return _shown(options, look=what == "status")
+        case "create" | "resume" | "restore":
+            from dogwatch.cli import session_begin
+
+            return int(getattr(session_begin, what)(options))
+        case "stop":
+            from dogwatch.cli import session_stop
+
+            return session_stop.stop(options)
+        case _:
+            from dogwatch.cli import session_delegate
+
+            return session_delegate.delegate(options)
+
+
+# What all of them need ----------------------------------------------------------------------------------------------
+
+
+def listed(options: Options, path: str = "") -> Listed:
+    """The list that is meant; sessions of ours have their records where its workspace has them."""
+    path = path or registry.find(options.text("--registry"), os.getcwd())
+    directory = places.directory(options.text("--dir"), registry.workspace(path))
+    return Listed(path, Looker(directory, settings.lazily(options)), server_of(options.text("--socket")))
+
+
+def one_name(options: Options) -> str:
+    if len(options.names) != 1:
+        raise UsageError(f"{options.verb} needs the NAME of one session; `dogwatch session list` lists them")
+    return options.names[0]
+
+
+def show(row: Row, said: str, *, json: bool, **more: object) -> None:
+    """What was done to a row."""
+    print(as_json(row, **more) if json else f"{printable(row.name)}: {said}", flush=True)
+
+
+def as_json(row: Row, **more: object) -> str:
+    found = {
+        "schema": SCHEMA, "name": row.name, "status": row.status, "agent": row.agent or None,
+        "pane": row.pane.id or None, "pid": row.pane.pid or None, "cwd": row.pane.cwd or None,
+        "socket": row.server[1] if row.server else None, "conversation": row.conversation or None,
+        "resumable": row.resumable, "last_visible_status": row.seen_status or None, **more,
+    }  # fmt: skip
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+
+
+# The table ----------------------------------------------------------------------------------------------------------
+
+
+def _shown(options: Options, *, look: bool) -> int:
+    if len(options.names) > (1 if look else 0):
+        raise UsageError(f"{options.verb} takes {'one NAME at most' if look else 'no names'}")
+    path = registry.find(options.text("--registry"), os.getcwd())
+    wanted = options.names[0] if options.names else ""
+    drifts: tuple[Drift, ...] = ()
+    trouble = ""
+    if look:
+        found, drifts, trouble = reconcile.look(path, server_of(options.text("--socket")))
+    else:
+        found = registry.RegistryFile(path).read()
+    rows = [row for row in found.rows if wanted in ("", row.name)]
+    if wanted and not rows:
+        raise UnlistedError(f"there is no session {wanted} in {path}; `dogwatch session list` lists them")
+    if options.flag("--json"):
+        _as_lines(rows, drifts if look else None)
+    else:
+        _as_table(rows, [drift for drift in drifts if wanted in ("", drift.session)] if look else None)
+    if trouble:
+        print(f"dogwatch: {trouble}; what is there cannot be told of all", file=sys.stderr)
+    return UNKNOWN if trouble else 0
+
+
+def _as_lines(rows: list[Row], drifts: tuple[Drift, ...] | None) -> None:
+    for row in rows:
+        more = {} if drifts is None else {"drift": [_told(drift) for drift in drifts if drift.session == row.name]}
+        print(as_json(row, **more))
+
+
+def _told(drift: Drift) -> dict[str, object]:
+    return {"class": drift.kind, "message": drift.message}
+
+
+def _as_table(rows: list[Row], drifts: list[Drift] | None) -> None:
+    titles = ["NAME", "STATUS", "AGENT", "PANE", "ID", *([] if drifts is None else ["DRIFT"])]
+    lines = [titles]
+    for row in rows:
+        kinds = dict.fromkeys(drift.kind for drift in drifts or () if drift.session == row.name)
+        cells = [row.name, row.status, row.agent, row.pane.id or str(row.pane.pid or ""), row.conversation]
+        lines.append([printable(cell) or "-" for cell in cells] + ([] if drifts is None else [",".join(kinds) or "-"]))
+    widths = [max(len(line[at]) for line in lines) for at in range(len(titles))]
+    for number, line in enumerate(lines):
+        cells = [f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)]
+        if number and say.colours_wanted(1):
+            cells[1] = f"\033[{COLOURS[line[1]]}m{cells[1]}\033[0m"
+        print("  ".join(cells).rstrip())
+    for drift in drifts or ():
+        print(f"{drift.kind}: {printable(drift.message)}")
+
+
+def refused(error: RefusedError | FormatError) -> int:
+    print(f"dogwatch: {error}", file=sys.stderr)
+    return UNKNOWN

@@ -1,0 +1,207 @@
+"""`dogwatch session create`, `resume` and `restore`: sessions that begin, or begin again, and their rows."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+
+from dogwatch.cli import session as face
+from dogwatch.cli import spawn
+from dogwatch.cli.options import Options
+from dogwatch.cli.run import CANNOT, REFUSED
+from dogwatch.formats.events import printable
+from dogwatch.hands.panes import PaneHand, session_name
+from dogwatch.hands.spawn import Job
+from dogwatch.judge.drift import iso
+from dogwatch.loops import bringing_back, registered, spawning
+from dogwatch.loops.registered import Listed, Standing
+from dogwatch.loops.sessions import Session
+from dogwatch.model.errors import DogwatchError, RefusedError, UsageError
+from dogwatch.model.policy import PATIENT
+from dogwatch.model.registry import RUNNING, Row
+from dogwatch.model.verdict import Verdict
+from dogwatch.store import places, registry
+
+NEW = "dogwatch-sessions.yaml"
+HERMES = ".hermes"
+FAILED = 1
+
+
+def create(options: Options) -> int:
+    wish, prompt = spawn.wish_of(options), spawn.prompt_of(options)
+    if session_name(wish.name) != wish.name:
+        raise UsageError(f"tmux would call it {session_name(wish.name)!r}: use letters, digits and _ + @ - alone")
+    listed = face.listed(options, _path(options))
+    rows = registered.named(listed.file.read(), wish.name) if os.path.exists(listed.path) else []
+    if any(row.status == RUNNING for row in rows):
+        raise RefusedError(
+            f"{wish.name} stands in {listed.path} as running; `dogwatch session resume {wish.name}` brings it back if "
+            f"it has ended, `dogwatch session stop {wish.name}` ends it"
+        )
+    try:
+        job = spawning.new(listed.looker, wish)
+    except RefusedError as error:
+        print(f"dogwatch: {error}", file=sys.stderr)
+        return REFUSED
+    session = Session(listed.looker, job.name, PATIENT)
+    try:
+        verdict = session.look().verdict
+        if code := _closed(job, verdict):
+            return code
+        row = _put(listed, session, options.text("--socket"))
+        _tell_of(rows, row)
+        code = spawn.given(session, prompt) if prompt else 0
+        session.look()
+        row = _learned(listed, row, session)
+        row = listed.seen(row)
+    finally:
+        session.close()
+        listed.close()
+    print(face.as_json(row, registry=listed.path) if options.flag("--json") else row.name, flush=True)
+    return code
+
+
+def resume(options: Options) -> int:
+    name, prompt, listed = face.one_name(options), spawn.prompt_of(options), face.listed(options)
+    try:
+        standing = listed.look(listed.row(name))
+        if bringing_back.goes_on(standing):
+            row, said, code = _noted(listed, standing), "it goes on, and stands in the list as running again", 0
+            if prompt:
+                raise RefusedError(f"{row.name} {said}; `dogwatch session delegate {row.name}` gives it a task")
+        else:
+            row, said, code = _resumed(listed, standing, prompt)
+    finally:
+        listed.close()
+    face.show(row, said, json=options.flag("--json"))
+    return code
+
+
+def restore(options: Options) -> int:
+    """0 when all are back, 1 when some are not."""
+    if options.names:
+        raise UsageError("session restore takes no names; `dogwatch session resume NAME` brings one back")
+    listed = face.listed(options)
+    try:
+        rows = _last([row for row in listed.file.read().rows if row.is_on(listed.host)])
+        looks = [listed.look(row) for row in rows]
+        wanted = [standing for standing in looks if registered.is_restorable(standing.row, standing)]
+        done = [_restored(options, listed, standing) for standing in wanted]
+    finally:
+        listed.close()
+    if not wanted:
+        print("dogwatch: nothing is to be restored: no session ended that nobody meant to end", file=sys.stderr)
+    return 0 if all(done) else FAILED
+
+
+def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
+    """Whether it is back, or could be; whatever becomes of it, the others have their turn."""
+    row, json = standing.row, options.flag("--json")
+    try:
+        bringing_back.refuse(listed, standing)
+        command = shlex.join(bringing_back.command(listed, standing))
+        if options.flag("--dry-run"):
+            said, outcome = f"would be resumed: {command} (in {bringing_back.cwd_of(standing)})", "planned"
+        else:
+            (row, said, _), outcome = _resumed(listed, standing, ""), "resumed"
+    except (DogwatchError, OSError) as error:
+        if json:
+            face.show(row, "", json=True, outcome="failed", reason=str(error))
+        print(f"dogwatch: {printable(row.name)} is not resumed: {error}", file=sys.stderr)
+        return False
+    face.show(row, said, json=json, outcome=outcome, command=command)
+    return True
+
+
+# One session --------------------------------------------------------------------------------------------------------
+
+
+def _resumed(listed: Listed, standing: Standing, prompt: str) -> tuple[Row, str, int]:
+    row = standing.row
+    job = bringing_back.bring_back(listed, standing)
+    session = Session(listed.looker, job.name, PATIENT)
+    try:
+        verdict = bringing_back.settled(session)
+        if verdict.final:
+            _closed(job, verdict, always=True)
+            raise RefusedError(f"{row.name} was started, and ended at once: {verdict.reason}")
+        record = session.look().facts.record
+        if record is None:
+            raise RefusedError(f"{row.name} was started, but its record is gone; `dogwatch ls` tells what there is")
+        row = listed.begun(row, record)
+        code = spawn.given(session, prompt) if prompt else 0
+        row = listed.seen(row)
+    finally:
+        session.close()
+    return row, f"resumed with conversation {row.conversation}", code
+
+
+def _noted(listed: Listed, standing: Standing) -> Row:
+    """It never ended: its row says again that it runs, and where."""
+    pane = standing.agent
+    assert pane is not None
+    return listed.again(standing.row, pane)
+
+
+def _put(listed: Listed, session: Session, socket: str | None) -> Row:
+    record = session.facts().record
+    assert record is not None
+    try:
+        values = registered.new_row(record, session.conversation, iso(time.time()), socket)
+        return listed.put(record.name, values)
+    except (DogwatchError, OSError) as error:
+        raise RefusedError(
+            f"{record.name} runs, but could not be put into the list: {error}; `dogwatch stop {record.name}` ends it"
+        ) from error
+
+
+def _learned(listed: Listed, row: Row, session: Session) -> Row:
+    """The id, where it is known only now."""
+    talk = session.conversation
+    return listed.write(row, {f"{row.agent}_session_id_own": talk}) if talk and talk != row.conversation else row
+
+
+def _closed(job: Job, verdict: Verdict, *, always: bool = False) -> int:
+    """Close the pane of an agent that could not be started, and give the exit code for that; 0 where it was."""
+    if not always and not verdict.reason.startswith(CANNOT):
+        return 0
+    assert job.pane is not None
+    PaneHand(job.pane.server).close(job.pane)
+    if not always:
+        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+    return verdict.exit_code or REFUSED
+
+
+def _tell_of(before: list[Row], now: Row) -> None:
+    """A row that began anew no longer names the conversation that it had."""
+    if before and before[-1].conversation and before[-1].conversation != now.conversation:
+        print(
+            f"dogwatch: {now.name} had conversation {before[-1].conversation}, which is no longer in the list",
+            file=sys.stderr,
+        )
+
+
+# The list -----------------------------------------------------------------------------------------------------------
+
+
+def _path(options: Options) -> str:
+    """Where the list is, or is to be."""
+    given = options.text("--registry")
+    if given is not None:
+        return os.path.abspath(given)
+    try:
+        return registry.find(None, os.getcwd())
+    except RefusedError:
+        root = places.project(os.environ.get("WORKSPACE_ROOT") or os.getcwd())
+        return f"{root}/{HERMES}/agent-sessions.yaml" if os.path.isdir(f"{root}/{HERMES}") else f"{root}/{NEW}"
+
+
+def _last(rows: list[Row]) -> list[Row]:
+    """Of rows with one name, the one that is meant."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        if row.name not in found or found[row.name].status != RUNNING or row.status == RUNNING:
+            found[row.name] = row
+    return list(found.values())

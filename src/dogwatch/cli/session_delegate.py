@@ -1,0 +1,59 @@
+"""`dogwatch session delegate`: a task for a session that runs, and one answer: what became of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from dogwatch.cli import say, settings
+from dogwatch.cli import session as face
+from dogwatch.cli.options import Options
+from dogwatch.cli.run import INTERRUPTED
+from dogwatch.cli.send import Signals
+from dogwatch.cli.spawn import prompt_of
+from dogwatch.formats import verifiers
+from dogwatch.judge.consequences import exit_code
+from dogwatch.judge.monitoring import DEADLINE
+from dogwatch.loops import delegating
+from dogwatch.loops.delegating import Errand
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.registry import RUNNING
+from dogwatch.model.verdict import Verdict
+
+
+def delegate(options: Options) -> int:
+    name, errand = face.one_name(options), _errand(options)
+    listed, policy = face.listed(options), settings.policy(options)
+    began = time.monotonic()
+    try:
+        row = listed.row(name)
+        if row.status != RUNNING:
+            raise RefusedError(f"{row.name} is {row.status}; `dogwatch session resume {row.name}` brings it back")
+        standing = listed.look(row)
+        subject = delegating.subject_of(listed, standing, policy)
+        asked = Signals()
+        with asked:
+            verdict = delegating.delegate(subject, errand, _progress, asked.heard)
+        code = INTERRUPTED if asked.heard() else exit_code(verdict.state)
+        delegating.note(listed, standing, verdict, code, time.monotonic() - began)
+        listed.seen(row)
+    finally:
+        listed.close()
+    say.show(verdict, json=options.flag("--json"))
+    return code
+
+
+def _errand(options: Options) -> Errand:
+    prompt = prompt_of(options)
+    if not prompt.strip():
+        raise UsageError("session delegate needs --prompt or --prompt-file: what is it to do?")
+    given, timeout = options.text("--verify") or "", options.seconds("--timeout")
+    if given:
+        verifiers.parse(given)
+    if timeout is not None and timeout <= 0:
+        raise UsageError("--timeout must be above 0")
+    return Errand(prompt, given, DEADLINE if timeout is None else timeout)
+
+
+def _progress(verdict: Verdict) -> None:
+    print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr, flush=True)

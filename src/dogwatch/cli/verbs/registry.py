@@ -1,0 +1,37 @@
+"""Verbs about the list of sessions that people keep."""
+
+VERBS: dict[str, dict[str, object]] = {
+    "reconcile": {
+        "says": "compare the list of agent sessions with tmux and the agents' files, and make it true again",
+        "takes": "[OPTIONS]",
+        "options": (
+            ("--once", "", "one pass (as without --watch, --subscribe and a card)"),
+            ("--emit-diff", "", "print what is new as one JSON object"),
+            ("--dry-run", "", "show everything that differs, and write nothing"),
+            ("--watch", "", "stay; look when a file or a process stirs, else every --interval"),
+            ("--interval", "T", "for --watch (default 30s; 60s from five sessions on)"),
+            ("--subscribe", "", "stay; look at once when the MQTT broker of [mqtt] tells of a session"),
+            ("--timeout", "T", "for what stays: end after this long (default 0: never)"),
+            ("--idle-timeout", "T", "end after this long without news (default 600 with --subscribe; 0: never)"),
+            ("--registry", "F", "the list (default: .hermes/agent-sessions.yaml or dogwatch-sessions.yaml above here)"),
+            ("--socket", "S", "tmux server of rows that name none: a name as for `tmux -L`, or a path"),
+            ("--prune", "", "take out rows that ended longer ago than `keep` of [registry] (30 days)"),
+            ("--kanban-task", "ID", "keep a Hermes card: comments, heartbeat, `stop` (default: $HERMES_KANBAN_TASK)"),
+            ("--kanban-new", "", "the same with a new card"),
+            ("--json", "", "the same as --emit-diff"),
+        ),
+        "more": (
+            "A: running in the list, but tmux has no such session: terminated. B: a session named like ours that is\n"
+            "not in the list: registered. C: the id of its conversation has appeared: noted. D: the file of its\n"
+            "conversation is gone: told only. Besides: duplicate, moved, exited, alive, elsewhere, shared, other,\n"
+            "old (docs/reconcile.md). Each is told once until it changes. Nothing is ended while a server cannot be\n"
+            "asked or a process lives, and no session is started, stopped or typed to. Exit code: 0, with or without\n"
+            "drifts; 12 when tmux or the list could not be read; 2 usage; 130 Ctrl-C."
+        ),
+        "examples": (
+            "dogwatch reconcile --dry-run",
+            "dogwatch reconcile --once --emit-diff | jq .drifts",
+            "dogwatch reconcile --subscribe --idle-timeout 300 --timeout 3600",
+        ),
+    },
+}

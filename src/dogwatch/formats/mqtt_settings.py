@@ -1,0 +1,55 @@
+"""The `[mqtt]` table of a settings file. Passwords do not stand in there: such files are shared, and shown."""
+
+from __future__ import annotations
+
+from dogwatch.formats import mqtt
+from dogwatch.formats.toml_file import Table, TomlFile
+from dogwatch.model.errors import FormatError
+from dogwatch.model.settings import MqttSettings
+
+AT = ("mqtt",)
+TEXTS = ("username", "password_env", "password_file", "ca", "cert", "key", "prefix", "client_id")
+KEYS = ("url", *TEXTS)
+LONGEST = 200
+
+
+def read(file: TomlFile, table: Table) -> MqttSettings:
+    """FormatError names the line."""
+    if "password" in table:
+        raise file.wrong(
+            "a password does not belong in a settings file; name the file (password_file) or the variable "
+            "(password_env) that holds it", AT, "password",
+        )  # fmt: skip
+    file.known(table, AT, KEYS)
+    url = file.string(table, "url", AT)
+    try:
+        host, port, tls = mqtt.address(url)
+    except (FormatError, ValueError) as error:
+        raise file.wrong(f"url: {error}", AT, "url") from None
+    texts = {key: _text(file, table, key) for key in TEXTS if key in table}
+    if len({"password_env", "password_file"} & texts.keys()) > 1:
+        raise file.wrong("password_env and password_file are two places; keep one", AT, "password_file")
+    if "key" in texts and "cert" not in texts:
+        raise file.wrong("key goes with cert", AT, "key")
+    if not tls and (odd := [key for key in ("ca", "cert") if key in texts]):
+        raise file.wrong(f"{odd[0]} means nothing without TLS; write url with mqtts://", AT, odd[0])
+    if prefix := _odd_prefix(texts.get("prefix", "dogwatch")):
+        raise file.wrong(f"prefix {prefix}", AT, "prefix")
+    found = MqttSettings(host, port, tls, source=f"{file.path}:{file.line((*AT, 'url'))}")
+    return found._replace(**texts)  # type: ignore[arg-type]  # all of TEXTS are
+
+
+def _text(file: TomlFile, table: Table, key: str) -> str:
+    value = file.string(table, key, AT)
+    if not value.strip() or not value.isprintable() or len(value) > LONGEST * 20:
+        raise file.wrong(f"{key} must hold plain text", AT, key)
+    return value
+
+
+def _odd_prefix(prefix: str) -> str:
+    """What is wrong with it: it becomes the beginning of every topic."""
+    if any(c in "+#$" for c in prefix) or "" in prefix.split("/"):
+        return "is a word, or several with / between them; it holds no + # $"
+    if f"/{mqtt.VERSION}/" in f"/{prefix}/":
+        return f"must not hold {mqtt.VERSION}, which follows it in every topic"
+    return f"is longer than {LONGEST} characters" if len(prefix) > LONGEST else ""

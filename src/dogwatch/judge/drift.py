@@ -1,0 +1,217 @@
+"""List and world → plan. Pure, and idempotent: once a plan is carried out, the same world gives no change any more.
+
+Only a row that says `running` is ever ended, and only when its server has answered twice that there is no such session
+and no process of it lives. What somebody meant (`stopped`, `terminated`, `archived`) is never rewritten. What cannot be
+seen is no drift. Whatever is not sure is told and not changed.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+
+from dogwatch.judge import rows as single
+from dogwatch.judge.rows import Case, World
+from dogwatch.model.registry import (
+    AUTO_REGISTERED,
+    ENDED,
+    LIVES,
+    RUNNING,
+    Add,
+    Drift,
+    Found,
+    Memory,
+    Plan,
+    Registry,
+    Remove,
+    Row,
+    Rules,
+    Set,
+    Sight,
+    keys_of,
+)
+
+SECOND_LOOK = 1.0
+"""Seconds between two looks of which both must have missed something."""
+LINGERS = 5.0
+"""Seconds that a session may go on after its row says that it has ended."""
+
+
+def plan(
+    registry: Registry, sight: Sight, before: Memory, rules: Rules, *, now: float, wall: float
+) -> tuple[Plan, Memory]:
+    """What is to be changed and told, and what to remember for the next look (``now``: monotonic)."""
+    return _Planner(registry, sight, before, rules, now, wall).plan()
+
+
+class _Planner:
+    def __init__(self, registry: Registry, sight: Sight, before: Memory, rules: Rules, now: float, wall: float) -> None:
+        self.rows, self.sight, self.before, self.rules = registry.rows, sight, before, rules
+        self.now, self.wall = now, wall
+        self.missed: dict[str, float] = {}
+        self.waits: list[float] = []
+        self.drifts: list[Drift] = []
+        self.names = {row.name for row in self.rows}
+        self.world = World(sight)
+        self.taken = {(row.agent, row.conversation) for row in self.rows if row.conversation}
+
+    def plan(self) -> tuple[Plan, Memory]:
+        refresh, turns = [], dict[str, str]()
+        for row, key in zip(self.rows, keys_of(self.rows), strict=True):
+            if not row.is_on(self.rules.host):
+                continue  # what its own machine tells of it arrives as an event
+            case = self.world.case(row)
+            self.drifts += [drift for drift in self.of_row(row, key, case) if self.may(drift)]
+            if case.pane is not None and case.pane.turn and row.status == RUNNING:
+                turns[key] = case.pane.turn
+                if self.before.turns.get(key, case.pane.turn) != case.pane.turn and not self.rules.fresh.get(row.name):
+                    refresh.append(Set(row.at, {"last_visible_status": case.pane.turn}))
+            elif key in self.before.turns:
+                turns[key] = self.before.turns[key]
+        self.drifts += self.duplicates()
+        self.drifts += self.shared()
+        self.drifts += [drift for drift in self.unknown() if self.may(drift)]
+        found = Plan(tuple(self.drifts), tuple(refresh), min(self.waits, default=None))
+        return found, Memory(self.missed, turns)
+
+    # One row
+
+    def of_row(self, row: Row, key: str, case: Case) -> list[Drift]:
+        found = []
+        if row.status in ENDED:
+            if case.pane is not None and not case.pane.dead and self.lingers(row, key):
+                found.append(single.alive(row, case.pane))
+            if row.since is not None and self.wall - row.since > self.rules.keep_s and case.pane is None:
+                found.append(self.old(row))
+        elif case.pane is None:
+            found += self.absent(row, key, case)
+        else:
+            found += self.present(row, key, case.pane)
+        if self.sight.artifacts.get(row.at) == "gone" and single.is_wanted(row) and not self.is_open(row):
+            found.append(single.gone_artifact(row))
+        return found
+
+    def absent(self, row: Row, key: str, case: Case) -> list[Drift]:
+        """Running, and no pane for it where it should be."""
+        if case.trouble:
+            return []
+        if case.moved is not None:
+            return [single.renamed(row, case.moved)]
+        if case.lives:
+            return [single.elsewhere(row)]
+        return [single.terminated(row, iso(self.wall))] if self.twice("A", key) else []
+
+    def present(self, row: Row, key: str, pane: Found) -> list[Drift]:
+        found = []
+        if single.has_exited(row, pane):
+            if self.twice("exited", key):
+                found.append(single.exited(row, pane))
+        elif self.sight.processes.get(row.at) != LIVES and single.is_another(row, pane):
+            found.append(single.moved(row, pane, self.rules.boot))
+        talk = self.sight.appeared.get(row.at, "")
+        if not row.conversation and talk and row.agent and (row.agent, talk) not in self.taken:
+            self.taken.add((row.agent, talk))
+            found.append(single.materialized(row, talk))
+        if row.conversation and pane.conversation and pane.agent == row.agent and pane.conversation != row.conversation:
+            found.append(single.other_conversation(row, pane))
+        return found
+
+    def old(self, row: Row) -> Drift:
+        days = int((self.wall - (row.since or 0.0)) // 86400)
+        if not self.rules.prune:
+            what = f"{row.name}: {row.status} for {days} days; `dogwatch reconcile --prune` takes it out"
+            return Drift("old", row.name, what, {"status": row.status})
+        what = f"{row.name}: {row.status} for {days} days."
+        return Drift("old", row.name, what, {"status": row.status}, {"status": None}, Remove(row.at), "Taken out.")
+
+    def is_open(self, row: Row) -> bool:
+        """Whether an agent has the conversation at this moment: it may not have written anything of it yet."""
+        return (row.agent, row.conversation) in self.world.open
+
+    # Several rows, and none
+
+    def duplicates(self) -> list[Drift]:
+        several: dict[tuple[object, ...], list[Row]] = {}
+        for row in self.rows:
+            if row.status == RUNNING:
+                several.setdefault((row.name, row.server), []).append(row)
+                if row.pane.id and row.pane.pid:
+                    several.setdefault((row.pane.id, row.pane.pid, row.server), []).append(row)
+        found = {tuple(row.at for row in group): group for group in several.values() if len(group) > 1}
+        return [single.duplicate(group) for group in found.values()]
+
+    def shared(self) -> list[Drift]:
+        """One conversation in two panes: two agents that write to it spoil it."""
+        several: dict[tuple[str, str], dict[tuple[object, ...], Found]] = {}
+        for pane in self.sight.panes:
+            if pane.conversation and pane.agent and not pane.dead:
+                several.setdefault((pane.agent, pane.conversation), {})[pane.server, pane.id] = pane
+        return [single.shared(talk, [*panes.values()]) for (_, talk), panes in several.items() if len(panes) > 1]
+
+    def unknown(self) -> list[Drift]:
+        """Sessions that bear one of our names and are in no row: each once, by its pane with an agent."""
+        found: dict[tuple[object, ...], Found] = {}
+        for pane in self.sight.panes:
+            if pane.session in self.names or pane.dead or pane.cwd not in self.rules.homes:
+                continue
+            if any(fnmatchcase(pane.session, pattern) for pattern in self.rules.naming):
+                known = found.get((pane.server, pane.session))
+                if known is None or (pane.agent and not known.agent):
+                    found[pane.server, pane.session] = pane
+        once = {pane.session: pane for pane in reversed(found.values())}  # two servers may have one of that name
+        return [self.registered(pane) for pane in reversed(once.values()) if not self.is_moved(pane)]
+
+    def is_moved(self, pane: Found) -> bool:
+        """Whether it is the pane of a row under another name: that row tells of it."""
+        return any(
+            row.status == RUNNING and single.is_same(row, pane) and row.name not in self.world.sessions
+            for row in self.rows
+        )
+
+    def registered(self, pane: Found) -> Drift:
+        agent = pane.agent or single.agent_in(pane.session)
+        talk = pane.conversation if (agent, pane.conversation) not in self.taken else ""
+        values: dict[str, object] = {
+            "status": RUNNING, "agent": agent, "created_at": iso(self.wall),
+            "pane": single.pane_fields(pane, self.rules.boot), "last_visible_status": AUTO_REGISTERED,
+        }  # fmt: skip
+        if pane.server:
+            values["tmux_socket"] = pane.server[1]
+        if agent:
+            values[f"{agent}_session_id_own"] = talk or None
+        if talk:
+            self.taken.add((agent, talk))
+        what = f"{pane.session}: tmux found but not in the list."
+        return Drift("B", pane.session, what, {}, values, Add(pane.session, values), "Auto-registered.")
+
+    # Time
+
+    def twice(self, kind: str, key: str) -> bool:
+        """Whether an earlier look has missed the same, long enough ago."""
+        mark = f"{kind}:{key}"
+        since = self.missed[mark] = min(self.before.missed.get(mark, self.now), self.now)
+        return self.passed(since + SECOND_LOOK)
+
+    def lingers(self, row: Row, key: str) -> bool:
+        mark = f"alive:{key}"
+        since = self.missed[mark] = min(self.before.missed.get(mark, self.now), self.now)
+        told = LINGERS if row.since is None else LINGERS - (self.wall - row.since)
+        return self.passed(since + min(max(told, 0.0), LINGERS))
+
+    def passed(self, moment: float) -> bool:
+        if self.now >= moment:
+            return True
+        self.waits.append(moment - self.now)
+        return False
+
+    def may(self, drift: Drift) -> bool:
+        """Whether it is time to change this: what a person has just done is left alone for a while."""
+        left = self.rules.fresh.get(drift.session, 0.0)
+        if drift.change is None or left <= 0:
+            return True
+        self.waits.append(left)
+        return False
+
+
+def iso(wall: float) -> str:
+    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

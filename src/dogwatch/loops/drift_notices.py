@@ -1,0 +1,71 @@
+"""A drift that is new is remembered in the journal, and told to those who want to hear of drifts."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+
+from dogwatch.formats import events, notices
+from dogwatch.formats.reported import digest, mark
+from dogwatch.hands import spawn, tell
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.notices import DRIFT, Notice
+from dogwatch.model.registry import Drift
+from dogwatch.store import channels, journal, outbox, places
+from dogwatch.store.journal import Journal
+
+
+def said(drift: Drift, *, applied: bool) -> str:
+    """A drift in one line: what was found, and what was done about it."""
+    return f"{drift.message} {drift.deed}" if applied else drift.message
+
+
+def remember(path: str, project: str, new: tuple[tuple[Drift, bool], ...]) -> None:
+    """Note new drifts and tell of them. If that fails it is a warning: they are true all the same."""
+    directory = places.directory(start=project)
+    try:
+        _note(directory, path, new)
+        _tell(directory, project, new)
+    except (OSError, RefusedError) as error:
+        journal.warn(f"new drifts were not noted: {error}")
+
+
+def _note(directory: str, path: str, new: tuple[tuple[Drift, bool], ...]) -> None:
+    if journal.not_kept(directory):
+        return
+    places.prepare(directory)
+    with contextlib.closing(Journal(directory)) as book:
+        book.take_in()
+        book.add(*[
+            events.noted("", time.time(), drift.session, DRIFT, {
+                "class": drift.kind, "reason": said(drift, applied=applied), "before": drift.before,
+                "after": drift.after, "applied": applied, "registry": path,
+            })
+            for drift, applied in new
+        ])  # fmt: skip
+
+
+def _tell(directory: str, project: str, new: tuple[tuple[Drift, bool], ...]) -> None:
+    wanting = [channel for channel in channels.of(project)[0] if DRIFT in channel.on]
+    if not wanting:
+        return
+    outbox.prepare(directory)
+    for channel in wanting:
+        for drift, applied in new:
+            outbox.file(directory, _notice(drift, said(drift, applied=applied), channels.id_of(channel), project))
+    tell.start(spawn.teller_command(directory))
+
+
+def _notice(drift: Drift, text: str, channel: str, project: str) -> Notice:
+    name = hashlib.sha256(
+        f"{mark(drift)}\0{digest(drift)}\0{channel}\0{time.time_ns()}".encode("utf-8", "surrogatepass")
+    )
+    fields = {
+        "text": text, "name": drift.session, "state": DRIFT, "reason": text, "agent": "", "pane": "",
+        "next": "proceed" if drift.change else "investigate",
+    }  # fmt: skip
+    return Notice(
+        id=name.hexdigest()[:20], name=drift.session, run="", channel=channel, project=project, filed=time.time(),
+        fields={key: notices.plain(value) for key, value in fields.items()},
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""The MQTT broker of a project, by its settings files and the environment, and the password for it.
+
+A project's `[mqtt]` stands for the whole of the user's: else a password meant for one broker could go to another.
+"""
+
+from __future__ import annotations
+
+import os
+
+from dogwatch.lean import KIND, REGULAR
+from dogwatch.model.errors import FormatError, RefusedError
+from dogwatch.model.settings import MqttSettings
+from dogwatch.store import settings
+
+URL, USERNAME = "DOGWATCH_MQTT_URL", "DOGWATCH_MQTT_USERNAME"
+PASSWORD, PASSWORD_FILE = "DOGWATCH_MQTT_PASSWORD", "DOGWATCH_MQTT_PASSWORD_FILE"
+LONGEST = 4096
+
+
+def of(project: str) -> MqttSettings | None:
+    """The broker of a project, without its password; None where there is none. FormatError says what is wrong."""
+    user, own = settings.given(settings.user_file()), settings.given(settings.project_file(project))
+    found = (own or {}).get("mqtt") or (user or {}).get("mqtt")
+    return with_environment(found)  # type: ignore[arg-type]
+
+
+def named(project: str) -> bool:
+    """Whether a broker is named at all. A file that cannot be read names none; others tell that."""
+    try:
+        return of(project) is not None
+    except FormatError:
+        return URL in os.environ
+
+
+def with_environment(found: MqttSettings | None) -> MqttSettings | None:
+    """The same with the variables on top. FormatError names the variable that is wrong."""
+    if url := os.environ.get(URL):
+        from dogwatch.formats import mqtt  # noqa: PLC0415  # few have a broker
+
+        try:
+            host, port, tls = mqtt.address(url)
+        except (FormatError, ValueError) as error:
+            raise FormatError(f"{URL}: {error}") from None
+        found = (found or MqttSettings(host, port, source=URL))._replace(host=host, port=port, tls=tls)
+    if found is None:
+        return None
+    if name := os.environ.get(USERNAME):
+        found = found._replace(username=name)
+    if os.environ.get(PASSWORD):
+        found = found._replace(password_env=PASSWORD, password_file="")
+    elif file := os.environ.get(PASSWORD_FILE):
+        found = found._replace(password_env="", password_file=os.path.abspath(file))
+    return found
+
+
+def barred(where: MqttSettings) -> str:
+    """Why it may not be used: its table is a project's, and not trusted. Empty if it may."""
+    if where.source == URL:
+        return ""
+    from dogwatch.store import trust  # noqa: PLC0415  # whoever only asks whether there is a broker pays nothing
+
+    return trust.problem(where.source.rpartition(":")[0])
+
+
+def unlocked(where: MqttSettings) -> MqttSettings:
+    """The same with its password, and with files where they are. RefusedError when the password cannot be had."""
+    home = os.path.dirname(os.path.abspath(where.source.rpartition(":")[0]))
+
+    def placed(path: str) -> str:
+        return os.path.join(home, os.path.expanduser(path)) if path else ""
+
+    password = ""
+    if where.password_env:
+        password = os.environ.get(where.password_env, "")
+        if not password:
+            raise RefusedError(f"{where.password_env} is not set, which holds the broker's password; set it, or use "
+                               "password_file in [mqtt]")  # fmt: skip
+    elif where.password_file:
+        password = _read(placed(where.password_file))
+    if password and not where.username:
+        raise RefusedError("there is a password for the broker but no user; set username in [mqtt]")
+    return where._replace(
+        password=password, ca=placed(where.ca), cert=placed(where.cert), key=placed(where.key)
+    )  # fmt: skip
+
+
+def _read(path: str) -> str:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            data = os.read(fd, LONGEST + 1) if os.fstat(fd).st_mode & KIND == REGULAR else b""
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise RefusedError(f"the password file {path} cannot be read: {error.strerror}; mend that") from error
+    word = data.partition(b"\n")[0].rstrip(b"\r")
+    if not word or len(data) > LONGEST:
+        raise RefusedError(f"{path} does not hold a password in its first line; write it there")
+    return word.decode("utf-8", "surrogateescape")

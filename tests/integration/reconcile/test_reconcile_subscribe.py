@@ -1,0 +1,148 @@
+"""`--subscribe` with a real broker: told at once, and nothing lost when it is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dogwatch.formats import mqtt
+from tests.conftest import until
+from tests.integration.reconcile.staying import Stays
+from tests.integration.reconcile.workspace import Workspace
+from tests.lab.mosquitto import Mosquitto, publish
+
+NAME = "lab-creator-claude"
+HERE = os.uname().nodename
+Start = Callable[..., Stays]
+
+
+def told(workspace: Workspace, mosquitto: Mosquitto, state: str = "completed", **more: Any) -> None:
+    """What a machine publishes of one of its sessions."""
+    event = mqtt.Told(
+        host=HERE, project=str(workspace.root), dir="/d", name=NAME, run="r1", kind="session", event="ended",
+        state=state, reason="", exit_code=0, at=1.0, seq=1,
+    )._replace(**more)  # fmt: skip
+    publish(mosquitto, mqtt.topic("dogwatch", event.host, event.project, event.name), mqtt.encode(event))
+
+
+def row(more: str = "") -> str:
+    return f"sessions:\n  # mine\n  - name: {NAME}\n    status: running\n    last_visible_status: idle\n{more}"
+
+
+def seen(workspace: Workspace, status: str) -> None:
+    """Wait until the row says so."""
+    until(lambda: workspace.rows()[NAME]["last_visible_status"] == status, workspace.registry.parent)
+
+
+@pytest.fixture
+def listed(workspace: Workspace) -> int:
+    pid = workspace.session(NAME)
+    workspace.write(row(f"    pane: {{pid: {pid}, cmd: claude, cwd: {workspace.root}}}\n"))
+    return pid
+
+
+def test_an_event_changes_the_row_at_once(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int  # noqa: ARG001
+) -> None:  # fmt: skip
+    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch.complains("the broker is there")
+    told(workspace, mosquitto, "completed")
+    seen(workspace, "completed")
+    assert workspace.rows()[NAME]["status"] == "running", "its session lives"
+    assert "# mine" in workspace.registry.read_text()
+    assert watch.end() == 130
+
+
+def test_an_event_wakes_it_for_all_that_differs(workspace: Workspace, mosquitto: Mosquitto, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch.complains("the broker is there")
+    workspace.session(NAME)
+    told(workspace, mosquitto, name="another")
+    assert watch.drift()["class"] == "B"
+
+
+def test_what_a_job_of_ours_publishes_arrives(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int  # noqa: ARG001
+) -> None:  # fmt: skip
+    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch.complains("the broker is there")
+    done = workspace.box("run", "--name", NAME, "--", "false", DOGWATCH_MQTT_URL=mosquitto.url)
+    assert done.code == 1, done
+    seen(workspace, "failed")
+
+
+def test_an_end_on_another_machine_is_believed_of_its_own_rows_only(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start
+) -> None:
+    other = NAME.replace("lab", "far")
+    workspace.write(
+        f"sessions:\n  - {{name: {NAME}, status: running, host: far.example}}\n"
+        f"  - {{name: {other}, status: stopped, host: far.example}}\n"
+    )
+    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch.complains("the broker is there")
+    told(workspace, mosquitto, "crashed", host="near.example")
+    told(workspace, mosquitto, "crashed", host="far.example", name=other)
+    told(workspace, mosquitto, "crashed", host="far.example")
+    until(lambda: workspace.rows()[NAME]["status"] == "terminated", workspace.registry.parent)
+    rows = workspace.rows()
+    assert (rows[NAME]["termination_mode"], rows[NAME]["last_visible_status"]) == ("reported", "crashed")
+    assert rows[other] == {"name": other, "status": "stopped", "host": "far.example"}
+
+
+def test_what_cannot_be_understood_is_counted_and_ignored(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int  # noqa: ARG001
+) -> None:  # fmt: skip
+    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch.complains("the broker is there")
+    topic = mqtt.topic("dogwatch", HERE, str(workspace.root), NAME)
+    for payload in (b"x", b"{", b"[]", b'{"schema": 2}', b"x" * 100_000):
+        publish(mosquitto, topic, payload)
+    told(workspace, mosquitto, "limited")
+    seen(workspace, "limited")
+    assert watch.end() == 130
+    watch.complains("5 messages could not be understood")
+
+
+def test_a_broker_that_is_killed_and_comes_back_costs_nothing(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int
+) -> None:
+    watch = stays(
+        "--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url, RECONCILE_POLL_INTERVAL="0.3"
+    )  # fmt: skip
+    watch.complains("the broker is there")
+    mosquitto.kill()
+    watch.complains("a look every 0.3 s")
+    workspace.session("new-creator-claude")
+    assert watch.drift()["class"] == "B", "it looks on its own meanwhile"
+    mosquitto.start()
+    watch.complains("the broker is there")
+    told(workspace, mosquitto, "completed")
+    seen(workspace, "completed")
+    assert listed
+
+
+def test_without_a_broker_it_looks_on_its_own(workspace: Workspace, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    watch = stays("--subscribe", DOGWATCH_MQTT_URL="mqtt://127.0.0.1:9", RECONCILE_POLL_INTERVAL="0.3")
+    watch.complains("a look every 0.3 s")
+    workspace.session(NAME)
+    assert watch.drift()["class"] == "B"
+
+
+def test_silence_ends_it(workspace: Workspace, mosquitto: Mosquitto, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    watch = stays("--subscribe", "--idle-timeout", "1", DOGWATCH_MQTT_URL=mosquitto.url)
+    assert watch.ended() == 0
+    watch.complains("--idle-timeout")
+
+
+def test_without_a_name_of_a_broker_it_says_what_to_do(workspace: Workspace) -> None:
+    workspace.write("sessions: []\n")
+    done = workspace("--subscribe")
+    assert done.code == 12
+    assert "[mqtt]" in done.err

@@ -1,0 +1,108 @@
+"""Staying: what wakes it, what ends it, and what it bears."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+
+from tests.integration.reconcile.staying import Stays
+from tests.integration.reconcile.workspace import Workspace
+
+Start = Callable[..., Stays]
+
+NAME = "lab-creator-claude"
+
+
+def running(workspace: Workspace, name: str = NAME) -> int:
+    """A session that is in the list as it is."""
+    pid = workspace.session(name)
+    old = workspace.registry.read_text() if workspace.registry.exists() else "sessions:\n"
+    row = f"  - name: {name}\n    status: running\n    pane: {{pid: {pid}, cmd: claude, cwd: {workspace.root}}}\n"
+    workspace.write(old + row)
+    return pid
+
+
+def test_the_end_of_a_pane_wakes_it(workspace: Workspace, stays: Start) -> None:
+    pid = running(workspace)
+    workspace.tmux.start("cat", "other")
+    watch = stays("--watch", "--interval", "1h")
+    assert watch.said()["drifts"] == []
+    os.kill(pid, signal.SIGKILL)
+    drift = watch.drift()
+    assert (drift["class"], drift["applied"]) == ("A", True)
+    assert workspace.rows()[NAME]["status"] == "terminated"
+    assert watch.end() == 130
+
+
+def test_a_list_that_is_written_wakes_it(workspace: Workspace, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    watch = stays("--watch", "--interval", "1h")
+    assert watch.said()["checked"] == 0
+    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n", age=0)
+    assert watch.drift()["class"] == "A"
+    assert watch.end(signal.SIGTERM) == 143
+
+
+def test_it_looks_now_and_then_though_nothing_stirs(workspace: Workspace, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    watch = stays("--watch", "--interval", "0.2")
+    assert watch.said()["drifts"] == []
+    workspace.session(NAME)
+    assert watch.drift()["class"] == "B"
+
+
+def test_our_own_writing_is_no_news(workspace: Workspace, stays: Start) -> None:
+    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n")
+    watch = stays("--watch", "--interval", "0.2", "--timeout", "3")
+    assert watch.drift()["class"] == "A"
+    written = workspace.registry.stat().st_mtime_ns
+    assert watch.ended() == 0
+    assert watch.next() is None
+    assert workspace.registry.stat().st_mtime_ns == written
+    assert "--timeout: 3 s are over" in watch.complains("over")
+
+
+def test_it_ends_when_nothing_is_new(workspace: Workspace, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    watch = stays("--watch", "--idle-timeout", "0.5")
+    assert watch.ended() == 0
+    assert "--idle-timeout: nothing for 0.5 s" in watch.complains("nothing")
+
+
+def test_a_list_that_is_broken_for_a_while_is_waited_for(workspace: Workspace, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    watch = stays("--watch", "--interval", "1h")
+    watch.said()
+    workspace.write("sessions:\n  - name: x\n   status: running\n")
+    assert "agent-sessions.yaml:3" in watch.complains("agent-sessions.yaml")
+    assert workspace.registry.read_text() == "sessions:\n  - name: x\n   status: running\n"
+    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n")
+    watch.complains("can be seen again")
+    assert watch.drift()["class"] == "A"
+
+
+def test_a_server_that_does_not_answer_is_waited_for(workspace: Workspace, stays: Start) -> None:
+    running(workspace)
+    watch = stays("--watch", "--interval", "0.2")
+    watch.said()
+    server = workspace.tmux.pid
+    os.kill(server, signal.SIGSTOP)
+    try:
+        watch.complains("tmux")
+    finally:
+        os.kill(server, signal.SIGCONT)
+    watch.complains("can be seen again")
+    assert watch.next() is None
+    assert workspace.rows()[NAME]["status"] == "running"
+
+
+def test_two_at_once_tell_it_once_and_write_it_once(workspace: Workspace, stays: Start) -> None:
+    workspace.write("sessions: []\n")
+    both = [stays("--watch", "--interval", "0.2", "--timeout", "4") for _ in range(2)]
+    for watch in both:
+        watch.said()
+    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n")
+    assert [watch.ended() for watch in both] == [0, 0]
+    told = [line for watch in both for line in iter(watch.next, None)]
+    assert [drift["class"] for line in told for drift in line["drifts"]] == ["A"]

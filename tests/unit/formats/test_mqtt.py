@@ -1,0 +1,203 @@
+"""Topics and payloads; addresses of brokers; the `[mqtt]` table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dogwatch.formats import mqtt, settings
+from dogwatch.formats.mqtt import Told
+from dogwatch.model.errors import FormatError
+from dogwatch.model.event import Event
+from dogwatch.model.settings import MqttSettings
+
+TOLD = Told(
+    host="desk", project="/home/ann/shop", dir="/home/ann/.local/state/dogwatch/shop-1", name="build", run="r1",
+    kind="job", event="ended", state="failed", reason="exit 2", exit_code=2, at=1.5, seq=7,
+)  # fmt: skip
+TOPIC = "dogwatch/v1/desk/shop/build/event"
+
+
+def test_a_topic_names_host_project_and_subject() -> None:
+    assert mqtt.topic("dogwatch", "desk", "/home/ann/shop", "build") == TOPIC
+    assert mqtt.all_events("a/b") == "a/b/v1/+/+/+/event"
+
+
+@given(st.text(), st.text(), st.text())
+def test_whatever_a_name_holds_a_topic_has_six_parts_that_brokers_read_as_meant(
+    host: str, project: str, name: str
+) -> None:
+    host, project, name = (part.replace("\udcff", "") for part in (host, project, name))
+    found = mqtt.topic("p", *(part.encode("utf-8", "replace").decode() for part in (host, project, name)))
+    assert len(found.split("/")) == 6
+    assert not set(found) & set("+#\0")
+    assert all(found.split("/"))
+
+
+def test_different_names_have_different_topics() -> None:
+    names = ["a+b", "a%2Bb", "a b", "%3", "3", "ü", "a/b", "%", ""]
+    assert len({mqtt.topic("p", "h", "x", name) for name in names}) == len(names)
+
+
+def test_what_is_encoded_is_read_again() -> None:
+    assert mqtt.read(TOPIC, mqtt.encode(TOLD), "dogwatch") == TOLD
+    full = TOLD._replace(agent="claude", session="s", pane="%3", conversation="c", cwd="/x", elapsed_s=2.5)
+    assert mqtt.read(TOPIC, mqtt.encode(full), "dogwatch") == full
+
+
+def test_what_is_not_known_is_not_there() -> None:
+    found = json.loads(mqtt.encode(TOLD))
+    assert list(found) == [
+        "schema", "host", "project", "dir", "name", "run", "kind", "event", "state", "reason", "exit_code", "at", "seq",
+    ]  # fmt: skip
+    assert found["schema"] == 1
+
+
+def test_fields_that_are_added_later_are_passed_over() -> None:
+    more = json.dumps({**json.loads(mqtt.encode(TOLD)), "colour": "green"}).encode()
+    assert mqtt.read(TOPIC, more, "dogwatch") == TOLD
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": 2}, {"schema": True}, {"name": "other"}, {"host": "other"}, {"project": "/other"}, {"name": 3},
+        {"state": None}, {"at": "now"}, {"at": -1}, {"at": True}, {"seq": 0}, {"seq": 1.5}, {"exit_code": "2"},
+        {"agent": 1}, {"elapsed_s": "x"}, {"at": 1e300},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_message_that_is_not_in_order_is_none(change: dict[str, object]) -> None:
+    wrong = json.dumps({**json.loads(mqtt.encode(TOLD)), **change}).encode()
+    assert mqtt.read(TOPIC, wrong, "dogwatch") is None
+
+
+def test_a_message_of_another_prefix_version_or_topic_is_none() -> None:
+    good = mqtt.encode(TOLD)
+    for topic in ("", "x", "other/v1/desk/shop/build/event", "dogwatch/v2/desk/shop/build/event", TOPIC + "/x"):
+        assert mqtt.read(topic, good, "dogwatch") is None
+
+
+def test_a_message_that_is_too_large_is_not_even_read() -> None:
+    large = mqtt.encode(TOLD._replace(reason="x" * mqtt.LARGEST))
+    assert mqtt.read(TOPIC, large, "dogwatch") is None
+    assert mqtt.read(TOPIC, b"[" * 60000, "dogwatch") is None
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_it_stumble(payload: bytes) -> None:
+    assert mqtt.read(TOPIC, payload, "dogwatch") is None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_no_json_makes_it_stumble(value: object) -> None:
+    assert mqtt.read(TOPIC, json.dumps(value).encode(), "dogwatch") is None
+
+
+def test_an_event_of_the_journal_is_told_with_all_that_it_says() -> None:
+    event = Event("r1", 3, 12.5, "build", "ended", "{}", 9)
+    said = {"state": "failed", "exit_code": 2, "reason": "token=supersecret1234 is\nwrong", "elapsed_s": 3, "left": []}
+    found = mqtt.told(event, said, None, host="desk", project="/p", dir="/d")
+    assert (found.state, found.exit_code, found.elapsed_s, found.seq, found.at) == ("failed", 2, 3.0, 9, 12.5)
+    assert "supersecret" not in found.reason
+    assert "\n" not in found.reason
+    odd = mqtt.told(event, {"state": 1, "exit_code": True, "reason": None}, None, host="desk", project="/p", dir="/d")
+    assert (odd.state, odd.exit_code, odd.reason) == ("", None, "")
+    assert mqtt.read(mqtt.topic("x", "desk", "/p", "build"), mqtt.encode(odd), "x") == odd
+
+
+def test_our_name_at_a_broker_is_the_same_each_time_and_nobody_elses() -> None:
+    assert mqtt.client_id("", "desk", "/a") == mqtt.client_id("", "desk", "/a")
+    others = [("", "desk", "/a"), ("", "desk", "/b"), ("", "lap", "/a"), ("me", "desk", "/a")]
+    assert len({mqtt.client_id(*each) for each in others}) == len(others)
+
+
+# Addresses
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("mqtt://localhost", ("localhost", 1883, False)),
+        ("mqtts://broker.example", ("broker.example", 8883, True)),
+        ("mqtt://10.0.0.1:1884/", ("10.0.0.1", 1884, False)),
+        ("mqtts://[::1]:8884", ("::1", 8884, True)),
+        ("mqtt://[::1]", ("::1", 1883, False)),
+    ],
+)
+def test_an_address_is_read(url: str, found: tuple[str, int, bool]) -> None:
+    assert mqtt.address(url) == found
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "localhost", "localhost:1883", "http://x", "mqtt://", "mqtt://:1883", "mqtt://x:0", "mqtt://x:99999",
+     "mqtt://x:port", "mqtt://x/topic", "mqtt://x?y", "mqtt://ann@x", "mqtt://ann:word@x", "mqtt://::1:1883"],
+)  # fmt: skip
+def test_what_is_no_address_is_an_error(url: str) -> None:
+    with pytest.raises(FormatError):
+        mqtt.address(url)
+
+
+def test_a_password_in_an_address_is_not_repeated_in_the_error() -> None:
+    with pytest.raises(FormatError, match="username and password_file") as error:
+        mqtt.address("mqtt://ann:word@x")
+    assert "word@" not in str(error.value)
+
+
+# Settings
+
+
+def read(*lines: str) -> MqttSettings | None:
+    return settings.read("\n".join(("", "[mqtt]", *lines)), "dogwatch.toml").mqtt
+
+
+def test_a_table_is_read() -> None:
+    found = read(
+        'url = "mqtts://b:1"', 'username = "ann"', 'password_env = "W"', 'ca = "ca"', 'cert = "c"', 'key = "k"'
+    )
+    assert found == MqttSettings(
+        "b", 1, tls=True, username="ann", password_env="W", ca="ca", cert="c", key="k", source="dogwatch.toml:3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (['url = "mqtt://b"', 'password = "x"'], ":4: a password does not belong in a settings file"),
+        (['url = "mqtt://a:b@c"'], ":3: url: neither user nor password"),
+        (['url = "mqtt://b"', 'user = "x"'], ":4: unknown key 'user'; did you mean username?"),
+        (['prefix = "x"'], "url is missing"),
+        (["url = 1"], ":3: url must be text"),
+        (['url = "mqtt://b"', 'prefix = "a/+"'], ":4: prefix"),
+        (['url = "mqtt://b"', 'prefix = "a//b"'], ":4: prefix"),
+        (['url = "mqtt://b"', 'prefix = "v1"'], ":4: prefix"),
+        (['url = "mqtt://b"', 'prefix = ""'], ":4: prefix"),
+        (['url = "mqtt://b"', 'ca = "x"'], ":4: ca means nothing without TLS"),
+        (['url = "mqtts://b"', 'key = "x"'], ":4: key goes with cert"),
+        (['url = "mqtts://b"', 'password_env = "x"', 'password_file = "y"'], ":5: password_env and password_file"),
+        (['url = "mqtt://b"', 'client_id = "a\\nb"'], ":4: client_id must hold plain text"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_in_a_table_is_told_with_its_line(lines: list[str], says: str) -> None:
+    with pytest.raises(FormatError) as error:
+        read(*lines)
+    assert says in str(error.value)
+
+
+def test_a_projects_table_stands_for_the_whole_of_the_users() -> None:
+    """Else a password meant for one broker could go to another."""
+    user = settings.given('[mqtt]\nurl = "mqtt://a"\nusername = "ann"\npassword_env = "W"\n', "config.toml")
+    own = settings.given('[mqtt]\nurl = "mqtt://b"\n', "dogwatch.toml")
+    assert settings.merged(user, own).mqtt == MqttSettings("b", 1883, source="dogwatch.toml:2")
+    assert settings.merged(user, {}).mqtt == MqttSettings(
+        "a", 1883, username="ann", password_env="W", source="config.toml:2"
+    )

@@ -1,0 +1,338 @@
+"""Every rule of the plan: what is done to the list, and above all what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.judge import drift
+from dogwatch.model.registry import (
+    ENDED,
+    GONE,
+    LIVES,
+    THERE,
+    UNKNOWN,
+    Add,
+    Found,
+    Memory,
+    Plan,
+    Registry,
+    Remove,
+    Row,
+    RowPane,
+    Rules,
+    Set,
+    Sight,
+)
+
+NAME = "lab-landing-page-creator-claude"
+HOME = "/w/landing-page"
+WALL = 1_800_000_000.0
+RULES = Rules(naming=("*-creator-claude", "*-creator-agy"), homes=frozenset((HOME,)), boot="b1", host="here")
+MISSED = Memory(missed={f"A:{NAME}": 90.0, f"exited:{NAME}": 90.0, f"alive:{NAME}": 90.0})
+"""What an earlier look, ten seconds ago, did not find either."""
+
+
+def row(status: str = "running", **fields: object) -> Row:
+    given: dict[str, object] = {"agent": "claude", "pane": RowPane(201132, "claude", HOME), **fields}
+    return Row(0, NAME, status, **given)  # type: ignore[arg-type]
+
+
+def pane(**fields: object) -> Found:
+    given: dict[str, object] = {"pid": 201132, "command": "claude", "cwd": HOME, "agent": "claude", **fields}
+    return Found((), "%1", NAME, **given)  # type: ignore[arg-type]
+
+
+def planned(
+    *rows: Row, sight: Sight | None = None, before: Memory = MISSED, rules: Rules = RULES, now: float = 100.0
+) -> Plan:
+    found = Sight() if sight is None else sight
+    listed = tuple(each._replace(at=at) for at, each in enumerate(rows))
+    return drift.plan(Registry(listed), found, before, rules, now=now, wall=WALL)[0]
+
+
+def kinds(plan: Plan) -> list[str]:
+    return [each.kind for each in plan.drifts]
+
+
+# A ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_running_session_that_tmux_does_not_have_is_marked_terminated() -> None:
+    (found,) = planned(row(), sight=Sight(processes={0: GONE})).drifts
+    assert found.message == f"{NAME}: tmux gone (was pane 201132, cmd claude)."
+    assert found.deed == "Marked terminated."
+    assert found.change == Set(
+        0, {"status": "terminated", "terminated_at": "2027-01-15T08:00:00Z", "termination_mode": "auto-detected"}
+    )
+
+
+def test_gone_needs_two_looks_a_second_apart() -> None:
+    gone = Sight(processes={0: GONE})
+    first, memory = drift.plan(Registry((row(),)), gone, Memory(), RULES, now=100.0, wall=WALL)
+    assert (first.drifts, first.again) == ((), 1.0)
+    second, memory = drift.plan(Registry((row(),)), gone, memory, RULES, now=100.5, wall=WALL)
+    assert (second.drifts, second.again) == ((), 0.5)
+    third, _ = drift.plan(Registry((row(),)), gone, memory, RULES, now=101.0, wall=WALL)
+    assert (kinds(third), third.again) == (["A"], None)
+
+
+def test_a_session_that_came_back_between_two_looks_begins_anew() -> None:
+    gone, back = Sight(processes={0: GONE}), Sight(panes=(pane(),), processes={0: LIVES})
+    _, memory = drift.plan(Registry((row(),)), gone, Memory(), RULES, now=100.0, wall=WALL)
+    _, memory = drift.plan(Registry((row(),)), back, memory, RULES, now=101.0, wall=WALL)
+    again, _ = drift.plan(Registry((row(),)), gone, memory, RULES, now=102.0, wall=WALL)
+    assert (again.drifts, again.again) == ((), 1.0)
+
+
+@pytest.mark.parametrize("status", ENDED)
+def test_what_somebody_ended_is_left_alone(status: str) -> None:
+    assert planned(row(status), sight=Sight(processes={0: GONE})) == Plan((), (), None)
+
+
+def test_nothing_is_ended_while_its_server_cannot_be_asked() -> None:
+    assert planned(row(), sight=Sight(troubles={None: "tmux did not answer"}, processes={0: GONE})).drifts == ()
+
+
+def test_the_trouble_of_one_server_is_not_that_of_another() -> None:
+    named = row(server=("-L", "other"))
+    assert kinds(planned(named, sight=Sight(troubles={None: "tmux did not answer"}, processes={0: GONE}))) == ["A"]
+
+
+@pytest.mark.parametrize("process", [LIVES, UNKNOWN])
+def test_a_row_whose_process_may_live_is_never_terminated(process: str) -> None:
+    (found,) = planned(row(), sight=Sight(processes={0: process})).drifts
+    assert (found.kind, found.change) == ("elsewhere", None)
+
+
+def test_a_row_that_names_no_process_goes_by_tmux_alone() -> None:
+    assert kinds(planned(row(pane=RowPane()), sight=Sight(processes={0: UNKNOWN}))) == ["A"]
+
+
+def test_a_row_of_another_machine_is_not_judged_by_this_one() -> None:
+    assert planned(row(data={"host": "there"}), sight=Sight(processes={0: GONE})).drifts == ()
+    assert kinds(planned(row(data={"host": "here"}), sight=Sight(processes={0: GONE}))) == ["A"]
+
+
+# B ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_with_our_naming_is_registered() -> None:
+    (found,) = planned(sight=Sight(panes=(pane(pid=7, start=70, conversation="b3a7"),))).drifts
+    assert (found.kind, found.message, found.deed) == (
+        "B", f"{NAME}: tmux found but not in the list.", "Auto-registered.",
+    )  # fmt: skip
+    assert found.change == Add(NAME, {
+        "status": "running", "agent": "claude", "created_at": "2027-01-15T08:00:00Z",
+        "pane": {"pid": 7, "cmd": "claude", "cwd": HOME, "id": "%1", "start": 70, "boot": "b1"},
+        "last_visible_status": "auto-registered", "claude_session_id_own": "b3a7",
+    })  # fmt: skip
+
+
+def test_the_agent_of_a_session_is_told_by_its_name_where_no_process_tells() -> None:
+    unseen = pane(agent="", command="sleep")._replace(session="lab-creator-agy")
+    (found,) = planned(sight=Sight(panes=(unseen,))).drifts
+    assert found.after["agent"] == "agy"
+    assert found.after["agy_session_id_own"] is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [pane()._replace(session="my-shell"), pane(cwd="/elsewhere"), pane(dead=True)],
+    ids=["another name", "another workspace", "dead"],
+)
+def test_other_sessions_are_nobodys_business(other: Found) -> None:
+    assert planned(sight=Sight(panes=(other,))).drifts == ()
+
+
+def test_a_session_is_registered_once_however_many_panes_it_has() -> None:
+    shell, agent = pane(agent="", command="bash"), pane(pid=8)._replace(id="%2")
+    (found,) = planned(sight=Sight(panes=(shell, agent))).drifts
+    assert found.after["pane"] == {"pid": 8, "cmd": "claude", "cwd": HOME, "id": "%2"}
+
+
+def test_a_row_that_was_just_taken_out_is_not_put_back_at_once() -> None:
+    plan = planned(sight=Sight(panes=(pane(),)), rules=RULES._replace(fresh={NAME: 3.0}))
+    assert (plan.drifts, plan.again) == ((), 3.0)
+
+
+# C ----------------------------------------------------------------------------------------------------------------
+
+
+def seen(**fields: object) -> Sight:
+    return Sight(panes=(pane(),), processes={0: LIVES}, **fields)  # type: ignore[arg-type]
+
+
+def test_an_id_that_has_appeared_is_noted() -> None:
+    (found,) = planned(row(), sight=seen(appeared={0: "b3a7-c2f"})).drifts
+    assert found.message == f"{NAME}: session id materialized b3a7-c2f."
+    assert (found.kind, found.change) == ("C", Set(0, {"claude_session_id_own": "b3a7-c2f"}))
+
+
+def test_an_id_that_another_row_has_is_not_taken() -> None:
+    other = Row(1, "other", "stopped", agent="claude", conversation="b3a7-c2f")
+    assert planned(row(), other, sight=seen(appeared={0: "b3a7-c2f"})).drifts == ()
+
+
+def test_one_id_is_not_given_to_two_rows() -> None:
+    twin = row()._replace(name="twin-creator-claude")
+    two = Sight(
+        panes=(pane(), pane(pid=5)._replace(id="%2", session="twin-creator-claude")),
+        processes={0: LIVES, 1: LIVES}, appeared={0: "b3a7", 1: "b3a7"},
+    )  # fmt: skip
+    assert kinds(planned(row(), twin, sight=two)) == ["C"]
+
+
+def test_an_id_is_noted_only_where_there_is_none() -> None:
+    assert planned(row(conversation="87dc"), sight=seen(appeared={0: "b3a7"})).drifts == ()
+
+
+# D ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_that_is_gone_is_told_and_its_id_stays() -> None:
+    (found,) = planned(row(conversation="87dc"), sight=seen(artifacts={0: GONE})).drifts
+    assert (found.kind, found.change, found.before) == ("D", None, {"conversation": "87dc"})
+    stopped = row("stopped", conversation="87dc")
+    assert kinds(planned(stopped, sight=Sight(artifacts={0: GONE}, processes={0: GONE}))) == ["D"]
+
+
+@pytest.mark.parametrize("state", [THERE, UNKNOWN])
+def test_a_conversation_that_is_there_or_cannot_be_looked_for_is_no_drift(state: str) -> None:
+    assert planned(row(conversation="87dc"), sight=seen(artifacts={0: state})).drifts == ()
+
+
+def test_a_conversation_that_is_open_may_not_be_written_yet() -> None:
+    open_one = Sight(panes=(pane(conversation="87dc"),), processes={0: LIVES}, artifacts={0: GONE})
+    assert planned(row(conversation="87dc"), sight=open_one).drifts == ()
+
+
+@pytest.mark.parametrize("done", [row("archived", conversation="8"), row("stopped", conversation="8", resumable=False)])
+def test_nobody_misses_a_conversation_that_nobody_wants_back(done: Row) -> None:
+    assert planned(done, sight=Sight(artifacts={0: GONE}, processes={0: GONE})).drifts == ()
+
+
+# What else there is -----------------------------------------------------------------------------------------------
+
+
+def test_two_rows_for_one_pane_are_told() -> None:
+    (found,) = planned(row(line=3), row(line=9), sight=seen()).drifts
+    assert (found.kind, found.change) == ("duplicate", None)
+    assert "lines 3, 9" in found.message
+
+
+def test_a_session_that_has_another_pane_now_is_noted() -> None:
+    (found,) = planned(row(), sight=Sight(panes=(pane(pid=9, start=4),), processes={0: GONE})).drifts
+    assert (found.kind, found.change) == ("moved", Set(0, {
+        "pane.pid": 9, "pane.cmd": "claude", "pane.cwd": HOME, "pane.id": "%1", "pane.start": 4, "pane.boot": "b1",
+    }))  # fmt: skip
+
+
+def test_a_process_below_the_pane_is_as_good_as_the_panes_own() -> None:
+    assert planned(row(), sight=Sight(panes=(pane(pid=9),), processes={0: LIVES})).drifts == ()
+
+
+def test_a_pane_in_a_session_of_another_name_is_told_and_not_terminated() -> None:
+    elsewhere = pane()._replace(session="renamed")
+    named = row(pane=RowPane(201132, "claude", HOME, "%1"))
+    (found,) = planned(named, sight=Sight(panes=(elsewhere,), processes={0: LIVES})).drifts
+    assert (found.kind, found.change) == ("moved", None)
+    assert "renamed" in found.message
+
+
+def test_a_pane_that_was_renamed_to_another_of_our_names_is_not_registered_twice() -> None:
+    elsewhere = pane()._replace(session="new-creator-claude")
+    named = row(pane=RowPane(201132, "claude", HOME, "%1"))
+    assert kinds(planned(named, sight=Sight(panes=(elsewhere,), processes={0: LIVES}))) == ["moved"]
+
+
+def test_a_shell_where_the_agent_was_is_told_after_two_looks() -> None:
+    shell = Sight(panes=(pane(agent="", command="bash"),), processes={0: LIVES})
+    assert planned(row(), sight=shell, before=Memory()).again == 1.0
+    (found,) = planned(row(), sight=shell).drifts
+    assert (found.kind, found.change) == ("exited", None)
+
+
+def test_a_dead_pane_has_no_agent_either() -> None:
+    assert kinds(planned(row(), sight=Sight(panes=(pane(agent="", dead=True),), processes={0: GONE}))) == ["exited"]
+
+
+def test_a_row_of_a_shell_has_no_agent_to_exit() -> None:
+    shell = Sight(panes=(pane(agent="", command="bash"),), processes={0: LIVES})
+    assert planned(row(pane=RowPane(201132, "bash", HOME)), sight=shell).drifts == ()
+
+
+@pytest.mark.parametrize("status", ENDED)
+def test_an_ended_row_whose_pane_lives_on_is_told_with_the_way_back(status: str) -> None:
+    (found,) = planned(row(status, since=WALL - 60), sight=seen()).drifts
+    assert (found.kind, found.change) == ("alive", None)
+    assert f"dogwatch session resume {NAME}" in found.message
+
+
+def test_a_session_may_take_five_seconds_to_end() -> None:
+    plan = planned(row("stopped", since=WALL - 2), sight=seen(), before=Memory())
+    assert (plan.drifts, plan.again) == ((), 3.0)
+    plan = planned(row("stopped"), sight=seen(), before=Memory())
+    assert (plan.drifts, plan.again) == ((), 5.0)
+
+
+def test_a_conversation_in_two_panes_is_told() -> None:
+    two = Sight(
+        panes=(pane(conversation="87dc"), pane(conversation="87dc", pid=5)._replace(id="%2", session="s2")),
+        processes={0: LIVES},
+    )  # fmt: skip
+    (found,) = planned(row(conversation="87dc"), sight=two).drifts
+    assert (found.kind, found.change, found.before["panes"]) == ("shared", None, ["%1", "%2"])
+
+
+def test_a_conversation_begun_anew_in_the_same_agent_is_told() -> None:
+    (found,) = planned(
+        row(conversation="87dc"), sight=Sight(panes=(pane(conversation="b3a7"),), processes={0: LIVES})
+    ).drifts
+    assert (found.kind, found.change) == ("other", None)
+
+
+def test_old_rows_are_told_and_pruned_only_on_demand() -> None:
+    old = row("terminated", since=WALL - 31 * 86400)
+    (found,) = planned(old).drifts
+    assert (found.kind, found.change) == ("old", None)
+    (found,) = planned(old, rules=RULES._replace(prune=True)).drifts
+    assert (found.kind, found.change) == ("old", Remove(0))
+    assert planned(row("terminated", since=WALL - 29 * 86400)).drifts == ()
+    assert planned(row("terminated")).drifts == ()
+
+
+def test_an_old_row_whose_session_lives_on_is_never_pruned() -> None:
+    old = row("stopped", since=WALL - 31 * 86400)
+    assert kinds(planned(old, sight=seen(), rules=RULES._replace(prune=True))) == ["alive"]
+
+
+# A person's last word ---------------------------------------------------------------------------------------------
+
+
+def test_what_a_person_has_just_changed_is_not_changed_back() -> None:
+    plan = planned(row(), sight=Sight(processes={0: GONE}), rules=RULES._replace(fresh={NAME: 4.0}))
+    assert (plan.drifts, plan.again) == ((), 4.0)
+
+
+def test_what_is_only_told_needs_no_patience() -> None:
+    fresh = RULES._replace(fresh={NAME: 4.0})
+    assert kinds(planned(row(conversation="87dc"), sight=seen(artifacts={0: GONE}), rules=fresh)) == ["D"]
+
+
+# What it is at ----------------------------------------------------------------------------------------------------
+
+
+def test_the_last_visible_status_changes_only_when_the_turn_does() -> None:
+    working = Sight(panes=(pane(turn="working"),), processes={0: LIVES})
+    noted = row(seen_status="a person's own words")
+    first, memory = drift.plan(Registry((noted,)), working, Memory(), RULES, now=1.0, wall=WALL)
+    assert first == Plan((), (), None)
+    same, memory = drift.plan(Registry((noted,)), working, memory, RULES, now=2.0, wall=WALL)
+    assert same == Plan((), (), None)
+    idle = Sight(panes=(pane(turn="idle"),), processes={0: LIVES})
+    other, memory = drift.plan(Registry((noted,)), idle, memory, RULES, now=3.0, wall=WALL)
+    assert other == Plan((), (Set(0, {"last_visible_status": "idle"}),), None)
+    unknown = Sight(panes=(pane(),), processes={0: LIVES})
+    nothing, memory = drift.plan(Registry((noted,)), unknown, memory, RULES, now=4.0, wall=WALL)
+    assert nothing == Plan((), (), None)
+    assert memory.turns == {NAME: "idle"}
