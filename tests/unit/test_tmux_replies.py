@@ -102,7 +102,7 @@ def test_a_line_that_is_known_is_not_read_again() -> None:
 
     one, other = listed("%1", "t", "c", "/", "s"), listed("%2", "t", "c", "/", "s")
     first = again(one, other, word=WORD)
-    second = again(one, other.replace("/", "/tmp"), word="asdfghjkla")
+    second = again(one, listed("%2", "t", "c", "/tmp", "s"), word="asdfghjkla")
     assert second[0] is first[0]
     assert (second[1], len(known)) == (first[1]._replace(path="/tmp"), 2)
     assert again(one, listed("%1", "t", "c", "/", "s2"), word=WORD) == (first[0]._replace(also=("s2",)),)

@@ -14,7 +14,7 @@ from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import reconcile
 from dogwatch.loops.look import Looker
 from dogwatch.loops.registered import Listed, UnlistedError
-from dogwatch.model.errors import FormatError, RefusedError, UsageError
+from dogwatch.model.errors import UsageError
 from dogwatch.model.registry import Drift, Row
 from dogwatch.store import places, registry
 
@@ -151,8 +151,3 @@ def _as_table(rows: list[Row], drifts: list[Drift] | None) -> None:
         print("  ".join(cells).rstrip())
     for drift in drifts or ():
         print(f"{drift.kind}: {printable(drift.message)}")
-
-
-def refused(error: RefusedError | FormatError) -> int:
-    print(f"dogwatch: {error}", file=sys.stderr)
-    return UNKNOWN

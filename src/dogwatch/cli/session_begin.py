@@ -86,8 +86,7 @@ def restore(options: Options) -> int:
     listed = face.listed(options)
     try:
         rows = _last([row for row in listed.file.read().rows if row.is_on(listed.host)])
-        looks = [listed.look(row) for row in rows]
-        wanted = [standing for standing in looks if registered.is_restorable(standing.row, standing)]
+        wanted = [standing for standing in listed.looks(tuple(rows)) if registered.is_restorable(standing)]
         done = [_restored(options, listed, standing) for standing in wanted]
     finally:
         listed.close()

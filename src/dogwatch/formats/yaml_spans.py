@@ -53,15 +53,21 @@ class Spans:
             alias = ALIAS.match(self.text, after)
             return (alias.start(1), alias.end()) if alias else (after, after)
         if isinstance(node, yaml.ScalarNode):
-            # Blank lines behind a text in lines are its own only where it keeps them.
-            lines = node.style in BLOCK_SCALARS and "+" not in self.text[start(node) : start(node) + 3].split("\n")[0]
-            return start(node), self._trimmed(node) if lines else int(node.end_mark.index)
+            return start(node), self._end_of_text(node)
         if not in_lines(node):
             return start(node), int(node.end_mark.index)
         if isinstance(node, yaml.MappingNode):
             key, value = node.value[-1]
             return start(node), self.place(value, int(key.end_mark.index))[1]
         return start(node), self.place(node.value[-1], self.before_item(node, len(node.value) - 1))[1]
+
+    def _end_of_text(self, node: yaml.ScalarNode) -> int:
+        end = int(node.end_mark.index)
+        if node.style not in BLOCK_SCALARS:
+            return end
+        # Blank lines behind a text in lines are its own only where it keeps them; its mark may be in the line behind.
+        keeps = "+" in self.text[start(node) : start(node) + 3].split("\n")[0]
+        return self.line_start(end) if keeps else self._trimmed(node)
 
     def _trimmed(self, node: yaml.Node) -> int:
         return start(node) + len(self.text[start(node) : node.end_mark.index].rstrip(BLANKS))
@@ -113,9 +119,13 @@ class Spans:
         self.made.append((begin, blank.end() if blank else end, ""))
 
     def add_lines(self, node: yaml.Node, new: list[list[str]]) -> None:
-        at = self.behind(self.place(node, start(node))[1], column(node))
+        end = self.place(node, start(node))[1]
+        at = self.behind(end, column(node))
         first = self.line_start(self._item(node, len(node.value) - 1)[0])
-        apart = len(node.value) > 1 and not self.text[self.line_start(first - 1) : first].strip(BLANKS)
+        last = node.value[-1][1] if isinstance(node, yaml.MappingNode) else node.value[-1]
+        rows = len(node.value) > 1 and isinstance(last, yaml.CollectionNode)
+        apart = rows and not self.text[self.line_start(first - 1) : first].strip(BLANKS)
+        apart = apart and self.text[end - 1] != "\n"  # a text that keeps blank lines would keep this one
         written = [line for each in new for line in ([""] if apart else []) + each]
         self.made.append((at, at, "".join(line + self.nl for line in written)))
 

@@ -34,6 +34,7 @@ NEWS = 86400.0
 """Where nothing was ever published, it begins with what is no older than these seconds."""
 MOST = 100
 """Events that a broker has not acknowledged, at most."""
+BUSY = "another process publishes at this moment; look again soon"
 NONE = "no broker is named: set url in [mqtt] of dogwatch.toml or config.toml, or DOGWATCH_MQTT_URL; see docs/mqtt.md"
 
 
@@ -98,7 +99,7 @@ def publish(directory: str, project: str, *, patient: bool) -> str:
         published.mark(directory, project, known)  # before the lock is tried: whoever has it goes on for us
         post = published.lease(directory)
         if post is None:
-            return ""
+            return "" if patient or before is None else known or BUSY
         try:
             trouble = _Publisher(directory, project, known, until, patient=patient).run()
             if not trouble:
@@ -186,7 +187,7 @@ class _Publisher:
         first = queue.waiting[0]
         try:
             while queue.sent or queue.waiting or queue.fill():
-                while queue.waiting and len(queue.sent) < MOST:
+                while broker.connected and queue.waiting and len(queue.sent) < MOST:
                     event = queue.waiting.popleft()
                     queue.sent.append((self.hand_over(broker, where.prefix, event), event.seq))
                 _sleep(broker, self.until)

@@ -17,7 +17,20 @@ from dogwatch.loops.look import Looker
 from dogwatch.loops.world import World
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
-from dogwatch.model.registry import GONE, LIVES, RUNNING, Add, Change, Found, Place, Registry, Row, Set
+from dogwatch.model.registry import (
+    AUTO_DETECTED,
+    GONE,
+    LIVES,
+    RUNNING,
+    TERMINATED,
+    Add,
+    Change,
+    Found,
+    Place,
+    Registry,
+    Row,
+    Set,
+)
 from dogwatch.model.value import Value
 from dogwatch.senses import servers
 from dogwatch.store import conversations, detectors, places
@@ -107,16 +120,22 @@ class Listed:
 
     def look(self, row: Row) -> Standing:
         """One look at all that a row tells of."""
+        return self.looks((row,))[0]
+
+    def looks(self, rows: tuple[Row, ...]) -> list[Standing]:
         if self._world is None:
             self._world = World(self.detectors, places.hook_spool(), self.usual)
-        sight = self._world.look((row,))
-        case = Shown(sight).case(row)
+        sight = self._world.look(rows)
+        shown = Shown(sight)
+        return [self._standing(row, shown.case(row), sight.processes.get(row.at, "")) for row in rows]
+
+    def _standing(self, row: Row, case: Case, process: str) -> Standing:
+        talk = case.pane.conversation if case.pane is not None else ""
+        found = Standing(row, case, process, conversation=talk or row.conversation)
         facts = self.looker.facts(row.name) if row.name == session_name(row.name) else None
         record = facts.record if facts else None
-        talk = case.pane.conversation if case.pane is not None else ""
-        found = Standing(row, case, sight.processes.get(row.at, ""), conversation=talk)
         if facts is None or record is None or not self._is_of(row, record):
-            return found._replace(conversation=talk or row.conversation)
+            return found
         known = conversations.known(f"{self.looker.directory}/{row.name}", record.run) or record.conversation
         over = job.judge(facts).final and not facts.survivors
         return found._replace(record=record, over=over, conversation=talk or known or row.conversation)
@@ -217,13 +236,14 @@ def pane_of(record: Record) -> dict[str, object]:
     }  # fmt: skip
 
 
-def is_restorable(row: Row, standing: Standing | None) -> bool:
-    """Whether it ran until something ended it that nobody meant to. Of rows that say `running`, a look tells."""
+def is_restorable(standing: Standing) -> bool:
+    """Whether it ran until something ended it that nobody meant to, or may have: that is to be found out then."""
+    row = standing.row
     if row.resumable is False or not row.conversation:
         return False
     if row.status == RUNNING:
-        return standing is not None and standing.is_gone
-    return row.status == "terminated" and row.data.get("termination_mode") == "auto-detected"
+        return standing.is_gone or (bool(standing.case.trouble) and not standing.lives)
+    return row.status == TERMINATED and row.data.get("termination_mode") == AUTO_DETECTED
 
 
 def _forgotten(row: Row) -> dict[str, object]:
@@ -241,6 +261,6 @@ def _flat(values: dict[str, object]) -> dict[str, object]:
 def _same(registry: Registry, row: Row) -> Row | None:
     """The same row after others may have written."""
     rows = named(registry, row.name)
-    at = [each for each in rows if each.at == row.at]
     alike = [each for each in rows if (each.conversation, each.pane.pid) == (row.conversation, row.pane.pid)]
-    return next(iter([*(at if alike == [] or at == [] or at[0] in alike else []), *alike, *rows]), None)
+    at = [each for each in alike or rows if each.at == row.at]
+    return next(iter([*at, *alike, *rows]), None)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from dogwatch.formats import mqtt
-from dogwatch.loops import notify
-from dogwatch.store import published
-from tests.conftest import Box, kill, until
+from dogwatch.loops import notify, publishing
+from dogwatch.store import journal, published
+from tests.conftest import Box, kill, until, until_gone
 from tests.lab.mosquitto import Listener, Mosquitto
 
 HOST = os.uname().nodename
@@ -28,6 +28,7 @@ class Ends:
         self.box = box
         self.broker = broker
         self.listener: Listener | None = None
+        self.listeners: list[Listener] = []
         self.user_file = box.cwd / ".config" / "dogwatch" / "config.toml"
         (box.cwd / ".git").mkdir()
         self.mine()
@@ -38,6 +39,7 @@ class Ends:
 
     def listen(self, *options: str) -> Listener:
         self.listener = Listener(self.broker, "dogwatch/#", "-i", "witness", "-c", *options)
+        self.listeners.append(self.listener)
         return self.listener
 
     def heard(self, count: int) -> list[dict[str, Any]]:
@@ -48,7 +50,15 @@ class Ends:
         return [json.loads(said) for _, said in found]
 
     def until_published(self) -> None:
-        until(lambda: not (self.box.dir / "outbox/unpublished").exists(), self.box.dir / "outbox")
+        """Of what was heard: wait until whoever published it knows that, and has gone."""
+
+        def left() -> bool:
+            if (self.box.dir / "outbox/unpublished").exists() or (post := published.lease(str(self.box.dir))) is None:
+                return False
+            os.close(post)
+            return True
+
+        until(left, self.box.dir / "outbox")
 
     def until_troubled(self) -> None:
         def told() -> bool:
@@ -70,8 +80,8 @@ class Ends:
 def ends(box: Box, mosquitto: Mosquitto) -> Iterator[Ends]:
     found = Ends(box, mosquitto)
     yield found
-    if found.listener:
-        found.listener.close()
+    for listener in found.listeners:
+        listener.close()
 
 
 def test_the_end_of_a_job_is_published(ends: Ends) -> None:
@@ -118,11 +128,12 @@ def test_what_ends_while_the_broker_is_down_is_published_when_it_is_back(ends: E
     assert [each["channel"] for each in trouble] == ["mqtt"]
     assert "Connection refused" in trouble[0]["reason"]
     pending = ends.box("notify", "--pending")
+    assert pending.code == 1
+    assert "Connection refused" in pending.out  # as the one who stays for it says
     ends.broker.start()
     ends.listen()
     assert [each["name"] for each in ends.heard(2)] == ["first", "second"]
     ends.until_published()
-    assert pending.code in (0, 1)  # whether somebody stayed for it already
 
 
 def test_a_broker_killed_in_the_middle_costs_no_event(ends: Ends) -> None:
@@ -148,8 +159,7 @@ def test_what_a_killed_publisher_left_is_published_by_the_next(ends: Ends) -> No
     ends.broker.signal(signal.SIGSTOP)  # takes connections and says nothing
     try:
         ends.run("left")
-        publisher = _publisher(ends.box)
-        kill(publisher, signal.SIGKILL)
+        _kill_publisher(ends.box)
         assert published.cursor(str(ends.box.dir)) is None
         assert published.marked(str(ends.box.dir)) is not None
     finally:
@@ -165,7 +175,7 @@ def test_what_is_behind_is_published_by_a_monitor_that_comes_by(ends: Ends, monk
     ends.broker.signal(signal.SIGSTOP)
     try:
         ends.run("left")
-        kill(_publisher(ends.box), signal.SIGKILL)
+        _kill_publisher(ends.box)
     finally:
         ends.broker.signal(signal.SIGCONT)
     for key, value in ends.box.env.items():
@@ -178,6 +188,30 @@ def test_what_is_behind_is_published_by_a_monitor_that_comes_by(ends: Ends, monk
     notify.retry(str(ends.box.dir))
     assert [each["name"] for each in ends.heard(1)] == ["left"]
     ends.until_published()
+
+
+def test_an_end_that_comes_while_a_publisher_is_about_to_leave_is_published_by_it(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends.listen()
+    ends.run("first")
+    ends.heard(1)
+    ends.until_published()
+    directory, project, unmark = str(ends.box.dir), str(ends.box.cwd), published.unmark
+    for key, value in ends.box.env.items():
+        monkeypatch.setenv(key, value)
+
+    def at_the_last_moment(where: str) -> None:
+        monkeypatch.setattr(published, "unmark", unmark)
+        journal.note(where, "last", "", "delegated", state="completed")
+        assert publishing.publish(where, project, patient=True) == ""  # leaves it to the one that is there
+        unmark(where)
+
+    monkeypatch.setattr(published, "unmark", at_the_last_moment)
+    journal.note(directory, "second", "", "delegated", state="completed")
+    assert publishing.publish(directory, project, patient=True) == ""
+    assert [each["name"] for each in ends.heard(3)] == ["first", "second", "last"]
+    assert published.marked(directory) is None
 
 
 def test_history_from_before_a_broker_was_named_is_left_where_it_is(ends: Ends) -> None:
@@ -278,8 +312,8 @@ def test_ten_jobs_that_end_at_once_are_all_published_by_one_connection_at_a_time
     assert [each["seq"] for each in heard] == sorted({each["seq"] for each in heard})
 
 
-def _publisher(box: Box) -> int:
-    """The process that holds the right to publish, found by its lock as soon as it does."""
+def _kill_publisher(box: Box) -> None:
+    """End the process that holds the right to publish, which is found by its lock."""
     found: list[int] = []
 
     def held() -> bool:
@@ -291,7 +325,8 @@ def _publisher(box: Box) -> int:
         return bool(found)
 
     until(held, box.dir / "outbox")
-    return found[0]
+    kill(found[0], signal.SIGKILL)
+    until_gone(found[0])
 
 
 def _sql(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -271,18 +271,25 @@ def test_another_row_there_without_an_id(
         assert lookout.appeared(lookout.row(), other._replace(pane=RowPane(cwd="/"))) == {0: talk}
 
 
-def test_an_agent_outside_of_tmux(lookout: Lookout, where: Path) -> None:
+@pytest.fixture
+def outsider(lookout: Lookout, where: Path) -> Iterator[int]:
+    """An agent in the same directory, in no pane; its pid."""
+    command = [str(lookout.workspace.agents / "claude"), "1000"]
+    running = subprocess.Popen(command, cwd=where, env={"HOME": str(lookout.home)})
+    until(lambda: proc.command_name(running.pid) == "claude")
+    yield running.pid
+    running.kill()
+    running.wait()
+
+
+def test_an_agent_outside_of_tmux(lookout: Lookout, where: Path, outsider: int) -> None:
     lookout.session(cwd=where)
     talk = lookout.leave("claude", where)
-    command = [str(lookout.workspace.agents / "claude"), "1000"]
-    with subprocess.Popen(command, cwd=where, env={"HOME": str(lookout.home)}) as stranger:
-        until(lambda: proc.command_name(stranger.pid) == "claude")
-        assert lookout.appeared(lookout.row()) == {}, "it says nothing: it may be that one's"
-        lookout.state(stranger.pid, str(uuid.uuid4()))
-        assert lookout.appeared(lookout.row()) == {0: talk}
-        lookout.state(stranger.pid, talk)
-        assert lookout.appeared(lookout.row()) == {}
-        stranger.kill()
+    assert lookout.appeared(lookout.row()) == {}, "it says nothing: it may be that one's"
+    lookout.state(outsider, str(uuid.uuid4()))
+    assert lookout.appeared(lookout.row()) == {0: talk}
+    lookout.state(outsider, talk)
+    assert lookout.appeared(lookout.row()) == {}
 
 
 def test_who_is_not_asked_for(lookout: Lookout, where: Path) -> None:

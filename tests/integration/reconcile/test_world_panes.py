@@ -38,14 +38,16 @@ def test_an_agent_below_a_shell_is_the_panes(lookout: Lookout) -> None:
     assert proc.command_name(lookout.found().pid) != "codex"
 
 
-def test_the_end_of_an_agent_is_noticed_although_nothing_was_printed(lookout: Lookout) -> None:
-    lookout.workspace.tmux.start(f"{lookout.workspace.agents / 'claude'} 1000 2>/dev/null; exec cat", NAME)
+def test_the_end_of_an_agent_is_noticed_although_the_list_says_nothing_of_it(lookout: Lookout) -> None:
+    """The shell that started it was in front all the time, and prints nothing."""
+    command = f"exec 2>/dev/null; {lookout.workspace.agents / 'claude'} 1000; read -r line"
+    lookout.workspace.tmux.start(command, NAME)
     until(lambda: lookout.found().agent == "claude")
-    still(lookout)
-    (child,) = proc.children(lookout.found().pid)
+    (before,) = still(lookout)
+    (child,) = proc.children(before.pid)
     kill(child, signal.SIGKILL)
     until(lambda: lookout.found().agent == "")
-    assert lookout.found().command == "cat"
+    assert lookout.found() == before._replace(agent="", turn=lookout.found().turn)
 
 
 @pytest.mark.parametrize(
