@@ -28,8 +28,11 @@ LARGEST = 1 << 53
 LATEST = 1e11
 """A time that a calendar can still name."""
 OWN = ("schema", "seq", "run", "n", "at", "name", "event")
-UNTOLD = ("mono", "judged", "moved", "stale_since", "policy", "foreground", "left", "began", "retries", "backoff_s")
-"""Fields of a body that serve a replay and tell a person nothing."""
+UNTOLD = (
+    "mono", "judged", "moved", "stale_since", "policy", "foreground", "left", "began", "retries", "backoff_s", "before",
+    "after", "applied", "registry",
+)  # fmt: skip
+"""Fields of a body that serve a replay or a program, and tell a person nothing that the rest does not."""
 DURATIONS = {"seconds": "for ", "in_s": "in ", "elapsed_s": "after "}
 UNREADABLE = "unreadable"
 

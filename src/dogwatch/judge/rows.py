@@ -94,6 +94,10 @@ def is_wanted(row: Row) -> bool:
     return row.resumable is not False and row.status != "archived"
 
 
+def is_text(path: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in path)
+
+
 def agent_in(session: str) -> str:
     """The agent that a name like `lab-creator-claude` tells; empty where it tells none."""
     _, creator, agent = session.rpartition(CREATOR)
@@ -102,6 +106,8 @@ def agent_in(session: str) -> str:
 
 def pane_fields(pane: Found, boot: str) -> dict[str, object]:
     found: dict[str, object] = {"pid": pane.pid, "cmd": pane.command, "cwd": pane.cwd, "id": pane.id}
+    if not is_text(pane.cwd):
+        del found["cwd"]  # a list is UTF-8, and a path need not be
     if pane.start and boot:
         found |= {"start": pane.start, "boot": boot}
     return found

@@ -17,8 +17,10 @@ from dogwatch.store.journal import Journal
 
 
 def said(drift: Drift, *, applied: bool) -> str:
-    """A drift in one line: what was found, and what was done about it."""
-    return f"{drift.message} {drift.deed}" if applied else drift.message
+    """A drift in one line: what was found, and what was done about it, or would be."""
+    if not drift.deed:
+        return drift.message
+    return f"{drift.message} {drift.deed}" if applied else f"{drift.message} Would be {drift.deed.lower()}"
 
 
 def remember(path: str, project: str, new: tuple[tuple[Drift, bool], ...]) -> None:

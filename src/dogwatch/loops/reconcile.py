@@ -87,13 +87,13 @@ class Reconciler:
     def look(self) -> Looked:
         """Compare the list with the world, and change nothing."""
         listed = self.file.read()
-        sight = self.world.look(listed.rows)
+        sight = self.world.look(listed.rows, self.file.changed)
         now, wall = time.monotonic(), time.time()
         rules = Rules(
             naming=self.naming, homes=self._homes_of(sight), fresh=self._fresh(listed, wall), keep_s=self.keep_s,
             prune=self.prune, boot=proc.boot_id(), host=self.host,
         )  # fmt: skip
-        plan, self.memory = judge.plan(listed, sight, self.memory, rules, now=now, wall=wall)
+        plan, self.memory = judge.plan(*self._in_one_word(listed, sight), self.memory, rules, now=now, wall=wall)
         return Looked(listed, sight, plan, wall)
 
     def settled(self) -> Looked:
@@ -182,6 +182,15 @@ class Reconciler:
             states.write(self.state_path, state)
 
     # What the plan has to know
+
+    def _in_one_word(self, listed: Registry, sight: Sight) -> tuple[Registry, Sight]:
+        """List and world with one name for each server: rows may name it as for `-L` and as for `-S`."""
+        names = {row.server: self.world.place(row.server) for row in listed.rows if row.server is not None}
+        if all(name == place for name, place in names.items()):
+            return listed, sight
+        rows = [row if row.server is None else row._replace(server=names[row.server]) for row in listed.rows]
+        troubles = {None if name is None else names[name]: why for name, why in sight.troubles.items()}
+        return Registry(tuple(rows)), sight._replace(troubles=troubles)
 
     def _fresh(self, listed: Registry, wall: float) -> dict[str, float]:
         """Sessions whose rows differ from what we last saw, if the file was written just now."""

@@ -55,6 +55,7 @@ class Watcher:
         self.card, self.subscription = card, subscription
         self.trouble = ""
         self.writing = Writing()
+        self._followed = {reconciler.path}
         self._began = self._stirred = time.monotonic()
 
     def run(self, tell: Callable[[Passed], None]) -> int:
@@ -87,6 +88,7 @@ class Watcher:
 
     def _pass(self, alarm: Alarm, tell: Callable[[Passed], None]) -> float:
         """Look, write, tell. Returns for how long nothing needs to be done."""
+        self.writing.follow(self._followed)  # before the look: what comes after it wakes us
         try:
             if self.subscription is not None:
                 self.reconciler.hear(self.subscription.take())
@@ -100,9 +102,8 @@ class Watcher:
             self._stirred = time.monotonic()
             self._remember(passed)
         tell(passed)
-        self.writing.follow(_directories(looked))
-        fine = alarm.watch_ends(_processes(looked))
-        if not fine or passed.again is not None:
+        before, self._followed = self._followed, {self.reconciler.path, *_directories(looked)}
+        if not alarm.watch_ends(_processes(looked)) or self._followed != before or passed.again is not None:
             return max(passed.again or 0.0, SETTLING)
         return self._pause(len(looked.registry.rows))
 

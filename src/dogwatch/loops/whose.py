@@ -46,23 +46,30 @@ class Whose:
         self._artifacts = artifacts
         self._arrivals = Arrivals()
         self._heads = Heads()
-        self._homes: dict[tuple[str, int, int], Running | None] = {}
+        self._homes: dict[tuple[int, int, str, str], Running | None] = {}
         self._strangers: dict[str, list[Stranger]] = {}
+        self._ours: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """Another pass: processes may have come and gone."""
+        self._ours = dict(os.environ)
+        self._strangers = {}
 
     def environment(self, seat: Seat, agent: str) -> dict[str, str]:
         """By what the agent's files are found: as its process has it, else the pane's, else as we have it."""
         kept = seat.kept
-        if kept is not None and kept.running is not None and kept.found.agent == agent:
-            return kept.running.environment
-        pane = self._of_pane(kept, agent) if kept is not None else None
-        return pane.environment if pane is not None and pane.environment else dict(os.environ)
+        if kept is None:
+            return self._ours
+        running = kept.running if kept.found.agent == agent else self._of_pane(kept, agent)
+        return (running and running.environment) or self._ours
 
     def _of_pane(self, kept: Kept, agent: str) -> Running | None:
         """The pane's process as if it were the agent: it was started as the agent will have been."""
         found, detector = kept.found, self._detectors.get(agent)
         if not found.start or detector is None:
             return None
-        who = (agent, found.pid, found.start)
+        # With its command: until it became that program, it had the variables of who started it.
+        who = (found.pid, found.start, agent, found.command)
         if who not in self._homes:
             task = Task(found.pid, 0, "?", "", (), found.start)
             self._homes[who] = trees.running(task, agent, detector.variables)
@@ -72,8 +79,7 @@ class Whose:
     def appeared(self, seats: list[Seat], panes: list[Kept]) -> dict[int, str]:
         """By row: the conversation that can only be its own."""
         around = _Around(seats, panes)
-        self._strangers = {}
-        self._homes = {who: home for who, home in self._homes.items() if who[1:] in around.processes}
+        self._homes = {who: home for who, home in self._homes.items() if who[:2] in around.processes}
         wanted = [seat for seat in seats if seat.row.status == RUNNING and not seat.row.conversation]
         found = {seat.row.at: name for seat in wanted if seat.kept and (name := self._only(seat, seat.kept, around))}
         counts = Counter(found.values())
@@ -95,7 +101,7 @@ class Whose:
         if running is None or not running.cwd:
             return ""
         if not running.environment:
-            running = running._replace(environment=dict(os.environ))
+            running = running._replace(environment=self._ours)
         try:
             found = self._arrivals.since(running) - around.noted - around.opened.keys()
         except UnreadableError:

@@ -28,7 +28,8 @@ class World:
         self._servers: dict[str, QuietPanes] = {}
         """By where they listen: a row may name one in another way."""
 
-    def look(self, rows: tuple[Row, ...]) -> Sight:
+    def look(self, rows: tuple[Row, ...], written: float = float("inf")) -> Sight:
+        """``written``: when the list was, by the wall clock; a process that is younger is in none of its rows."""
         places: dict[Place | None, str] = {
             named: servers.socket_path(self.usual if named is None else named)
             for named in dict.fromkeys((*(row.server for row in rows if row.server is not None), None))
@@ -43,10 +44,11 @@ class World:
         seats = self._seats(rows, places)
         panes = [kept for server in self._servers.values() for kept in server.kept.values()]
         self._artifacts.begin()
+        self._whose.begin()
         return Sight(
             _found(rows, panes),
             {named: troubles[socket] for named, socket in places.items() if troubles[socket]},
-            self._processes(rows, panes),
+            self._processes(rows, panes, written),
             {seat.row.at: self._artifact(seat) for seat in seats if seat.row.conversation},
             self._whose.appeared(seats, panes),
         )
@@ -65,14 +67,14 @@ class World:
                     named.setdefault((socket, session), []).append(kept)
         return [Seat(row, _pane(row, named.get((places[row.server], _written(row.name)), []))) for row in rows]
 
-    def _processes(self, rows: tuple[Row, ...], panes: list[Kept]) -> dict[int, str]:
+    def _processes(self, rows: tuple[Row, ...], panes: list[Kept], written: float) -> dict[int, str]:
         """A process that tmux has in a pane lives, as sure as it can be told, and needs no second look."""
         lives = {(kept.found.pid, kept.found.start) for kept in panes if not kept.found.dead}
         boot = self._here.boot
         return {
             row.at: LIVES
             if row.pane.boot == boot and row.pane.start and (row.pane.pid, row.pane.start) in lives
-            else tenant(row.pane, row.agent, self._here)
+            else tenant(row.pane, row.agent, self._here, written)
             for row in rows
         }
 

@@ -15,11 +15,12 @@ LARGEST = 1 << 22
 """No pid of Linux is larger."""
 
 
-def tenant(pane: RowPane, agent: str, place: Place) -> str:
+def tenant(pane: RowPane, agent: str, place: Place, written: float = float("inf")) -> str:
     """LIVES, GONE, or UNKNOWN where a process has that pid and nothing tells whose it is.
 
     A row without a start may be known by directory or command. A shell may have gone elsewhere, and what was run in it
-    may have ended: that can be the row's own as long as it is a pane's at all.
+    may have ended: that can be the row's own as long as it is a pane's at all. What is younger than the list itself
+    (``written``, by the wall clock) is in none of its rows.
     """
     if pane.pid <= 0:
         return UNKNOWN
@@ -29,7 +30,11 @@ def tenant(pane: RowPane, agent: str, place: Place) -> str:
     found = processes.find(meant, place)
     if isinstance(found, Gone | Unseen):
         return GONE if isinstance(found, Gone) else UNKNOWN
-    if pane.start or _is_in(pane.pid, pane.cwd):
+    if pane.start:
+        return LIVES
+    if isinstance(processes.find_by_pid(pane.pid, written, None), Gone):
+        return GONE
+    if _is_in(pane.pid, pane.cwd):
         return LIVES
     names = {os.path.basename(name) for name in (pane.cmd, agent) if name}
     if any(names & _called(pid) for pid in (pane.pid, *proc.descendants(pane.pid))):

@@ -94,7 +94,7 @@ def test_the_trouble_of_one_server_does_not_hide_what_another_says(workspace: Wo
 
 def test_a_session_on_another_server_is_not_terminated_while_its_process_lives(workspace: Workspace) -> None:
     pid = workspace.session(NAME, tmux=workspace.server("other"))
-    workspace.write(f"sessions:\n  - name: {NAME}\n    status: running\n    pane: {{pid: {pid}, cmd: claude}}\n")
+    workspace.write(f"sessions:\n  - name: {NAME}\n    status: running\n    pane: {{pid: {pid}, cmd: claude}}\n", age=0)
     (drift,) = workspace.drifts()
     assert (drift["class"], drift["applied"]) == ("elsewhere", False)
     assert "tmux_socket" in drift["message"]
@@ -113,6 +113,20 @@ def test_a_row_may_name_its_server(workspace: Workspace) -> None:
     assert drift["class"] == "A"
 
 
+def test_a_server_may_be_named_in_two_ways(workspace: Workspace) -> None:
+    other = workspace.server("other")
+    second = "second-creator-claude"
+    workspace.session(NAME, tmux=other)
+    workspace.session(second, tmux=other)
+    workspace.write(
+        f"sessions:\n  - {{name: {NAME}, status: running, tmux_socket: other}}\n"
+        f"  - {{name: {second}, status: running, tmux_socket: {other.socket}}}\n"
+    )
+    assert workspace.drifts() == []
+    other.stop()
+    assert [drift["class"] for drift in workspace.drifts()] == ["A", "A"]
+
+
 def test_a_pid_that_another_process_has_by_now_proves_nothing(workspace: Workspace) -> None:
     with subprocess.Popen(["sleep", "1000"], cwd="/") as stranger, contextlib.ExitStack() as undo:
         undo.callback(stranger.kill)
@@ -122,6 +136,18 @@ def test_a_pid_that_another_process_has_by_now_proves_nothing(workspace: Workspa
         )
         (drift,) = workspace.drifts()
     assert drift["class"] == "A"
+
+
+def test_after_a_reboot_no_pid_of_the_list_is_still_its_own(workspace: Workspace) -> None:
+    """A process with the right name in the right directory, but younger than the list."""
+    command = [str(workspace.agents / "claude"), "1000"]
+    with subprocess.Popen(command, cwd=workspace.root) as stranger, contextlib.ExitStack() as undo:
+        undo.callback(stranger.kill)
+        row = f"sessions:\n  - name: {NAME}\n    status: running\n    pane: {{pid: {stranger.pid}, cmd: claude}}\n"
+        workspace.write(row, age=0)
+        assert [drift["class"] for drift in workspace.drifts("--dry-run")] == ["elsewhere"]
+        workspace.write(row)
+        assert [drift["class"] for drift in workspace.drifts()] == ["A"]
 
 
 # The list itself ---------------------------------------------------------------------------------------------------

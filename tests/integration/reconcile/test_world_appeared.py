@@ -109,6 +109,7 @@ def test_two_rows_of_one_session_do_not_both_get_it(lookout: Lookout, where: Pat
 def test_the_one_that_was_begun_there_since(lookout: Lookout, where: Path, agent: str) -> None:
     """In a pane with a shell, where the agent has been and is not seen."""
     lookout.workspace.tmux.start("exec sh", NAME, cwd=str(where))
+    until(lambda: (lookout.found().command, lookout.found().cwd) == ("sh", str(where)))
     row = lookout.row(agent=agent)
     lookout.leave(agent, where, age=LONG)
     assert lookout.appeared(row) == {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
+import time
 import uuid
 from contextlib import closing
 from pathlib import Path
@@ -52,6 +53,26 @@ def test_what_is_taken_away_is_gone_and_may_come_back(lookout: Lookout, agent: s
     for path in found:
         (lookout.home / path.name).rename(path)
     assert artifact(lookout, agent, talk) == THERE
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_was_not_there_may_come(lookout: Lookout, agent: str) -> None:
+    assert artifact(lookout, agent, ABSENT) == GONE
+    lookout.leave(agent, lookout.workspace.root)
+    assert artifact(lookout, agent, ABSENT) == GONE
+    lookout.leave(agent, lookout.workspace.root, talk=ABSENT)
+    assert artifact(lookout, agent, ABSENT) == THERE
+
+
+def test_a_directory_that_changes_twice_in_one_moment(lookout: Lookout) -> None:
+    lookout.leave("claude", lookout.workspace.root)
+    (folder,) = lookout.home.glob(".claude/projects/*")
+    now = time.time_ns()
+    os.utime(folder, ns=(now, now))
+    assert artifact(lookout, "claude", ABSENT) == GONE
+    lookout.leave("claude", lookout.workspace.root, talk=ABSENT)
+    os.utime(folder, ns=(now, now))
+    assert artifact(lookout, "claude", ABSENT) == THERE
 
 
 def test_a_deleted_session_of_opencode_is_gone(lookout: Lookout) -> None:

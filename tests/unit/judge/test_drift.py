@@ -227,6 +227,12 @@ def test_a_session_that_has_another_pane_now_is_noted() -> None:
     }))  # fmt: skip
 
 
+def test_a_directory_that_is_no_text_does_not_come_into_the_list() -> None:
+    odd = pane(pid=9, cwd="/w/\udcff")
+    (found,) = planned(row(), sight=Sight(panes=(odd,), processes={0: GONE})).drifts
+    assert found.after == {"pane.pid": 9, "pane.cmd": "claude", "pane.id": "%1"}
+
+
 def test_a_process_below_the_pane_is_as_good_as_the_panes_own() -> None:
     assert planned(row(), sight=Sight(panes=(pane(pid=9),), processes={0: LIVES})).drifts == ()
 
