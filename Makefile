@@ -60,10 +60,10 @@ unit:
 	$(VENV)/bin/pytest tests/unit tests/property tests/architecture tests/accuracy
 
 # What the systems before this one got wrong is told by name.
+SEEDS := $(foreach seed,1 2 3 4,tests/integration/seed$(seed))
 integration:
-	$(VENV)/bin/pytest -n 4 -v tests/integration/seed1 tests/integration/seed2 tests/integration/seed4
-	$(VENV)/bin/pytest -n 4 tests/integration --ignore=tests/integration/seed1 --ignore=tests/integration/seed2 \
-		--ignore=tests/integration/seed4
+	$(VENV)/bin/pytest -n 4 -v $(SEEDS)
+	$(VENV)/bin/pytest -n 4 tests/integration $(SEEDS:%=--ignore=%)
 
 # What is released: a wheel and the sources, the same bytes wherever they are built.
 .PHONY: dist

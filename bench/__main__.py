@@ -92,9 +92,10 @@ def tell(rows: list[Row], title: str, story: Callable[[], Iterable[Row]]) -> Non
 
 def crowd(rows: list[Row], stage: Stage) -> Iterator[Row]:
     """Idle processes need a minute to be measured; meanwhile one watcher has ten thousand jobs."""
-    idle = Idle(stage)
+    idle, watch = Idle(stage), reconcile.Watch(stage)
     tell(rows, "ten thousand jobs", lambda: many.rows(stage))
     yield from idle.rows()
+    yield from watch.rows()
 
 
 def keep(rows: list[Row], took: float) -> None:

@@ -1,7 +1,9 @@
 """A pass over a list of sessions that is true already, beside the one question to tmux that it cannot do without."""
 
+import json
 import os
 import shutil
+import subprocess
 import uuid
 from collections.abc import Iterator
 from statistics import median
@@ -17,6 +19,7 @@ from dogwatch.model.registry import Found
 GOALS = {10: 5, 100: 15, 1000: 120}
 """Rows, and milliseconds."""
 PASSES = 15
+IDLE = 100
 LISTED = "#{session_name} #{pane_id} #{pane_pid} #{pane_current_command} #{pane_current_path} #{window_activity}"
 ROW = """\
   - name: {found.session}
@@ -70,6 +73,47 @@ def _passes(stage: Stage, count: int) -> Iterator[Row]:
     anchor = in_ms("tmux list-panes alone", theirs)
     yield at_most(f"{count} rows: a pass without drift", median(ours) * 1000, "ms", GOALS[count], anchor, note)
     yield informs(f"{count} rows: the first pass", first * 1000, "ms")
+
+
+class Watch:
+    """A `reconcile --watch` that has nothing to do, for as long as something else is measured."""
+
+    def __init__(self, stage: Stage) -> None:
+        place = stage.dir("reconcile-idle")
+        shutil.copy(shutil.which("sleep") or "sleep", f"{place}/claude")
+        self.server = Server(stage, IDLE, f"exec {place}/claude 600")
+        path = f"{place}/dogwatch-sessions.yaml"
+        _write(path, "sessions: []\n")
+        reconciler = Reconciler(path, usual=self.server.arguments)
+        until(lambda: len(_agents(reconciler)) == IDLE, "the agents do not start")
+        found = [ROW.format(found=found, boot=proc.boot_id(), talk=_talk(stage)) for found in _agents(reconciler)]
+        reconciler.close()
+        _write(path, f"sessions:\n{''.join(found)}")
+        os.utime(path, (1, 1))
+        self.process = stage.start(
+            *(stage.program, "reconcile", "--watch", "--emit-diff", "--registry", path),
+            *("--socket", self.server.socket), stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        said = json.loads(self.process.stdout.readline())
+        if said["checked"] != IDLE or said["standing"]:
+            raise RuntimeError(f"the list is true, and yet: {said}")
+        self.began, self.before = now(), self._spent()
+
+    def rows(self) -> Iterator[Row]:
+        """To be asked when at least one interval has passed."""
+        elapsed, spent = now() - self.began, self._spent() - self.before
+        self.process.kill()
+        self.process.communicate()
+        self.server.end()
+        note = f"{elapsed:.0f} s of --watch with nothing to do, its clients of tmux included"
+        yield at_most(f"{IDLE} sessions: reconcile at rest, CPU", spent / elapsed * 100, "%", 0.5, note=note)
+
+    def _spent(self) -> float:
+        """Processor seconds of it, and of those that it has waited for."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / proc.TICKS
 
 
 def _agents(reconciler: Reconciler) -> list[Found]:

@@ -64,6 +64,11 @@ def test_an_agent_is_registered_its_conversation_noted_and_its_end_too(lab: Lab,
     assert noted
     assert json.loads(sender.run("why").stdout).get("conversation", noted) == noted
     assert [each["class"] for each in listed.drifts()] == []
+    assert listed.row()["last_visible_status"] == "auto-registered", "it is at its prompt, as it was"
+    pane.type("think [[slow 15]]+[[text done]]")
+    pane.until(lambda _: sender.turn() == "working", SLOW, what="work")
+    assert listed.drifts() == []
+    assert listed.row()["last_visible_status"] == "working"
     pane.tmux("kill-session", "-t", f"={pane.session}")
     assert [each["class"] for each in listed.drifts()] == ["A"]
     row = listed.row()

@@ -127,18 +127,6 @@ def test_the_naming_can_be_configured(workspace: Workspace) -> None:
     assert [drift["session"] for drift in workspace.drifts()] == ["agent-7"]
 
 
-def test_an_agent_in_another_window_is_found(workspace: Workspace) -> None:
-    """`list-panes` without -a, as the seed has it, shows only the current window."""
-    workspace.tmux.start("cat", NAME, cwd=str(workspace.root))
-    workspace.tmux(
-        "new-window", "-t", f"={NAME}:", "-c", str(workspace.root), f"exec {workspace.agents / 'claude'} 1000"
-    )
-    workspace.tmux("new-window", "-t", f"={NAME}:", "cat")
-    workspace.write("sessions: []\n")
-    (drift,) = workspace.drifts()
-    assert drift["after"]["pane"]["cmd"] == "claude"
-
-
 def test_an_agent_that_exited_to_a_shell_is_told(workspace: Workspace) -> None:
     pane = workspace.tmux.start("sh", NAME, cwd=str(workspace.root))
 
