@@ -125,7 +125,7 @@ class Listed:
     def looks(self, rows: tuple[Row, ...]) -> list[Standing]:
         if self._world is None:
             self._world = World(self.detectors, places.hook_spool(), self.usual)
-        sight = self._world.look(rows)
+        sight = self._world.look(rows, self.file.changed)
         shown = Shown(sight)
         return [self._standing(row, shown.case(row), sight.processes.get(row.at, "")) for row in rows]
 

@@ -118,7 +118,7 @@ class _Monitor:
         """One round; the verdict when the watch is over."""
         if not self.lead():
             return self.follow()
-        before, began = self.notes, self.awake
+        before, began, asked = self.notes, self.awake, self.alarm.signals.asked
         facts = self.look(before)
         self.awake = time.monotonic()
         if (lost := self.awake - began) > LONGEST_LOOK:
@@ -128,8 +128,10 @@ class _Monitor:
         self.note(step.notes, before)
         if step.what == "say":
             return self.finish(step.verdict, facts)
-        if self.alarm.signals.asked:
-            name = signal_name(self.alarm.signals.asked)
+        if self.alarm.signals.asked and not asked:
+            return None  # what is said of the task at our end is what a look has found since we were asked
+        if asked:
+            name = signal_name(asked)
             reason = f"the monitor was ended by {name}; the task was left as it is ({step.verdict.reason})"
             return self.leave(self.gave_up(reason), LEFT)
         over = None

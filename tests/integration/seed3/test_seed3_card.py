@@ -33,12 +33,25 @@ def test_drifts_are_commented_once_a_heartbeat_is_there_and_stop_blocks_the_card
     assert [text for who, text in board.comments(card) if who == "dogwatch" and NAME in text] == [said]
 
 
-def test_the_card_that_the_environment_names_is_kept(workspace: Workspace, board: Board, stays: Start) -> None:
+def test_every_class_of_drift_is_told_on_the_card_that_the_environment_names(
+    workspace: Workspace, board: Board, stays: Start
+) -> None:
     card = board.new()
     board("claim", card.task)
-    workspace.write("sessions: []\n")
-    watch = stays("--watch", "--interval", "0.5", DOGWATCH_HERMES=board.program, HERMES_KANBAN_TASK=card.task)
-    workspace.session(NAME)
-    assert watch.drift()["class"] == "B"
-    said = f"{NAME}: tmux found but not in the list. Auto-registered."
-    until(lambda: ("dogwatch", said) in board.comments(card))
+    where = workspace.directory("c")
+    pid = workspace.session("c-creator-claude", cwd=where)
+    talk, stale = workspace.conversation(where), "87dc548e-0000-4000-8000-000000000000"
+    workspace.session("b-creator-agy", "agy", workspace.directory("b"))
+    workspace.write(
+        f"sessions:\n  - {{name: a-creator-claude, status: running}}\n"
+        f"  - {{name: c-creator-claude, status: running, pane: {{pid: {pid}, cmd: claude, cwd: {where}}}}}\n"
+        f"  - {{name: d-creator-claude, status: stopped, claude_session_id_own: {stale}}}\n"
+    )
+    stays("--watch", "--interval", "0.5", DOGWATCH_HERMES=board.program, HERMES_KANBAN_TASK=card.task)
+    wanted = (
+        "a-creator-claude: tmux gone. Marked terminated.",
+        "b-creator-agy: tmux found but not in the list. Auto-registered.",
+        f"c-creator-claude: session id materialized {talk}. Noted.",
+        f"d-creator-claude: its conversation {stale} is not on the disk any more",
+    )
+    until(lambda: all(any(text in body for _, body in board.comments(card)) for text in wanted))
