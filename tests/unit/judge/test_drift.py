@@ -312,6 +312,45 @@ def test_an_old_row_whose_session_lives_on_is_never_pruned() -> None:
     assert kinds(planned(old, sight=seen(), rules=RULES._replace(prune=True))) == ["alive"]
 
 
+# Which pane is meant -----------------------------------------------------------------------------------------------
+
+
+def test_a_session_of_that_name_on_another_server_is_not_the_one_that_a_row_names() -> None:
+    elsewhere = Sight(panes=(pane()._replace(server=("-L", "two")),), processes={0: GONE})
+    assert kinds(planned(row(server=("-L", "one")), sight=elsewhere)) == ["A"]
+    assert planned(row(server=("-L", "two")), sight=elsewhere._replace(processes={0: LIVES})).drifts == ()
+
+
+def test_of_several_panes_the_living_one_that_the_row_names_is_meant() -> None:
+    named = row(pane=RowPane(7, "claude", HOME, "%2"))
+    dead, own, other = pane(dead=True), pane(pid=7)._replace(id="%2"), pane(pid=8)._replace(id="%3")
+    for panes in ((dead, own, other), (other, own, dead)):
+        assert planned(named, sight=Sight(panes=panes, processes={0: UNKNOWN})).drifts == ()
+
+
+def test_of_several_panes_the_one_with_the_rows_agent_is_meant_where_none_is_named() -> None:
+    shell, codex = pane(pid=5, agent="", command="bash"), pane(pid=6, agent="codex")._replace(id="%2")
+    claude = pane(pid=7)._replace(id="%3")
+    (found,) = planned(row(), sight=Sight(panes=(shell, codex, claude), processes={0: GONE})).drifts
+    assert (found.kind, found.after["pane.pid"]) == ("moved", 7)
+
+
+def test_a_process_of_that_pid_that_began_at_another_time_is_another() -> None:
+    named = row(pane=RowPane(7, "claude", HOME, "%1", 70, "b1"))
+    again = Sight(panes=(pane(pid=7, start=99),), processes={0: GONE})
+    assert kinds(planned(named, sight=again)) == ["moved"]
+    same = Sight(panes=(pane(pid=7, start=70),), processes={0: UNKNOWN})
+    assert planned(named, sight=same).drifts == ()
+
+
+def test_the_next_look_comes_when_the_first_of_several_things_can_be_told() -> None:
+    gone, fresh = row(), row()._replace(name="other-creator-claude")
+    rules = RULES._replace(fresh={"other-creator-claude": 4.0})
+    before = Memory(missed={"A:other-creator-claude": 90.0})
+    plan = planned(gone, fresh, sight=Sight(processes={0: GONE, 1: GONE}), before=before, rules=rules)
+    assert (plan.drifts, plan.again) == ((), 1.0)
+
+
 # A person's last word ---------------------------------------------------------------------------------------------
 
 
