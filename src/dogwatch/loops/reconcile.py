@@ -15,6 +15,7 @@ from dogwatch.formats import reported
 from dogwatch.formats.mqtt import Told
 from dogwatch.formats.reported import State
 from dogwatch.judge import drift as judge
+from dogwatch.loops.freshness import Freshness
 from dogwatch.loops.world import World
 from dogwatch.model.registry import (
     RUNNING,
@@ -38,8 +39,6 @@ from dogwatch.store import detectors, places, registry, settings
 from dogwatch.store import reported as states
 from dogwatch.store.registry import RegistryFile
 
-FRESH = 5.0
-"""Seconds for which nothing is done to a row that somebody has changed."""
 PATIENCE = 20.0
 """Seconds that one pass may take until nothing is open any more."""
 
@@ -77,6 +76,7 @@ class Reconciler:
         self.memory = Memory(turns=self.state.turns)
         self.host = os.uname().nodename
         self._homes: dict[str, bool] = {}
+        self._fresh = Freshness(self.state.rows)
         self._digests: tuple[Registry, dict[str, str]] | None = None
         given = settings.load(places.project(self.workspace))
         self.naming, self.keep_s = given.naming, given.keep_s
@@ -89,9 +89,10 @@ class Reconciler:
         listed = self.file.read()
         sight = self.world.look(listed.rows, self.file.changed)
         now, wall = time.monotonic(), time.time()
+        fresh = self._fresh.look(self._digests_of(listed), self.file.changed, wall)
         rules = Rules(
-            naming=self.naming, homes=self._homes_of(sight), fresh=self._fresh(listed, wall), keep_s=self.keep_s,
-            prune=self.prune, boot=proc.boot_id(), host=self.host,
+            naming=self.naming, homes=self._homes_of(sight), fresh=fresh, keep_s=self.keep_s, prune=self.prune,
+            boot=proc.boot_id(), host=self.host,
         )  # fmt: skip
         plan, self.memory = judge.plan(*self._in_one_word(listed, sight), self.memory, rules, now=now, wall=wall)
         return Looked(listed, sight, plan, wall)
@@ -138,8 +139,8 @@ class Reconciler:
             about = {row.at: told for told in events for row in running if self._is_about(told, row)}
             return [Set(at, heard(told, now, elsewhere=told.host != self.host)) for at, told in about.items()]
 
-        self.file.update(decide)
-        self._digests = None
+        if self.file.update(decide):
+            self._fresh.ours(self._digests_of(self.file.read()), {told.name for told in events})
 
     def _is_about(self, told: Told, row: Row) -> bool:
         if row.name != told.name:
@@ -168,7 +169,10 @@ class Reconciler:
                     changes.append(moved)
             return changes
 
-        self.file.update(decide)
+        if self.file.update(decide):
+            rows = looked.registry.rows
+            names = {change.name if isinstance(change, Add) else rows[change.at].name for change in kept.values()}
+            self._fresh.ours(self._digests_of(self.file.read()), names)
         return tuple(kept.values())
 
     def _remember(self, looked: Looked, standing: dict[str, str]) -> None:
@@ -176,7 +180,7 @@ class Reconciler:
             return
         unseen = {row.name for row in looked.registry.rows if row.server in looked.sight.troubles}
         kept = {mark: text for mark, text in self.state.told.items() if mark.partition(":")[2] in unseen}
-        state = State({**kept, **standing}, self.memory.turns, self._digests_of(self.file.read()))
+        state = State({**kept, **standing}, self.memory.turns, dict(self._fresh.known))
         if state != self.state:
             self.state = state
             states.write(self.state_path, state)
@@ -191,15 +195,6 @@ class Reconciler:
         rows = [row if row.server is None else row._replace(server=names[row.server]) for row in listed.rows]
         troubles = {None if name is None else names[name]: why for name, why in sight.troubles.items()}
         return Registry(tuple(rows)), sight._replace(troubles=troubles)
-
-    def _fresh(self, listed: Registry, wall: float) -> dict[str, float]:
-        """Sessions whose rows differ from what we last saw, if the file was written just now."""
-        left = FRESH - (wall - self.file.changed)
-        if not 0 < left <= 2 * FRESH:
-            return {}
-        now, before = self._digests_of(listed), self.state.rows or {}
-        changed = {name for name in {*now, *before} if now.get(name) != before.get(name)}
-        return dict.fromkeys(changed, min(left, FRESH))
 
     def _digests_of(self, listed: Registry) -> dict[str, str]:
         if self._digests is None or self._digests[0] is not listed:

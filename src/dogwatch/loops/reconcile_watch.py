@@ -105,7 +105,7 @@ class Watcher:
         before, self._followed = self._followed, {self.reconciler.path, *_directories(looked)}
         if not alarm.watch_ends(_processes(looked)) or self._followed != before or passed.again is not None:
             return max(passed.again or 0.0, SETTLING)
-        return self._pause(len(looked.registry.rows))
+        return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
 
     def _remember(self, passed: Passed) -> None:
         if not self.reconciler.dry:
@@ -126,10 +126,10 @@ class Watcher:
             return True
         return time.monotonic() < until
 
-    def _pause(self, rows: int) -> float:
+    def _pause(self, sessions: int) -> float:
         if self.subscription is not None and not self.subscription.connected:
             return self.subscription.fallback_s
-        return self.wanted.interval or (LONG if rows >= MANY else SHORT)
+        return self.wanted.interval or usual_interval(sessions)
 
     def _limit(self) -> float:
         limits = [self._began + self.wanted.timeout] if self.wanted.timeout else []
@@ -151,6 +151,10 @@ class Watcher:
         if trouble != self.trouble:
             sys.stderr.write(f"dogwatch: {trouble or 'everything can be seen again'}\n")
             self.trouble = trouble
+
+
+def usual_interval(sessions: int) -> float:
+    return LONG if sessions >= MANY else SHORT
 
 
 def _processes(looked: Looked) -> dict[str, tuple[int, int]]:

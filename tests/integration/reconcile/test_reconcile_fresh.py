@@ -1,0 +1,75 @@
+"""What a person has just done is left alone for five seconds, however often we look, and whatever we write."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from dogwatch.formats.mqtt import Told
+from dogwatch.loops.reconcile import Reconciler
+from dogwatch.model.registry import Memory
+from tests.integration.reconcile.workspace import Workspace
+
+NAME, OTHER = "lab-creator-claude", "other-creator-claude"
+
+
+@pytest.fixture
+def reconciler(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reconciler]:
+    """One that stays, and has seen an empty list."""
+    monkeypatch.setenv("TMUX_TMPDIR", str(workspace.sockets))
+    monkeypatch.delenv("TMUX", raising=False)
+    workspace.write("sessions: []\n")
+    found = Reconciler(str(workspace.registry))
+    found.act(found.look())
+    yield found
+    found.close()
+
+
+def passed(reconciler: Reconciler) -> list[str]:
+    """A pass to which everything that is missing has been missing for long; the drifts that it mends."""
+    reconciler.memory = Memory(missed={f"A:{name}": time.monotonic() - 60 for name in (NAME, OTHER)})
+    return [f"{drift.kind} {drift.session}" for drift, done in reconciler.act(reconciler.look()).new if done]
+
+
+def row(name: str = NAME) -> str:
+    return f"  - {{name: {name}, status: running}}\n"
+
+
+def test_a_row_that_was_just_written_stays_fresh_from_pass_to_pass(
+    workspace: Workspace, reconciler: Reconciler
+) -> None:
+    workspace.write("sessions:\n" + row(), age=1)
+    assert [passed(reconciler) for _ in range(3)] == [[], [], []]
+    workspace.write("sessions:\n" + row() + "    # by hand, long ago\n" + row(OTHER))
+    assert passed(reconciler) == [f"A {OTHER}"], "each row counts for itself"
+
+
+def test_what_we_write_ourselves_neither_ends_nor_prolongs_it(workspace: Workspace, reconciler: Reconciler) -> None:
+    workspace.write("sessions:\n" + row())
+    assert passed(reconciler) == [f"A {NAME}"]
+    assert reconciler.look().plan.drifts == ()
+    workspace.write(workspace.registry.read_text() + row(OTHER), age=1)
+    assert passed(reconciler) == []
+    reconciler.hear([told(workspace, OTHER)])
+    assert workspace.rows()[OTHER]["last_visible_status"] == "crashed"
+    assert passed(reconciler) == [], "it is still the person's"
+
+
+def test_a_row_that_only_we_have_written_is_nobodys(workspace: Workspace, reconciler: Reconciler) -> None:
+    """An event of a session that has ended is noted, and its end is written at once."""
+    workspace.session(NAME)
+    workspace.write("sessions:\n" + row())
+    assert passed(reconciler) == []
+    reconciler.hear([told(workspace, NAME)])
+    workspace.tmux.stop()
+    assert passed(reconciler) == [f"A {NAME}"]
+
+
+def told(workspace: Workspace, name: str) -> Told:
+    return Told(
+        host=os.uname().nodename, project=str(workspace.root), dir="/d", name=name, run="r", kind="session",
+        event="ended", state="crashed", reason="", exit_code=None, at=1.0, seq=1,
+    )  # fmt: skip
