@@ -1,0 +1,67 @@
+"""What a tracker says of the work: tasks, and what stands in their way. Whoever keeps it, these are the words."""
+
+from __future__ import annotations
+
+from dogwatch.model.value import Value
+
+OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED = "open", "in_progress", "blocked", "deferred", "closed"
+STATUSES = (OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED)
+"""What a tracker of another kind calls differently is one of these here; what is none of them is DEFERRED: not ours."""
+EPIC = "epic"
+
+
+class Task(Value):
+    """One piece of work, as its tracker has it now."""
+
+    id: str
+    title: str
+    status: str
+    """Of STATUSES."""
+    kind: str = "task"
+    """task, bug, epic …"""
+    priority: int = 2
+    """0 is the most urgent."""
+    labels: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Tasks that must be closed before this one can begin."""
+    parent: str = ""
+    assignee: str = ""
+    updated: float | None = None
+    """Wall clock."""
+    said: str = ""
+    """The status in the tracker's own word."""
+    notes: tuple[str, ...] = ()
+    """Comments, oldest first."""
+
+
+class Work(Value):
+    """All tasks at one moment."""
+
+    tasks: dict[str, Task]
+    source: str
+    """Where it was read, for people."""
+
+    def stands_free(self, task: Task) -> bool:
+        """Whether nothing that it needs is still to be done; what nobody knows any more does not block."""
+        return all(need not in self.tasks or self.tasks[need].status == CLOSED for need in task.needs)
+
+    def ready(self) -> tuple[Task, ...]:
+        """What could be begun now, the most urgent first."""
+        found = [
+            task for task in self.tasks.values() if task.status == OPEN and task.kind != EPIC and self.stands_free(task)
+        ]
+        return tuple(sorted(found, key=lambda task: (task.priority, task.id)))
+
+    def blocked(self) -> tuple[Task, ...]:
+        """What says so itself, and what something open stands in the way of."""
+        return tuple([
+            task for task in self.tasks.values()
+            if task.status == BLOCKED or (task.status == OPEN and task.kind != EPIC and not self.stands_free(task))
+        ])  # fmt: skip
+
+    def of(self, status: str) -> tuple[Task, ...]:
+        return tuple([task for task in self.tasks.values() if task.status == status])
+
+    def children(self, epic: str) -> tuple[Task, ...]:
+        """The tasks of an epic: those that name it as their parent, and `epic.1`, `epic.2` …"""
+        return tuple([task for task in self.tasks.values() if task.parent == epic or task.id.startswith(f"{epic}.")])
