@@ -1,0 +1,83 @@
+"""What the watchdog says to a controller: a template with the state filled in, between marks that nobody else uses.
+
+A project may have a template of its own (`[watchdog] prompt = "file"`). It must name {marker} and {state}; what else
+may stand in braces is told below. Anything that comes from a tracker stays on its line and cannot end the message.
+"""
+
+from __future__ import annotations
+
+from dogwatch.model.errors import FormatError
+from dogwatch.model.waking import State
+
+BEGIN, END = "<<<WATCHDOG TICK>>>", "<<<END WATCHDOG TICK>>>"
+CLOSED, END_CLOSED = "<<<WATCHDOG EPIC CLOSED>>>", "<<<END WATCHDOG EPIC CLOSED>>>"
+NAMES = ("marker", "session", "epic", "state", "quality", "ready", "handoff", "stop")
+NONE = "none"
+LONGEST = 60
+"""Ids of one kind that are listed."""
+TICK = f"""{BEGIN}
+{{marker}}
+You coordinate the agents of the tmux session {{session}}. This comes from a program that looks at the tracker and at
+the panes; nobody waits for an answer. What the panes and the tracker show counts, not what you remember.
+
+{{state}}
+
+Do now, in this order:
+1. Look at every worker in all windows of the session: who is idle, stuck, at a dialog, at a limit, gone?
+   `{{ready}}` tells.
+2. Give each ready task to a worker that is confirmed ready, one at a time, with the report that you expect and the
+   exact hand-over line: `{{handoff}}`
+3. Where a worker is blocked, find out why and unblock it, or give it review work meanwhile.
+4. Quality loops: `{{quality}}` makes the companions that are missing. For each that is due have the three loops done
+   (self-review, cross-review, random exploration), each by mail with its findings, or "none" said.
+5. A ping is only a notice; read the mail behind it before you close anything (`dogwatch mail inbox`).
+6. Close tasks whose reports you have read and found good, and companions whose findings are recorded.
+7. Say in one line what you have done. If nothing is to be done, say so and stop.
+{{marker}}
+{END}"""
+OVER = f"""{CLOSED}
+{{marker}}
+The epic {{epic}} of the session {{session}} is closed. This asks for something to be done, it is no mere notice.
+
+{{state}}
+
+1. Verify that the work is complete: no follow-up is open, no quality loop is due, no report is unread, nobody works on.
+2. If something is left, open it again or make a task of it.
+3. If all is done, stop this watchdog: `{{stop}}`
+{{marker}}
+{END_CLOSED}"""
+
+
+def check(template: str) -> str:
+    """A project's own template, or FormatError."""
+    for name in ("marker", "state"):
+        if f"{{{name}}}" not in template:
+            raise FormatError(f"a prompt of the watchdog must name {{{name}}}")
+    return template
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    """Fill in names that we know; other braces are the template's own."""
+    for name in NAMES:
+        template = template.replace(f"{{{name}}}", values.get(name, ""))
+    return template
+
+
+def state(found: State) -> str:
+    """The state in lines that a program could read, too."""
+    rows = {
+        "ready": found.ready, "in_progress": found.in_progress, "blocked": found.blocked,
+        "quality_loops_due": found.quality, "workers": found.workers, "unread_reports": found.mail,
+    }  # fmt: skip
+    return "\n".join(["State:", *(f"- {name}: {listed(each)}" for name, each in rows.items())])
+
+
+def listed(words: tuple[str, ...]) -> str:
+    """Words of others on one line, without anything that could pass for a mark of ours."""
+    shown = [plain(word) for word in words[:LONGEST]]
+    more = [f"and {len(words) - LONGEST} more"] if len(words) > LONGEST else []
+    return ", ".join(shown + more) or NONE
+
+
+def plain(word: str) -> str:
+    return " ".join("".join([c if c.isprintable() else " " for c in word]).split()).replace("<<<", "< <<")

@@ -1,0 +1,80 @@
+"""Whether the controller is woken at a tick: when there is something that it does not know, and else rarely.
+
+What it has done itself is no news: that a ready task is in progress now, or is closed. A message that says the same
+again comes after 1, 2, 4 … intervals, at most hourly. None is sent while the last one is unread, or beyond a ceiling.
+"""
+
+from __future__ import annotations
+
+from dogwatch.model.waking import AUTO, Memory, Rules, State, Wake
+
+HOUR = 3600.0
+NEWS = {"ready": "ready", "blocked": "blocked", "quality": "quality loops due", "workers": "", "mail": "unread report"}
+"""Fields of a state of which something new is worth a message, with a word for the log."""
+
+
+def wake(state: State, memory: Memory, rules: Rules, *, now: float) -> Wake:
+    if state.closed:
+        return _closed(memory, rules, now)
+    fresh = news(memory.told, state)
+    why = ", ".join(fresh) if fresh else _repeat(memory, rules, now)
+    if not why:
+        return Wake("", "nothing new")
+    if memory.unread:
+        return Wake("", f"the last message is unread; held back: {why}")
+    if len(recent(memory, now)) >= rules.ceiling:
+        return Wake("", f"{rules.ceiling} messages within an hour are enough; held back: {why}")
+    return Wake("tick", why)
+
+
+def news(before: State | None, now: State) -> list[str]:
+    """What the controller has not been told, in words; at first everything."""
+    if before is None:
+        return ["first tick"]
+    found = []
+    for field, word in NEWS.items():
+        added = [each for each in getattr(now, field) if each not in getattr(before, field)]
+        found += [f"{word} {each}".strip() for each in added]
+    return found
+
+
+def _repeat(memory: Memory, rules: Rules, now: float) -> str:
+    if memory.at is None:
+        return "nothing was delivered yet"
+    rest = min(rules.interval * 2.0 ** min(memory.repeats, 30), max(rules.longest, rules.interval))
+    return f"unchanged for {int(now - memory.at)} s" if now - memory.at >= rest else ""
+
+
+def _closed(memory: Memory, rules: Rules, now: float) -> Wake:
+    if rules.exit_mode == AUTO:
+        return Wake("", "the epic is closed", end=True)
+    if memory.closed >= rules.notices:
+        return Wake("", f"the epic is closed, and was told of {memory.closed} times; waiting to be stopped")
+    if memory.unread:
+        return Wake("", "the epic is closed; the last message is unread")
+    if memory.closed and memory.at is not None and now - memory.at < rules.interval:
+        return Wake("", "the epic is closed; told already")
+    return Wake("closed", "the epic is closed")
+
+
+def recent(memory: Memory, now: float) -> tuple[float, ...]:
+    return tuple([at for at in memory.sent if now - at < HOUR])
+
+
+def delivered(state: State, memory: Memory, kind: str, *, now: float, proven: bool) -> Memory:
+    """What to remember once a message was delivered, or may have been."""
+    same = memory.told is not None and not news(memory.told, state)
+    return Memory(
+        told=state, at=now, repeats=memory.repeats + 1 if same else 0, sent=(*recent(memory, now), now),
+        unread=not proven, closed=memory.closed + (kind == "closed"),
+    )  # fmt: skip
+
+
+def seen(state: State, memory: Memory) -> Memory:
+    """What is no more is forgotten: a task that becomes ready a second time is news a second time."""
+    if memory.told is None:
+        return memory
+    kept = {
+        field: tuple([each for each in getattr(memory.told, field) if each in getattr(state, field)]) for field in NEWS
+    }
+    return memory._replace(told=memory.told._replace(**kept))

@@ -1,0 +1,75 @@
+"""What is known of the watchdogs of this user: one file and one lease per controlled session.
+
+The file is for `status` and for whoever starts it again: it goes on from there, and tells nothing twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+
+from dogwatch.lean import write_atomic
+from dogwatch.model.value import Value
+from dogwatch.store import leases, places
+
+SCHEMA = 1
+
+
+class Standing(Value):
+    """How a watchdog stands; empty or 0 where that is not so yet. Times are of the wall clock."""
+
+    session: str
+    socket: str
+    project: str
+    pid: int = 0
+    start: int = 0
+    window: str = ""
+    """Of tmux, in which it runs; empty where it runs elsewhere."""
+    log: str = ""
+    controller: str = ""
+    """The pane that was taken for the controller."""
+    trouble: str = ""
+    tick: float = 0.0
+    said: str = ""
+    """What the last tick came to, in one line."""
+    delivered: float = 0.0
+    outcome: str = ""
+    memory: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
+
+
+def base(session: str, socket: str) -> str:
+    """Where the files of a session's watchdog are."""
+    directory = f"{places.state_root()}/watchdogs"
+    places.make_private(directory)
+    digest = hashlib.sha256(f"{os.path.realpath(socket)}\0{session}".encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{directory}/{''.join(c if c.isalnum() or c in '._-' else '_' for c in session)[:60]}-{digest}"
+
+
+def log_file(session: str) -> str:
+    """Where it is logged unless told otherwise."""
+    plain = "".join(c if c.isalnum() or c in "._-" else "_" for c in session)
+    return f"{places.state_root()}/{plain[:80]}-watchdog.log"
+
+
+def lease(path: str) -> int | None:
+    """The right to be the one; None while another is."""
+    return leases.take(f"{path}.lock")
+
+
+def read(path: str) -> Standing | None:
+    try:
+        with open(f"{path}.json", encoding="utf-8", errors="replace") as file:
+            data = json.loads(file.read())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(data, dict) or data.pop("schema", None) != SCHEMA:
+        return None
+    try:
+        return Standing(**{key: value for key, value in data.items() if key in Standing._fields})
+    except TypeError:
+        return None
+
+
+def write(path: str, standing: Standing) -> None:
+    write_atomic(f"{path}.json", json.dumps({"schema": SCHEMA, **standing._asdict()}) + "\n")

@@ -1,0 +1,91 @@
+"""When a controller is woken, and above all when it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.judge import waking
+from dogwatch.model.waking import AUTO, Memory, Rules, State, Wake
+
+RULES = Rules(interval=420.0)
+OPEN = State(closed=False, ready=("bd-1",), in_progress=("bd-2",))
+TOLD = Memory(told=OPEN, at=1000.0, sent=(1000.0,))
+
+
+def sends(state: State, memory: Memory = TOLD, *, now: float = 1001.0, rules: Rules = RULES) -> str:
+    return waking.wake(state, memory, rules, now=now).send
+
+
+def test_the_first_tick_is_told() -> None:
+    assert waking.wake(OPEN, Memory(), RULES, now=5.0) == Wake("tick", "first tick")
+
+
+def test_nothing_new_is_not_told() -> None:
+    assert waking.wake(OPEN, TOLD, RULES, now=1001.0) == Wake("", "nothing new")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"ready": ("bd-1", "bd-3")}, {"blocked": ("bd-2",)}, {"quality": ("bd-9",)}, {"workers": ("%3 (claude) is idle",)},
+     {"mail": ("m1",)}],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_what_it_does_not_know_wakes_it_at_once(change: dict[str, tuple[str, ...]]) -> None:
+    assert sends(OPEN._replace(**change)) == "tick"
+
+
+def test_what_it_has_done_itself_is_no_news() -> None:
+    assert sends(OPEN._replace(ready=(), in_progress=("bd-1", "bd-2"))) == ""
+    assert sends(OPEN._replace(in_progress=())) == ""
+
+
+def test_the_same_is_repeated_after_one_two_four_intervals_and_then_hourly() -> None:
+    memory, now, gaps = TOLD, 1000.0, []
+    while len(gaps) < 7:
+        now += 1.0
+        if waking.wake(OPEN, memory, RULES, now=now).send:
+            gaps.append(now - (memory.at or 0.0))
+            memory = waking.delivered(OPEN, memory, "tick", now=now, proven=True)
+    assert gaps == [420.0, 840.0, 1680.0, 3360.0, 3600.0, 3600.0, 3600.0]
+
+
+def test_news_begins_the_count_anew() -> None:
+    memory = TOLD._replace(repeats=3)
+    changed = OPEN._replace(ready=("bd-1", "bd-3"))
+    assert waking.delivered(changed, memory, "tick", now=2000.0, proven=True).repeats == 0
+
+
+def test_patience_is_counted_from_delivery() -> None:
+    assert sends(OPEN, Memory(told=None, at=None), now=1e6) == "tick"
+    assert sends(OPEN, TOLD._replace(at=1400.0), now=1500.0) == ""
+
+
+def test_nothing_is_sent_while_the_last_one_is_unread() -> None:
+    found = waking.wake(OPEN._replace(ready=("bd-1", "bd-3")), TOLD._replace(unread=True), RULES, now=1001.0)
+    assert (found.send, "ready bd-3" in found.why) == ("", True)
+
+
+def test_there_is_a_ceiling_per_hour() -> None:
+    busy = TOLD._replace(sent=tuple(1000.0 + number for number in range(8)))
+    assert sends(OPEN._replace(ready=("bd-1", "bd-3")), busy, now=2000.0) == ""
+    assert sends(OPEN._replace(ready=("bd-1", "bd-3")), busy, now=1000.0 + 3600.0) == "tick"
+
+
+def test_what_becomes_ready_a_second_time_is_news_a_second_time() -> None:
+    memory = waking.seen(OPEN._replace(ready=()), TOLD)
+    assert sends(OPEN, memory) == "tick"
+
+
+def test_a_closed_epic_ends_it_or_is_told_ten_times() -> None:
+    closed = State(closed=True)
+    assert waking.wake(closed, TOLD, RULES._replace(exit_mode=AUTO), now=1001.0).end
+    memory, now, told = TOLD, 1001.0, 0
+    for _ in range(20):
+        found = waking.wake(closed, memory, RULES, now=now)
+        assert not found.end
+        if found.send:
+            assert found.send == "closed"
+            told += 1
+            memory = waking.delivered(closed, memory, "closed", now=now, proven=True)
+        now += 420.0
+    assert told == 10
