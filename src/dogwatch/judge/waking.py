@@ -17,7 +17,7 @@ def wake(state: State, memory: Memory, rules: Rules, *, now: float) -> Wake:
     if state.closed:
         return _closed(memory, rules, now)
     fresh = news(memory.told, state)
-    why = ", ".join(fresh) if fresh else _repeat(memory, rules, now)
+    why = ", ".join(fresh) if fresh else _repeat(state, memory, rules, now)
     if not why:
         return Wake("", "nothing new")
     if memory.unread:
@@ -38,9 +38,12 @@ def news(before: State | None, now: State) -> list[str]:
     return found
 
 
-def _repeat(memory: Memory, rules: Rules, now: float) -> str:
+def _repeat(state: State, memory: Memory, rules: Rules, now: float) -> str:
+    """Why the same is told again: there is something to do, and it was told long ago."""
     if memory.at is None:
         return "nothing was delivered yet"
+    if not (state.mail or state.quality or (state.free and (state.ready or state.blocked))):
+        return ""  # everybody works: there is nothing that it could do
     rest = min(rules.interval * 2.0 ** min(memory.repeats, 30), max(rules.longest, rules.interval))
     return f"unchanged for {int(now - memory.at)} s" if now - memory.at >= rest else ""
 

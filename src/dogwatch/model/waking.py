@@ -22,6 +22,8 @@ class State(Value):
     """Workers that have come to rest in a way that somebody should know of: `w2 is idle`, `w3 crashed` …"""
     mail: tuple[str, ...] = ()
     """Reports that nobody has read yet."""
+    free: bool = True
+    """A worker is there that could take something, or nobody works at all."""
 
     @property
     def is_open(self) -> bool:
