@@ -1,7 +1,7 @@
 """A night of it on a mock clock: eight hours, six workers, a controller that sleeps when nobody speaks to it.
 
-Tasks open and close, workers crash and hit limits, a person sits in the controller's pane now and then. Seed 5 sends its
-prompt at every tick; we may send a fifth of that, and yet every ready task is announced within one tick.
+Tasks open and close, workers crash and hit limits, a person sits in the controller's pane now and then. Seed 5 sends
+its prompt at every tick; we may send a fifth of that, and yet every ready task is announced within one tick.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ class Night:
         self.chance = random.Random(seed)
         self.now = 0
         self.tasks = {f"bd-{number}": "open" for number in range(8)}
-        self.later = sorted([self.chance.randrange(END)] * 4 for _ in range(4))
-        self.later = [at for each in self.later for at in each]
+        self.later = sorted([self.chance.randrange(END) for _ in range(4)] * 4)
         """When somebody opens further tasks."""
-        self.workers: dict[int, tuple[str, str, int]] = {number: ("idle", "", 0) for number in range(WORKERS)}
+        self.workers: dict[int, tuple[str, str, int]] = dict.fromkeys(range(WORKERS), ("idle", "", 0))
         """What each is at, with what, and until or since when."""
         self.spoken: int | None = None
         """When somebody last spoke to the controller."""

@@ -6,7 +6,7 @@ was given elsewhere, and one that is only our default beats nothing.
 
 from __future__ import annotations
 
-from dogwatch.formats import durations, mqtt_settings, targets, templates
+from dogwatch.formats import durations, mqtt_settings, swarm_settings, targets, templates
 from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
 from dogwatch.formats.visible import visible
@@ -15,7 +15,7 @@ from dogwatch.model.notices import USUAL, WORDS
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
 from dogwatch.model.settings import CHECKS, Channel, Check, Command, Settings
 
-KEYS = ("policy", "run", "breaker", "check", "notify", "parse", "registry", "mqtt")
+KEYS = ("policy", "run", "breaker", "check", "notify", "parse", "registry", "mqtt", *swarm_settings.KEYS)
 KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress", "clock")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
@@ -100,6 +100,7 @@ class _File(TomlFile):
             found["parse"] = Command(self.text_of(parse, "command", ("parse",)).strip(), source)
         if "mqtt" in data:
             found["mqtt"] = mqtt_settings.read(self, self.table(data, "mqtt", ()))
+        found.update(swarm_settings.read(self, data))
         registry = self.table(data, "registry", ())
         self.known(registry, ("registry",), KEYS_OF_REGISTRY)
         if "naming" in registry:

@@ -80,4 +80,4 @@ def seen(state: State, memory: Memory) -> Memory:
     kept = {
         field: tuple([each for each in getattr(memory.told, field) if each in getattr(state, field)]) for field in NEWS
     }
-    return memory._replace(told=memory.told._replace(**kept))
+    return memory._replace(told=memory.told._replace(**kept))  # type: ignore[arg-type]  # fields of NEWS

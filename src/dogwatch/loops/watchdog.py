@@ -1,7 +1,7 @@
 """The watchdog of a controller: looks at the work and at the panes, and wakes the controller when it matters.
 
-It never assigns, claims or closes anything. Whatever fails (a tracker, tmux, a message) is logged and tried again; only a
-person, a closed epic in `auto` or a signal ends it.
+It never assigns, claims or closes anything. Whatever fails (a tracker, tmux, a message) is logged and tried again; only
+a person, a closed epic in `auto` or a signal ends it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dogwatch.loops.panes import Looked, Panes
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.sending import Outcome, Sent
 from dogwatch.model.session import Pane
-from dogwatch.model.tracking import CLOSED, IN_PROGRESS, Work
+from dogwatch.model.tracking import CLOSED, IN_PROGRESS, Tracker, Work
 from dogwatch.model.value import Value
 from dogwatch.model.waking import Memory, Rules, State, Wake
 from dogwatch.senses.alarm import Alarm
@@ -31,8 +31,6 @@ from dogwatch.store.watchdogs import Standing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from dogwatch.links.trackers import Tracker
 
 LOOK = 15.0
 """Seconds between looks at the panes; and between tries to deliver what is held back."""
@@ -183,7 +181,7 @@ class Watchdog:
             self._once(f"not-sent {sent.reason}" if sent.outcome != Outcome.WORKING else "not-sent controller is busy")
 
     def _is_somebodys(self, pane: str) -> str:
-        """Whether a person is in that pane: what is typed there is typed before their eyes, and perhaps into their words."""
+        """Whether a person is in that pane: what is typed there is typed before their eyes, and into their words."""
         try:
             seen = glimpse(self.panes.tmux.server, pane)
         except RefusedError as error:

@@ -7,6 +7,10 @@ from dogwatch.model.value import Value
 CHECKS = ("module", "package", "venv", "command", "http", "tcp", "disk", "env", "tmux", "run")
 """What a check may look at; each is the key of a `[[check]]` table whose value is its target."""
 
+TRACKERS = ("beads", "sprint", "kanban", "tasks")
+"""Who may keep the tasks: beads, BMAD's sprint-status.yaml, a Hermes board, ours."""
+WAYS = ("tmux", "ntm")
+"""How a prompt may get into a pane: by ourselves, or through `ntm --robot-send`."""
 NAMING = ("*-creator-claude", "*-creator-agy")
 
 
@@ -94,5 +98,19 @@ class Settings(Value):
     """Names of tmux sessions that belong into the list of sessions, with * and ?."""
     keep_s: float = 30 * 86400.0
     """How long the list keeps what has ended without saying so."""
+    tracker: str = ""
+    """Of TRACKERS; empty: what is found in the project."""
+    tracker_path: str = ""
+    """Where it is: a file or directory below the project; of a Hermes board its name."""
+    watchdog_prompt: str = ""
+    """A file with the project's own words for the controller."""
+    watchdog_ceiling: int = 8
+    """Messages to the controller within an hour."""
+    ensure_quality: bool = False
+    """Whether the watchdog itself makes companions that are missing."""
+    handoff: str = ""
+    """What a worker is told to run when it is done; empty: `dogwatch handoff`."""
+    send_via: str = "tmux"
+    """Of WAYS."""
     files: tuple[str, ...] = ()
     """The files that were read, the user's own first."""

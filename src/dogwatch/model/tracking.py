@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.model.errors import RefusedError
 from dogwatch.model.value import Value
 
 OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED = "open", "in_progress", "blocked", "deferred", "closed"
@@ -65,3 +66,36 @@ class Work(Value):
     def children(self, epic: str) -> tuple[Task, ...]:
         """The tasks of an epic: those that name it as their parent, and `epic.1`, `epic.2` …"""
         return tuple([task for task in self.tasks.values() if task.parent == epic or task.id.startswith(f"{epic}.")])
+
+
+class TrackerError(RefusedError):
+    """A tracker failed, did not answer in time, or said what nobody can read; the message has its words."""
+
+
+class Tracker:
+    """Whoever keeps the tasks. Only some can be written to; each call raises TrackerError where it fails."""
+
+    kind: str
+    """Of TRACKERS in the settings."""
+    place: str
+    """Where it is, for people."""
+
+    def read(self, limit: float = 10.0) -> Work:
+        """Everything, within so many seconds."""
+        raise NotImplementedError
+
+    def add(self, title: str, *, labels: tuple[str, ...] = (), parent: str = "", text: str = "") -> str:
+        """A new open task; its id."""
+        raise self._refused("add", title, *labels, parent, text)
+
+    def note(self, task: str, text: str) -> None:
+        """A comment."""
+        raise self._refused("note at", task, text)
+
+    def close(self, task: str, reason: str) -> None:
+        raise self._refused("close", task, reason)
+
+    def _refused(self, what: str, *words: str) -> TrackerError:
+        return TrackerError(
+            f"{self.place} is not written by us; {what} {', '.join(filter(None, words))} there yourself"
+        )

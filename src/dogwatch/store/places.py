@@ -17,6 +17,19 @@ def project(start: str) -> str:
         here = parent
 
 
+def main_tree(start: str) -> str:
+    """The project; from within one of its git worktrees its main tree, where all of its agents find the same files."""
+    root = project(start)
+    try:
+        with open(f"{root}/.git", encoding="utf-8", errors="surrogateescape") as file:
+            gitdir = file.read(4096).removeprefix("gitdir:").strip()
+    except OSError:  # a directory: this is the main tree; or there is none
+        return root
+    common, _, name = os.path.join(root, gitdir).rpartition("/worktrees/")
+    main = os.path.realpath(os.path.dirname(common))
+    return main if name and os.path.basename(common) == ".git" and os.path.isdir(main) else root
+
+
 def state_root() -> str:
     return (os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")) + "/dogwatch"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import durations, settings
+from dogwatch.formats import durations, settings, swarm_settings
 from dogwatch.model.errors import FormatError
 from dogwatch.model.policy import PATIENT, POLICIES
 from dogwatch.model.settings import CHECKS, Check, Settings
@@ -270,6 +270,7 @@ def test_the_example_of_the_documentation_can_be_read_and_shows_every_key() -> N
         ("[breaker]", settings.KEYS_OF_BREAKER),
         ("[parse]", settings.KEYS_OF_PARSE),
         ("[[check]]", settings.KEYS_OF_CHECK),
+        *((f"[{name}]", keys) for name, keys in swarm_settings.KEYS.items()),
     ],
 )
 def test_the_documentation_has_every_key_and_no_other(section: str, keys: tuple[str, ...]) -> None:
@@ -292,3 +293,22 @@ def test_the_documentation_names_the_defaults_that_hold() -> None:
     assert breaker["threshold"][0] == str(ours.breaker_threshold)
     assert durations.parse(breaker["cooldown"][0]) == ours.breaker_cooldown_s
     assert durations.parse(documented("[[check]]")["timeout"][0]) == Check("", "", "").timeout_s == settings.PATIENCE
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[watchdog]\nceiling = 0", "2: ceiling must be a whole number from 1 to 60"),
+        ("[watchdog]\nceiling = true", "2: ceiling must be a whole number"),
+        ("[watchdog]\nprompt = ''", "2: prompt must hold one line of text"),
+        ("[watchdog]\nensure_quality = 1", "2: ensure_quality must be true or false"),
+        ("[tracker]\nkind = 'jira'", "2: kind 'jira' is none of beads, sprint, kanban, tasks"),
+        ("[handoff]\ncommand = 'a\\u0007'", "2: command "),
+        ("[send]\nvia = 'screen'", "2: via 'screen' is none of tmux, ntm"),
+        ("[send]\nvai = 'ntm'", "2: unknown key 'vai'; did you mean via?"),
+    ],
+)
+def test_what_is_wrong_in_the_tables_of_a_swarm_is_told_with_its_line(text: str, words: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        settings.read(text.replace("'a\\u0007'", '"a\\u0007"'), "x.toml")
+    assert words in str(caught.value)

@@ -31,7 +31,7 @@ def test_nothing_new_is_not_told() -> None:
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_what_it_does_not_know_wakes_it_at_once(change: dict[str, tuple[str, ...]]) -> None:
-    assert sends(OPEN._replace(**change)) == "tick"
+    assert sends(OPEN._replace(**change)) == "tick"  # type: ignore[arg-type]
 
 
 def test_what_it_has_done_itself_is_no_news() -> None:
@@ -40,7 +40,8 @@ def test_what_it_has_done_itself_is_no_news() -> None:
 
 
 def test_the_same_is_repeated_after_one_two_four_intervals_and_then_hourly() -> None:
-    memory, now, gaps = TOLD, 1000.0, []
+    gaps: list[float] = []
+    memory, now = TOLD, 1000.0
     while len(gaps) < 7:
         now += 1.0
         if waking.wake(OPEN, memory, RULES, now=now).send:
