@@ -4,6 +4,8 @@ An option is (flag, placeholder, help); without a placeholder it takes no value.
 anything richer would be paid for at every call.
 """
 
-from dogwatch.cli.verbs import guards, history, jobs, registry, sessions, system
+from dogwatch.cli.verbs import guards, history, jobs, registry, sessions, swarm, system
 
-VERBS = {**jobs.VERBS, **guards.VERBS, **sessions.VERBS, **registry.VERBS, **history.VERBS, **system.VERBS}
+VERBS = {
+    **jobs.VERBS, **guards.VERBS, **sessions.VERBS, **swarm.VERBS, **registry.VERBS, **history.VERBS, **system.VERBS,
+}  # fmt: skip
