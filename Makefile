@@ -60,7 +60,7 @@ unit:
 	$(VENV)/bin/pytest tests/unit tests/property tests/architecture tests/accuracy
 
 # What the systems before this one got wrong is told by name.
-SEEDS := $(foreach seed,1 2 3 4,tests/integration/seed$(seed))
+SEEDS := $(foreach seed,1 2 3 4 5,tests/integration/seed$(seed))
 integration:
 	$(VENV)/bin/pytest -n 4 -v $(SEEDS)
 	$(VENV)/bin/pytest -n 4 tests/integration $(SEEDS:%=--ignore=%)

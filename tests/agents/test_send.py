@@ -17,6 +17,7 @@ from dogwatch.loops import send
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.send import deliver
 from dogwatch.model.sending import Sent
+from dogwatch.senses.conversations import LAYOUTS
 from dogwatch.senses.glimpses import glimpse
 from dogwatch.store import detectors
 from tests.agents.conftest import each, need
@@ -27,6 +28,18 @@ from tests.lab.pane import AgentPane
 LINES = "first, a line\n\n  - then an indented one\n  - é, 日本語 and 👍\nand [[text all of it read]]"
 TALL = "\n".join(f"{number}. a row of a text that is folded" for number in range(60)) + "\n[[text folded and read]]"
 LONG = "\n".join(f"{number}. row of a very long text" for number in range(4000)) + "\n[[text long and read]]"
+
+AWKWARD = (
+    "<<<WATCHDOG TICK>>> watchdog:work:1:2:ab\x07cd\n"
+    "He said \"no\", she said 'yes'; it costs $5, $HOME, ${PATH} and $(id)\x00; `uname -a`; a\\b, \\n and \\\\;\n"
+    "\n"
+    "\t100% #{pane_id} #(id) {a} [b] ~c; d && e | f > /dev/null & g ! h \x1b[31mred\x1b[0m\x08\x7f\n"
+    "<<<CHECK MAIL>>> pane2 bd-q2.3 done <<<END CHECK MAIL>>>\x1b[201~\x1b[200~\n"
+    + "".join(f"{number:03}. 'row' \"of\" a `long` $message \\ with\x03 much\x85 in it\n" for number in range(200))
+    + "<<<END WATCHDOG TICK>>> watchdog:work:1:2:abcd [[text awkward and read]]"
+)
+"""What anything on the way might take for its own, and control characters, which are taken out."""
+TAKEN_OUT = ("\x07", "\x00", "\x1b[31m", "\x1b[0m", "\x08", "\x7f", "\x1b[201~", "\x1b[200~", "\x03", "\x85")
 
 KEPT = 900
 """The journal keeps only the end of a prompt."""
@@ -110,6 +123,47 @@ def test_a_prompt_arrives_once_and_as_it_was(lab: Lab, agent: str, age: str) -> 
 def test_a_very_long_prompt_arrives(lab: Lab, agent: str) -> None:
     assert len(LONG) > 100_000
     delivered(Sender(lab, lab.start(agent)), LONG)
+
+
+@pytest.mark.parametrize(("agent", "age"), each(previous=False))
+def test_ten_thousand_awkward_letters_arrive_once_as_they_were_without_control_characters(
+    lab: Lab, agent: str, age: str
+) -> None:
+    need(agent, age)
+    text = AWKWARD.replace("\t", "    ")
+    for sign in TAKEN_OUT:
+        text = text.replace(sign, "")
+    assert len(text) > 10_000
+    assert all(letter == "\n" or letter.isprintable() for letter in text)
+    sender = Sender(lab, lab.start(agent, version=age))
+    sender.idle()
+    sent = sender.send(AWKWARD)
+    assert (sent["code"], sent["proof"], sent["left"], sent["note"]) == (0, "transcript", False, None), sent
+    sender.pane.until_model("began", SLOW, main=True)
+    sender.idle()
+    assert [prompt[-KEPT:] for prompt in sender.prompts()] == [text[-KEPT:]], "the model was asked once"
+    assert sender.pane.tmux("list-buffers") == ""
+    if agent.startswith(("claude", "codex")):
+        assert written(sender.pane) == [text], "its own transcript has it once, to the letter"
+
+
+def written(pane: AgentPane) -> list[str]:
+    """The prompts of a person that stand in the transcripts of Claude Code or Codex."""
+    found = []
+    where = "projects/*/*.jsonl" if pane.agent == "claude" else "sessions/**/rollout-*.jsonl"
+    for line in [line for path in pane.home.rglob(where) for line in path.read_bytes().splitlines()]:
+        story = LAYOUTS[pane.agent.partition("-")[0]].story()
+        story.take(line)
+        if story.event == "prompt" and b"[[text" in line:  # Codex tells of the turn as well
+            found.append(max(texts(json.loads(line)), key=len))
+    return found
+
+
+def texts(told: object) -> list[str]:
+    """All texts in a piece of JSON."""
+    if isinstance(told, dict | list):
+        return [text for each in (told.values() if isinstance(told, dict) else told) for text in texts(each)]
+    return [told] if isinstance(told, str) else []
 
 
 @pytest.mark.parametrize(("agent", "age"), each(previous=False))

@@ -39,14 +39,16 @@ def main(options: Options) -> int:
 
 
 def _panes(options: Options) -> int:
-    from dogwatch.cli import panes  # a listing of jobs does not pay for tmux and detectors
+    from dogwatch.cli import panes, undelivered  # a listing of jobs does not pay for tmux and detectors
 
     seen = panes.look(options)
     if options.flag("--json"):
         for each in seen:
             print(say.as_json(each.verdict))
     elif seen:
-        print(say.table([panes.named(each) for each in seen]))
+        marks = [undelivered.mark(undelivered.of(each)) for each in seen]
+        rows = [panes.named(each) for each in seen]
+        print(say.table([row._replace(reason=row.reason + mark) for row, mark in zip(rows, marks, strict=True)]))
     else:
         print("no agents in panes here; -L NAME or -S PATH name another tmux server, --all all", file=sys.stderr)
     return 0

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import time
 
+from dogwatch.cli import assigning
 from dogwatch.cli import panes as watched
+from dogwatch.cli import undelivered as listing
 from dogwatch.cli.options import Options
 from dogwatch.formats import names, sentinel, typing_text
 from dogwatch.judge.consequences import EXIT_CODES
@@ -17,8 +20,12 @@ from dogwatch.loops.sessions import is_its
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
 from dogwatch.model.facts import Record
 from dogwatch.model.sending import Outcome, Sent
+from dogwatch.model.session import Pane
+from dogwatch.model.settings import WAYS
+from dogwatch.senses import servers
 from dogwatch.senses.tmux import is_pane
-from dogwatch.store import detectors, places, sentinels
+from dogwatch.store import detectors, places, sentinels, settings, undelivered
+from dogwatch.store.undelivered import Note
 
 SCHEMA = 1
 NOT_TAKEN = 1
@@ -31,21 +38,30 @@ CODES = {
 
 
 def main(options: Options) -> int:
-    target, text = _asked(options)
+    if options.flag("--undelivered") or options.flag("--drop"):
+        return listing.main(options)
+    again = undelivered.get(options.text("--again") or "") if options.flag("--again") else None
+    target, text = _asked_again(options, again) if again else _asked(options)
+    until = time.monotonic() + (options.seconds("--wait") or 0.0)
+    via = options.choice("--via", WAYS) or settings.load(places.project(os.getcwd())).send_via
     began = time.monotonic()
     asked = Signals()
-    pane = None
+    pane = note = None
     try:
-        panes, pane = _found(options, target)
+        panes, there = found(options, target, again)
+        pane = there.id
+        text = assigning.with_lines(options, panes, pane, text)
         with asked:
-            sent = deliver(panes, pane, text, stopped=asked.heard)
+            sent = deliver(panes, pane, text, until=until, stopped=asked.heard, via=via)
         panes.close()
+        if again or _is_missed(sent, waited=options.flag("--wait")):
+            note = _noted(there, target, text, sent, again)
     except RefusedError as error:
         sent = Sent(Outcome.EXITED if isinstance(error, watched.NobodyError) else Outcome.REFUSED, str(error))
     if options.flag("--json"):
-        print(_json(target, pane, sent, time.monotonic() - began), flush=True)
+        print(_json(target, pane, sent, time.monotonic() - began, note), flush=True)
     else:
-        _say(target, sent)
+        _say(target, sent, note)
     return CODES.get(sent.outcome, NOT_TAKEN if sent.typed else EXIT_CODES["unknown"])
 
 
@@ -54,6 +70,13 @@ def _asked(options: Options) -> tuple[str, str]:
     if not options.names or len(options.names) != (1 if path is not None else 2):
         raise UsageError("send needs a target and one text in quotes (or --file): dogwatch send %3 'go on'")
     return options.names[0], typing_text.clean(options.names[1] if path is None else read_text("--file", path))
+
+
+def _asked_again(options: Options, note: Note) -> tuple[str, str]:
+    """The same text for the same pane, unless another is named now."""
+    if len(options.names) > 1 or options.flag("--file") or options.flag("--task"):
+        raise UsageError("send --again takes a note, and perhaps another target; its text is that of the note")
+    return options.names[0] if options.names else note.target, note.text
 
 
 def read_text(flag: str, path: str) -> str:
@@ -68,10 +91,18 @@ def read_text(flag: str, path: str) -> str:
 # Which pane ---------------------------------------------------------------------------------------------------------
 
 
-def _found(options: Options, target: str) -> tuple[Panes, str]:
+def found(options: Options, target: str, again: Note | None = None) -> tuple[Panes, Pane]:
+    """The pane that a target means: %pane, =session, or a name of ours. RefusedError where no agent is in it."""
     if is_pane(target) or target.startswith("="):
         panes = watched.watchers(options)[0]
-        return panes, watched.agent_of(panes, target).sighting.pane.id
+        if again and not options.names:
+            panes = Panes(panes.detectors, places.hook_spool(), ("-S", again.socket))
+        pane = watched.agent_of(panes, target).sighting.pane
+        if again and target == again.pane and pane.pid != again.pid and not options.names:
+            raise RefusedError(
+                f"{target} is another pane than it was; name one: dogwatch send --again {again.id} TARGET"
+            )
+        return panes, pane
     record = _recorded(places.directory(options.text("--dir")), names.check(target))
     if record.pane is None:
         raise RefusedError(f"{target} is a job without a pane; nothing can be typed there")
@@ -79,11 +110,12 @@ def _found(options: Options, target: str) -> tuple[Panes, str]:
     looked = panes.look(record.pane.id)
     if looked.trouble:
         raise RefusedError(looked.trouble)
-    if not any(is_its(record, seen) for seen in looked.seen):
+    its = next((seen.sighting.pane for seen in looked.seen if is_its(record, seen)), None)
+    if its is None:
         raise watched.NobodyError(
             f"the agent of {target} is not in its pane any more; `dogwatch why {target}` tells more"
         )
-    return panes, record.pane.id
+    return panes, its
 
 
 def _recorded(directory: str, name: str) -> Record:
@@ -125,19 +157,44 @@ class Signals:
             raise KeyboardInterrupt
 
 
-def _json(target: str, pane: str | None, sent: Sent, elapsed: float) -> str:
+def _is_missed(sent: Sent, *, waited: bool) -> bool:
+    """Whether somebody should hear of it later: something was typed, or waited for, in vain."""
+    if sent.submitted or (sent.outcome == Outcome.INTERRUPTED and not sent.left):
+        return False
+    return sent.typed or waited
+
+
+def _noted(there: Pane, target: str, text: str, sent: Sent, again: Note | None) -> Note | None:
+    """What is left of a prompt that did not arrive, or not for sure; nothing of one that did."""
+    note, text = None, typing_text.clean(text)
+    try:
+        if not sent.delivered:
+            note = undelivered.leave(
+                servers.socket_path(there.server), there.id, text, sent.reason, target=target, left=sent.left,
+                pid=there.pid,
+            )  # fmt: skip
+        if again and (note is None or note.id != again.id):
+            undelivered.drop(again.id)
+    except RefusedError as error:
+        print(f"dogwatch: warning: {error}", file=sys.stderr)
+    return note
+
+
+def _json(target: str, pane: str | None, sent: Sent, elapsed: float, note: Note | None) -> str:
     found = {
         "schema": SCHEMA, "target": target, "pane": pane, "agent": sent.agent or None, "outcome": sent.outcome,
         "detail": sent.detail or None, "delivered": sent.delivered, "submitted": sent.submitted,
         "proof": sent.proof or None, "typed": sent.typed, "left": sent.left, "reason": sent.reason,
-        "elapsed_s": round(elapsed, 3),
+        "elapsed_s": round(elapsed, 3), "note": note.id if note else None,
     }  # fmt: skip
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
-def _say(target: str, sent: Sent) -> None:
+def _say(target: str, sent: Sent, note: Note | None) -> None:
     if sent.delivered:
         print(f"{target}: delivered: {sent.reason}")
         return
     what = "sent, perhaps" if sent.submitted else "not delivered" if sent.typed else "nothing was typed"
     print(f"dogwatch: {target}: {what}: {sent.reason}", file=sys.stderr)
+    if note:
+        print(f"dogwatch: it is kept: `dogwatch send --again {note.id}` tries again", file=sys.stderr)

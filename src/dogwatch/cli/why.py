@@ -33,13 +33,17 @@ def main(options: Options) -> int:
 
 
 def _panes(options: Options, wanted: list[str]) -> int:
-    from dogwatch.cli import panes  # a job does not pay for tmux and detectors
+    from dogwatch.cli import panes, undelivered  # a job does not pay for tmux and detectors
 
     missing = 0
     for name in wanted:
         seen = panes.look(options, only=name)
         for each in seen:
-            print(as_json(each.verdict) if options.flag("--json") else "\n".join(told(panes.named(each))))
+            notes = undelivered.of(each)
+            if options.flag("--json"):
+                print(as_json(each.verdict, *[note.id for note in notes]))
+            else:
+                print("\n".join([*told(panes.named(each)), *undelivered.told(notes)]))
         if not seen:
             print(f"dogwatch: no agent in pane {name} there; `dogwatch ls --panes` lists them", file=sys.stderr)
             missing = EXIT_CODES["not_found"]
@@ -59,11 +63,13 @@ def _ago(piece: Evidence) -> str:
     return "" if piece.age_s is None else f" {in_words(piece.age_s)} ago"
 
 
-def as_json(verdict: Verdict) -> str:
+def as_json(verdict: Verdict, *undelivered: str) -> str:
     found = json.loads(say.as_json(verdict))
     found |= {"process": verdict.process, "progress": verdict.progress}
     if verdict.turn:
         found |= {"turn": verdict.turn, "detail": verdict.detail, "until": verdict.until or None}
     found["for"] = [piece._asdict() for piece in verdict.evidence]
     found["against"] = [piece._asdict() for piece in verdict.against]
+    if undelivered:
+        found["undelivered"] = undelivered
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

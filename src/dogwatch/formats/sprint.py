@@ -14,6 +14,7 @@ PLACES = (f"{ARTIFACTS}/sprint-status.yaml", "_bmad-output/sprint-status.yaml")
 """Where it may be, below a project."""
 ROW = re.compile(r"^ *(?P<key>[A-Za-z0-9][\w.-]*|\"[^\"]+\"|'[^']+') *: *(?P<status>[^#\s][^#]*?) *(?:#.*)?$")
 NUMBER = re.compile(r"([0-9]+)[.-]([0-9]+)(?=-|$)")
+EPIC = re.compile(r"epic-[0-9]+(-retrospective)?")
 SECTION = "development_status"
 
 
@@ -60,6 +61,11 @@ def keys_of(text: str, story: str) -> list[str]:
 def of_epic(text: str, epic: str) -> dict[str, str]:
     """The stories of an epic; neither the epic's own row nor its retrospective is one."""
     return {key: status for key, status in statuses(text).items() if _number(key).startswith(f"{epic}-")}
+
+
+def stories(text: str) -> dict[str, str]:
+    """The rows that are stories, epics or retrospectives; in a file without the section others stand beside them."""
+    return {key: status for key, status in statuses(text).items() if _number(key) or EPIC.fullmatch(key)}
 
 
 def _number(key: str) -> str:

@@ -6,12 +6,15 @@ may stand in braces is told below. Anything that comes from a tracker stays on i
 
 from __future__ import annotations
 
+import re
+
 from dogwatch.model.errors import FormatError
 from dogwatch.model.waking import State
 
 BEGIN, END = "<<<WATCHDOG TICK>>>", "<<<END WATCHDOG TICK>>>"
 CLOSED, END_CLOSED = "<<<WATCHDOG EPIC CLOSED>>>", "<<<END WATCHDOG EPIC CLOSED>>>"
-NAMES = ("marker", "session", "epic", "state", "quality", "ready", "handoff", "stop")
+NAMES = ("marker", "session", "epic", "state", "quality", "ready", "send", "handoff", "inbox", "stop")
+_NAME = re.compile("{(" + "|".join(NAMES) + ")}")
 NONE = "none"
 LONGEST = 60
 """Ids of one kind that are listed."""
@@ -25,12 +28,12 @@ the panes; nobody waits for an answer. What the panes and the tracker show count
 Do now, in this order:
 1. Look at every worker in all windows of the session: who is idle, stuck, at a dialog, at a limit, gone?
    `{{ready}}` tells.
-2. Give each ready task to a worker that is confirmed ready, one at a time, with the report that you expect and the
-   exact hand-over line: `{{handoff}}`
+2. Give each ready task to a worker that is confirmed ready, one at a time: `{{send}}`
+   adds the report that is expected and the exact hand-over line (`{{handoff}}`).
 3. Where a worker is blocked, find out why and unblock it, or give it review work meanwhile.
 4. Quality loops: `{{quality}}` makes the companions that are missing. For each that is due have the three loops done
    (self-review, cross-review, random exploration), each by mail with its findings, or "none" said.
-5. A ping is only a notice; read the mail behind it before you close anything (`dogwatch mail inbox`).
+5. A ping is only a notice; read the mail behind it before you close anything (`{{inbox}}`).
 6. Close tasks whose reports you have read and found good, and companions whose findings are recorded.
 7. Say in one line what you have done. If nothing is to be done, say so and stop.
 {{marker}}
@@ -57,10 +60,8 @@ def check(template: str) -> str:
 
 
 def fill(template: str, values: dict[str, str]) -> str:
-    """Fill in names that we know; other braces are the template's own."""
-    for name in NAMES:
-        template = template.replace(f"{{{name}}}", values.get(name, ""))
-    return template
+    """Fill in names that we know; other braces are the template's own, or those of whoever named a task."""
+    return _NAME.sub(lambda found: values.get(found[1], ""), template)
 
 
 def state(found: State) -> str:
@@ -69,7 +70,15 @@ def state(found: State) -> str:
         "ready": found.ready, "in_progress": found.in_progress, "blocked": found.blocked,
         "quality_loops_due": found.quality, "workers": found.workers, "unread_reports": found.mail,
     }  # fmt: skip
-    return "\n".join(["State:", *(f"- {name}: {listed(each)}" for name, each in rows.items())])
+    lines = [f"- {name}: {listed(each)}" for name, each in rows.items()]
+    if found.trouble:
+        lines.append(f"- tracker: could not be read, so the tasks may be others by now: {plain(found.trouble)}")
+    return "\n".join(["State:", *lines])
+
+
+def mark(session: str) -> str:
+    """How every mark of a session's watchdog begins, by which its messages are known."""
+    return f"watchdog:{session}:"
 
 
 def listed(words: tuple[str, ...]) -> str:

@@ -12,6 +12,12 @@ from dogwatch.model.verdict import Verdict
 TRANSCRIPT, HOOK, STATE, SCREEN = "transcript", "hook", "state", "screen"
 PROOFS = (TRANSCRIPT, HOOK, STATE, SCREEN)
 """The strongest first."""
+PROVEN_BY = {
+    TRANSCRIPT: "its transcript tells of it",
+    HOOK: "its hook tells of a turn since",
+    STATE: "it says that it works since",
+    SCREEN: "it is gone from the box, but neither transcript nor hook tells of it; look there before you send it again",
+}
 SLACK = 0.05
 """Seconds: hooks tell time in hundredths, reckoned from the start of the machine."""
 NO_TURN = ("SessionStart", "SessionEnd")

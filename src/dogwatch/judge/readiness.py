@@ -22,20 +22,32 @@ CERTAIN = (Outcome.PERSON, Outcome.REFUSED, Outcome.UNKNOWN)
 
 
 def refusal(
-    verdict: Verdict, *, front: bool, glimpse: Glimpse, box: Box, pane: str, wall: float, past_limit: bool = False
-) -> Refusal | None:
+    verdict: Verdict, *, front: bool, glimpse: Glimpse, box: Box, pane: str, wall: float, past_limit: bool = False,
+    alone: bool = False,
+) -> Refusal | None:  # fmt: skip
     """Why not; None when we may.
 
     ``front`` tells whether the agent is in its terminal's foreground, ``past_limit`` that the limit is over which it
-    may still show: its words stay on the screen.
+    may still show: its words stay on the screen. ``alone``: not while a person is there, though their hands rest.
     """
     return (
         _of_turn(verdict, "idle" if past_limit and verdict.turn == "limited" else verdict.turn)
         or _of_pane(glimpse)
         or (None if front else Refusal(Outcome.PERSON, "something else is in the foreground of its terminal"))
         or _of_person(glimpse, pane, wall)
+        or (Refusal(Outcome.PERSON, "a person is in that pane") if alone and is_somebodys(glimpse, pane) else None)
         or _of_box(box)
     )
+
+
+def is_somebodys(glimpse: Glimpse, pane: str) -> bool:
+    """Whether a person is in that pane: it is the one that their keys go to. A program that looks on is nobody."""
+    return any(client.pane == pane and not client.control for client in glimpse.clients)
+
+
+def in_the_way(glimpse: Glimpse, pane: str, wall: float) -> Refusal | None:
+    """Why no key may be pressed in a pane, whatever runs there: those reasons that have nothing to do with an agent."""
+    return _of_pane(glimpse) or _of_person(glimpse, pane, wall)
 
 
 def is_told(why: Refusal, lasted: float, *, over: bool) -> bool:

@@ -195,6 +195,8 @@ class Program:
         # The profile is who it says blocked a card; nothing else is read from this variable.
         self._more = {"HERMES_PROFILE_NAME": author, "PYTHONUTF8": "1"}
         self._database = ""
+        self.limit: float | None = None
+        """Seconds that a call may take, where that is not LIMIT."""
 
     def __call__(self, *words: str) -> tuple[str, str]:
         """What it says on standard output and on standard error. Whatever its exit code is."""
@@ -230,11 +232,12 @@ class Program:
                     [self._program, "kanban", *self._board, *words], env=env, stdin=subprocess.DEVNULL, stdout=out,
                     stderr=trouble, start_new_session=True,
                 )  # fmt: skip
+                limit = LIMIT if self.limit is None else self.limit
                 try:
-                    process.wait(LIMIT)
+                    process.wait(limit)
                 except subprocess.TimeoutExpired as error:
                     _end(process)
-                    late = f"`hermes kanban {words[0]}` took longer than {in_words(LIMIT)} and was ended"
+                    late = f"`hermes kanban {words[0]}` took longer than {in_words(limit)} and was ended"
                     raise KanbanError(f"{late}; is its database in use?") from error
                 return _read(out), _read(trouble)
         except (OSError, ValueError) as error:

@@ -65,6 +65,8 @@ class _Known(Value):
     running: Running | None
     memory: SessionMemory | None
     policy: Policy
+    conversation: str = ""
+    """The one that it had open when it was last seen alive."""
 
 
 class Remembered(Value):
@@ -176,7 +178,9 @@ class Panes:
         self._sightings[pane.id] = seen
         facts = sight.facts(known.detector, seen, pane.id, known.running)
         verdict, memory = session.judge(facts, known.memory, known.policy)
-        self.known[pane.id] = known._replace(memory=memory)
+        talk = next((talk for report in reports if (talk := report.words.get("conversation", ""))), "")
+        talk = known.conversation if verdict.process == "gone" else talk or known.conversation
+        self.known[pane.id] = known._replace(memory=memory, conversation=talk)
         return Seen(seen, verdict)
 
     def _elsewhere(self, known: _Known) -> tuple[Task, ...]:

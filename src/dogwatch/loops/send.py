@@ -17,7 +17,7 @@ from dogwatch.formats import typing_text
 from dogwatch.formats.tmux import ABSENT
 from dogwatch.hands.send import Hand
 from dogwatch.judge import readiness
-from dogwatch.judge.proof import HOOK, SCREEN, STATE, TRANSCRIPT, proof
+from dogwatch.judge.proof import HOOK, PROVEN_BY, SCREEN, STATE, TRANSCRIPT, proof
 from dogwatch.judge.session import CONFIRM
 from dogwatch.loops.panes import Panes, Seen
 from dogwatch.model.errors import RefusedError
@@ -25,6 +25,7 @@ from dogwatch.model.sending import DRAFT, EMPTY, UNSEEN, Box, Glimpse, Outcome, 
 from dogwatch.senses import servers
 from dogwatch.senses.glimpses import glimpse
 from dogwatch.senses.prompts import Prompts
+from dogwatch.store import undelivered
 from dogwatch.store.keyboards import HeldError, Keyboard
 
 PAUSE = 0.1
@@ -48,43 +49,56 @@ EMPTIED = 10.0
 """Seconds in which the box must be empty again when the text is taken out."""
 REDRAWN = 1.0
 """Seconds after which a box that is not to be seen is not just being drawn."""
-PROVEN_BY = {
-    TRANSCRIPT: "its transcript tells of it",
-    HOOK: "its hook tells of a turn since",
-    STATE: "it says that it works since",
-    SCREEN: "it is gone from the box, but neither transcript nor hook tells of it; look there before you send it again",
-}
 
 
 def deliver(
     panes: Panes, pane: str, text: str, *, until: float = 0.0, stopped: Callable[[], bool] = lambda: False,
-    past_limit: bool = False,
+    past_limit: bool = False, alone: bool = False, via: str = "tmux",
 ) -> Sent:  # fmt: skip
     """Send a prompt, if need be once the agent has come to its prompt; what became of it, whatever that was.
 
     ``until`` (monotonic): how long to wait for what may pass by itself; what a person must see to is told at once.
-    ``stopped`` is asked between steps whether to leave off. ``past_limit``: the limit that it shows is over. Raises
-    UsageError for a text that cannot be typed.
+    ``stopped`` is asked between steps whether to leave off. ``past_limit``: the limit that it shows is over. ``alone``:
+    not while a person is in that pane, though their hands rest. ``via``: of WAYS. What may still stand in the box is
+    noted, and notes of what has arrived are settled. Raises UsageError for a text that cannot be typed.
     """
-    sending = _Sending(panes, pane, typing_text.clean(text), stopped, past_limit=past_limit)
-    try:
-        with Keyboard(servers.socket_path(panes.tmux.server), pane):
-            return sending.run(until)
-    except HeldError as error:
-        return Sent(Outcome.PERSON, str(error))
-    except RefusedError as error:
-        return sending.lost(str(error))
+    way = Sending
+    if via == "ntm":
+        from dogwatch.loops import via_ntm  # noqa: PLC0415  # which is made from what is here
+
+        way = via_ntm.ByNtm
+    sending = way(panes, pane, typing_text.clean(text), stopped, past_limit=past_limit, alone=alone)
+    sent = _tried(sending, until)
+    undelivered.told(sent, sending.socket, pane, sending.text, sending.pid)
+    return sent
 
 
-class _Sending:
+def _tried(sending: Sending, until: float) -> Sent:
+    while True:
+        try:
+            with Keyboard(sending.socket, sending.pane):
+                return sending.run(until)
+        except HeldError as error:
+            if time.monotonic() >= until:
+                return Sent(Outcome.PERSON, str(error))
+        except RefusedError as error:
+            return sending.lost(str(error))
+        if sending.stopped():
+            return Sent(Outcome.INTERRUPTED, "interrupted before anything was typed")
+        time.sleep(PAUSE)
+
+
+class Sending:
     """One prompt for one pane."""
 
-    def __init__(self, panes: Panes, pane: str, text: str, stopped: Callable[[], bool], *, past_limit: bool) -> None:
-        self.panes = panes
-        self.pane = pane
-        self.text = text
-        self.stopped = stopped
-        self.past_limit = past_limit
+    def __init__(
+        self, panes: Panes, pane: str, text: str, stopped: Callable[[], bool], *, past_limit: bool, alone: bool
+    ) -> None:
+        self.panes, self.pane, self.text = panes, pane, text
+        self.stopped, self.past_limit, self.alone = stopped, past_limit, alone
+        self.socket = servers.socket_path(panes.tmux.server)
+        self.pid = 0
+        """Of the pane's first process."""
         self.hand = Hand(panes.tmux.server, pane)
         self.detector: Detector | None = None
         self.typed = False
@@ -170,11 +184,11 @@ class _Sending:
             ), ""
         front = any(task.foreground and is_agent(self.detector, task) for task in found.sighting.tasks)
         self.began = time.time()
-        self.before, self.typing = found.verdict, self.detector.typing
+        self.before, self.typing, self.pid = found.verdict, self.detector.typing, found.sighting.pane.pid
         self.prompts = Prompts(self.detector.agent, found.sighting.reports)
         why = readiness.refusal(
             found.verdict, front=front, glimpse=seen, box=box, pane=self.pane, wall=self.began,
-            past_limit=self.past_limit,
+            past_limit=self.past_limit, alone=self.alone,
         )  # fmt: skip
         return why, seen.guard
 

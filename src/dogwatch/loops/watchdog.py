@@ -1,42 +1,46 @@
 """The watchdog of a controller: looks at the work and at the panes, and wakes the controller when it matters.
 
 It never assigns, claims or closes anything. Whatever fails (a tracker, tmux, a message) is logged and tried again; only
-a person, a closed epic in `auto` or a signal ends it.
+a person, a closed epic in `auto` or a signal ends it. The tracker is read at ticks, and once more right before a
+message: while the controller was busy, it may have done what we were about to tell it.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import sys
 import time
+import traceback
 
-from dogwatch import proc
 from dogwatch.formats import ticks
-from dogwatch.formats import tmux as codec
-from dogwatch.judge import waking
-from dogwatch.loops import send
-from dogwatch.loops.panes import Looked, Panes
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.sending import Outcome, Sent
-from dogwatch.model.session import Pane
-from dogwatch.model.tracking import CLOSED, IN_PROGRESS, Tracker, Work
+from dogwatch.judge import crew as crews
+from dogwatch.judge import quality, waking
+from dogwatch.model.errors import FormatError, RefusedError
+from dogwatch.model.tracking import CLOSED, IN_PROGRESS, TrackerError, Work
 from dogwatch.model.value import Value
-from dogwatch.model.waking import Memory, Rules, State, Wake
-from dogwatch.senses.alarm import Alarm
-from dogwatch.senses.glimpses import glimpse
-from dogwatch.store import watchdogs
-from dogwatch.store.watchdogs import Standing
+from dogwatch.model.waking import Crew, Memory, Rules, Sight, State, Told, Wake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
-LOOK = 15.0
-"""Seconds between looks at the panes; and between tries to deliver what is held back."""
-AT_REST = {"idle": "is idle", "completed": "is idle", "crashed": "crashed", "failed": "failed", "stuck": "is stuck",
-           "limited": "hit a limit", "waiting": "waits for a person"}  # fmt: skip
-"""States of a worker that the controller should know of, in words."""
+    class World(Protocol):
+        """What the watchdog sees and touches."""
+
+        def now(self) -> float: ...
+        def work(self) -> Work: ...
+        def look(self) -> Sight: ...
+        def mail(self) -> tuple[str, ...]: ...
+        def ensure(self) -> None: ...
+        def template(self) -> str: ...
+        def flag(self) -> str: ...
+        def has_loops(self) -> bool: ...
+        def tell(self, pane: str, text: str) -> Told: ...
+        def show(self, text: str) -> None: ...
+
+
+FRESH = 5.0
+"""Seconds for which what a tracker said may be told without asking it again."""
 
 
 class Asked(Value):
@@ -52,208 +56,147 @@ class Asked(Value):
     server: tuple[str, ...] = ()
     once: bool = False
     dry: bool = False
-    template: str = ticks.TICK
-
-
-class Seen(Value):
-    """What one look at the panes found."""
-
-    controller: Pane | None
-    trouble: str
-    """Why there is no controller to be told."""
-    workers: tuple[str, ...]
-    working: bool
-    """The controller is at work."""
 
 
 class Watchdog:
-    def __init__(self, asked: Asked, tracker: Tracker, panes: Panes, log: Callable[[str], None]) -> None:
-        self.asked, self.tracker, self.panes, self.log = asked, tracker, panes, log
-        self.pattern = re.compile(asked.title, re.IGNORECASE)
+    def __init__(self, asked: Asked, world: World, log: Callable[[str], None]) -> None:
+        self.asked, self.world, self.log = asked, world, log
         self.memory = Memory()
-        self.controller = ""
-        """The pane that was found."""
-        self.work: Work | None = None
-        self.standing = Standing(asked.session, "", asked.project, os.getpid(), proc.start_time(os.getpid()))
-        self.base = ""
-        self._said = ""
-        self._tick = 0.0
+        self.crew = Crew()
+        self.sight = Sight("", "not looked yet", "", (), seen=False)
+        self.ticked = ""
+        """What the last tick came to, in one line."""
+        self.outcome = ""
+        """What became of the last message."""
+        self.delivered = 0.0
+        """When the last one was, on the wall clock."""
+        self._work: Work | None = None
+        self._read_at = 0.0
+        self._trouble = ""
+        self._said: dict[str, str] = {}
 
-    # One round
+    def round(self, *, tick: bool) -> Wake:
+        """Look, decide, and tell the controller if that is to be done; at a tick with what the tracker says."""
+        try:
+            return self._round(tick=tick)
+        except Exception:  # noqa: BLE001  # it is to be left alone for days: whatever this is, the next round may do
+            self.log(f"round-failed {' | '.join(traceback.format_exc().splitlines()[-3:])}")
+            return Wake("", "this round failed")
 
-    def round(self, *, read: bool) -> Wake:
-        """Look, decide, and tell the controller if that is to be done. ``read``: the tracker, too."""
-        now = time.monotonic()
-        if read:
+    def _round(self, *, tick: bool) -> Wake:
+        if tick:
             self._read()
-        seen = self._look()
-        if self.work is None:
-            return Wake("", "nothing is known of the work yet")
-        state = self._state(self.work, seen)
-        self.memory = waking.seen(state, self.memory)
-        if seen.working:
-            self.memory = self.memory._replace(unread=False)
-        wake = waking.wake(state, self.memory, self.asked.rules, now=now)
-        if read:
-            self._log_tick(state, wake)
-        if wake.send and not self.asked.dry:
-            self._deliver(seen, state, wake)
+            self.world.ensure()
+        self._look()
+        state, wake = self._decided()
+        if wake.send and not tick and self.world.now() - self._read_at > FRESH:
+            self._read()
+            state, wake = self._decided()
+        if tick:
+            self._tell_of_tick(state, wake)
+        if wake.send:
+            self._deliver(state, wake)
         return wake
 
+    # Seeing
+
     def _read(self) -> None:
+        self._read_at = self.world.now()
         try:
-            self.work = self.tracker.read()
-        except RefusedError as error:
-            self.log(f"tracker-failed {error}")  # what was known before holds; the next tick tries again
+            self._work, self._trouble = self.world.work(), ""
+        except TrackerError as error:  # what was known before holds; the next tick tries again
+            self._trouble = str(error)
+            self.log(f"tracker-failed {ticks.plain(self._trouble)}")
+            return
+        if self.asked.epic and self.asked.epic not in self._work.tasks:
+            self._once(f"no-such-epic {self.asked.epic} in {self._work.source}")
 
-    def _look(self) -> Seen:
-        looked = self.panes.look()
-        if looked.trouble:
-            return Seen(None, looked.trouble, (), working=False)
-        own = os.environ.get("TMUX_PANE", "")
-        inside = [pane for pane in looked.panes if codec.in_session(pane, self.asked.session) and pane.id != own]
-        controller, trouble = self._controller(inside)
-        states = self._states(looked)
-        workers = [
-            f"{pane.id} {AT_REST[states[pane.id]]}"
-            for pane in inside
-            if pane is not controller and states.get(pane.id) in AT_REST
-        ]
-        working = controller is not None and states.get(controller.id) == "working"
-        return Seen(controller, trouble, tuple(workers), working=working)
+    def _look(self) -> None:
+        self.sight = self.world.look()
+        self.crew = crews.looked(self.sight, self.crew, now=self.world.now())
+        if self.crew.busy and self.memory.unread:
+            self.memory = self.memory._replace(unread=False)  # it has begun a turn since
 
-    def _controller(self, inside: list[Pane]) -> tuple[Pane | None, str]:
-        """The pane that was found before, as long as it is there; else the only one whose title fits."""
-        kept = next((pane for pane in inside if pane.id == self.controller and not pane.dead), None)
-        fits = [pane for pane in inside if self.pattern.search(pane.title) and not pane.dead]
-        if kept is None and self.controller:
-            self.log(f"controller-gone {self.controller}")
-            self.controller = ""
-        if kept is None and len(fits) == 1:
-            kept, self.controller = fits[0], fits[0].id
-            self.log(f"controller-found {kept.id} {ticks.plain(kept.title)}")
-        if kept is not None:
-            return kept, ""
-        if not inside:
-            return None, f"no session {self.asked.session}"
-        return None, (
-            f"multiple-controller-pane-matches {' '.join(pane.id for pane in fits)}" if fits else "no-controller-pane"
-        )
+    def _decided(self) -> tuple[State, Wake]:
+        now = self.world.now()
+        state = self._state(self._work or Work({}, "nothing"), now)
+        self.memory = waking.seen(state, self.memory)
+        if self._work is None and not (state.workers or state.mail):
+            return state, Wake("", "nothing is known of the work yet")
+        return state, waking.wake(state, self.memory, self.asked.rules, now=now)
 
-    @staticmethod
-    def _states(looked: Looked) -> dict[str, str]:
-        return {seen.sighting.pane.id: seen.verdict.state for seen in looked.seen}
-
-    def _state(self, work: Work, seen: Seen) -> State:
+    def _state(self, work: Work, now: float) -> State:
         epic = work.tasks.get(self.asked.epic)
-        mine = set(self.asked.beads) or {task.id for task in work.children(self.asked.epic)}
+        mine = set(self.asked.beads) or {task.id for task in work.children(self.asked.epic)} or set(work.tasks)
+        looped = self.asked.beads if self.world.has_loops() else ()
         return State(
             closed=epic is not None and epic.status == CLOSED,
             ready=tuple([task.id for task in work.ready()]),
             in_progress=tuple([task.id for task in work.of(IN_PROGRESS) if task.id in mine]),
             blocked=tuple([task.id for task in work.blocked() if task.id in mine]),
-            quality=(),
-            workers=seen.workers,
-        )
+            quality=tuple([due.bead for due in quality.due(work, looped)]), workers=crews.at_rest(self.crew, now=now),
+            mail=self.world.mail(), free=crews.is_free(self.crew), working=crews.is_working(self.crew),
+            turn=self.crew.turn, trouble=self._trouble,
+        )  # fmt: skip
 
     # Telling
 
-    def _deliver(self, seen: Seen, state: State, wake: Wake) -> None:
-        if seen.controller is None:
-            self._once(f"not-sent {seen.trouble}")
-            return
-        pane = seen.controller.id
-        if why := self._is_somebodys(pane):
-            self._once(f"not-sent {why}")
+    def _deliver(self, state: State, wake: Wake) -> None:
+        if not self.sight.controller:
+            self._once(f"not-sent {self.sight.trouble}")
             return
         text = self._text(state, wake)
-        sent = send.deliver(self.panes, pane, text)
-        now = time.monotonic()
-        if sent.submitted:
-            self.memory = waking.delivered(state, self.memory, wake.send, now=now, proven=sent.delivered)
-            self.log(f"prompt-sent {wake.send} to {pane}: {wake.why} ({sent.reason})")
-            self._keep(sent)
-        elif sent.typed:
-            self.memory = self.memory._replace(unread=sent.left)
-            self.log(f"prompt-not-consumed {pane}: {sent.reason}")
-            self._keep(sent)
+        if self.asked.dry:
+            self.log(f"dry-run {wake.send} for {self.sight.controller}: {wake.why}")
+            self.world.show(text)
+            self.memory = waking.delivered(state, self.memory, wake.send, now=self.world.now(), proven=True)
+            return
+        told = self.world.tell(self.sight.controller, text)
+        if told.taken:
+            self.memory = waking.delivered(state, self.memory, wake.send, now=self.world.now(), proven=told.proven)
+            self.crew, self.delivered = self.crew._replace(gone=()), time.time()
+            self.outcome = f"{'delivered' if told.proven else 'sent, perhaps'}: {told.reason}"
+            self.log(f"prompt-sent {wake.send} to {self.sight.controller}: {wake.why} ({told.reason})")
+            self._said.pop("not-sent", None)
+        elif told.left:
+            self.memory = self.memory._replace(unread=True, at=self.memory.at or self.world.now())
+            self.outcome = f"undelivered: {told.reason}"
+            self.log(f"prompt-not-consumed {self.sight.controller}: {told.reason}")
         else:
-            self._once(f"not-sent {sent.reason}" if sent.outcome != Outcome.WORKING else "not-sent controller is busy")
-
-    def _is_somebodys(self, pane: str) -> str:
-        """Whether a person is in that pane: what is typed there is typed before their eyes, and into their words."""
-        try:
-            seen = glimpse(self.panes.tmux.server, pane)
-        except RefusedError as error:
-            return str(error)
-        there = seen is not None and any(client.pane == pane and not client.control for client in seen.clients)
-        return "a person is in the controller's pane" if there else ""
+            self._once(f"not-sent to {self.sight.controller}: {told.reason}; held back: {wake.why}")
 
     def _text(self, state: State, wake: Wake) -> str:
-        marker = f"watchdog:{self.asked.session}:{int(time.time())}:{os.getpid()}:{os.urandom(4).hex()}"
-        template = ticks.OVER if wake.send == "closed" else self.asked.template
-        beads = ",".join(self.asked.beads)
+        session, project = self.asked.session, self.world.flag()
+        beads = f" --beads {','.join(self.asked.beads)}" if self.asked.beads else ""
+        template = ticks.OVER
+        if wake.send == "tick":
+            try:
+                template = ticks.check(self.world.template())
+            except (FormatError, RefusedError) as error:
+                self.log(f"prompt-template {error}; ours is used")
+                template = ticks.TICK
         return ticks.fill(template, {
-            "marker": marker, "session": self.asked.session, "epic": self.asked.epic, "state": ticks.state(state),
-            "quality": f"dogwatch quality ensure --beads {beads}",
-            "ready": f"dogwatch ready --session {self.asked.session}",
+            "marker": f"{ticks.mark(session)}{int(time.time())}:{os.getpid()}:{os.urandom(4).hex()}",
+            "session": session, "epic": self.asked.epic, "state": ticks.state(state),
+            "quality": f"dogwatch quality ensure{beads}{project}", "ready": f"dogwatch ready --session {session}",
+            "send": "dogwatch send <pane> --task <id> '<what to do>'", "inbox": "dogwatch mail inbox --to controller",
             "handoff": "dogwatch handoff --task <id> --status '<short status>' --report <file>",
-            "stop": f"dogwatch watchdog stop --session {self.asked.session}",
+            "stop": f"dogwatch watchdog stop --session {session}",
         })  # fmt: skip
 
     # Logging
 
-    def _log_tick(self, state: State, wake: Wake) -> None:
-        said = (
+    def _tell_of_tick(self, state: State, wake: Wake) -> None:
+        self.ticked = (
             f"tick epic={'CLOSED' if state.closed else 'OPEN'} ready={ticks.listed(state.ready)} "
             f"in_progress={ticks.listed(state.in_progress)} blocked={ticks.listed(state.blocked)} "
             f"quality_due={ticks.listed(state.quality)}"
         )
-        self.log(f"{said}: {wake.why}")
-        self.standing = self.standing._replace(tick=time.time(), said=said)
-        self._write()
-
-    def _keep(self, sent: Sent) -> None:
-        self.standing = self.standing._replace(delivered=time.time(), outcome=f"{sent.outcome}: {sent.reason}")
-        self._write()
-
-    def _write(self) -> None:
-        if self.base:
-            watchdogs.write(self.base, self.standing._replace(controller=self.controller))
+        self.log(f"{self.ticked}: {wake.why}")
 
     def _once(self, what: str) -> None:
-        """Log it, unless it was the last that was logged."""
-        if what != self._said:
+        """Log it, unless the last of its kind was the same."""
+        kind = what.partition(" ")[0]
+        if self._said.get(kind) != what:
             self.log(what)
-            self._said = what
-
-
-def run(dog: Watchdog, alarm: Alarm) -> int:
-    """Round after round, until something ends it. Returns the exit code."""
-    due = 0.0
-    while True:
-        now = time.monotonic()
-        read = now >= due
-        wake = dog.round(read=read)
-        if read:
-            due = now + dog.asked.rules.interval
-        if wake.end or dog.asked.once:
-            dog.log(f"exit code=0 reason={wake.why if wake.end else 'once'}")
-            return 0
-        if alarm.sleep(min(due, time.monotonic() + LOOK)) or alarm.signals.asked:
-            pass
-        if alarm.signals.asked:
-            dog.log(f"exit code={128 + alarm.signals.asked} reason=signal")
-            return 128 + alarm.signals.asked
-
-
-def log_to(path: str) -> Callable[[str], None]:
-    """Lines for the pane and for a file."""
-
-    def log(text: str) -> None:
-        line = f"[controller-watchdog] {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}\n"
-        sys.stderr.write(line)
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(line)
-
-    return log
+            self._said[kind] = what

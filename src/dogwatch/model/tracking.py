@@ -33,6 +33,8 @@ class Task(Value):
     """The status in the tracker's own word."""
     notes: tuple[str, ...] = ()
     """Comments, oldest first."""
+    closed: float | None = None
+    """Wall clock: when it was last closed, if it is and its tracker tells."""
 
 
 class Work(Value):
@@ -79,6 +81,8 @@ class Tracker:
     """Of TRACKERS in the settings."""
     place: str
     """Where it is, for people."""
+    has_loops = False
+    """Whether companions can be kept there, and notes at them."""
 
     def read(self, limit: float = 10.0) -> Work:
         """Everything, within so many seconds."""

@@ -23,12 +23,13 @@ class State(Value):
     mail: tuple[str, ...] = ()
     """Reports that nobody has read yet."""
     free: bool = True
-    """A worker is there that could take something, or nobody works at all."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is work left."""
-        return not self.closed
+    """A worker is there that could take something, or there is none at all."""
+    working: bool = False
+    """A worker is at work."""
+    turn: float | None = None
+    """When the controller last began a turn (monotonic), if that was seen."""
+    trouble: str = ""
+    """Why the tracker could not be read; then what is told of tasks is what it last said, or nothing."""
 
 
 class Memory(Value):
@@ -57,6 +58,53 @@ class Rules(Value):
     """Messages within an hour."""
     notices: int = 10
     """How often a closed epic is told of."""
+
+
+class Worker(Value):
+    """An agent in a pane of the session that is not the controller."""
+
+    pane: str
+    agent: str
+    state: str
+    """Of a verdict."""
+
+
+class Sight(Value):
+    """What one look at the session found."""
+
+    controller: str
+    """The pane; empty where there is none, or more than one."""
+    trouble: str
+    """Why there is none."""
+    state: str
+    """Of the controller."""
+    workers: tuple[Worker, ...]
+    seen: bool = True
+    """False where the server did not tell: who is missing then is unknown, not gone."""
+
+
+class Crew(Value):
+    """What earlier looks have seen. Times are monotonic."""
+
+    since: dict[str, tuple[str, str, float]] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
+    """Agent and state of each worker, and since when it is in that."""
+    gone: tuple[str, ...] = ()
+    """Workers whose panes are no more, in words, until that was told."""
+    turn: float | None = None
+    """When the controller last began a turn."""
+    busy: bool = False
+
+
+class Told(Value):
+    """What became of a message."""
+
+    taken: bool
+    """At least it is gone from the box: whoever sends it again may send it twice."""
+    proven: bool
+    """The controller's own records have it."""
+    reason: str
+    left: bool = False
+    """It may still stand in the box."""
 
 
 class Wake(Value):

@@ -11,7 +11,8 @@ import os
 
 from dogwatch.lean import write_atomic
 from dogwatch.model.value import Value
-from dogwatch.store import leases, places
+from dogwatch.store import places
+from dogwatch.store.leases import Lease
 
 SCHEMA = 1
 
@@ -22,19 +23,26 @@ class Standing(Value):
     session: str
     socket: str
     project: str
+    epic: str = ""
+    beads: tuple[str, ...] = ()
     pid: int = 0
     start: int = 0
-    window: str = ""
+    pane: str = ""
     """Of tmux, in which it runs; empty where it runs elsewhere."""
     log: str = ""
     controller: str = ""
-    """The pane that was taken for the controller."""
+    """The pane that was taken for the controller, and the pid of its first process."""
+    controller_pid: int = 0
     trouble: str = ""
+    """Why there is no controller."""
     tick: float = 0.0
-    said: str = ""
+    ticked: str = ""
     """What the last tick came to, in one line."""
     delivered: float = 0.0
     outcome: str = ""
+    """What became of the last message."""
+    ended: str = ""
+    """Why it does not run any more, if it could still say so."""
     memory: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
 
 
@@ -52,9 +60,9 @@ def log_file(session: str) -> str:
     return f"{places.state_root()}/{plain[:80]}-watchdog.log"
 
 
-def lease(path: str) -> int | None:
-    """The right to be the one; None while another is."""
-    return leases.take(f"{path}.lock")
+def lease(path: str) -> Lease:
+    """The right to be the one."""
+    return Lease(f"{path}.lock")
 
 
 def read(path: str) -> Standing | None:
@@ -66,7 +74,8 @@ def read(path: str) -> Standing | None:
     if not isinstance(data, dict) or data.pop("schema", None) != SCHEMA:
         return None
     try:
-        return Standing(**{key: value for key, value in data.items() if key in Standing._fields})
+        found = Standing(**{key: value for key, value in data.items() if key in Standing._fields})
+        return found._replace(beads=tuple(found.beads))
     except TypeError:
         return None
 

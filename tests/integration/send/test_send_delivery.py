@@ -31,7 +31,7 @@ def test_a_prompt_is_pasted_once_and_the_transcript_proves_it(box: Box, agent: A
     assert found == {
         "schema": 1, "target": agent.pane, "pane": agent.pane, "agent": "claude", "outcome": "delivered",
         "detail": None, "delivered": True, "submitted": True, "proof": "transcript", "typed": True, "left": False,
-        "reason": "its transcript tells of it",
+        "reason": "its transcript tells of it", "note": None,
     }  # fmt: skip
     assert agent.typed == agent.pasted("go on, please") + b"\r"
     assert agent.buffers == ""

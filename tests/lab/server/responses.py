@@ -28,8 +28,9 @@ class Responses(Dialect):
             kind = str(item.get("type", "message"))
             if kind == "message" and item.get("role") == "user":
                 words = text_of(item.get("content"))
-                # What Codex tells of itself comes as user messages too, within tags.
-                if not words.lstrip().startswith("<") and "AGENTS.md" not in words[:60]:
+                # What Codex tells of itself comes as user messages too, within tags; ours have marks of three.
+                tagged = words.lstrip().startswith("<") and not words.lstrip().startswith("<<<")
+                if not tagged and "AGENTS.md" not in words[:60]:
                     prompt, step = words, 0
             elif kind.endswith("_output"):
                 step += 1

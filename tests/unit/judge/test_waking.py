@@ -20,6 +20,11 @@ def test_the_first_tick_is_told() -> None:
     assert waking.wake(OPEN, Memory(), RULES, now=5.0) == Wake("tick", "first tick")
 
 
+def test_where_there_is_no_work_at_all_nobody_is_woken() -> None:
+    assert waking.wake(State(closed=False), Memory(), RULES, now=5.0) == Wake("", "nothing new")
+    assert sends(State(closed=False, workers=("%3 crashed",)), Memory()) == "tick"
+
+
 def test_nothing_new_is_not_told() -> None:
     assert waking.wake(OPEN, TOLD, RULES, now=1001.0) == Wake("", "nothing new")
 
@@ -64,6 +69,28 @@ def test_patience_is_counted_from_delivery() -> None:
 def test_nothing_is_sent_while_the_last_one_is_unread() -> None:
     found = waking.wake(OPEN._replace(ready=("bd-1", "bd-3")), TOLD._replace(unread=True), RULES, now=1001.0)
     assert (found.send, "ready bd-3" in found.why) == ("", True)
+
+
+def test_what_nobody_has_proven_within_the_longest_rest_mutes_nobody() -> None:
+    """An agent that writes nothing down and was quick: nobody saw its turn, and nobody ever will."""
+    unread, changed = TOLD._replace(unread=True), OPEN._replace(ready=("bd-1", "bd-3"))
+    assert sends(changed, unread, now=1000.0 + 3599.0) == ""
+    assert sends(changed, unread, now=1000.0 + 3600.0) == "tick"
+
+
+def test_while_everybody_works_it_is_left_asleep_for_two_hours() -> None:
+    busy = OPEN._replace(free=False, working=True)
+    assert sends(busy, now=1000.0 + 7199.0) == ""
+    assert sends(busy, now=1000.0 + 7200.0) == "tick"
+    assert sends(busy._replace(turn=3000.0), now=1000.0 + 7200.0) == "", "it was awake meanwhile"
+    assert sends(busy._replace(turn=3000.0), now=3000.0 + 7200.0) == "tick"
+    assert sends(busy._replace(mail=("m1",)), TOLD._replace(told=busy._replace(mail=("m1",))), now=1420.0) == "tick"
+
+
+def test_where_nobody_works_what_is_in_progress_is_told_again() -> None:
+    """Its worker has come to rest and said nothing."""
+    lost = State(closed=False, in_progress=("bd-2",), free=True, working=False)
+    assert sends(lost, TOLD._replace(told=lost), now=1420.0) == "tick"
 
 
 def test_there_is_a_ceiling_per_hour() -> None:

@@ -173,9 +173,15 @@ VERBS: dict[str, dict[str, object]] = {
     },
     "send": {
         "says": "type a prompt to an agent in a pane, if nobody minds, and see that it has arrived",
-        "takes": "TARGET [TEXT] [OPTIONS]",
+        "takes": "TARGET [TEXT] [OPTIONS] | --again ID [TARGET] | --undelivered | --drop ID",
         "options": (
             ("--file", "F", "take the text from a file (- is standard input); it is then not visible in `ps`"),
+            ("--task", "ID", "append how to report on this task and hand it over (see `dogwatch handoff`)"),
+            ("--wait", "T", "wait this long for what passes by itself: a turn, a start, a person who types"),
+            ("--via", "WAY", "tmux (default), or ntm: have `ntm --robot-send` type it"),
+            ("--undelivered", "", "list what did not arrive"),
+            ("--again", "ID", "try once more to send what did not arrive, to the same pane or to TARGET"),
+            ("--drop", "ID", "forget what did not arrive"),
             *SERVER,
             DIR,
             ("--json", "", "one JSON line on standard output: what became of it, and how that is known"),
@@ -187,14 +193,16 @@ VERBS: dict[str, dict[str, object]] = {
             "a dialog, not within 30 s of a person's last key in that pane. Control characters are taken out, tabs\n"
             "become blanks; what begins with ! is refused, because agents run it as a command.\n"
             "Delivered means that the agent's transcript, hook or state file has told so. What it does not take is\n"
-            "taken out of its box again. Exit code: 0 delivered; 1 typed, but not taken; 6 gone from the box, but\n"
+            "taken out of its box again. What was typed or waited for in vain is kept, and shown by --undelivered, by\n"
+            "`why` and by `ls --panes`, until it arrives. Exit code: 0 delivered; 1 typed, but not taken; 6 gone, but\n"
             "nothing proves that it arrived; 7 no such agent; 8 it waits for a person; 9 it hit a limit; 12 nothing\n"
             "was typed for another reason; 130 Ctrl-C. docs/send.md tells what to do then."
         ),
         "examples": (
             "dogwatch send %3 'go on with the next step'",
             "dogwatch send =work --file prompt.md --json",
-            "git diff | dogwatch send review --file -",
+            "git diff | dogwatch send review --file - --wait 10m",
+            "dogwatch send --again 3f2a",
         ),
     },
     "session": {

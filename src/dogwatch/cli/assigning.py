@@ -1,0 +1,59 @@
+"""What `send --task` appends to a text: how the worker in that pane hands its task over, with all names filled in."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from dogwatch.cli import settings
+from dogwatch.cli.options import Options
+from dogwatch.formats import assignments
+from dogwatch.loops import handoff
+from dogwatch.loops.panes import Panes
+from dogwatch.model.errors import RefusedError
+from dogwatch.senses import servers, whereabouts
+from dogwatch.senses.whereabouts import Whereabouts
+from dogwatch.store import places
+
+
+def with_lines(options: Options, panes: Panes, pane: str, text: str) -> str:
+    """The text for a worker; as it is, where no --task is given."""
+    if (given := options.text("--task")) is None:
+        return text
+    task = assignments.task(given)
+    where = whereabouts.of(panes.tmux.server, pane)
+    if where is None:
+        raise RefusedError(f"the tmux server does not tell where {pane} is; nothing was typed")
+    plain = servers.socket_path(("-L", "default"))
+    about = assignments.Assignment(
+        task, _controller(panes, where), where.own.session, pane,
+        () if _is_same(where.socket, plain) else ("-S", where.socket), _directory(options, where.own.path),
+    )  # fmt: skip
+    return text + assignments.lines(about, settings.settings(options).handoff)
+
+
+def _controller(panes: Panes, where: Whereabouts) -> str:
+    """$DOGWATCH_CONTROLLER, else the agent that gives this to the worker, else whoever the worker would find."""
+    if told := os.environ.get("DOGWATCH_CONTROLLER"):
+        return told
+    us = whereabouts.here()
+    beside = us is not None and _is_same(us.socket, where.socket) and us.own.pane != where.own.pane
+    if us is not None and beside and panes.look(us.own.pane).seen:
+        return us.own.pane
+    found = handoff.controller(where)
+    if found.trouble:
+        print(f"dogwatch: warning: {found.trouble}; without, its report only goes to mail", file=sys.stderr)
+    return found.target
+
+
+def _directory(options: Options, path: str) -> str:
+    """Where the mail is, if the worker would not find it from where it is."""
+    given = options.text("--dir")
+    meant = places.directory(given, places.main_tree(os.getcwd()))
+    if given or os.environ.get("DOGWATCH_HOME"):
+        return meant  # what stands in the worker's environment nobody knows
+    return "" if meant == places.directory(start=places.main_tree(path)) else meant
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)

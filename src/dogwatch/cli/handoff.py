@@ -1,0 +1,99 @@
+"""`dogwatch handoff`: a worker's report goes to mail, and a ping to the controller once it is ready for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from dogwatch.cli import mail as letters
+from dogwatch.cli import send, settings
+from dogwatch.cli.options import Options
+from dogwatch.formats import assignments
+from dogwatch.loops import handoff
+from dogwatch.loops.send import deliver
+from dogwatch.model.errors import FormatError, RefusedError, UsageError
+from dogwatch.model.mail import CONTROLLER
+from dogwatch.model.sending import Outcome, Sent
+from dogwatch.model.settings import Settings
+from dogwatch.senses import servers, whereabouts
+from dogwatch.senses.whereabouts import Whereabouts
+from dogwatch.store import mail
+
+SCHEMA = 1
+WAIT = 60.0
+"""Seconds for the controller to come to its prompt."""
+NOBODY = "no_controller"
+
+
+def main(options: Options) -> int:
+    if options.names:
+        raise UsageError("handoff takes no names: dogwatch handoff --task ID --status 'done' --report FILE")
+    task, status = assignments.task(options.text("--task") or ""), assignments.status(options.text("--status") or "")
+    path, wait = options.text("--report"), options.seconds("--wait")
+    report = status if path is None else letters.read_text("--report", path)
+    where = whereabouts.here()
+    who = where.name if where else whereabouts.outside()
+    filed = mail.send(
+        mail.place(os.getcwd(), options.text("--dir")), sender=who, to=options.text("--to") or CONTROLLER,
+        subject=f"{task}: {status}", text=report, task=task,
+    )  # fmt: skip
+    if not options.flag("--json"):
+        print(f"{filed.id}: report on {task} sent to {filed.to}", flush=True)
+    found = handoff.controller(_around(options, where), options.text("--controller"))
+    sent = Sent(NOBODY, found.trouble)
+    if found.target:
+        sent = _pinged(
+            options, where, found.target, assignments.ping(who, task, status), WAIT if wait is None else wait
+        )
+    if options.flag("--json"):
+        print(json.dumps({
+            "schema": SCHEMA, "task": task, "status": status, "from": who, "to": filed.to, "mail": filed.id,
+            "controller": found.target or None, "ping": sent.outcome, "reason": sent.reason,
+        }, ensure_ascii=False))  # fmt: skip
+    if not sent.delivered:
+        how = "sent, perhaps" if sent.submitted else "not delivered"
+        print(
+            f"dogwatch: the ping was {how}: {sent.reason}. The report is in the mail, where the controller finds it;"
+            " nothing more is to be done",
+            file=sys.stderr,
+        )
+    elif not options.flag("--json"):
+        print(f"{found.target}: pinged: {sent.reason}")
+    return 130 if sent.outcome == Outcome.INTERRUPTED else 0
+
+
+def _around(options: Options, where: Whereabouts | None) -> Whereabouts | None:
+    """Where to look for a controller: not on our own server when another is meant."""
+    name, path = options.text("-L"), options.text("-S")
+    meant = ("-S", path) if path else ("-L", name) if name else ()
+    return where if where is not None and _is_same(meant, where) else None
+
+
+def _is_same(server: tuple[str, ...], where: Whereabouts) -> bool:
+    return os.path.realpath(servers.socket_path(server)) == os.path.realpath(where.socket)
+
+
+def _pinged(options: Options, where: Whereabouts | None, target: str, ping: str, wait: float) -> Sent:
+    asked = send.Signals()
+    try:
+        panes, pane = send.found(options, target)
+        if where is not None and where.own.pane == pane.id and _is_same(pane.server, where):
+            return Sent(Outcome.REFUSED, f"{target} is the pane that this comes from")
+        until, via = time.monotonic() + wait, _settings(options).send_via
+        with asked:
+            sent = deliver(panes, pane.id, ping, until=until, stopped=asked.heard, alone=True, via=via)
+        panes.close()
+    except (RefusedError, UsageError) as error:
+        return Sent(Outcome.REFUSED, str(error))
+    return sent
+
+
+def _settings(options: Options) -> Settings:
+    """A broken file must not keep a worker from telling that it is done."""
+    try:
+        return settings.settings(options)
+    except (FormatError, UsageError) as error:
+        print(f"dogwatch: warning: {error}; until then the settings files do not count", file=sys.stderr)
+        return Settings()

@@ -1,0 +1,155 @@
+"""`dogwatch mail`: messages between agents, which stay until they are read. Files are the truth; pings only tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from dogwatch.cli import say
+from dogwatch.cli.options import Options
+from dogwatch.formats import mail as codec
+from dogwatch.formats.visible import visible
+from dogwatch.model.errors import UsageError
+from dogwatch.model.mail import Mail
+from dogwatch.store import mail
+
+SCHEMA = 1
+WORDS = ("send", "inbox", "show", "ack")
+ONLY_SEND, ONLY_INBOX = ("--from", "--subject", "--task", "--file"), ("--unread",)
+COLOURS = {"new": "33", "read": "36", "acked": "2"}
+
+
+def main(options: Options) -> int:
+    word, *rest = options.names or ["inbox"]
+    if word not in WORDS:
+        raise UsageError(f"mail takes {', '.join(WORDS)}, not {word!r}")
+    for flag in (*(ONLY_SEND if word != "send" else ()), *(ONLY_INBOX if word != "inbox" else ())):
+        if options.flag(flag):
+            raise UsageError(f"{flag} does not belong to mail {word}")
+    place = mail.place(os.getcwd(), options.text("--dir"))
+    if word == "send":
+        return _send(options, place, rest)
+    if word == "inbox":
+        return _inbox(options, place, rest)
+    if not rest:
+        raise UsageError(f"mail {word} needs the id of a message; `dogwatch mail inbox` lists them")
+    for each in [mail.find(place, begins) for begins in rest]:
+        if word == "show":
+            _show(place, each, as_json=options.flag("--json"))
+        else:
+            mail.mark(place, each.id, mail.ACKED)
+            _tell(each._replace(read=True, acked=True), "acknowledged", as_json=options.flag("--json"))
+    return 0
+
+
+def _send(options: Options, place: str, rest: list[str]) -> int:
+    path = options.text("--file")
+    if len(rest) != (1 if path is None else 0):
+        raise UsageError("mail send needs one text in quotes, or --file (- is standard input)")
+    to, subject = options.text("--to"), options.text("--subject")
+    if not to or not subject:
+        raise UsageError("mail send needs --to and --subject: dogwatch mail send --to controller --subject …")
+    text = rest[0] if path is None else read_text("--file", path)
+    sent = mail.send(
+        place, sender=options.text("--from") or whoami(), to=to, subject=subject, text=text,
+        topic=options.text("--topic") or "", task=options.text("--task") or "", thread=options.text("--thread") or "",
+    )  # fmt: skip
+    _tell(sent, f"sent to {sent.to}", as_json=options.flag("--json"))
+    return 0
+
+
+def whoami() -> str:
+    """Our name in mail: that of our pane, else of the job that we are, else the user's."""
+    from dogwatch.senses import whereabouts  # asks tmux; those who say who they are need not
+
+    where = whereabouts.here()
+    return where.name if where else whereabouts.outside()
+
+
+def read_text(flag: str, path: str) -> str:
+    """The whole text of a file (- is standard input); UsageError where that cannot be, or is too much."""
+    try:
+        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
+            data = file.read(mail.LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"{flag} {path}: {error.strerror}; nothing was sent") from error
+    if len(data) > mail.LARGEST:
+        raise UsageError(f"{flag} {path} is longer than {mail.LARGEST >> 20} MB; send its path instead")
+    return data.decode("utf-8", "replace")
+
+
+# Reading
+
+
+def _inbox(options: Options, place: str, rest: list[str]) -> int:
+    if rest:
+        raise UsageError("mail inbox takes no names; say whose with --to")
+    found, wrong = mail.everything(place, unread=options.flag("--unread"))
+    for line in wrong:
+        print(f"dogwatch: warning: {visible(line)}", file=sys.stderr)
+    if to := options.text("--to"):
+        found = [each for each in found if each.to == codec.name("--to", to)]
+    if topic := options.text("--topic"):
+        found = [each for each in found if each.topic == topic]
+    if thread := options.text("--thread"):
+        begun = mail.find(place, thread).thread
+        found = [each for each in found if each.thread == begun]
+    if options.flag("--json"):
+        for each in found:
+            print(json.dumps(_fields(each), ensure_ascii=False))
+    elif found:
+        _table(found)
+    else:
+        print("no mail here" if not options.flag("--unread") else "no unread mail here", file=sys.stderr)
+    return 0
+
+
+def _table(found: list[Mail]) -> None:
+    rows = [("ID", "STATE", "AT", "FROM", "TO", "TASK", "SUBJECT")]
+    rows += [
+        (each.id, _state(each), time.strftime("%m-%d %H:%M", time.localtime(each.at)), each.sender, each.to,
+         visible(each.task) or "-", visible(each.subject))
+        for each in found
+    ]  # fmt: skip
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    room = os.get_terminal_size(1).columns if os.isatty(1) else 1 << 16
+    for row in rows:
+        taken = sum(widths) + 2 * len(widths)
+        subject = row[-1] if len(row[-1]) <= room - taken else row[-1][: max(10, room - taken - 1)] + "…"
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
+        if row[1] in COLOURS and say.colours_wanted(1):
+            cells[1] = f"\033[{COLOURS[row[1]]}m{cells[1]}\033[0m"
+        print("  ".join([*cells, subject]))
+
+
+def _show(place: str, found: Mail, *, as_json: bool) -> None:
+    """Print a message, and only then note that it was read."""
+    if as_json:
+        print(json.dumps(_fields(found) | {"text": found.text}, ensure_ascii=False), flush=True)
+    else:
+        shown = codec.encode(found)
+        print("".join(map(_harmless, shown)) if os.isatty(1) else shown, flush=True)
+    mail.mark(place, found.id)
+
+
+def _harmless(letter: str) -> str:
+    """On a terminal nothing of a message may move the cursor."""
+    return letter if letter in "\n\t" else visible(letter)
+
+
+def _state(found: Mail) -> str:
+    return "acked" if found.acked else "read" if found.read else "new"
+
+
+def _tell(found: Mail, what: str, *, as_json: bool) -> None:
+    print(json.dumps(_fields(found), ensure_ascii=False) if as_json else f"{found.id}: {what}", flush=True)
+
+
+def _fields(found: Mail) -> dict[str, object]:
+    return {
+        "schema": SCHEMA, "id": found.id, "from": found.sender, "to": found.to, "subject": found.subject,
+        "topic": found.topic or None, "thread": found.thread, "task": found.task or None, "at": found.at,
+        "state": _state(found),
+    }  # fmt: skip

@@ -1,0 +1,194 @@
+"""The watchdog in a window of the session that it watches: opened, closed, and how it stands."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+from dogwatch import proc
+from dogwatch.hands import windows
+from dogwatch.hands.spawn import ROOT
+from dogwatch.judge import quality
+from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.judge.drift import iso
+from dogwatch.loops import trackers
+from dogwatch.loops.watchdog import Asked
+from dogwatch.model.errors import FormatError, RefusedError
+from dogwatch.model.tracking import CLOSED
+from dogwatch.model.words import in_words
+from dogwatch.senses import processes, servers
+from dogwatch.store import watchdogs
+from dogwatch.store.watchdogs import Standing
+
+SCHEMA = 1
+PAUSE, COMES, GOES = 0.02, 30.0, 30.0
+"""Seconds between looks while it starts, until it must have, and until it must have ended."""
+TAIL = 25
+"""Lines of the log that `status` shows."""
+
+
+def start(asked: Asked, log: str, base: str) -> int:
+    """Open the window, in place of one that may be there, and wait until it really runs."""
+    if stopped(watchdogs.read(base)):
+        print(f"stopped {name(asked.session)}, which ran until now")
+    window = windows.open_in(asked.server, asked.session, name(asked.session), asked.project, _command(asked, log))
+    until = time.monotonic() + COMES
+    while (standing := watchdogs.read(base)) is None or standing.pid != window.pid:
+        if windows.find(asked.server, window.pane) != window:
+            raise RefusedError(f"the watchdog ended at once: {_last_words(log)}")
+        if time.monotonic() > until:
+            raise RefusedError(f"the watchdog did not begin within {COMES:g} s; see window {name(asked.session)}")
+        time.sleep(PAUSE)
+    print(f"started {asked.session}:{name(asked.session)}")
+    print(f"log: {log}")
+    return 0
+
+
+def name(session: str) -> str:
+    return f"{session}-controller-watchdog"
+
+
+def _command(asked: Asked, log: str) -> list[str]:
+    """Words for `execve`: no shell reads a path or a title of anybody's."""
+    rules = asked.rules
+    words = [
+        "watchdog", "run", "-S", servers.socket_path(asked.server), "--session", asked.session,
+        "--project-dir", asked.project, "--controller-title-regex", asked.title,
+        "--interval-seconds", f"{rules.interval:g}", "--exit-mode", rules.exit_mode, "--log-file", log,
+    ]  # fmt: skip
+    words += ["--epic", asked.epic] if asked.epic else []
+    words += ["--beads", ",".join(asked.beads)] if asked.beads else []
+    return [sys.executable, *proc.BESIDE, ROOT, *words]
+
+
+def _last_words(log: str) -> str:
+    lines = tail(log, 1)
+    return lines[0] if lines else "it said nothing"
+
+
+# Ending it ----------------------------------------------------------------------------------------------------------
+
+
+def stop(session: str, base: str, *, as_json: bool) -> int:
+    standing = watchdogs.read(base)
+    ended = stopped(standing)
+    if as_json:
+        print(json.dumps({"schema": SCHEMA, "session": session, "stopped": ended}))
+    else:
+        print(f"stopped {session}:{name(session)}" if ended else f"not running: {session} has no watchdog")
+    return 0
+
+
+def stopped(standing: Standing | None) -> bool:
+    """End the one that runs, if one does; whether one did. It may be about to take back what it typed: give it time."""
+    if standing is None or not is_running(standing):
+        return False
+    pidfd = processes.watch_exit(standing.pid)
+    window = _window(standing)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(standing.pid, signal.SIGTERM)
+    if pidfd is not None:
+        gone = select.select([pidfd], [], [], GOES)[0]
+        os.close(pidfd)
+        if not gone:
+            os.kill(standing.pid, signal.SIGKILL)
+            print(f"dogwatch: it did not end within {GOES:g} s and was killed", file=sys.stderr)
+    if window is not None:
+        windows.close(("-S", standing.socket), window)  # there only where dead panes are kept
+    return True
+
+
+def is_running(standing: Standing) -> bool:
+    """Whether it is the very process that stood there. One that has ended and was not waited for yet is none."""
+    try:
+        fields = proc.stat_fields(standing.pid)
+    except (OSError, ValueError):
+        return False
+    return fields[0] not in ("Z", "X") and standing.start > 0 and proc.start_time(standing.pid) == standing.start
+
+
+def _window(standing: Standing) -> windows.Window | None:
+    """The window in which it is the first process; None where it runs elsewhere."""
+    with contextlib.suppress(RefusedError):
+        found = windows.find(("-S", standing.socket), standing.pane) if standing.pane else None
+        return found if found is not None and found.pid == standing.pid else None
+    return None
+
+
+# How it stands ------------------------------------------------------------------------------------------------------
+
+
+def status(session: str, base: str, *, as_json: bool) -> int:
+    standing = watchdogs.read(base)
+    running = standing is not None and is_running(standing)
+    window = _window(standing) if standing is not None and running else None
+    companions, trouble = _companions(standing)
+    log = standing.log if standing else watchdogs.log_file(session)
+    shown: dict[str, object] = {
+        "watchdog_window": f"{session}:{name(session)}" if window or not running else None, "running": running,
+        "pid": standing.pid if standing and running else None, "window_index": window.number if window else None,
+        "project": standing.project if standing else None, "epic": standing.epic or None if standing else None,
+        "controller": standing.controller or None if standing else None,
+        "trouble": standing.trouble or None if standing else None,
+        "last_tick": standing.tick or None if standing else None,
+        "tick": standing.ticked or None if standing else None,
+        "last_delivery": standing.delivered or None if standing else None,
+        "delivery": standing.outcome or None if standing else None,
+        "ended": standing.ended or None if standing and not running else None,
+        "open_companions": companions, "tracker_trouble": trouble or None, "log_file": log,
+    }  # fmt: skip
+    if as_json:
+        print(json.dumps({"schema": SCHEMA, "session": session, **shown}))
+    else:
+        _print(shown, log)
+    return 0 if running else EXIT_CODES["not_found"]
+
+
+def _print(shown: dict[str, object], log: str) -> None:
+    companions = shown["open_companions"]
+    assert isinstance(companions, list)
+    said = {
+        "running": "yes" if shown["running"] else "no",
+        "controller": shown["controller"] or f"none ({shown['trouble'] or 'not looked for yet'})",
+        "last_tick": _ago(shown["last_tick"], shown["tick"]),
+        "last_delivery": _ago(shown["last_delivery"], shown["delivery"]),
+        "open_companions": ", ".join(companions) or "none",
+    }
+    for key, value in {**shown, **said}.items():
+        if value is not None and key not in ("tick", "delivery", "trouble"):
+            print(f"{key}: {value}")
+    for line in tail(log, TAIL):
+        print(f"  {line}")
+
+
+def _ago(at: object, what: object) -> str:
+    if not isinstance(at, float | int):
+        return "never"
+    ago = in_words(max(0.0, float(int(time.time() - at))))
+    return f"{iso(at)} ({ago} ago){f': {what}' if what else ''}"
+
+
+def _companions(standing: Standing | None) -> tuple[list[str], str]:
+    """Open companions, of the project that it watches wherever this is typed; or why the tracker does not tell."""
+    if standing is None:
+        return [], ""
+    try:
+        work = trackers.find(standing.project).read()
+    except (RefusedError, FormatError) as error:
+        return [], str(error)
+    found = [task for task in work.tasks.values() if task.status != CLOSED and quality.bead_of(task)]
+    return [f"{task.id} {quality.title(quality.bead_of(task))}" for task in found], ""
+
+
+def tail(path: str, count: int) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return [line.rstrip("\n") for line in collections.deque(file, maxlen=count)]
+    except OSError:
+        return []

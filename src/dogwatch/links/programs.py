@@ -1,0 +1,67 @@
+"""Calling another's program: for so long and no longer, in a group of its own, which is ended when it is late."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+
+from dogwatch.model.tracking import TrackerError
+from dogwatch.model.value import Value
+from dogwatch.model.words import in_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
+MERCY = 1.0
+LARGEST = 64 << 20
+"""Bytes of what it says that are read."""
+
+
+class Called(Value):
+    code: int
+    """Its exit code; below 0 the signal that ended it."""
+    out: str
+    trouble: str
+
+
+def call(words: list[str], *, cwd: str, more: dict[str, str], limit: float) -> Called:
+    """What it said and how it ended. TrackerError where it cannot be run, or takes longer than ``limit`` seconds."""
+    try:
+        # Files, not pipes: what it leaves running may keep a pipe open for ever.
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as trouble:
+            process = subprocess.Popen(
+                words, cwd=cwd, env=os.environ | more, stdin=subprocess.DEVNULL, stdout=out, stderr=trouble,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                code = process.wait(limit)
+            except BaseException as error:
+                _end(process)
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                late = f"`{words[0]} {words[1]}` took longer than {in_words(limit)} and was ended"
+                raise TrackerError(f"{late}; is its database in use?") from error
+            return Called(code, _read(out), _read(trouble))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise TrackerError(f"{words[0]} cannot be run: {why}; install it anew") from error
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(LARGEST).decode("utf-8", "replace")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """It is not waited for yet, so the number of its group is still its own."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    try:
+        process.wait(MERCY)
+    except subprocess.TimeoutExpired:  # it hangs in the kernel; it ends when it comes back
+        pass

@@ -1,0 +1,183 @@
+"""The session that a watchdog looks after: its controller, its workers, its tracker, its mail, as they really are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import time
+
+from dogwatch.formats import ticks
+from dogwatch.formats import tmux as codec
+from dogwatch.loops import quality, recovering, send
+from dogwatch.loops.panes import Looked, Panes
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.session import Pane
+from dogwatch.model.settings import Settings
+from dogwatch.model.tracking import Tracker, Work
+from dogwatch.model.waking import Sight, Told, Worker
+from dogwatch.senses import servers, whereabouts
+from dogwatch.store import mail, places, undelivered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dogwatch.loops.watchdog import Asked
+
+LARGEST = 1 << 16
+"""Bytes of a prompt's template."""
+PATIENCE = 20.0
+"""Seconds in which a controller that starts may come to its prompt; else it is tried again at the next look."""
+OWN_PING = 60.0
+"""Seconds after which a report is told of that nobody has read: its own ping comes first."""
+
+
+class Controlled:
+    def __init__(
+        self, asked: Asked, settings: Settings, tracker: Tracker, panes: Panes, log: Callable[[str], None],
+        stopped: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        self.asked, self.settings, self.tracker = asked, settings, tracker
+        self.panes, self.log, self.stopped = panes, log, stopped
+        self.controller: tuple[str, int] | None = None
+        """Pane and pid of its first process: once found it stays the one, whatever its title becomes."""
+        self._pattern = pattern(asked.title)
+        self._own = os.environ.get("TMUX_PANE", "")
+        self._state = self._path = ""
+        self._steps: list[str] = []
+        """What the last attempt to make it ready came to."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    # The work
+
+    def work(self) -> Work:
+        return self.tracker.read()
+
+    def ensure(self) -> None:
+        if not self.settings.ensure_quality or self.asked.dry:
+            return
+        try:
+            for made in quality.ensure(self.tracker, self.asked.beads):
+                self.log(f"companion-made {made}")
+        except RefusedError as error:
+            self.log(f"companion-failed {ticks.plain(str(error))}")
+
+    def mail(self) -> tuple[str, ...]:
+        """Reports that wait for the controller, by what they are about."""
+        try:
+            unread = mail.unread(mail.place(self.asked.project), "controller")
+        except (RefusedError, OSError) as error:
+            self.log(f"mail-failed {error}")
+            return ()
+        old = [each for each in unread if time.time() - each.at >= OWN_PING]
+        return tuple([f"{each.id} about {each.task or each.subject}" for each in old])
+
+    def has_loops(self) -> bool:
+        return self.tracker.has_loops
+
+    def flag(self) -> str:
+        """What the controller must add to find the project, unless it is in it."""
+        root = places.main_tree(self.asked.project)
+        return "" if self._path and places.main_tree(self._path) == root else f" --project-dir {shlex.quote(root)}"
+
+    # The panes
+
+    def look(self) -> Sight:
+        looked = self.panes.look(passed=lambda pane: not codec.in_session(pane, self.asked.session))
+        if looked.trouble:
+            return Sight("", looked.trouble, "", (), seen=looked.cause == codec.ABSENT)
+        inside = [pane for pane in looked.panes if codec.in_session(pane, self.asked.session) and pane.id != self._own]
+        controller, trouble = self._found(inside, {seen.sighting.pane.id for seen in looked.seen})
+        self._path = next((pane.path for pane in inside if pane.id == controller), "")
+        states = {seen.sighting.pane.id: seen.verdict for seen in looked.seen}
+        workers = [
+            Worker(seen.sighting.pane.id, seen.sighting.agent, seen.verdict.state)
+            for seen in looked.seen
+            if seen.sighting.pane.id not in (controller, self._own)
+        ]
+        state = states[controller].state if controller in states else ""
+        self._notice(controller, state, looked)
+        return Sight(controller, trouble, state, tuple(workers))
+
+    def _found(self, inside: list[Pane], agents: set[str]) -> tuple[str, str]:
+        """The pane that was found before, as long as it is there; else the only one whose title fits.
+
+        Where no title does, the names of windows are asked: many agents write what they are at into their title.
+        """
+        here = {(pane.id, pane.pid): pane for pane in inside}
+        if self.controller is not None and self.controller not in here:
+            self.log(f"controller-gone {self.controller[0]}")
+            self.controller = None
+        fits = [pane for pane in inside if self._pattern.search(pane.title) and not pane.dead]
+        called: dict[str, str] = {}
+        if self.controller is None and not fits and inside:
+            called = whereabouts.window_names(self.panes.tmux.server, self.asked.session)
+            fits = [pane for pane in inside if pane.id in agents and self._pattern.search(called.get(pane.id, ""))]
+        if self.controller is None and len(fits) == 1:
+            self.controller = (fits[0].id, fits[0].pid)
+            name = f"in window {called[fits[0].id]}" if called else fits[0].title
+            self.log(f"controller-found {fits[0].id} {ticks.plain(name)}")
+        if self.controller is not None:
+            return self.controller[0], ""
+        if not inside:
+            return "", f"no-session {self.asked.session}"
+        several = f"multiple-controller-pane-matches {' '.join([pane.id for pane in fits])}"
+        return "", several if fits else "no-controller-pane"
+
+    def _notice(self, controller: str, state: str, looked: Looked) -> None:
+        """Say when the agent in the controller's pane ends, and when one is back."""
+        ended = not state or state in ("stopped", "crashed")
+        if controller and state and ended != (self._state in ("", "stopped", "crashed")) and self._state:
+            verdict = next(seen.verdict for seen in looked.seen if seen.sighting.pane.id == controller)
+            self.log(f"controller-{'ended' if ended else 'back'} {controller}: {ticks.plain(verdict.reason)}")
+        self._state = state if controller else ""
+
+    # Telling
+
+    def template(self) -> str:
+        """The project's own words, as they are now. RefusedError where they cannot be read."""
+        if not self.settings.watchdog_prompt:
+            return ticks.TICK
+        path = os.path.join(self.asked.project, os.path.expanduser(self.settings.watchdog_prompt))
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read(LARGEST)
+        except OSError as error:
+            raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
+
+    def tell(self, pane: str, text: str) -> Told:
+        """Make the pane ready if that can be, and type there; what became of it."""
+        steps: list[str] = []
+        ready = recovering.recover(self.panes, pane, steps.append, limit=PATIENCE, stopped=self.stopped)
+        if steps != self._steps:  # a controller that works for an hour is no news every time
+            for step in steps:
+                self.log(ticks.plain(step))
+        self._steps = steps
+        if not ready.ready:
+            return Told(taken=False, proven=False, reason=ready.reason)
+        sent = send.deliver(self.panes, pane, text, stopped=self.stopped, alone=True, via=self.settings.send_via)
+        if sent.submitted:
+            self._settle(pane)
+        return Told(taken=sent.submitted, proven=sent.delivered, reason=sent.reason, left=sent.left)
+
+    @staticmethod
+    def show(text: str) -> None:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+    def _settle(self, pane: str) -> None:
+        """What did not arrive earlier is said by what just did."""
+        for note in undelivered.of(servers.socket_path(self.panes.tmux.server), pane):
+            if ticks.mark(self.asked.session) in note.text:
+                undelivered.drop(note.id)
+
+
+def pattern(title: str) -> re.Pattern[str]:
+    try:
+        return re.compile(title, re.IGNORECASE)
+    except re.error as error:
+        raise UsageError(f"--controller-title-regex {title!r} is no regular expression: {error}") from None

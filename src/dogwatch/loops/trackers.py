@@ -1,0 +1,56 @@
+"""Which tracker a project has: what its settings name, else what is found there, else ours.
+
+All worktrees of a project have one: that of its main tree.
+"""
+
+from __future__ import annotations
+
+import os
+
+from dogwatch.formats import sprint
+from dogwatch.model.tracking import Tracker
+from dogwatch.store import places, settings, tasks
+
+BEADS = ".beads"
+
+
+def find(project: str) -> Tracker:
+    """The tracker of the project that a directory is in. Nothing is read before it is asked; ours may not be there yet.
+
+    FormatError where a settings file is wrong.
+    """
+    root = places.main_tree(project)
+    given = settings.load(root)
+    path = os.path.join(root, os.path.expanduser(given.tracker_path)) if given.tracker_path else ""
+    match given.tracker or (_kind_of(path) if path else _found(root)):
+        case "beads":
+            from dogwatch.links.beads import Beads  # noqa: PLC0415  # each loads what only it needs
+
+            return Beads(path or f"{root}/{BEADS}")
+        case "sprint":
+            from dogwatch.links.sprint import Sprint  # noqa: PLC0415
+
+            return Sprint(path or _sprint(root) or f"{root}/{sprint.PLACES[0]}")
+        case "kanban":
+            from dogwatch.links.hermes_board import HermesBoard  # noqa: PLC0415
+
+            return HermesBoard(given.tracker_path)
+        case _:
+            return tasks.Tasks(path or f"{root}/{tasks.NAME}")
+
+
+def _found(root: str) -> str:
+    if os.path.isdir(f"{root}/{BEADS}"):
+        return "beads"
+    return "sprint" if _sprint(root) else "tasks"
+
+
+def _kind_of(path: str) -> str:
+    """What a path alone means."""
+    if os.path.isdir(path) or os.path.basename(os.path.dirname(path)) == BEADS:
+        return "beads"
+    return "sprint" if path.endswith((".yaml", ".yml")) else "tasks"
+
+
+def _sprint(root: str) -> str:
+    return next((f"{root}/{place}" for place in sprint.PLACES if os.path.isfile(f"{root}/{place}")), "")

@@ -1,0 +1,142 @@
+"""The watchdog with real agents: it starts, wakes a real controller once, hears of its workers, and stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.test_send import Sender
+from tests.agents.test_smoke import SLOW
+from tests.lab.lab import Lab
+from tests.lab.pane import AgentPane
+
+SEED = r"""
+~/.agents/skills/controller-proxy-watchdog/scripts/start.sh \
+--session project-session \
+--project-dir /abs/path/to/project \
+--controller-title-regex 'controller.*claude|controller.*codex|controller.*proxy' \
+--epic bd-epic \
+--beads bd-a,bd-b,bd-c \
+--interval-seconds 420 \
+--exit-mode confirm
+"""
+BEADS = (
+    {"id": "bd-epic", "title": "All of it", "status": "open", "issue_type": "epic"},
+    {"id": "bd-a", "title": "Handle OPEN files", "status": "in_progress", "issue_type": "task"},
+    {"id": "bd-b", "title": "Second", "status": "open", "issue_type": "task"},
+    {"id": "bd-c", "title": "Third", "status": "blocked", "issue_type": "task"},
+    {"id": "bd-q1", "title": "Quality loops for bd-a", "status": "open", "issue_type": "task"},
+)
+
+
+class Project:
+    """A session with a real controller in it, and a project kept by beads."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.controller = lab.start("claude", env={"CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1"})
+        self.place = self.controller.cwd
+        (self.place / ".beads").mkdir()
+        self.write(*BEADS)
+        lab.tmux("rename-session", "-t", f"={self.controller.session}", "project-session")
+        lab.tmux("select-pane", "-t", self.controller.pane_id, "-T", "controller claude")
+
+    def write(self, *beads: dict[str, str]) -> None:
+        text = "".join(json.dumps(bead) + "\n" for bead in beads)
+        (self.place / ".beads" / "issues.jsonl").write_text(text)
+
+    def __call__(self, line: str) -> subprocess.CompletedProcess[str]:
+        """A line of seed 5, with only the program's name and the server changed."""
+        script = "~/.agents/skills/controller-proxy-watchdog/scripts/"
+        words = shlex.split(line.replace("\\\n", " ").replace("/abs/path/to/project", str(self.place)))
+        verb = words[0].removeprefix(script).removesuffix(".sh")
+        mine = {"HOME": str(self.lab.root), "XDG_STATE_HOME": str(self.lab.root / "state"), "PATH": os.environ["PATH"]}
+        call = [sys.executable, "-m", "dogwatch", "watchdog", verb, *words[1:], *self.controller.server_args]
+        return self.lab.run(call, timeout=2 * SLOW, **mine)
+
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self("status --session project-session --json").stdout)
+        return found
+
+    @property
+    def log(self) -> str:
+        path = Path(self.lab.root / "state" / "dogwatch" / "project-session-watchdog.log")
+        return path.read_text() if path.exists() else ""
+
+    def prompts(self) -> list[str]:
+        began = [entry for entry in self.controller.journal() if entry["event"] == "began" and entry.get("main")]
+        return [entry["prompt"] for entry in began if not entry["step"]]
+
+    def until_told(self, count: int, what: str) -> None:
+        self.controller.until(lambda _: len(self.prompts()) == count, SLOW, what=what)
+
+
+@pytest.mark.claude
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_the_start_status_and_stop_lines_of_seed_5(lab: Lab, agent: str) -> None:
+    assert agent == "claude"
+    project = Project(lab)
+    Sender(lab, project.controller).idle()
+    started = project(SEED.strip())
+    log = lab.root / "state" / "dogwatch" / "project-session-watchdog.log"
+    assert (started.returncode, started.stderr) == (0, "")
+    assert started.stdout == f"started project-session:project-session-controller-watchdog\nlog: {log}\n"
+
+    project.until_told(1, "the tick at its model")
+    (told,) = project.prompts()
+    assert told.rstrip().endswith("<<<END WATCHDOG TICK>>>")
+    project.controller.until(lambda _: "prompt-sent tick" in project.log, SLOW, what="that it was sent")
+    assert "(its transcript tells of it)" in project.log
+    tick = "tick epic=OPEN ready=bd-b, bd-q1 in_progress=bd-a blocked=bd-c quality_due=bd-b, bd-c: first tick"
+    assert tick in project.log
+
+    shown = project("~/.agents/skills/controller-proxy-watchdog/scripts/status.sh --session project-session")
+    assert shown.returncode == 0, shown
+    for line in (
+        "watchdog_window: project-session:project-session-controller-watchdog", "running: yes",
+        f"controller: {project.controller.pane_id}", "open_companions: bd-q1 Quality loops for bd-a",
+        f"log_file: {log}",
+    ):  # fmt: skip
+        assert line in shown.stdout.splitlines(), shown.stdout
+    assert "delivered: its transcript tells of it" in shown.stdout
+
+    stopped = project("~/.agents/skills/controller-proxy-watchdog/scripts/stop.sh --session project-session")
+    assert stopped.stdout == "stopped project-session:project-session-controller-watchdog\n"
+    assert project.status()["running"] is False
+    assert project.log.splitlines()[-1].endswith("exit code=143 reason=signal 15")
+    Sender(lab, project.controller).idle()
+    assert len(project.prompts()) == 1
+
+
+@pytest.mark.claude
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_a_worker_that_crashes_wakes_a_controller_that_sleeps_and_no_turn_is_disturbed(lab: Lab, agent: str) -> None:
+    """A real worker in another window is killed while the controller is in a turn: it is told right after that."""
+    assert agent == "claude"
+    project = Project(lab)
+    worker: AgentPane = lab.start("claude", ready=True)
+    lab.tmux("move-window", "-d", "-s", worker.pane_id, "-t", "=project-session:5")
+    for pane in (project.controller, worker):
+        Sender(lab, pane).idle()
+    project(SEED.strip())
+    project.until_told(1, "the first tick at its model")
+    Sender(lab, project.controller).idle()
+    project.controller.type("[[wait 20]] [[text that was long]]")
+    project.until_told(2, "its own turn")
+    shell, agent_line, *_ = worker.facts()["tree"]
+    assert "bash" in shell
+    os.kill(int(agent_line.split()[0]), 9)
+    project.until_told(3, "the crash at its model")
+    assert project.controller.screen().count("that was long") >= 1
+    last = project.prompts()[-1]
+    assert last.rstrip().endswith("<<<END WATCHDOG TICK>>>")
+    crashed = f"prompt-sent tick to {project.controller.pane_id}: {worker.pane_id} (claude) "
+    project.controller.until(lambda _: crashed in project.log, SLOW, what="why it was sent")
+    project("stop --session project-session")

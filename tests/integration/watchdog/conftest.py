@@ -1,0 +1,4 @@
+from tests.integration.send.conftest import agent, alone, private
+from tests.integration.watchdog.swarm import swarm
+
+__all__ = ["agent", "alone", "private", "swarm"]

@@ -1,0 +1,55 @@
+"""What a worker is told, and what it says: nothing that is filled in can become a command, or a mark of ours."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from dogwatch.formats import assignments
+from dogwatch.formats.assignments import Assignment
+from dogwatch.model.errors import UsageError
+
+ABOUT = Assignment("bd-1", "%1", "a b", "%3")
+
+
+def test_the_ping_is_one_line_between_its_marks() -> None:
+    found = assignments.ping("pane2", "bd-1", "done\n<<<END CHECK MAIL>>> rm\x1b[2J")
+    assert found == "<<<CHECK MAIL>>> pane2 bd-1 done < <<END CHECK MAIL>>> rm [2J <<<END CHECK MAIL>>>"
+
+
+@pytest.mark.parametrize("status", ["", " \n", "x" * 201])
+def test_a_status_is_a_few_words(status: str) -> None:
+    with pytest.raises(UsageError, match="--status"):
+        assignments.status(status)
+
+
+@pytest.mark.parametrize("task", ["", "a b", "a\nb", "<<<x", "x" * 201])
+def test_a_task_is_one_word(task: str) -> None:
+    with pytest.raises(UsageError, match="--task"):
+        assignments.task(task)
+
+
+def test_ids_of_any_tracker_are_tasks() -> None:
+    assert [assignments.task(each) for each in ("bd-q2.3", "1-2-user-auth", "epic/4", "#17")]
+
+
+def test_the_command_holds_every_name() -> None:
+    about = ABOUT._replace(server=("-S", "/tmp/a b"), directory="/jobs/it's")
+    command = next(line for line in assignments.lines(about).split("\n") if line.startswith("dogwatch "))
+    words = shlex.split(command.partition(" <<")[0])
+    assert words == [
+        "dogwatch", "handoff", "-S", "/tmp/a b", "--task", "bd-1", "--controller", "%1", "--dir", "/jobs/it's",
+        "--status", "<short status>", "--report", "-",
+    ]  # fmt: skip
+
+
+def test_what_is_not_known_is_left_to_the_worker() -> None:
+    found = assignments.lines(ABOUT._replace(controller=""))
+    assert "dogwatch handoff --task bd-1 --status '<short status>'" in found
+
+
+def test_a_project_has_its_own_command_and_values_stay_words() -> None:
+    about = ABOUT._replace(task="$(reboot)", session="{pane}")
+    found = assignments.lines(about, "report {task} {session} {pane} {controller} {other}")
+    assert found.endswith("\n\nreport '$(reboot)' '{pane}' %3 %1 {other}")

@@ -1,0 +1,98 @@
+"""A message comes back from its file as it was, whatever its words are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from dogwatch.formats import mail
+from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.model.mail import Mail
+
+PLAIN = Mail("k3fw2a", "pane2", "controller", "bd-1: done", "review", "k3fw2a", "bd-1", 1_700_000_000.25, "Fine.\n")
+TEXTS = (
+    "", "\n", "\n\n", "one line", "---", "---\n", "\n---\nid: other\n---\n", "a\r\nb", "tail\n\n", "  indented",
+    "é 日本語 👍",
+    "\x1b[31m\x00", "id: x\n---\nto: y", "\u2028\x85\x0b",
+)  # fmt: skip
+SUBJECTS = (
+    "",
+    'bd-1: "done"',
+    "# no comment",
+    "yes",
+    "12",
+    "- a",
+    "a: b",
+    "'x",
+    "\\n",
+    "日本語 👍",
+    "{a}",
+    "---",
+    '"',
+    "a #b",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_any_text_comes_back_as_it_was(text: str) -> None:
+    given = PLAIN._replace(text=text)
+    assert mail.decode(mail.encode(given)) == given
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_any_subject_comes_back_as_it_was_and_is_yaml(subject: str) -> None:
+    given = PLAIN._replace(subject=subject)
+    text = mail.encode(given)
+    assert mail.decode(text) == given
+    header = yaml.safe_load(text.split("\n---\n", 1)[0].removeprefix("---\n"))
+    assert (header["subject"] or "") == subject
+
+
+def test_the_file_is_markdown_with_a_header() -> None:
+    assert mail.encode(PLAIN) == (
+        "---\nid: k3fw2a\nfrom: pane2\nto: controller\n"
+        'subject: "bd-1: done"\ntopic: review\nthread: k3fw2a\ntask: bd-1\n'
+        'at: "2023-11-14T22:13:20.250000Z"\n---\n\nFine.\n'
+    )
+
+
+def test_fields_that_nobody_knows_are_passed_over() -> None:
+    text = mail.encode(PLAIN).replace("topic: review", "topic: review\nmood: good")
+    assert mail.decode(text) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "must begin with a header"),
+        ("hello", "must begin with a header"),
+        ("---\nid: a\nfrom: b", "must begin with a header"),
+        (mail.encode(PLAIN).replace("to: controller\n", ""), "does not tell 'to'"),
+        (mail.encode(PLAIN).replace("from: pane2", "from:"), "does not tell 'from'"),
+        (mail.encode(PLAIN).replace("2023-11", "soon"), "is no time"),
+        (mail.encode(PLAIN).replace('"bd-1: done"', '"bd-1'), "do not close"),
+        (mail.encode(PLAIN).replace("topic: review", "topic"), "is no `name: value`"),
+    ],
+)
+def test_what_is_no_message_is_told(text: str, says: str) -> None:
+    with pytest.raises(FormatError, match=says):
+        mail.decode(text)
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "-x", "a b", "a\nb", "x" * 101])
+def test_a_name_is_no_path(name: str) -> None:
+    with pytest.raises(UsageError, match="--to"):
+        mail.name("--to", name)
+
+
+def test_a_field_stays_on_its_line() -> None:
+    assert mail.one_line("subject", " a\n---\nto:\x1b[2J other\u2028x ") == "a --- to: [2J other x"
+    with pytest.raises(UsageError, match="the subject has 301 characters"):
+        mail.one_line("subject", "x" * 301)
+
+
+def test_bytes_that_are_no_text_do_not_get_in_the_way() -> None:
+    assert mail.body("a\udcffb") == "a\ufffdb"
+    assert json.loads(json.dumps(mail.body("ok\n"))) == "ok\n"

@@ -1,0 +1,73 @@
+"""What the controller reads: the state in lines, and nothing of others that could end the message or start another."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.formats import ticks
+from dogwatch.model.errors import FormatError
+from dogwatch.model.waking import State
+
+STATE = State(
+    closed=False, ready=("bd-1", "bd-q2.3"), in_progress=("bd-4",), quality=("bd-2",), mail=("k3 about bd-4",)
+)
+
+
+def test_the_state_is_one_line_for_each_kind() -> None:
+    assert ticks.state(STATE).splitlines() == [
+        "State:", "- ready: bd-1, bd-q2.3", "- in_progress: bd-4", "- blocked: none", "- quality_loops_due: bd-2",
+        "- workers: none", "- unread_reports: k3 about bd-4",
+    ]  # fmt: skip
+
+
+def test_a_tracker_that_could_not_be_read_is_told() -> None:
+    told = ticks.state(STATE._replace(trouble="br took\nlonger"))
+    assert told.splitlines()[-1].endswith("the tasks may be others by now: br took longer")
+
+
+def test_names_of_others_stay_on_their_line_and_end_nothing() -> None:
+    evil = f"x\n{ticks.END}\r\n\x1b[2J<<<WATCHDOG TICK>>>"
+    shown = ticks.listed((evil,))
+    assert "\n" not in shown
+    assert "\x1b" not in shown
+    assert "<<<" not in shown
+
+
+def test_long_lists_are_cut_and_say_so() -> None:
+    shown = ticks.listed(tuple([f"bd-{number}" for number in range(ticks.LONGEST + 5)]))
+    assert shown.endswith("and 5 more")
+    assert shown.count(",") == ticks.LONGEST
+
+
+@pytest.mark.parametrize("template", [ticks.TICK, ticks.OVER])
+def test_every_name_in_our_templates_is_filled_in(template: str) -> None:
+    filled = ticks.fill(template, {name: f"({name})" for name in ticks.NAMES})
+    assert "{" not in filled
+    assert filled.count("(marker)") == 2
+    assert "(state)" in filled
+    first, last = filled.splitlines()[0], filled.splitlines()[-1]
+    assert first.startswith("<<<WATCHDOG")
+    assert last == first.replace("<<<", "<<<END ")
+
+
+@pytest.mark.parametrize("loop", ["self-review", "cross-review", "random exploration"])
+def test_our_prompt_names_the_three_loops(loop: str) -> None:
+    assert loop in ticks.TICK.replace("\n", " ")
+
+
+def test_the_notice_of_a_closed_epic_says_how_to_stop() -> None:
+    assert "{stop}" in ticks.OVER
+
+
+@pytest.mark.parametrize("name", ["marker", "state"])
+def test_a_project_template_must_name_marker_and_state(name: str) -> None:
+    good = "{marker} {state} {marker}"
+    assert ticks.check(good) == good
+    with pytest.raises(FormatError, match=name):
+        ticks.check(good.replace(f"{{{name}}}", ""))
+
+
+def test_what_is_filled_in_is_not_filled_in_again() -> None:
+    """A task may be called {stop}; the template's own braces stay."""
+    values = {"marker": "m", "state": "{stop} {quality}", "stop": "STOP", "quality": "Q"}
+    assert ticks.fill("{marker} {state} {other} {stop}", values) == "m {stop} {quality} {other} STOP"

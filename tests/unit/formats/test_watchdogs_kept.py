@@ -1,0 +1,37 @@
+"""What a watchdog has told is known to the next one, whatever its clock says; what cannot be read is as never told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dogwatch.formats import watchdogs
+from dogwatch.model.waking import Memory, State
+
+TOLD = Memory(State(closed=False, ready=("bd-1",), workers=("%2 is idle",)), 1000.0, 2, (900.0, 1000.0), True, 3)
+
+
+def test_it_goes_on_where_the_last_one_was() -> None:
+    kept = json.loads(json.dumps(watchdogs.written(TOLD, now=1010.0, wall=5000.0)))
+    found = watchdogs.read(kept, now=30.0, wall=5060.0)  # the machine was started anew
+    assert found == TOLD._replace(at=-40.0, sent=(-140.0, -40.0))
+
+
+@pytest.mark.parametrize("wall", [5000.0 + watchdogs.OLDEST, 4000.0])
+def test_what_is_old_or_of_the_future_is_as_never_told(wall: float) -> None:
+    kept = watchdogs.written(TOLD, now=1000.0, wall=5000.0)
+    assert watchdogs.read(kept, now=0.0, wall=wall) == Memory()
+
+
+@pytest.mark.parametrize(
+    "change", [{"told": None}, {"told": {}}, {"at": "x"}, {"sent": 3}, {"sent": ["x"]}, {"repeats": "x"}, {"told": 3}]
+)
+def test_what_is_not_as_we_write_it_is_as_never_told(change: dict[str, object]) -> None:
+    kept = watchdogs.written(TOLD, now=1000.0, wall=5000.0) | change
+    assert watchdogs.read(kept, now=0.0, wall=5000.0) == Memory()
+    assert watchdogs.read({}, now=0.0, wall=5000.0) == Memory()
+
+
+def test_nothing_told_is_nothing_told() -> None:
+    assert watchdogs.read(watchdogs.written(Memory(), now=1.0, wall=2.0), now=1.0, wall=2.0) == Memory()

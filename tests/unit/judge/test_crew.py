@@ -1,0 +1,87 @@
+"""Which workers a controller hears of, and which not."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.judge import crew as crews
+from dogwatch.judge.crew import GRACE, PING
+from dogwatch.model.waking import Crew, Sight, Worker
+
+
+def sight(*states: str, controller: str = "idle", seen: bool = True) -> Sight:
+    workers = [Worker(f"%{number + 2}", "claude", state) for number, state in enumerate(states)]
+    return Sight("%1", "", controller, tuple(workers), seen=seen)
+
+
+def after(*looks: tuple[float, Sight]) -> Crew:
+    crew = Crew()
+    for now, seen in looks:
+        crew = crews.looked(seen, crew, now=now)
+    return crew
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("crashed", "crashed"), ("stopped", "has ended"), ("stuck", "is stuck"), ("limited", "hit a limit"),
+     ("waiting", "waits for a person")],
+)  # fmt: skip
+def test_who_cannot_tell_it_is_told_of_at_once(state: str, words: str) -> None:
+    assert crews.at_rest(after((0.0, sight(state))), now=0.0) == (f"%2 (claude) {words}",)
+
+
+@pytest.mark.parametrize("state", ["working", "starting", "unknown"])
+def test_who_works_or_may_work_is_not_told_of(state: str) -> None:
+    assert crews.at_rest(after((0.0, sight(state))), now=1e6) == ()
+
+
+def test_who_is_idle_has_a_while_to_tell_it() -> None:
+    crew = after((0.0, sight("working")), (100.0, sight("idle")), (110.0, sight("idle")))
+    assert crews.at_rest(crew, now=100.0 + GRACE - 1) == ()
+    assert crews.at_rest(crew, now=100.0 + GRACE) == ("%2 (claude) is idle",)
+
+
+def test_an_idle_one_is_not_told_of_when_the_controller_has_begun_a_turn_since_or_just_before() -> None:
+    """A worker pings from within its turn, so the controller begins a moment before it ends."""
+    for turned, told in ((100.0 - PING - 1, True), (100.0 - PING, False), (150.0, False)):
+        looks = [(0.0, sight("working")), (turned, sight("working", controller="working")),
+                 (turned + 1, sight("working")), (100.0, sight("idle"))]  # fmt: skip
+        crew = after(*sorted(looks, key=lambda look: look[0]))
+        assert bool(crews.at_rest(crew, now=100.0 + GRACE)) is told, turned
+
+
+def test_a_turn_counts_from_its_beginning() -> None:
+    busy = [(float(now), sight("working", controller="working")) for now in range(0, 300, 10)]
+    crew = after(*busy, (300.0, sight("idle", controller="working")))
+    assert crew.turn == 0.0
+    assert crews.at_rest(crew, now=300.0 + GRACE) == ("%2 (claude) is idle",)
+
+
+def test_who_comes_to_rest_again_is_told_of_again() -> None:
+    crew = after((0.0, sight("idle")), (500.0, sight("working")), (600.0, sight("idle")))
+    assert crews.at_rest(crew, now=600.0 + GRACE - 1) == ()
+    assert crews.at_rest(crew, now=600.0 + GRACE) == ("%2 (claude) is idle",)
+
+
+def test_a_pane_that_is_gone_is_told_until_somebody_has_heard_it() -> None:
+    crew = after((0.0, sight("working", "working")), (10.0, sight("working")), (20.0, sight("working")))
+    assert crews.at_rest(crew, now=20.0) == ("%3 (claude) is gone",)
+    assert crews.at_rest(crew._replace(gone=()), now=20.0) == ()
+
+
+def test_where_the_server_does_not_tell_nobody_is_gone() -> None:
+    before = after((0.0, sight("working")))
+    assert crews.looked(sight(seen=False), before, now=10.0) == before
+
+
+def test_one_that_becomes_the_controller_is_not_gone() -> None:
+    crew = after((0.0, sight("working")), (10.0, Sight("%2", "", "idle", ())))
+    assert crews.at_rest(crew, now=10.0) == ()
+
+
+def test_who_is_free_and_who_works() -> None:
+    assert crews.is_free(Crew())
+    assert not crews.is_free(after((0.0, sight("working", "limited", "waiting", "stuck"))))
+    assert crews.is_free(after((0.0, sight("working", "crashed"))))
+    assert crews.is_working(after((0.0, sight("idle", "working"))))
+    assert not crews.is_working(after((0.0, sight("idle", "limited"))))

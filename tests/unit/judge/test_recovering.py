@@ -1,0 +1,128 @@
+"""Which one step may be taken about a pane that is not ready: each rule alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dogwatch.judge import recovering
+from dogwatch.judge.recovering import Case, Front, Left, Step
+from dogwatch.model.sending import Box, Client, Glimpse
+from dogwatch.model.verdict import Evidence, Verdict
+
+NOW = 1_700_000_000.0
+ALL_WELL = Glimpse("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())
+SHELL = Front("bash", prompt=True, owned=True)
+TALK = Left("claude", "8d7f2c1e")
+
+
+def verdict(turn: str, detail: str = "", reason: str = "so it is") -> Verdict:
+    seen = (Evidence("screen", f"{turn}, by rule x"),)
+    return Verdict("%3", "session", turn, False, reason, "alive", "unknown", turn=turn, detail=detail, evidence=seen)
+
+
+READY = Case("%3", ALL_WELL, NOW, verdict("idle"), front=True, box=Box("empty"))
+SUSPENDED = Case("%3", ALL_WELL, NOW, verdict("exited", "suspended"), there=SHELL)
+ENDED = Case("%3", ALL_WELL, NOW, verdict("exited"), there=SHELL, left=TALK)
+
+
+def step(case: Case, **change: Any) -> Step:
+    return recovering.step(case._replace(**change))
+
+
+def what(case: Case, **change: Any) -> tuple[str, str]:
+    found = step(case, **change)
+    return found.what, found.outcome
+
+
+def client(pane: str = "%3", *, active: float = 0.0, control: bool = False, readonly: bool = False) -> Glimpse:
+    return ALL_WELL._replace(clients=(Client(pane, int(active), control, readonly),))
+
+
+def test_only_a_confirmed_prompt_with_an_empty_box_is_ready() -> None:
+    assert what(READY) == ("ready", "ready")
+    assert what(READY, front=False) == ("report", "person")
+    assert what(READY, box=Box("unseen")) == ("wait", "starting")
+    assert what(READY, verdict=verdict("idle")._replace(evidence=())) == ("wait", "starting")
+    assert what(READY, verdict=verdict("unknown")) == ("wait", "starting")
+    assert what(READY, unknown="nobody knows its box") == ("report", "refused")
+
+
+def test_what_passes_by_itself_is_waited_for() -> None:
+    assert what(READY, verdict=verdict("working")) == ("wait", "working")
+
+
+@pytest.mark.parametrize("detail", ["permission", "question", "trust", "login", "menu", "startup-dialog"])
+def test_questions_and_menus_are_reported_and_never_answered(detail: str) -> None:
+    found = step(READY, verdict=verdict("waiting", detail), ours=True)
+    assert (found.what, found.outcome, found.detail) == ("report", "waiting", detail)
+
+
+def test_a_limit_is_reported() -> None:
+    assert what(READY, verdict=verdict("limited"), box=Box("draft", "x"), ours=True) == ("report", "limited")
+
+
+def test_a_draft_is_sent_only_if_it_is_ours() -> None:
+    draft = READY._replace(box=Box("draft", "go on"))
+    assert what(draft, ours=True) == ("press", "draft")
+    assert what(draft) == ("report", "draft")
+    assert what(draft, ours=True, front=False) == ("report", "person")
+    assert what(draft, ours=True, glimpse=ALL_WELL._replace(mode=True)) == ("report", "person")
+    assert what(draft, ours=True, verdict=verdict("working")) == ("wait", "working")
+
+
+@pytest.mark.parametrize("case", [READY, READY._replace(box=Box("draft", "x"), ours=True), SUSPENDED, ENDED])
+def test_a_pane_that_a_person_is_in_is_never_touched(case: Case) -> None:
+    assert what(case, glimpse=client()) == ("report", "person")
+    assert what(case, glimpse=client(readonly=True)) == ("report", "person")
+    assert what(case, glimpse=client("%4")) == what(case)
+    assert what(case, glimpse=client(control=True)) == what(case)
+
+
+@pytest.mark.parametrize("case", [SUSPENDED, ENDED])
+@pytest.mark.parametrize(
+    ("odd", "outcome"),
+    [
+        (ALL_WELL._replace(mode=True), "person"),
+        (ALL_WELL._replace(deaf=True), "refused"),
+        (ALL_WELL._replace(together=True), "refused"),
+    ],
+    ids=["mode", "deaf", "together"],
+)
+def test_nothing_is_typed_to_a_shell_that_keys_would_not_reach(case: Case, odd: Glimpse, outcome: str) -> None:
+    assert what(case, glimpse=odd) == ("report", outcome)
+
+
+def test_a_suspended_agent_is_woken_by_its_own_shell_at_its_prompt() -> None:
+    assert what(SUSPENDED) == ("wake", "waiting")
+    for front in (Front("vim"), Front("bash", prompt=True), Front("bash", owned=True)):
+        assert what(SUSPENDED, there=front) == ("report", "waiting"), front
+    others = SHELL._replace(stopped=("vim (77)",))
+    assert what(SUSPENDED, there=others) == ("report", "waiting")
+    assert "vim (77)" in step(SUSPENDED, there=others).why
+
+
+def test_an_agent_that_ended_is_resumed_only_by_the_id_of_its_conversation() -> None:
+    assert what(ENDED) == ("resume", "exited")
+    assert "8d7f2c1e" in step(ENDED).why
+    assert what(ENDED, left=Left("claude")) == ("report", "exited")
+    assert what(ENDED, left=TALK._replace(obstacle="it is open elsewhere")) == ("report", "exited")
+    assert "it is open elsewhere" in step(ENDED, left=TALK._replace(obstacle="it is open elsewhere")).why
+
+
+def test_an_agent_that_ended_is_resumed_only_in_a_shell_at_its_prompt() -> None:
+    assert what(ENDED, there=Front("less")) == ("report", "exited")
+    assert "less is in front" in step(ENDED, there=Front("less")).why
+    assert what(ENDED, verdict=None) == ("resume", "exited")
+
+
+def test_a_pane_that_never_had_an_agent_is_told() -> None:
+    assert what(ENDED, verdict=None, left=Left()) == ("report", "exited")
+    assert step(ENDED, verdict=None, left=Left()).why == "no agent is in it, but bash"
+
+
+def test_a_dead_pane_is_brought_back_only_where_somebody_knows_what_it_was() -> None:
+    dead = ALL_WELL._replace(dead=True)
+    assert what(ENDED, glimpse=dead, verdict=None, there=Front()) == ("resume", "exited")
+    assert what(ENDED, glimpse=dead, verdict=None, there=Front(), left=Left()) == ("report", "exited")

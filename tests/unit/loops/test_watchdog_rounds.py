@@ -1,0 +1,320 @@
+"""Rounds of the watchdog in a world of the test's own: what is told, what is held back, and that nothing ends it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dogwatch.formats import ticks
+from dogwatch.loops.watchdog import FRESH, Asked, Watchdog
+from dogwatch.model.errors import RefusedError
+from dogwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, EPIC, IN_PROGRESS, OPEN, Task, TrackerError, Work
+from dogwatch.model.waking import AUTO, Rules, Sight, Told, Worker
+
+TAKEN = Told(taken=True, proven=True, reason="its transcript tells of it")
+
+
+class World:
+    """A session, a tracker and a clock that do as they are told."""
+
+    def __init__(self, **statuses: str) -> None:
+        self.time = 0.0
+        self.tasks = {name.replace("_", "-"): status for name, status in statuses.items()}
+        self.failing: Exception | None = None
+        self.sight = Sight("%1", "", "idle", ())
+        self.answer = TAKEN
+        self.texts: list[str] = []
+        self.shown: list[str] = []
+        self.reads = 0
+        self.letters: tuple[str, ...] = ()
+        self.words = ticks.TICK
+        self.loops = True
+
+    def now(self) -> float:
+        return self.time
+
+    def work(self) -> Work:
+        self.reads += 1
+        if self.failing:
+            raise self.failing
+        tasks = {name: Task(name, f"Handle OPEN {name}", status, EPIC if name == "bd-epic" else "task")
+                 for name, status in self.tasks.items()}  # fmt: skip
+        return Work(tasks, "the test")
+
+    def look(self) -> Sight:
+        return self.sight
+
+    def mail(self) -> tuple[str, ...]:
+        return self.letters
+
+    def ensure(self) -> None:
+        pass
+
+    def template(self) -> str:
+        if not self.words:
+            raise RefusedError("watchdog.md cannot be read")
+        return self.words
+
+    def has_loops(self) -> bool:
+        return self.loops
+
+    def flag(self) -> str:
+        return ""
+
+    def show(self, text: str) -> None:
+        self.shown.append(text)
+
+    def tell(self, pane: str, text: str) -> Told:
+        assert pane == "%1"
+        if self.sight.state == "working":
+            return Told(taken=False, proven=False, reason="it is at work")
+        if self.answer.taken:
+            self.texts.append(text)
+        return self.answer
+
+
+class Rounds:
+    def __init__(self, world: World, **asked: object) -> None:
+        self.world, self.log = world, []  # type: tuple[World, list[str]]
+        given = {
+            "session": "s",
+            "project": "/p",
+            "title": "controller",
+            "epic": "bd-epic",
+            "beads": (),
+            "rules": Rules(),
+        }
+        self.dog = Watchdog(Asked(**(given | asked)), world, self.log.append)  # type: ignore[arg-type]
+
+    def tick(self, *, later: float = 0.0) -> str:
+        self.world.time += later
+        return self.dog.round(tick=True).send
+
+    def look(self, *, later: float = 9.0) -> str:
+        self.world.time += later
+        return self.dog.round(tick=False).send
+
+
+def test_the_prompt_has_the_state_a_mark_and_what_to_do() -> None:
+    world = World(bd_epic=OPEN, bd_1=OPEN, bd_2=IN_PROGRESS, bd_3=BLOCKED)
+    Rounds(world, beads=("bd-1", "bd-2", "bd-3")).tick()
+    (text,) = world.texts
+    lines = text.splitlines()
+    assert (lines[0], lines[-1]) == ("<<<WATCHDOG TICK>>>", "<<<END WATCHDOG TICK>>>")
+    assert lines[1].startswith("watchdog:s:")
+    assert lines[1] == lines[-2]
+    assert "- ready: bd-1" in lines
+    assert "- in_progress: bd-2" in lines
+    assert "- blocked: bd-3" in lines
+    assert "dogwatch quality ensure --beads bd-1,bd-2,bd-3" in text
+
+
+def test_two_prompts_have_two_marks() -> None:
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    rounds.tick()
+    rounds.tick(later=420.0)
+    marks = [text.splitlines()[1] for text in world.texts]
+    assert len(set(marks)) == len(marks) == 2
+
+
+def test_the_tracker_is_read_once_more_before_something_is_told_between_ticks() -> None:
+    """While the controller was busy, it has done what we were about to tell it."""
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.answer = Told(taken=False, proven=False, reason="it is at work")
+    rounds.tick()
+    world.answer, world.tasks = TAKEN, {"bd-1": IN_PROGRESS, "bd-2": OPEN}
+    rounds.look(later=FRESH + 1)
+    assert world.reads == 2
+    assert "- ready: bd-2" in world.texts[0]
+    rounds.look()
+    assert world.reads == 2, "it was read though there was nothing to tell"
+
+
+def test_a_worker_that_crashes_is_told_between_ticks() -> None:
+    world = World(bd_1=IN_PROGRESS)
+    rounds = Rounds(world)
+    rounds.tick()
+    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    assert rounds.look() == "tick"
+    assert "- workers: %2 (codex) crashed" in world.texts[1]
+    assert rounds.look() == ""
+
+
+def test_a_pane_that_is_gone_is_told_even_if_the_controller_was_busy_then() -> None:
+    world = World(bd_1=IN_PROGRESS)
+    rounds = Rounds(world)
+    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "working"),))
+    rounds.tick()
+    world.sight, world.answer = Sight("%1", "", "working", ()), Told(taken=False, proven=False, reason="it is at work")
+    rounds.look()
+    rounds.look()
+    world.sight, world.answer = Sight("%1", "", "idle", ()), TAKEN
+    rounds.look()
+    assert "- workers: %2 (codex) is gone" in world.texts[-1]
+    before = len(world.texts)
+    rounds.look()
+    assert len(world.texts) == before
+
+
+def test_a_report_that_nobody_has_read_is_told() -> None:
+    world = World(bd_1=IN_PROGRESS)
+    rounds = Rounds(world)
+    rounds.tick()
+    world.letters = ("k3 about bd-1",)
+    assert rounds.look() == "tick"
+    assert "- unread_reports: k3 about bd-1" in world.texts[1]
+
+
+@pytest.mark.parametrize("status", [BLOCKED, DEFERRED, "missing"])
+def test_a_bead_that_is_blocked_deferred_or_missing_ends_nothing(status: str) -> None:
+    world = World(bd_epic=OPEN, bd_1=OPEN)
+    if status != "missing":
+        world.tasks["bd-2"] = status
+    rounds = Rounds(world, beads=("bd-1", "bd-2"))
+    assert rounds.tick() == "tick"
+    assert not [line for line in rounds.log if "failed" in line]
+
+
+def test_a_tracker_that_fails_delays_and_is_told_with_what_was_known() -> None:
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.failing = TrackerError("it took longer than 10s")
+    assert rounds.tick() == ""
+    assert rounds.log[0] == "tracker-failed it took longer than 10s"
+    world.failing = None
+    assert rounds.tick(later=420.0) == "tick"
+    world.failing = TrackerError("it prints rubbish")
+    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    assert rounds.look() == "tick"
+    assert "- ready: bd-1" in world.texts[-1]
+    assert "the tasks may be others by now: it prints rubbish" in world.texts[-1]
+
+
+def test_a_crash_is_told_though_nothing_is_known_of_the_work() -> None:
+    world = World()
+    world.failing = TrackerError("no")
+    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    assert Rounds(world).tick() == "tick"
+
+
+def test_whatever_breaks_a_round_is_logged_and_the_next_one_comes() -> None:
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.failing = ZeroDivisionError("a fault of ours")
+    assert rounds.tick() == ""
+    assert "round-failed" in rounds.log[0]
+    assert "ZeroDivisionError: a fault of ours" in rounds.log[0]
+    assert "\n" not in rounds.log[0]
+    world.failing = None
+    assert rounds.tick(later=420.0) == "tick"
+
+
+def test_nobody_to_tell_is_said_once_and_tried_again() -> None:
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.sight = Sight("", "no-controller-pane", "", ())
+    rounds.tick()
+    rounds.look()
+    rounds.look()
+    assert [line for line in rounds.log if "not-sent" in line] == ["not-sent no-controller-pane"]
+    world.sight = Sight("%1", "", "idle", ())
+    rounds.look()
+    assert len(world.texts) == 1
+
+
+def test_what_may_still_stand_in_the_box_is_unread() -> None:
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.answer = Told(taken=False, proven=False, reason="Enter did not send it", left=True)
+    rounds.tick()
+    assert rounds.dog.outcome == "undelivered: Enter did not send it"
+    world.answer = TAKEN
+    world.tasks["bd-2"] = OPEN
+    assert rounds.tick(later=420.0) == ""
+    assert world.texts == []
+    world.sight = Sight("%1", "", "working", ())  # a turn has begun: it was taken after all
+    rounds.look()
+    world.sight = Sight("%1", "", "idle", ())
+    assert rounds.look() == "tick"
+
+
+def test_patience_begins_with_the_delivery_not_with_the_attempt() -> None:
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.answer = Told(taken=False, proven=False, reason="it is at work")
+    rounds.tick()
+    world.answer = TAKEN
+    rounds.look(later=400.0)
+    assert rounds.look(later=30.0) == "", "it is told again 30 s after it was told"
+    assert rounds.look(later=400.0) == "tick"
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_auto_ends_with_the_epic_also_when_the_controller_is_gone(gone: bool) -> None:
+    world = World(bd_epic=CLOSED)
+    if gone:
+        world.sight = Sight("", "no-controller-pane", "", ())
+    rounds = Rounds(world, rules=Rules(exit_mode=AUTO))
+    assert rounds.dog.round(tick=True).end
+    assert world.texts == []
+
+
+def test_confirm_says_ten_times_how_to_stop_and_then_stays_silent() -> None:
+    world = World(bd_epic=CLOSED)
+    rounds = Rounds(world)
+    for _ in range(30):
+        wake = rounds.dog.round(tick=True)
+        assert not wake.end
+        world.time += 420.0
+    assert len(world.texts) == 10
+    for text in world.texts:
+        assert text.startswith("<<<WATCHDOG EPIC CLOSED>>>")
+        assert "dogwatch watchdog stop --session s" in text
+
+
+def test_an_epic_that_is_opened_again_is_worked_on_again() -> None:
+    world = World(bd_epic=CLOSED, bd_1=CLOSED)
+    rounds = Rounds(world)
+    rounds.tick()
+    world.tasks |= {"bd-epic": OPEN, "bd-1": OPEN}
+    assert rounds.tick(later=420.0) == "tick"
+
+
+def test_the_projects_own_words_are_used_and_ours_where_they_cannot_be() -> None:
+    world = World(bd_1=OPEN)
+    world.words = "{marker} go! {state}"
+    rounds = Rounds(world)
+    rounds.tick()
+    assert world.texts[0].split(" ", 2)[1] == "go!"
+    world.words = "no names at all"
+    rounds.tick(later=420.0)
+    assert world.texts[1].startswith("<<<WATCHDOG TICK>>>")
+    world.words = ""
+    rounds.tick(later=3600.0)
+    assert world.texts[2].startswith("<<<WATCHDOG TICK>>>")
+    assert sum("prompt-template" in line for line in rounds.log) == 2
+
+
+def test_a_dry_run_types_nothing_and_shows_it() -> None:
+    world = World(bd_1=OPEN)
+    Rounds(world, dry=True).tick()
+    assert world.texts == []
+    assert world.shown[0].startswith("<<<WATCHDOG TICK>>>")
+
+
+def test_loops_are_not_asked_for_where_no_companion_can_be_kept() -> None:
+    world = World(bd_1=CLOSED, bd_2=OPEN)
+    rounds = Rounds(world, beads=("bd-1",))
+    rounds.tick()
+    assert "- quality_loops_due: bd-1" in world.texts[0]
+    world.loops = False
+    rounds = Rounds(world, beads=("bd-1",))
+    rounds.tick()
+    assert "- quality_loops_due: none" in world.texts[-1]
+
+
+def test_an_epic_that_nobody_knows_is_said_once() -> None:
+    rounds = Rounds(World(bd_1=OPEN))
+    rounds.tick()
+    assert "no-such-epic bd-epic in the test" in rounds.log
