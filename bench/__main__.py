@@ -15,6 +15,7 @@ from bench import (
     journal,
     listing,
     many,
+    nights,
     notice,
     panes,
     reconcile,
@@ -60,6 +61,7 @@ def main() -> int:
             tell(rows, "the registry", lambda: registry.rows(stage))
             tell(rows, "looks at panes", lambda: panes.rows(stage))
             tell(rows, "passes over a list of sessions", lambda: reconcile.rows(stage))
+            tell(rows, "nights of a watchdog", lambda: nights.rows(stage))
             tell(rows, "sessions under a monitor", lambda: sessions.rows(stage))
             tell(rows, "story-automator", lambda: story.rows(stage))
             tell(rows, "idle shims and wrappers", lambda: crowd(rows, stage))

@@ -27,6 +27,8 @@ DOLT = "dolt"
 LARGEST = 256 << 20
 LIMIT = 30.0
 """Seconds that a call that writes may take."""
+COMPANION = "quality loops for "
+"""How the title of a companion begins."""
 AT_ONCE = 100
 """Issues that are asked for in one call."""
 
@@ -90,6 +92,10 @@ class Beads(Tracker):
             some = vague[first : first + AT_ONCE]
             for issue in self._ask("show", "--json", "--", *some, limit=max(0.1, until - time.monotonic())):
                 found[str(issue.get("id"))] = found.get(str(issue.get("id")), {}) | issue
+        for own, issue in found.items():
+            if _is_silent(issue):
+                said = self._ask("comments", "--json", "--", own, limit=max(0.1, until - time.monotonic()))
+                issue["comments"] = said
         return list(found.values())
 
     # Writing
@@ -140,7 +146,13 @@ class Beads(Tracker):
             )
         project = os.path.dirname(os.path.abspath(self.directory))
         more = {"BEADS_DIR": os.path.abspath(self.directory)}
-        return programs.call([program, *words], cwd=project, more=more, limit=limit)
+        try:
+            return programs.call(
+                [program, *words], os.environ | more, limit=limit, name=f"{program} {words[0]}", cwd=project
+            )
+        except programs.CallError as error:
+            late = isinstance(error, programs.LateError)
+            raise TrackerError(f"{error}; {'is its database in use?' if late else 'install it anew'}") from error
 
     def _failed(self, verb: str, called: programs.Called) -> None:
         said = beads.last_words(called.trouble) or beads.last_words(called.out) or "nothing"
@@ -154,6 +166,15 @@ class Beads(Tracker):
 
     def _in_dolt(self) -> bool:
         return os.path.isdir(f"{self.directory}/{DOLT}")
+
+
+def _is_silent(issue: Issue) -> bool:
+    """Whether its comments matter and were merely counted: those of a companion are its records.
+
+    bd counts them in `list` and in `show` (beads#5078). To ask for those of all issues would be a call for each.
+    """
+    matters = issue.get("status") != CLOSED and str(issue.get("title")).lower().startswith(COMPANION)
+    return matters and bool(issue.get("comment_count")) and "comments" not in issue
 
 
 def _lines(path: str) -> list[Issue]:

@@ -12,24 +12,16 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import tempfile
 import time
 
 from dogwatch.formats.notices import plain
 from dogwatch.formats.redact import Redactor
+from dogwatch.links import programs
 from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.value import Value
-from dogwatch.model.words import in_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import IO
 
 LIMIT = 30.0
 """Seconds that one call may take."""
-MERCY = 1.0
 BUSY = "10000"
 """Milliseconds that Hermes waits for a locked database. Its own two minutes are more than a call may take."""
 CLAIMED = 86_400
@@ -225,40 +217,12 @@ class Program:
 
     def _run(self, *words: str) -> tuple[str, str]:
         env = {"HERMES_KANBAN_BUSY_TIMEOUT_MS": BUSY} | os.environ | self._more
+        limit = LIMIT if self.limit is None else self.limit
+        command = [self._program, "kanban", *self._board, *words]
         try:
-            # Files, not pipes: what it leaves running may keep a pipe open for ever.
-            with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as trouble:
-                process = subprocess.Popen(
-                    [self._program, "kanban", *self._board, *words], env=env, stdin=subprocess.DEVNULL, stdout=out,
-                    stderr=trouble, start_new_session=True,
-                )  # fmt: skip
-                limit = LIMIT if self.limit is None else self.limit
-                try:
-                    process.wait(limit)
-                except subprocess.TimeoutExpired as error:
-                    _end(process)
-                    late = f"`hermes kanban {words[0]}` took longer than {in_words(limit)} and was ended"
-                    raise KanbanError(f"{late}; is its database in use?") from error
-                return _read(out), _read(trouble)
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            raise KanbanError(
-                f"{self._program} cannot be run: {why}; install hermes-agent, or set DOGWATCH_HERMES to its program"
-            ) from error
-
-
-def _read(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode("utf-8", "replace")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """It is not waited for yet, so the number of its group is still its own."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    try:
-        process.wait(MERCY)
-    except subprocess.TimeoutExpired:  # it hangs in the kernel; it ends when it comes back
-        pass
+            called = programs.call(command, env, limit=limit, name=f"hermes kanban {words[0]}")
+        except programs.CallError as error:
+            late = isinstance(error, programs.LateError)
+            mend = "install hermes-agent, or set DOGWATCH_HERMES to its program"
+            raise KanbanError(f"{error}; {'is its database in use?' if late else mend}") from error
+        return called.out, called.trouble

@@ -9,15 +9,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import tempfile
 
 from dogwatch.formats.notices import plain
+from dogwatch.links import programs
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.words import in_words
 
-MERCY = 1.0
 LARGEST = 100_000
 """Bytes of a text that is given as one argument: Linux takes 128 kB."""
 LONGEST = 200
@@ -46,7 +42,11 @@ def send(
     ``also``: how else it may call that pane in its answer: by its index, or by window and index ("1.0").
     """
     command = [program, f"--robot-send={session}", f"--panes={pane}", f"--msg={text}", "--json"]
-    code, out, trouble = _run(command, socket, limit)
+    env = {**os.environ, "TMUX": f"{socket},0,0"} if socket else os.environ  # the server that its tmux is to ask
+    try:
+        code, out, trouble = programs.call(command, env, limit=limit, name=f"{program} --robot-send")
+    except programs.CallError as error:
+        raise NtmError(f"{error}; without it send with --via tmux") from error
     try:
         found = json.loads(out)
     except ValueError:
@@ -71,43 +71,6 @@ def _why(found: dict[str, object]) -> str:
         of = each if isinstance(each, dict) else {"pane": each}
         told.append(" ".join(str(of[key]) for key in ("pane", "error", "reason") if of.get(key) is not None))
     return plain("; ".join([each for each in told if isinstance(each, str) and each]), LONGEST)
-
-
-def _run(command: list[str], socket: str, limit: float) -> tuple[int, str, str]:
-    """In a session of its own, for so long and no longer."""
-    env = {**os.environ, "TMUX": f"{socket},0,0"} if socket else None  # the server that its tmux is to ask
-    try:
-        # Files, not pipes: what it leaves running may keep a pipe open for ever.
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as trouble:
-            process = subprocess.Popen(
-                command, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=trouble, start_new_session=True
-            )
-            try:
-                code = process.wait(limit)
-            except subprocess.TimeoutExpired as error:
-                _end(process)
-                late = f"`{command[0]} --robot-send` took longer than {in_words(limit)} and was ended"
-                raise NtmError(late) from error
-            texts = []
-            for file in (out, trouble):
-                file.seek(0)
-                texts.append(file.read().decode("utf-8", "replace"))
-            return code, texts[0], texts[1]
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise NtmError(f"{command[0]} cannot be run: {why}; without it send with --via tmux") from error
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """It is not waited for yet, so the number of its group is still its own."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    try:
-        process.wait(MERCY)
-    except subprocess.TimeoutExpired:  # it hangs in the kernel; it ends when it comes back
-        pass
 
 
 def _last_line(text: str) -> str:

@@ -7,12 +7,12 @@ import signal
 import subprocess
 import tempfile
 
-from dogwatch.model.tracking import TrackerError
 from dogwatch.model.value import Value
 from dogwatch.model.words import in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import IO
 
 MERCY = 1.0
@@ -27,27 +27,33 @@ class Called(Value):
     trouble: str
 
 
-def call(words: list[str], *, cwd: str, more: dict[str, str], limit: float) -> Called:
-    """What it said and how it ended. TrackerError where it cannot be run, or takes longer than ``limit`` seconds."""
+class CallError(Exception):
+    """It could not be run; the message begins a sentence, to which a link adds what to do."""
+
+
+class LateError(CallError):
+    """It took too long and was ended."""
+
+
+def call(words: list[str], env: Mapping[str, str], *, limit: float, name: str = "", cwd: str | None = None) -> Called:
+    """What it said and how it ended, for at most ``limit`` seconds. ``name``: as it is called in an error."""
     try:
         # Files, not pipes: what it leaves running may keep a pipe open for ever.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as trouble:
             process = subprocess.Popen(
-                words, cwd=cwd, env=os.environ | more, stdin=subprocess.DEVNULL, stdout=out, stderr=trouble,
-                start_new_session=True,
-            )  # fmt: skip
+                words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=trouble, start_new_session=True
+            )
             try:
                 code = process.wait(limit)
             except BaseException as error:
                 _end(process)
                 if not isinstance(error, subprocess.TimeoutExpired):
                     raise
-                late = f"`{words[0]} {words[1]}` took longer than {in_words(limit)} and was ended"
-                raise TrackerError(f"{late}; is its database in use?") from error
+                raise LateError(f"`{name or words[0]}` took longer than {in_words(limit)} and was ended") from error
             return Called(code, _read(out), _read(trouble))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise TrackerError(f"{words[0]} cannot be run: {why}; install it anew") from error
+        raise CallError(f"{words[0]} cannot be run: {why}") from error
 
 
 def _read(file: IO[bytes]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import time
 import zlib
 
 from dogwatch.formats import breakers, names
@@ -18,11 +17,10 @@ from dogwatch.lean import open_plain, write_atomic
 from dogwatch.model.breakers import Closed, Happening, Ledger, Tripped
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.value import Value
-from dogwatch.store import places, sentinels
+from dogwatch.store import leases, places, sentinels
 
 PATIENCE = 10.0
 """Seconds to wait for whoever is starting a job under the same key."""
-TICK = 0.01
 FAR = 32 * 1024
 """Bytes after which it is worth setting a new bookmark."""
 LARGEST = 64 * 1024 * 1024
@@ -69,24 +67,16 @@ def keys(directory: str) -> list[str]:
 
 def lock(directory: str, key: str) -> int:
     """Be the only one to let work through under a key, until the descriptor is closed."""
-    path, deadline = f"{directory}/breakers/{key}.lock", time.monotonic() + PATIENCE
+    path = f"{directory}/breakers/{key}.lock"
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise RefusedError(f"cannot write {path}: {error.strerror}") from error
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                os.close(fd)
-                raise RefusedError(
-                    f"someone has been starting a job under breaker {key} for {PATIENCE:g}s; "
-                    f"try again, or look who holds {path}"
-                ) from None
-            time.sleep(TICK)  # no lock can be waited for with a deadline
-        else:
-            return fd
+    if leases.within(fd, PATIENCE):
+        return fd
+    os.close(fd)
+    words = f"someone has been starting a job under breaker {key} for {PATIENCE:g}s"
+    raise RefusedError(f"{words}; try again, or look who holds {path}")
 
 
 def is_free(path: str) -> bool:

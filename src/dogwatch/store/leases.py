@@ -5,10 +5,15 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+TICK = 0.01
+"""Seconds between two attempts."""
 
 
 def opened(path: str) -> int:
@@ -22,6 +27,16 @@ def locked(fd: int) -> bool:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    return True
+
+
+def within(fd: int, seconds: float) -> bool:
+    """Whether it became ours in that time. No lock can be waited for with a deadline, so it is asked for often."""
+    deadline = time.monotonic() + seconds
+    while not locked(fd):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(TICK)
     return True
 
 

@@ -6,7 +6,6 @@ in it at that moment, and what was there before stays beside it as ``.bak``.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 
@@ -14,6 +13,7 @@ from dogwatch.formats.registry import NEW, Listing
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.registry import Change, Registry
+from dogwatch.store import leases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ HERMES = ".hermes"
 PLACES = (f"{HERMES}/agent-sessions.yaml", "dogwatch-sessions.yaml")
 PATIENCE = 10.0
 """Seconds to wait for whoever is writing."""
-TICK = 0.01
 RACY = 0.1
 """Seconds after a change in which another one might leave the file's time and size as they are."""
 LARGEST = 32 * 1024 * 1024
@@ -169,17 +168,11 @@ class RegistryFile:
             fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise RefusedError(f"cannot write {visible(path)}: {error.strerror}; mend that, then try again") from error
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    os.close(fd)
-                    words = f"someone has been writing {visible(self.path)} for {PATIENCE:g}s"
-                    raise RefusedError(f"{words}; try again, or look who holds {visible(path)}") from None
-                time.sleep(TICK)  # no lock can be waited for with a deadline
-            else:
-                return fd
+        if leases.within(fd, max(0.0, deadline - time.monotonic())):
+            return fd
+        os.close(fd)
+        words = f"someone has been writing {visible(self.path)} for {PATIENCE:g}s"
+        raise RefusedError(f"{words}; try again, or look who holds {visible(path)}")
 
     def _check_may_write(self, real: str, found: os.stat_result) -> None:
         if not os.access(real, os.W_OK):

@@ -6,7 +6,6 @@ in it; all others stay as they are, byte by byte. One writes at a time, and read
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 
@@ -15,6 +14,7 @@ from dogwatch.formats.beads import Issue
 from dogwatch.formats.visible import visible
 from dogwatch.lean import open_plain
 from dogwatch.model.tracking import BLOCKED, CLOSED, IN_PROGRESS, OPEN, Tracker, TrackerError, Work
+from dogwatch.store import leases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ CROWDED = 16
 """An id gets one letter more where a sixteenth of those of its length are taken."""
 PATIENCE = 10.0
 """Seconds to wait for whoever is writing."""
-TICK = 0.01
 
 
 class Tasks(Tracker):
@@ -161,19 +160,12 @@ class Tasks(Tracker):
         return told
 
     def _lock(self, path: str) -> int:
-        fd, deadline = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), 0.0
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                deadline = deadline or time.monotonic() + PATIENCE
-                if time.monotonic() >= deadline:
-                    os.close(fd)
-                    words = f"someone has been writing {visible(self.place)} for {PATIENCE:g}s"
-                    raise TrackerError(f"{words}; try again, or look who holds {visible(path)}") from None
-                time.sleep(TICK)  # no lock can be waited for with a deadline
-            else:
-                return fd
+        fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        if leases.within(fd, PATIENCE):
+            return fd
+        os.close(fd)
+        words = f"someone has been writing {visible(self.place)} for {PATIENCE:g}s"
+        raise TrackerError(f"{words}; try again, or look who holds {visible(path)}")
 
 
 def _replace(path: str, data: bytes) -> None:

@@ -12,7 +12,7 @@ from dogwatch import proc
 from dogwatch.store import watchdogs
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.handoff.conftest import Swarm
-from tests.integration.send.conftest import Gate
+from tests.integration.send.conftest import Gate, attached
 
 PING = "<<<CHECK MAIL>>> pane0 bd-1 done <<<END CHECK MAIL>>>"
 DONE = ("--task", "bd-1", "--status", "done")
@@ -187,3 +187,12 @@ def test_what_makes_no_sense_is_said_and_nothing_sent(box: Box, words: tuple[str
     assert done.code == 2, done
     assert says in done.err
     assert not box.path("mail").exists()
+
+
+def test_a_person_who_is_in_the_controllers_pane_is_not_typed_before(swarm: Swarm) -> None:
+    with attached(swarm.private, "attach-session", "-t", "=swarm"):
+        swarm.private("select-pane", "-t", swarm.controller.pane)
+        done = swarm.handoff(*DONE, "--controller", swarm.controller.pane, "--wait", "0", "--json")
+    assert (done.code, done.json["ping"]) == (0, "person")
+    assert swarm.controller.typed == b""
+    assert len(swarm.mail()) == 1

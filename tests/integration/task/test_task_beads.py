@@ -162,6 +162,21 @@ def test_a_program_that_merely_counts_what_is_needed_is_asked_again(
     assert work.tasks["c"].status == CLOSED
 
 
+def test_the_records_of_a_companion_are_asked_for_where_they_are_merely_counted(
+    tmp_path: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`bd list` and `bd show` count comments; whoever reads only those finds no record, and closes no companion."""
+    listed = [issue("a", comment_count=3), issue("b", title="Quality loops for a", comment_count=2),
+              issue("c", title="Quality loops for x", comment_count=0)]  # fmt: skip
+    stand_in.says("list", listed)
+    said = [{"id": "1", "issue_id": "b", "text": "[self-review] none"}, {"id": "2", "issue_id": "b", "text": "well"}]
+    stand_in.says("comments", said)
+    work = told_by(stand_in, tmp_path, monkeypatch).read()
+    assert stand_in.calls()[1:] == [["comments", "--json", "--", "b"]]
+    assert work.tasks["b"].notes == ("[self-review] none", "well")
+    assert work.tasks["a"].notes == ()
+
+
 def test_the_program_is_asked_only_where_no_file_can_be_read(
     tmp_path: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

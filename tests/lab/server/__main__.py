@@ -51,7 +51,6 @@ class ModelServer(ThreadingHTTPServer):
             self._failures[session, prompt] += 1
             return self._failures[session, prompt] - 1
 
-
     def otherwise(self) -> list[str]:
         """What prompts that script nothing are answered with, each with the words that it is for."""
         return [path.read_text(encoding="utf-8") for path in sorted(self.replies.glob("otherwise-*"))]

@@ -155,6 +155,16 @@ def test_a_clock_that_was_set_back_makes_nobody_go_away() -> None:
     assert refusal(glimpse=ALL_WELL._replace(clients=(client(active=int(NOW) + 100),)))[0] == "person"
 
 
+@pytest.mark.parametrize(("changed", "minds"), [({}, True), ({"readonly": True}, True), ({"pane": "%4"}, False),
+                                                ({"control": True}, False)], ids=str)  # fmt: skip
+def test_who_wants_to_be_alone_minds_a_person_whose_hands_rest(changed: dict[str, Any], minds: bool) -> None:
+    there = ALL_WELL._replace(clients=(client(**({"active": int(NOW) - 1000} | changed)),))
+    found = readiness.refusal(
+        verdict(), front=True, glimpse=there, box=Box("empty"), pane="%3", wall=NOW, alone=True
+    )  # fmt: skip
+    assert found == (Refusal("person", "a person is in that pane") if minds else None)
+
+
 @pytest.mark.parametrize(
     "changed", [{"pane": "%4"}, {"active": int(NOW) - 31}, {"control": True}, {"readonly": True}], ids=str
 )
