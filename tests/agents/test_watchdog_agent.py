@@ -39,9 +39,9 @@ BEADS = (
 class Project:
     """A session with a real controller in it, and a project kept by beads."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, agent: str = "claude") -> None:
         self.lab = lab
-        self.controller = lab.start("claude", env={"CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1"})
+        self.controller = lab.start(agent, env={"CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1"})
         self.place = self.controller.cwd
         (self.place / ".beads").mkdir()
         self.write(*BEADS)
@@ -53,12 +53,13 @@ class Project:
         (self.place / ".beads" / "issues.jsonl").write_text(text)
 
     def __call__(self, line: str) -> subprocess.CompletedProcess[str]:
-        """A line of seed 5, with only the program's name and the server changed."""
+        """A line of seed 5, with only the program's name changed, as it is typed in a pane of that tmux server."""
         script = "~/.agents/skills/controller-proxy-watchdog/scripts/"
         words = shlex.split(line.replace("\\\n", " ").replace("/abs/path/to/project", str(self.place)))
         verb = words[0].removeprefix(script).removesuffix(".sh")
-        mine = {"HOME": str(self.lab.root), "XDG_STATE_HOME": str(self.lab.root / "state"), "PATH": os.environ["PATH"]}
-        call = [sys.executable, "-m", "dogwatch", "watchdog", verb, *words[1:], *self.controller.server_args]
+        mine = {"HOME": str(self.lab.root), "XDG_STATE_HOME": str(self.lab.root / "state"), "PATH": os.environ["PATH"],
+                "TMUX": f"{self.lab.root}/tmux,1,0"}  # fmt: skip
+        call = [sys.executable, "-m", "dogwatch", "watchdog", verb, *words[1:]]
         return self.lab.run(call, timeout=2 * SLOW, **mine)
 
     def status(self) -> dict[str, Any]:
@@ -134,9 +135,32 @@ def test_a_worker_that_crashes_wakes_a_controller_that_sleeps_and_no_turn_is_dis
     assert "bash" in shell
     os.kill(int(agent_line.split()[0]), 9)
     project.until_told(3, "the crash at its model")
-    assert project.controller.screen().count("that was long") >= 1
-    last = project.prompts()[-1]
-    assert last.rstrip().endswith("<<<END WATCHDOG TICK>>>")
+    journal = project.controller.journal()
+    turns = [at for at, entry in enumerate(journal) if entry["event"] == "began" and entry.get("main")]
+    closed = {
+        entry["seq"]: entry["event"] for entry in journal[: turns[2]] if entry["event"] in ("ended", "client-gone")
+    }
+    assert closed[journal[turns[1]]["seq"]] == "ended", "it was told before its own turn was over"
+    assert project.prompts()[-1].rstrip().endswith("<<<END WATCHDOG TICK>>>")
     crashed = f"prompt-sent tick to {project.controller.pane_id}: {worker.pane_id} (claude) "
     project.controller.until(lambda _: crashed in project.log, SLOW, what="why it was sent")
     project("stop --session project-session")
+
+
+@pytest.mark.codex
+@pytest.mark.parametrize("agent", ["codex"], indirect=True)
+def test_codex_is_woken_too_and_found_by_the_name_of_its_window(lab: Lab, agent: str) -> None:
+    """It writes the name of its project into its title, over what somebody had called the pane."""
+    project = Project(lab, agent)
+    Sender(lab, project.controller).idle()
+    assert "controller" not in project.controller.title()
+    lab.tmux("rename-window", "-t", project.controller.pane_id, "controller codex")
+    project(SEED.strip())
+    project.until_told(1, "the tick at its model")
+    project.controller.until(lambda _: "prompt-sent tick" in project.log, SLOW, what="that it was sent")
+    assert f"controller-found {project.controller.pane_id} in window controller codex" in project.log
+    assert "(its transcript tells of it)" in project.log
+    assert project.prompts()[0].rstrip().endswith("<<<END WATCHDOG TICK>>>")
+    project("stop --session project-session")
+    Sender(lab, project.controller).idle()
+    assert len(project.prompts()) == 1

@@ -14,7 +14,9 @@ from dogwatch.cli.options import Options
 from dogwatch.cli.verbs import VERBS
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES
+from dogwatch.model.settings import WAYS
 from dogwatch.model.verdict import FINAL, LIVE
+from dogwatch.model.waking import EXIT_MODES
 from dogwatch.store import places, sentinels
 
 TYPE_CHECKING = False
@@ -25,6 +27,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--policy": tuple(POLICIES),
     "--on-stuck": ("report", "stop"),
     "--until": ("final", *LIVE, *FINAL),
+    "--exit-mode": EXIT_MODES,
+    "--via": WAYS,
 }
 SOURCES = "S,…"
 FILES = {"FILE": "files", "PATH": "files", "SCREEN": "files", "DIR": "directories", "D": "directories"}

@@ -62,7 +62,7 @@ VERBS: dict[str, dict[str, object]] = {
     },
     "watchdog": {
         "says": "wake the agent that leads others, when there is something to do; start, stop, status, run",
-        "takes": "start|stop|status|run --session S [OPTIONS]",
+        "takes": "start | stop | status | run --session S [OPTIONS]",
         "options": (
             ("--session", "S", "the tmux session that is watched, by its exact name"),
             ("--project-dir", "D", "the project with the tracker (default: here)"),
