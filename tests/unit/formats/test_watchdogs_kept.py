@@ -25,7 +25,18 @@ def test_what_is_old_or_of_the_future_is_as_never_told(wall: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"told": None}, {"told": {}}, {"at": "x"}, {"sent": 3}, {"sent": ["x"]}, {"repeats": "x"}, {"told": 3}]
+    "change",
+    [
+        {"told": None},
+        {"told": {}},
+        {"at": "x"},
+        {"sent": 3},
+        {"sent": ()},
+        {"at": None},
+        {"sent": ["x"]},
+        {"repeats": "x"},
+        {"told": 3},
+    ],
 )
 def test_what_is_not_as_we_write_it_is_as_never_told(change: dict[str, object]) -> None:
     kept = watchdogs.written(TOLD, now=1000.0, wall=5000.0) | change

@@ -117,3 +117,12 @@ def test_a_closed_epic_ends_it_or_is_told_ten_times() -> None:
             memory = waking.delivered(closed, memory, "closed", now=now, proven=True)
         now += 420.0
     assert told == 10
+
+
+def test_between_two_ticks_a_closed_epic_is_not_told_again() -> None:
+    closed = State(closed=True)
+    memory = waking.delivered(closed, TOLD, "closed", now=1001.0, proven=True)
+    assert waking.wake(closed, memory, RULES, now=1010.0) == Wake("", "the epic is closed; told already")
+    assert waking.wake(closed, memory, RULES, now=1001.0 + 420.0).send == "closed"
+    unread = memory._replace(unread=True)
+    assert waking.wake(closed, unread, RULES, now=1001.0 + 420.0).send == ""

@@ -279,6 +279,11 @@ def test_an_epic_that_is_opened_again_is_worked_on_again() -> None:
     rounds.tick()
     world.tasks |= {"bd-epic": OPEN, "bd-1": OPEN}
     assert rounds.tick(later=420.0) == "tick"
+    for _ in range(12):
+        world.tasks["bd-epic"] = CLOSED
+        assert rounds.tick(later=3600.0) == "closed", "the notices of before are counted"
+        world.tasks["bd-epic"] = OPEN
+        rounds.tick(later=3600.0)
 
 
 def test_the_projects_own_words_are_used_and_ours_where_they_cannot_be() -> None:
@@ -318,3 +323,32 @@ def test_an_epic_that_nobody_knows_is_said_once() -> None:
     rounds = Rounds(World(bd_1=OPEN))
     rounds.tick()
     assert "no-such-epic bd-epic in the test" in rounds.log
+
+
+def test_without_an_epic_none_is_missed() -> None:
+    rounds = Rounds(World(bd_1=OPEN), epic="")
+    rounds.tick()
+    assert not [line for line in rounds.log if "no-such-epic" in line]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [({"beads": ("bd-1",)}, "bd-1"), ({}, "bd-epic.1"), ({"epic": "bd-none"}, "bd-1, bd-2, bd-epic.1")],
+    ids=["the beads", "the tasks of the epic", "all"],
+)
+def test_whose_progress_is_told(asked: dict[str, object], told: str) -> None:
+    world = World(bd_epic=OPEN, bd_1=IN_PROGRESS, bd_2=IN_PROGRESS)
+    world.tasks["bd-epic.1"] = IN_PROGRESS
+    Rounds(world, **asked).tick()
+    assert f"- in_progress: {told}" in world.texts[0].splitlines()
+
+
+def test_what_is_left_in_the_box_is_lost_after_an_hour() -> None:
+    """Else a box that nobody empties would keep the controller asleep for ever."""
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.answer = Told(taken=False, proven=False, reason="Enter did not send it", left=True)
+    rounds.tick(later=100.0)
+    world.answer = TAKEN
+    assert rounds.tick(later=3599.0) == ""
+    assert rounds.tick(later=1.0) == "tick"
