@@ -89,7 +89,7 @@ def delivered(state: State, memory: Memory, kind: str, *, now: float, proven: bo
 
 
 def seen(state: State, memory: Memory) -> Memory:
-    """What is no more is forgotten: a task that becomes ready, or an epic that is closed, a second time is news again."""
+    """What is no more is forgotten: a task that is ready, or an epic that is closed, a second time is news again."""
     memory = memory._replace(closed=memory.closed if state.closed else 0)
     if memory.told is None:
         return memory
