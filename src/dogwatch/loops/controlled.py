@@ -30,6 +30,8 @@ LARGEST = 1 << 16
 """Bytes of a prompt's template."""
 PATIENCE = 20.0
 """Seconds in which a controller that starts may come to its prompt; else it is tried again at the next look."""
+TRIES, HOUR = 3, 3600.0
+"""How often a controller that ends is resumed within an hour: one that ends at once would be for ever."""
 OWN_PING = 60.0
 """Seconds after which a report is told of that nobody has read: its own ping comes first."""
 
@@ -46,6 +48,7 @@ class Controlled:
         self._pattern = pattern(asked.title)
         self._own = os.environ.get("TMUX_PANE", "")
         self._state = self._path = ""
+        self._resumed: list[float] = []
         self._steps: list[str] = []
         """What the last attempt to make it ready came to."""
 
@@ -152,7 +155,14 @@ class Controlled:
     def tell(self, pane: str, text: str) -> Told:
         """Make the pane ready if that can be, and type there; what became of it."""
         steps: list[str] = []
-        ready = recovering.recover(self.panes, pane, steps.append, limit=PATIENCE, stopped=self.stopped)
+        now = self.now()
+        self._resumed = [at for at in self._resumed if now - at < HOUR]
+        if len(self._resumed) < TRIES:
+            ready = recovering.recover(self.panes, pane, steps.append, limit=PATIENCE, stopped=self.stopped)
+            self._resumed += [now] * any(step.startswith(f"recover {pane} resume") for step in steps)
+        else:
+            ready = recovering.look(self.panes, pane)
+            steps.append(f"recover {pane} given-up: it was resumed {TRIES} times within an hour; {ready.reason}")
         if steps != self._steps:  # a controller that works for an hour is no news every time
             for step in steps:
                 self.log(ticks.plain(step))

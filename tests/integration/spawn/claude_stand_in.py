@@ -189,7 +189,8 @@ class StandIn:
     def draw(self, row: str = "") -> None:
         width = os.get_terminal_size(0).columns
         rows = [" ▐▛███▜▌   Claude Code v2.1.197", "", *self.shown, *((row, "") if row else ())]
-        rows += ["─" * width, f"❯\xa0{self.box.decode(errors='replace')}", "─" * width]  # noqa: RUF001
+        box = self.box.decode(errors="replace").replace("\n", "\r\n  ")
+        rows += ["─" * width, f"❯\xa0{box}", "─" * width]  # noqa: RUF001
         rows += [f"  {'esc to interrupt' if row else '? for shortcuts'}"]
         if (NOTES / "clock").exists():
             rows += [f"  proj | ctx(12%) | {(NOTES / 'clock').read_text()}"]
