@@ -13,7 +13,7 @@ from dogwatch.loops.panes import Panes
 from dogwatch.model.errors import RefusedError
 from dogwatch.senses import servers, whereabouts
 from dogwatch.senses.whereabouts import Whereabouts
-from dogwatch.store import places
+from dogwatch.store import places, trust
 
 
 def with_lines(options: Options, panes: Panes, pane: str, text: str) -> str:
@@ -29,7 +29,18 @@ def with_lines(options: Options, panes: Panes, pane: str, text: str) -> str:
         task, _controller(panes, where), where.own.session, pane,
         () if _is_same(where.socket, plain) else ("-S", where.socket), _directory(options, where.own.path),
     )  # fmt: skip
-    return text + assignments.lines(about, settings.settings(options).handoff)
+    return text + assignments.lines(about, _command(options))
+
+
+def _command(options: Options) -> str:
+    """Somebody's own, unless a project's file gives it that is not trusted: the worker would run it."""
+    found = settings.settings(options).handoff
+    if found is None:
+        return ""
+    if problem := trust.problem(found.source.rpartition(":")[0]):
+        print(f"dogwatch: warning: {problem}; until then its [handoff] command does not count", file=sys.stderr)
+        return ""
+    return found.words
 
 
 def _controller(panes: Panes, where: Whereabouts) -> str:

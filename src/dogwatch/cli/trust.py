@@ -74,10 +74,12 @@ def _add(path: str, *, yes: bool, as_json: bool) -> int:
         raise RefusedError(unsafe)
     found = formats.merged(None, given)
     commands = [check for check in found.checks if trust.runs_commands(check)]
-    _show(path, commands, as_json=as_json, more=bool(found.channels or found.parse or found.mqtt))
+    told = {"parse": found.parse, "handoff": found.handoff, "prompt": found.watchdog_prompt}
+    _show(path, commands, as_json=as_json, more=bool(found.channels or found.mqtt or any(told.values())))
     _show_channels(found.channels, as_json=as_json)
-    if found.parse:
-        _show_parse(found.parse, as_json=as_json)
+    for kind, command in told.items():
+        if command:
+            _show_command(kind, command, as_json=as_json)
     if found.mqtt:
         _show_broker(found.mqtt, as_json=as_json)
     if trust.problem(path):
@@ -119,13 +121,13 @@ def _show_channels(channels: tuple[Channel, ...], *, as_json: bool) -> None:
             print(f"  line {line:<4} {'notify':<8} {visible(shlex.join(channel.target))}  on {', '.join(channel.on)}")
 
 
-def _show_parse(command: Command, *, as_json: bool) -> None:
-    """What it would ask a model with."""
+def _show_command(kind: str, command: Command, *, as_json: bool) -> None:
+    """What it would ask a model with, have workers run, or say to a controller."""
     line = command.source.rpartition(":")[2]
     if as_json:
-        _tell(command={"kind": "parse", "target": command.words}, line=int(line))
+        _tell(command={"kind": kind, "target": command.words}, line=int(line))
     else:
-        print(f"  line {line:<4} {'parse':<8} {visible(command.words)}")
+        print(f"  line {line:<4} {kind:<8} {visible(command.words)}")
 
 
 def _show_broker(broker: MqttSettings, *, as_json: bool) -> None:

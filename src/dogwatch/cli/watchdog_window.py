@@ -140,6 +140,7 @@ def status(session: str, base: str, *, as_json: bool) -> int:
         "tick": standing.ticked or None if standing else None,
         "last_delivery": standing.delivered or None if standing else None,
         "delivery": standing.outcome or None if standing else None,
+        "held_back": standing.held or None if standing and running else None,
         "ended": standing.ended or None if standing and not running else None,
         "open_companions": companions, "tracker_trouble": trouble or None, "log_file": log,
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dogwatch.formats.toml_file import Table, TomlFile
-from dogwatch.model.settings import TRACKERS, WAYS
+from dogwatch.model.settings import TRACKERS, WAYS, Command
 
 KEYS_OF_WATCHDOG = ("prompt", "ceiling", "ensure_quality")
 KEYS_OF_TRACKER = ("kind", "path")
@@ -22,7 +22,7 @@ def read(file: TomlFile, data: Table) -> Table:
     found: Table = {}
     watchdog = tables["watchdog"]
     if "prompt" in watchdog:
-        found["watchdog_prompt"] = _text(file, watchdog, "prompt", "watchdog")
+        found["watchdog_prompt"] = _command(file, watchdog, "prompt", "watchdog")
     if "ceiling" in watchdog:
         found["watchdog_ceiling"] = _ceiling(file, watchdog)
     if "ensure_quality" in watchdog:
@@ -32,10 +32,15 @@ def read(file: TomlFile, data: Table) -> Table:
     if "path" in tables["tracker"]:
         found["tracker_path"] = _text(file, tables["tracker"], "path", "tracker")
     if "command" in tables["handoff"]:
-        found["handoff"] = _text(file, tables["handoff"], "command", "handoff")
+        found["handoff"] = _command(file, tables["handoff"], "command", "handoff")
     if "via" in tables["send"]:
         found["send_via"] = file.choice(tables["send"], "via", ("send",), WAYS)
     return found
+
+
+def _command(file: TomlFile, table: Table, key: str, name: str) -> Command:
+    """What agents are told to do, which is as good as a command."""
+    return Command(_text(file, table, key, name), f"{file.path}:{file.line((name, key))}")
 
 
 def _text(file: TomlFile, table: Table, key: str, name: str) -> str:

@@ -18,7 +18,7 @@ from dogwatch.model.settings import Settings
 from dogwatch.model.tracking import Tracker, Work
 from dogwatch.model.waking import Sight, Told, Worker
 from dogwatch.senses import servers, whereabouts
-from dogwatch.store import mail, places, undelivered
+from dogwatch.store import mail, places, trust, undelivered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,10 +142,13 @@ class Controlled:
     # Telling
 
     def template(self) -> str:
-        """The project's own words, as they are now. RefusedError where they cannot be read."""
-        if not self.settings.watchdog_prompt:
+        """Somebody's own words, as they are now. RefusedError where they cannot be read, or are not trusted."""
+        given = self.settings.watchdog_prompt
+        if given is None:
             return ticks.TICK
-        path = os.path.join(self.asked.project, os.path.expanduser(self.settings.watchdog_prompt))
+        if problem := trust.problem(given.source.rpartition(":")[0]):
+            raise RefusedError(problem)
+        path = os.path.join(self.asked.project, os.path.expanduser(given.words))
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 return file.read(LARGEST)

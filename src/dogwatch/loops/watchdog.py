@@ -8,6 +8,7 @@ message: while the controller was busy, it may have done what we were about to t
 from __future__ import annotations
 
 import os
+import shlex
 import time
 import traceback
 
@@ -68,6 +69,8 @@ class Watchdog:
         """What the last tick came to, in one line."""
         self.outcome = ""
         """What became of the last message."""
+        self.held = ""
+        """Why a message that is due has not been sent."""
         self.delivered = 0.0
         """When the last one was, on the wall clock."""
         self._work: Work | None = None
@@ -94,8 +97,7 @@ class Watchdog:
             state, wake = self._decided()
         if tick:
             self._tell_of_tick(state, wake)
-        if wake.send:
-            self._deliver(state, wake)
+        self.held = self._deliver(state, wake) if wake.send else ""
         return wake
 
     # Seeing
@@ -141,16 +143,17 @@ class Watchdog:
 
     # Telling
 
-    def _deliver(self, state: State, wake: Wake) -> None:
+    def _deliver(self, state: State, wake: Wake) -> str:
+        """Tell it; why not, where that cannot be."""
         if not self.sight.controller:
             self._once(f"not-sent {self.sight.trouble}")
-            return
+            return self.sight.trouble
         text = self._text(state, wake)
         if self.asked.dry:
             self.log(f"dry-run {wake.send} for {self.sight.controller}: {wake.why}")
             self.world.show(text)
             self.memory = waking.delivered(state, self.memory, wake.send, now=self.world.now(), proven=True)
-            return
+            return ""
         told = self.world.tell(self.sight.controller, text)
         if told.taken:
             self.memory = waking.delivered(state, self.memory, wake.send, now=self.world.now(), proven=told.proven)
@@ -158,30 +161,33 @@ class Watchdog:
             self.outcome = f"{'delivered' if told.proven else 'sent, perhaps'}: {told.reason}"
             self.log(f"prompt-sent {wake.send} to {self.sight.controller}: {wake.why} ({told.reason})")
             self._said.pop("not-sent", None)
-        elif told.left:
+            return ""
+        if told.left:
             self.memory = self.memory._replace(unread=True, at=self.memory.at or self.world.now())
             self.outcome = f"undelivered: {told.reason}"
             self.log(f"prompt-not-consumed {self.sight.controller}: {told.reason}")
         else:
             self._once(f"not-sent to {self.sight.controller}: {told.reason}; held back: {wake.why}")
+        return told.reason
 
     def _text(self, state: State, wake: Wake) -> str:
         session, project = self.asked.session, self.world.flag()
-        beads = f" --beads {','.join(self.asked.beads)}" if self.asked.beads else ""
+        named = f"--session {shlex.quote(session)}"
+        beads = f" --beads {shlex.quote(','.join(self.asked.beads))}" if self.asked.beads else ""
         template = ticks.OVER
         if wake.send == "tick":
             try:
                 template = ticks.check(self.world.template())
             except (FormatError, RefusedError) as error:
-                self.log(f"prompt-template {error}; ours is used")
+                self._once(f"prompt-template {error}; ours is used")
                 template = ticks.TICK
         return ticks.fill(template, {
             "marker": f"{ticks.mark(session)}{int(time.time())}:{os.getpid()}:{os.urandom(4).hex()}",
             "session": session, "epic": self.asked.epic, "state": ticks.state(state),
-            "quality": f"dogwatch quality ensure{beads}{project}", "ready": f"dogwatch ready --session {session}",
+            "quality": f"dogwatch quality ensure{beads}{project}", "ready": f"dogwatch ready {named}",
             "send": "dogwatch send <pane> --task <id> '<what to do>'", "inbox": "dogwatch mail inbox --to controller",
             "handoff": "dogwatch handoff --task <id> --status '<short status>' --report <file>",
-            "stop": f"dogwatch watchdog stop --session {session}",
+            "stop": f"dogwatch watchdog stop {named}",
         })  # fmt: skip
 
     # Logging

@@ -100,6 +100,7 @@ class _Running:
         found = self.standing._replace(
             controller=controller[0], controller_pid=controller[1], trouble=dog.sight.trouble, ticked=dog.ticked,
             tick=time.time() if tick else self.standing.tick, delivered=dog.delivered, outcome=dog.outcome,
+            held=dog.held,
         )  # fmt: skip
         if found != self.standing or dog.memory != self._memory:
             self._memory = dog.memory

@@ -102,14 +102,14 @@ class Settings(Value):
     """Of TRACKERS; empty: what is found in the project."""
     tracker_path: str = ""
     """Where it is: a file or directory below the project; of a Hermes board its name."""
-    watchdog_prompt: str = ""
-    """A file with the project's own words for the controller."""
+    watchdog_prompt: Command | None = None
+    """A file with somebody's own words for the controller; None: ours."""
     watchdog_ceiling: int = 8
     """Messages to the controller within an hour."""
     ensure_quality: bool = False
     """Whether the watchdog itself makes companions that are missing."""
-    handoff: str = ""
-    """What a worker is told to run when it is done; empty: `dogwatch handoff`."""
+    handoff: Command | None = None
+    """What a worker is told to run when it is done; None: `dogwatch handoff`."""
     send_via: str = "tmux"
     """Of WAYS."""
     files: tuple[str, ...] = ()

@@ -41,6 +41,8 @@ class Standing(Value):
     delivered: float = 0.0
     outcome: str = ""
     """What became of the last message."""
+    held: str = ""
+    """Why a message that is due has not been sent."""
     ended: str = ""
     """Why it does not run any more, if it could still say so."""
     memory: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change

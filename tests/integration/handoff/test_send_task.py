@@ -92,8 +92,20 @@ def test_a_worker_elsewhere_is_told_the_directory(swarm: Swarm, worker: Agent) -
     assert f" --dir {swarm.box.env['HOME']}/.local/state/dogwatch/other-" in command(worker)
 
 
+OWN = '[handoff]\ncommand = "report {task} {session} {pane} {controller}"\n'
+
+
+def test_a_command_of_the_projects_own_is_told_to_nobody_before_it_is_trusted(swarm: Swarm, worker: Agent) -> None:
+    (swarm.box.cwd / "dogwatch.toml").write_text(OWN)
+    done = assigned(swarm, worker, by=swarm.controller.pane)
+    assert "its [handoff] command does not count" in done.err
+    assert "dogwatch handoff" in told(worker)
+
+
 def test_a_project_has_a_command_of_its_own(swarm: Swarm, worker: Agent) -> None:
-    (swarm.box.cwd / "dogwatch.toml").write_text('[handoff]\ncommand = "report {task} {session} {pane} {controller}"\n')
+    (swarm.box.cwd / "dogwatch.toml").write_text(OWN)
+    shown = swarm.box("trust", "--yes")
+    assert "line 2    handoff  report {task} {session} {pane} {controller}" in shown.out
     done = assigned(swarm, worker, by=swarm.controller.pane)
     assert done.code == 0, done
     assert told(worker).endswith(f"\n\nreport bd-1 swarm {worker.pane} {swarm.controller.pane}")

@@ -33,10 +33,12 @@ def test_a_busy_controller_ends_the_watchdog(swarm: Swarm) -> None:
     swarm.agent.state("busy")
     swarm.start()
     swarm.until_logged("not-sent to %")
+    until(lambda: "it is at work" in (swarm.status()["held_back"] or ""))
     assert swarm.status()["running"]
     assert swarm.agent.typed == b""
     swarm.agent.state("idle")
     swarm.until_logged("prompt-sent tick")
+    until(lambda: swarm.status()["held_back"] is None)
     assert swarm.messages == 1
 
 

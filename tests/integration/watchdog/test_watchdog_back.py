@@ -11,9 +11,9 @@ from dogwatch.loops import controlled, recovering
 from dogwatch.loops.controlled import Controlled
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.watchdog import Asked, Watchdog
-from dogwatch.model.settings import Settings
+from dogwatch.model.settings import Command, Settings
 from dogwatch.model.waking import Rules
-from dogwatch.store import detectors, tasks
+from dogwatch.store import detectors, settings, tasks
 from tests.integration.ready.conftest import Desk, desk, office
 
 __all__ = ["desk", "office"]
@@ -29,7 +29,14 @@ def watched(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Watch
     asked = Asked("desk", str(desk.office.cwd), "claude code", "", (), Rules(), desk.tmux.server)
     panes = Panes(detectors.load_all(), "/nowhere", desk.tmux.server)
     (desk.office.cwd / "short.md").write_text("{marker}\n{state}")  # its box is as large as its screen, and no larger
-    world = Controlled(asked, Settings(watchdog_prompt="short.md"), tracker, panes, log.append, lambda: False)
+    world = Controlled(
+        asked,
+        Settings(watchdog_prompt=Command("short.md", f"{settings.user_file()}:1")),
+        tracker,
+        panes,
+        log.append,
+        lambda: False,
+    )
     try:
         yield Watchdog(asked, world, log.append), log
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dogwatch.store import mail, undelivered
+from dogwatch.store import mail, trust, undelivered
 from tests.conftest import until
 from tests.integration.send.conftest import Agent, attached
 from tests.integration.watchdog.swarm import Swarm
@@ -237,6 +237,11 @@ def test_the_projects_own_words(swarm: Swarm) -> None:
     (swarm.project / "dogwatch.toml").write_text('[watchdog]\nprompt = "words.md"\n')
     (swarm.project / "words.md").write_text("{marker}\nUp, {session}! {state}\n{quality}\n{marker}")
     swarm.task("add", "First thing")
+    with swarm.dog() as (dog, log):
+        dog.round(tick=True)
+        assert b"<<<WATCHDOG TICK>>>" in swarm.agent.typed, "words were used that nobody has trusted"
+        assert [line for line in log if "prompt-template" in line and "is not trusted" in line]
+    trust.add(f"{swarm.project}/dogwatch.toml")
     with swarm.dog() as (dog, _):
         dog.round(tick=True)
     assert b"\nUp, work! State:\n" in swarm.agent.typed

@@ -352,3 +352,20 @@ def test_what_is_left_in_the_box_is_lost_after_an_hour() -> None:
     world.answer = TAKEN
     assert rounds.tick(later=3599.0) == ""
     assert rounds.tick(later=1.0) == "tick"
+
+
+def test_names_in_commands_are_quoted() -> None:
+    world = World(bd_1=OPEN)
+    Rounds(world, session="my project", beads=("bd-1",)).tick()
+    assert "dogwatch ready --session 'my project'" in world.texts[0]
+
+
+def test_words_that_cannot_be_used_are_said_once_while_the_message_waits() -> None:
+    world = World(bd_1=OPEN)
+    world.words, world.answer = "", Told(taken=False, proven=False, reason="it is at work")
+    rounds = Rounds(world)
+    rounds.tick()
+    rounds.look()
+    rounds.look()
+    assert sum("prompt-template" in line for line in rounds.log) == 1
+    assert rounds.dog.held == "it is at work"
