@@ -157,6 +157,25 @@ class Controlled:
 
     def tell(self, pane: str, text: str) -> Told:
         """Make the pane ready if that can be, and type there; what became of it."""
+        ready = self._recovered(pane)
+        if not ready.ready:
+            return Told(taken=False, proven=False, reason=ready.reason)
+        sent = send.deliver(self.panes, pane, text, stopped=self.stopped, alone=True, via=self.settings.send_via)
+        if sent.submitted:
+            self._settle(pane)
+        return Told(taken=sent.submitted, proven=sent.delivered, reason=sent.reason, left=sent.left)
+
+    def submit(self, pane: str) -> str:
+        """Send what we have left in its box: `sent`, `lost` where it does not stand there, empty where it must wait."""
+        ready = self._recovered(pane)
+        if not self._notes(pane):
+            return "sent"
+        if ready.ready:
+            self._settle(pane)
+            return "lost"
+        return ""
+
+    def _recovered(self, pane: str) -> recovering.Readiness:
         steps: list[str] = []
         now = self.now()
         self._resumed = [at for at in self._resumed if now - at < HOUR]
@@ -170,12 +189,7 @@ class Controlled:
             for step in steps:
                 self.log(ticks.plain(step))
         self._steps = steps
-        if not ready.ready:
-            return Told(taken=False, proven=False, reason=ready.reason)
-        sent = send.deliver(self.panes, pane, text, stopped=self.stopped, alone=True, via=self.settings.send_via)
-        if sent.submitted:
-            self._settle(pane)
-        return Told(taken=sent.submitted, proven=sent.delivered, reason=sent.reason, left=sent.left)
+        return ready
 
     @staticmethod
     def show(text: str) -> None:
@@ -183,10 +197,14 @@ class Controlled:
         sys.stdout.flush()
 
     def _settle(self, pane: str) -> None:
-        """What did not arrive earlier is said by what just did."""
-        for note in undelivered.of(servers.socket_path(self.panes.tmux.server), pane):
-            if ticks.mark(self.asked.session) in note.text:
-                undelivered.drop(note.id)
+        """What did not arrive earlier is said by what just did, or will be said anew."""
+        for note in self._notes(pane):
+            undelivered.drop(note.id)
+
+    def _notes(self, pane: str) -> list[undelivered.Note]:
+        """Messages of ours that did not arrive there."""
+        found = undelivered.of(servers.socket_path(self.panes.tmux.server), pane)
+        return [note for note in found if ticks.mark(self.asked.session) in note.text]
 
 
 def pattern(title: str) -> re.Pattern[str]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         def flag(self) -> str: ...
         def has_loops(self) -> bool: ...
         def tell(self, pane: str, text: str) -> Told: ...
+        def submit(self, pane: str) -> str: ...
         def show(self, text: str) -> None: ...
 
 
@@ -76,6 +77,8 @@ class Watchdog:
         self._work: Work | None = None
         self._read_at = 0.0
         self._trouble = ""
+        self._left: tuple[State, str] | None = None
+        """What a message that may still stand in the box tells, and its kind."""
         self._said: dict[str, str] = {}
 
     def round(self, *, tick: bool) -> Wake:
@@ -116,8 +119,20 @@ class Watchdog:
     def _look(self) -> None:
         self.sight = self.world.look()
         self.crew = crews.looked(self.sight, self.crew, now=self.world.now())
+        if self._left is not None:
+            self._see_to(*self._left)
         if self.crew.busy and self.memory.unread:
             self.memory = self.memory._replace(unread=False)  # it has begun a turn since
+
+    def _see_to(self, state: State, kind: str) -> None:
+        """A message of ours was left in the box: it is sent as soon as that may be, or known to be lost."""
+        became = "sent" if self.crew.busy else self.world.submit(self.sight.controller) if self.sight.controller else ""
+        if became:
+            self._left = None
+            self.log(f"prompt-left {self.sight.controller}: it is {became} now")
+            self.memory = self.memory._replace(unread=False)
+        if became == "sent":
+            self.memory = waking.delivered(state, self.memory, kind, now=self.world.now(), proven=False)
 
     def _decided(self) -> tuple[State, Wake]:
         now = self.world.now()
@@ -161,10 +176,11 @@ class Watchdog:
             self.outcome = f"{'delivered' if told.proven else 'sent, perhaps'}: {told.reason}"
             self.log(f"prompt-sent {wake.send} to {self.sight.controller}: {wake.why} ({told.reason})")
             self._said.pop("not-sent", None)
+            self._left = None
             return ""
         if told.left:
             self.memory = self.memory._replace(unread=True, at=self.memory.at or self.world.now())
-            self.outcome = f"undelivered: {told.reason}"
+            self.outcome, self._left = f"undelivered: {told.reason}", (state, wake.send)
             self.log(f"prompt-not-consumed {self.sight.controller}: {told.reason}")
         else:
             self._once(f"not-sent to {self.sight.controller}: {told.reason}; held back: {wake.why}")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
+from dogwatch.loops import send
 from dogwatch.store import mail, trust, undelivered
 from tests.conftest import until
 from tests.integration.send.conftest import Agent, attached
@@ -185,6 +188,27 @@ def test_a_message_that_was_not_taken_is_sent_when_it_can_be_and_only_once(swarm
         dog.round(tick=False)
     assert "WATCHDOG" not in swarm.agent.box
     assert sum("prompt-sent" in line for line in log) == 1
+    assert undelivered.all() == []
+
+
+def test_a_message_that_came_late_into_the_box_is_sent_and_not_written_again(
+    swarm: Swarm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent reads nothing for a while: what was pasted appears when nobody waits for it any more."""
+    monkeypatch.setattr(send, "SHOWN", 0.5)
+    monkeypatch.setattr(send, "EMPTIED", 0.5)
+    swarm.task("add", "First thing")
+    swarm.agent.mood("held")
+    with swarm.dog() as (dog, log):
+        dog.round(tick=True)
+        assert "prompt-not-consumed" in log[-1]
+        swarm.agent.calm("held")
+        swarm.private.until_shows(swarm.agent.pane, "Pasted text")
+        dog.round(tick=False)
+        dog.round(tick=True)
+    assert f"prompt-left {swarm.agent.pane}: it is sent now" in log
+    assert swarm.agent.typed.count(b"<<<WATCHDOG TICK>>>") == 1
+    assert swarm.messages == 1
     assert undelivered.all() == []
 
 

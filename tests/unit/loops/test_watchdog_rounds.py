@@ -28,6 +28,7 @@ class World:
         self.letters: tuple[str, ...] = ()
         self.words = ticks.TICK
         self.loops = True
+        self.submitted = ""
 
     def now(self) -> float:
         return self.time
@@ -59,6 +60,10 @@ class World:
 
     def flag(self) -> str:
         return ""
+
+    def submit(self, pane: str) -> str:
+        assert pane == "%1"
+        return self.submitted
 
     def show(self, text: str) -> None:
         self.shown.append(text)
@@ -369,3 +374,15 @@ def test_words_that_cannot_be_used_are_said_once_while_the_message_waits() -> No
     rounds.look()
     assert sum("prompt-template" in line for line in rounds.log) == 1
     assert rounds.dog.held == "it is at work"
+
+
+@pytest.mark.parametrize(("became", "told"), [("sent", ""), ("lost", "tick"), ("", "")])
+def test_what_was_left_in_the_box_is_seen_to_at_each_look(became: str, told: str) -> None:
+    """Sent after all, it is not said twice; lost, it is said anew; else it waits."""
+    world = World(bd_1=OPEN)
+    rounds = Rounds(world)
+    world.answer = Told(taken=False, proven=False, reason="it did not show the text", left=True)
+    rounds.tick()
+    world.answer, world.submitted = TAKEN, became
+    assert rounds.look() == told
+    assert len(world.texts) == (told == "tick")
