@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from pathlib import Path
@@ -27,9 +28,10 @@ class Result(NamedTuple):
     flickers: list[str]
 
 
-def judge_all() -> Result:
+def judge_all(recorded: Path = GOLDENS) -> Result:
+    """Everything below `screens` and `timelines` of a directory, judged now."""
     known = trials.Detectors()
-    replays = [trials.replay(path, known) for path in trials.timelines(str(GOLDENS / "timelines"))]
+    replays = [trials.replay(path, known) for path in trials.timelines(str(recorded / "timelines"))]
     changes: list[tuple[str, timelines.Change]] = []
     flickers: list[str] = []
     for done in replays:
@@ -41,29 +43,30 @@ def judge_all() -> Result:
             for at, until, read in timelines.flickers(truths, said, FLICKER, GRACE)
         ]
     looks = [look for done in replays for look in trials.looks(done)]
-    return Result(list(trials.screens(str(GOLDENS / "screens"))), looks, replays, changes, flickers)
+    return Result(list(trials.screens(str(recorded / "screens"))), looks, replays, changes, flickers)
 
 
 def summary(result: Result) -> list[str]:
     """One row per agent."""
     rows = [
-        f"| agent | screens | right | timelines | looks | right | dangerous errors | flickers | {LATE} |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| agent | releases | screens | right | timelines | looks | right | dangerous errors | flickers | {LATE} |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    agents = sorted({trial.agent for trial in result.screens})
+    agents = sorted({trial.agent for trial in (*result.screens, *result.looks)})
     for agent in [*agents, "all"]:
-        these = {*agents} if agent == "all" else {agent}
-        screens = [trial for trial in result.screens if trial.agent in these]
-        looks = [trial for trial in result.looks if trial.agent in these]
-        replays = [done for done in result.replays if done.header.agent in these]
-        dangerous = sum(bool(trial.danger) for trial in (*screens, *looks))
-        flickers = sum(any(Path(done.path).name == each.split(":")[0] for done in replays) for each in result.flickers)
-        late = sorted(change.late for name, change in result.changes if name in these and change.late is not None)
+        some = result if agent == "all" else of(result, agent)
+        dangerous = sum(bool(trial.danger) for trial in (*some.screens, *some.looks))
+        releases = sorted({done.header.version for done in some.replays if agent != "all"}, key=_parts)
+        late = sorted(change.late for _, change in some.changes if change.late is not None)
         rows.append(
-            f"| {agent} | {len(screens)} | {share(screens)} | {len(replays)} | {len(looks)} | {share(looks)} | "
-            f"{dangerous} | {flickers} | {_late(late)} |"
+            f"| {agent} | {', '.join(releases)} | {len(some.screens)} | {share(some.screens)} | {len(some.replays)} | "
+            f"{len(some.looks)} | {share(some.looks)} | {dangerous} | {len(some.flickers)} | {_late(late)} |"
         )
     return rows
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)]
 
 
 def _late(seconds: list[float]) -> str:
@@ -72,7 +75,21 @@ def _late(seconds: list[float]) -> str:
     return f"{statistics.median(seconds):.1f} s / {seconds[int(0.9 * (len(seconds) - 1))]:.1f} s"
 
 
+def of(result: Result, agent: str) -> Result:
+    """What concerns one agent."""
+    replays = [done for done in result.replays if done.header.agent == agent]
+    own = {Path(done.path).name for done in replays}
+    return Result(
+        [trial for trial in result.screens if trial.agent == agent],
+        [trial for trial in result.looks if trial.agent == agent],
+        replays,
+        [each for each in result.changes if each[0] == agent],
+        [each for each in result.flickers if each.split(":")[0] in own],
+    )
+
+
 def wrong(result: Result) -> list[str]:
+    """Every difference between what was judged and what was true, in words."""
     rows = [f"{t.case}: {t.truth} read as {t.read} by {t.rule}" for t in result.screens if not t.right]
     spans: Counter[tuple[str, str, str]] = Counter()
     for look in result.looks:
@@ -80,15 +97,49 @@ def wrong(result: Result) -> list[str]:
             spans[look.case.split(" at ")[0], look.truth, look.read] += 1
     rows += [f"{case}: {truth} read as {read} in {count} looks" for (case, truth, read), count in spans.items()]
     rows += [f"flicker in {each}" for each in result.flickers]
+    rows += [f"{name}: never said to be {turn}, which it was from {at:.1f} s on" for name, at, turn in missed(result)]
     return rows
 
 
-def full(result: Result) -> str:
+def details(result: Result) -> list[str]:
+    """Turns that were read right with another detail than the true one, in words; they are not counted as wrong."""
+    spans = Counter(
+        (trial.case.split(" at ")[0], trial.truth, trial.truth_detail, trial.read_detail)
+        for trial in (*result.screens, *result.looks)
+        if trial.right and trial.truth_detail and trial.read_detail and trial.truth_detail != trial.read_detail
+    )
+    return [
+        f"{case}: {turn} ({true}) read as {turn} ({read})" + (f" in {count} looks" if count > 1 else "")
+        for (case, turn, true, read), count in spans.items()
+    ]
+
+
+def missed(result: Result) -> list[tuple[str, float, str]]:
+    """Changes that lasted and were not seen; what was over within 2 s may have been missed."""
+    found = []
+    for done in result.replays:
+        truths, end = [(truth.at, truth.turn) for truth in done.truths], done.moments[-1].at
+        ends = [at for at, _ in truths[1:]] + [end]
+        brief = {at for (at, _), over in zip(truths, ends, strict=True) if over - at <= trials.SETTLED}
+        found += [
+            (Path(done.path).name, change.at, change.truth)
+            for change in timelines.changes(truths, trials.spoken(done), end)
+            if change.late is None and change.at not in brief
+        ]
+    return found
+
+
+def tables(result: Result) -> list[str]:
     parts = ["How often the turn was read right", "", *summary(result), "", "Screens", "", *matrix(result.screens, "")]
     parts += ["", "Timelines, looks at least 2 s after a true change", "", *matrix(result.looks, "")]
     dangers = Counter((t.agent, t.danger) for t in (*result.screens, *result.looks) if t.danger)
     parts += ["", "Dangerous errors", ""]
     parts += [f"{agent}: {danger}: {count}" for (agent, danger), count in sorted(dangers.items())] or ["none"]
+    return parts
+
+
+def full(result: Result) -> str:
+    parts = tables(result)
     parts += ["", "Wrong or flickering", "", *(wrong(result) or ["nothing"])]
     parts += ["", "Not to be told from the pane alone (docs/accuracy.md), and so not counted", ""]
     parts += [f"{t.case}: {t.truth}, read as {t.read}" for t in trials.screens(str(GOLDENS / "undecidable"))]

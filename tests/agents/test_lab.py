@@ -20,7 +20,8 @@ import pytest
 from tests.agents.conftest import each, need
 from tests.agents.guest import Guest
 from tests.conftest import kill, until_gone
-from tests.lab import processes
+from tests.lab import node, processes
+from tests.lab.homes import Wish
 from tests.lab.keeper import PORT
 from tests.lab.lab import Lab, LeftBehind
 
@@ -218,3 +219,13 @@ def test_what_is_left_is_told() -> None:
     assert re.search(r"\d+ tmux -D", str(told.value))
     assert re.search(r"\d+ claude", str(told.value))
     assert len(left) >= 3
+
+
+@pytest.mark.parametrize(("agent", "age"), each(previous=True))
+def test_the_program_is_the_release_that_was_asked_for(lab: Lab, agent: str, age: str) -> None:
+    """By its own word, and with the lab's Node: the machine's may be too old for it."""
+    install = need(agent, age)
+    _, launch, env = lab.settle(agent, Wish(), lab.root / "home", version=age)
+    said = lab.run([launch.argv[0], "--version"], timeout=SLOW, **env)
+    assert re.search(rf"(?<![\d.]){re.escape(install.version)}(?![\d.])", said.stdout), said
+    assert lab.run(["node", "--version"], timeout=SLOW, **env).stdout == f"v{node.VERSION}\n"

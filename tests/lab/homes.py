@@ -87,12 +87,13 @@ def claude(place: Place, wish: Wish) -> Launch:
     secret = place.key
     state: dict[str, Any] = {"projects": {}}
     if wish.onboarded:
-        state |= {"hasCompletedOnboarding": True, "theme": "dark"}
+        state |= {"hasCompletedOnboarding": True, "theme": "dark", "hasSeenAutoDefaultNudge": True}
         state["customApiKeyResponses"] = {"approved": [secret[-20:]], "rejected": []}
     if wish.trusted:
         accepted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True, "allowedTools": []}
         state["projects"][str(place.cwd)] = accepted
-    settings: dict[str, Any] = {}
+    # By default newer ones let the model judge every tool call, and ask nobody.
+    settings: dict[str, Any] = {"permissions": {"defaultMode": "default"}}
     if wish.statusline:
         settings["statusLine"] = {"type": "command", "command": wish.statusline}
         if wish.refresh:
@@ -208,7 +209,11 @@ def qwen(place: Place, wish: Wish) -> Launch:
         "privacy": {"usageStatisticsEnabled": False}, "model": {"name": "fake-model"},
         # Else it talks to the model by itself after every turn.
         "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+        "ui": {"enableFollowupSuggestions": False},
         "general": {"disableAutoUpdate": True, "enableAutoUpdate": False, "disableUpdateNag": True},
+        # By default newer ones let the model judge every tool call. The ripgrep in the package cannot be started, and a
+        # notice with its path would stand on every screen.
+        "tools": {"approvalMode": "default", "useRipgrep": False},
     }  # fmt: skip
     if wish.onboarded:
         settings["security"]["auth"] = {"selectedType": "openai"}

@@ -231,10 +231,9 @@ class Lab:
         place.cwd.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix="t", dir=self.root))
         launch = AGENTS[agent](place, wanted)
-        node = os.path.dirname(shutil.which("node") or "/usr/bin/node")
         environment = self._environment(
             HOME=str(place.home), TMPDIR=str(scratch), TERM="tmux-256color", SHELL="/bin/bash",
-            PATH=f"{install.program.parent}:{node}:/usr/local/bin:/usr/bin:/bin",
+            PATH=f"{install.program.parent}:{installs.nodejs().path('/usr/local/bin:/usr/bin:/bin')}",
         ) | launch.env | dict(wanted.env)  # fmt: skip
         return place, launch, environment
 

@@ -14,15 +14,23 @@ from tests.lab.pane import AgentPane
 
 
 class Shots:
-    """Takes a labelled case of a pane whenever a scene says what is true."""
+    """Takes a labelled case of a pane whenever a scene says what is true, into a directory laid out as the goldens."""
 
-    def __init__(self, directory: Path, prefix: str) -> None:
+    def __init__(self, directory: Path, prefix: str, agent: str) -> None:
         self.directory = directory
         self.prefix = prefix
+        self.agent = agent
         self.taken: list[Path] = []
 
     def take(self, pane: AgentPane, name: str, turn: str, detail: str = "") -> None:
-        case = self.directory / f"{self.prefix}{name}"
+        self._take(pane, "screens", name, turn, detail)
+
+    def undecided(self, pane: AgentPane, name: str, turn: str, detail: str = "") -> None:
+        """Take one that the pane alone does not decide: it looks the same when something else is true."""
+        self._take(pane, "undecidable", name, turn, detail)
+
+    def _take(self, pane: AgentPane, kind: str, name: str, turn: str, detail: str) -> None:
+        case = self.directory / kind / self.agent / f"{self.prefix}{name}"
         pane.capture(case, turn, detail)
         self.taken.append(case)
 

@@ -18,6 +18,12 @@ LONG = 90.0
 """Seconds of patience on a busy machine."""
 FREE: dict[str, Any] = {"permissions": {"allow": ["Bash", "Write", "Edit", "Read", "WebFetch", "Agent", "Task"]}}
 """Settings in which no tool asks for leave."""
+ASKING = {"autoContinueAtUsageLimit": False}
+"""Settings in which newer releases ask what to do at a limit, as older ones always do."""
+COUNTED = r"\(\d+s · \d+ lines\)"
+"""What newer releases show of a tool's output while it runs."""
+TASKS = {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}
+"""Environment in which the model has a list of tasks: newer releases give it to older models only."""
 STATUSLINE = "printf 'proj | opus | ctx(12%%) | esc to interrupt | %s' \"$(date +%T)\""
 """A custom status line that has the words of the busy footer, and a clock."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -184,17 +185,17 @@ def lists(pane: AgentPane, shots: Shots) -> None:
     steady(pane)
     press(pane, "@", until=r"claude\.md")
     steady(pane)
-    shots.take(pane, "s80x24-file-list", "idle", "turn-ended")
+    shots.undecided(pane, "s80x24-file-list", "idle", "turn-ended")
     press(pane, "BSpace")
     steady(pane)
     press(pane, "C-o", until=r"ctrl\+o")
     steady(pane)
-    shots.take(pane, "s80x24-transcript", "idle", "turn-ended")
+    shots.undecided(pane, "s80x24-transcript", "idle", "turn-ended")
     press(pane, "C-o")
     steady(pane)
     press(pane, "C-r")
     steady(pane)
-    shots.take(pane, "s80x24-history-search", "idle", "turn-ended")
+    shots.undecided(pane, "s80x24-history-search", "idle", "turn-ended")
 
 
 def trust(pane: AgentPane, shots: Shots) -> None:
@@ -205,6 +206,8 @@ def trust(pane: AgentPane, shots: Shots) -> None:
     press(pane, "Down")
     steady(pane)
     shots.take(pane, "s60x15-trust-no", "waiting", "trust")
+    if not re.search(r"❯ .*No, exit", pane.screen()):  # noqa: RUF001
+        press(pane, "Up", until=r"❯ .*No, exit")  # noqa: RUF001  # newer ones begin with it
     pane.keys("Enter")
     pane.until(lambda _: pane.facts()["pane_current_command"] == "bash", LONG, what="the shell")
     steady(pane)

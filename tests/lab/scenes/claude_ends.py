@@ -7,6 +7,7 @@ import signal
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
 from tests.lab.scenes.claude_common import (
+    ASKING,
     FREE,
     LONG,
     agent,
@@ -47,7 +48,7 @@ def killed_busy(pane: AgentPane, shots: Shots) -> None:
     shots.take(pane, "killed-busy-tail", "exited")
     quit_front(pane, "C-c")
     pane.type("claude")
-    pane.until(lambda _: pane.screen().count("Claude Code v") > 1, LONG, what="a new agent")
+    pane.until(r"# claude\n[\s\S]*Claude Code v", LONG)
     pane.until(lambda _: agent(pane), LONG)
     steady(pane)
     shots.take(pane, "killed-busy-started-again", "idle")
@@ -138,5 +139,5 @@ SCENES = [
     Scene("killed-dialog", killed_dialog, {"size": (80, 24)}),
     Scene("killed-tool", killed_tool, {"size": (120, 40), "settings": FREE, "env": {"CLAUDE_CODE_NO_FLICKER": "1"}}),
     Scene("stopped", stopped, {"size": (100, 30)}),
-    Scene("terminated", terminated, {"size": (60, 15), "oauth": True}),
+    Scene("terminated", terminated, {"size": (60, 15), "settings": ASKING, "oauth": True}),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
 from tests.lab.scenes.claude_common import (
+    ASKING,
     FREE,
     LONG,
     STATUSLINE,
@@ -21,6 +22,8 @@ from tests.lab.scenes.claude_common import (
 )
 from tests.lab.scenes.claude_texts import FAKE_BUSY, FAKE_DIALOG, FAKE_END, FAKE_LIMIT, OTHERS
 
+CONTINUES = 400.0
+"""Seconds within which a release that goes on by itself after a limit has done so."""
 UNTITLED = {"CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1"}
 
 
@@ -106,8 +109,40 @@ def limits(pane: AgentPane, shots: Shots) -> None:
     moment = send(pane, "[[limit 400000 weekly]]")
     closed(pane, moment)
     pane.until(r"weekly limit", LONG)
-    rest(pane)
+    steady(pane)  # newer ones open their menu again
     shots.take(pane, "s100x30-limit-weekly", "limited", "plan")
+
+
+def limit_waited_out(pane: AgentPane, shots: Shots) -> None:
+    """The plan's limit as newer releases take it by default: they go on by themselves, unless Esc is pressed."""
+    moment = send(pane, "[[bash true]] [[limit 4000]]")
+    closed(pane, moment, 2)
+    rest(pane)
+    shots.take(pane, "s80x24-limit-goes-on", "limited", "plan")
+    pane.type("a draft for later", enter=False)
+    steady(pane)
+    shots.take(pane, "s80x24-limit-goes-on-draft", "limited", "plan")
+    empty(pane)
+    press(pane, "Escape")
+    steady(pane)
+    shots.take(pane, "s80x24-limit-goes-on-cancelled", "limited", "plan")
+
+
+def limit_continued(pane: AgentPane, shots: Shots) -> None:
+    """A limit that ends, in a narrow pane: newer releases wait some minutes more, then go on by themselves."""
+    reply(pane, "otherwise-000", "usage limit has reset\n[[slow 12]]+[[text going on]]")
+    moment = send(pane, "[[limit 30]]")
+    closed(pane, moment)
+    rest(pane)
+    shots.take(pane, "s46x14-limit-goes-on", "limited", "plan")
+    pane.until("Continuing shortly", LONG)
+    steady(pane)
+    shots.take(pane, "s46x14-limit-over-soon", "limited", "plan")
+    refused = pane.until_model("error", after=moment)["t"]
+    passed(pane, pane.until_model("first-byte", CONTINUES, after=refused, main=True)["t"], 4)
+    shots.take(pane, "s46x14-limit-continued", "working", "model")
+    over(pane, refused)
+    shots.take(pane, "s46x14-limit-continued-idle", "idle", "turn-ended")
 
 
 def talk(pane: AgentPane, shots: Shots) -> None:
@@ -152,7 +187,9 @@ def calm(pane: AgentPane, shots: Shots) -> None:
 SCENES = [
     Scene("retries", retries, {"size": (46, 14)}),
     Scene("waits", waits, {"size": (80, 24), "settings": FREE}),
-    Scene("limits", limits, {"size": (100, 30), "settings": FREE, "oauth": True}),
+    Scene("limits", limits, {"size": (100, 30), "settings": FREE | ASKING, "oauth": True}),
+    Scene("limit-waited-out", limit_waited_out, {"size": (80, 24), "settings": FREE, "oauth": True}),
+    Scene("limit-continued", limit_continued, {"size": (46, 14), "settings": FREE, "oauth": True}),
     Scene("talk", talk, {"size": (120, 80), "env": UNTITLED}),
     Scene("work", work, {"size": (80, 24), "env": UNTITLED, "statusline": STATUSLINE, "settings": FREE}),
     Scene("calm", calm, {"size": (100, 30), "settings": {"prefersReducedMotion": True, "showTurnDuration": False}}),

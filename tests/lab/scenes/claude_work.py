@@ -5,9 +5,11 @@ from __future__ import annotations
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
 from tests.lab.scenes.claude_common import (
+    COUNTED,
     FREE,
     LONG,
     STATUSLINE,
+    TASKS,
     agent,
     alive,
     over,
@@ -58,7 +60,7 @@ def tools(pane: AgentPane, shots: Shots) -> None:
     there(pane, "one")
     pane.until(lambda _: alive(pane, "sleep 31"), LONG)
     passed(pane, moment, 6)
-    pane.until(r"for shortcuts\n +\+\d lines", LONG)
+    pane.until(rf"for shortcuts\n +\+\d lines|{COUNTED}", LONG)
     assert alive(pane, "sleep 31")
     shots.take(pane, "s100x30-tool-prints-idle-screen", "working", "tool")
     pane.keys("Escape")
@@ -127,7 +129,7 @@ def turn_ticking(pane: AgentPane, words: str) -> None:
     """A whole turn where a clock ticks: the screen never stands still."""
     over(pane, send(pane, words), still=False)
     pane.until(lambda _: told(pane) == "idle", LONG)
-    pane.until(r"(?m)^✻ \w+ for \d+s$", LONG)
+    pane.until(r"(?m)^✻ \w+ for \d+s(?: · done .*)?$", LONG)
 
 
 def subagent(pane: AgentPane, shots: Shots) -> None:
@@ -141,7 +143,10 @@ def subagent(pane: AgentPane, shots: Shots) -> None:
     pane.until(lambda _: not alive(pane, "sleep 41"), LONG)
     pane.until(lambda _: told(pane) == "idle", LONG)
     steady(pane)
-    shots.take(pane, "subagent-interrupted", "idle", "interrupted")
+    if "finished" in pane.screen():  # newer ones work in the background, where Esc does not reach them
+        shots.take(pane, "subagent-done", "idle", "turn-ended")
+    else:
+        shots.take(pane, "subagent-interrupted", "idle", "interrupted")
 
 
 def background(pane: AgentPane, shots: Shots) -> None:
@@ -226,7 +231,7 @@ SCENES = [
     Scene("subagent", subagent, {"settings": FREE}),
     Scene("background", background, {"size": (60, 15), "settings": FREE}),
     Scene("compact", compact, {"size": (120, 40)}),
-    Scene("todos", todos, {"size": (80, 24)}),
+    Scene("todos", todos, {"size": (80, 24), "env": TASKS}),
     Scene("hidden", hidden, {"size": (60, 15)}),
     Scene("fake-shell", shell, {"size": (120, 80)}),
 ]

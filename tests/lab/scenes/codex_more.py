@@ -47,7 +47,7 @@ def resumed(pane: AgentPane, shots: Shots) -> None:
     pane.type("/model")
     pane.until("enter select|esc (?:to )?(?:go )?back")
     do.passed(pane, since, 9)
-    shots.take(pane, "menu-model-busy", "waiting", "menu")
+    shots.take(pane, "menu-model-busy", "working", "model")
 
 
 def leave(pane: AgentPane, shots: Shots) -> None:

@@ -22,7 +22,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 def _named(word: str, play: Play) -> Play:
     def named(pane: AgentPane, shots: Shots) -> None:
-        inner = Shots(shots.directory, shots.prefix + word)
+        inner = Shots(shots.directory, shots.prefix + word, shots.agent)
         inner.taken = shots.taken
         play(pane, inner)
 

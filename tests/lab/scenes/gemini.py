@@ -23,6 +23,7 @@ from tests.lab.scenes.gemini_steps import (
     turn,
 )
 from tests.lab.scenes.gemini_tricks import SCENES as TRICKS
+from tests.lab.scenes.gemini_views import SCENES as VIEWS
 
 BUSY = r"esc to cancel"
 WORDS = " ".join(f"item{number}" for number in range(1, 241))
@@ -196,4 +197,5 @@ SCENES: list[Scene] = [
     *DIALOGS,
     *TRICKS,
     *DEAD,
+    *VIEWS,
 ]

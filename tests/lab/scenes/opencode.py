@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.lab.scenes import Scene, opencode_dialogs, opencode_ends, opencode_sizes, opencode_talk, opencode_turns
+from tests.lab.scenes import (
+    Scene,
+    opencode_dialogs,
+    opencode_ends,
+    opencode_sizes,
+    opencode_talk,
+    opencode_turns,
+    opencode_views,
+)
 
 SCENES: list[Scene] = [
     *opencode_dialogs.SCENES,
@@ -10,4 +18,5 @@ SCENES: list[Scene] = [
     *opencode_turns.SCENES,
     *opencode_talk.SCENES,
     *opencode_ends.SCENES,
+    *opencode_views.SCENES,
 ]

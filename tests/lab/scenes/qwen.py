@@ -1,4 +1,4 @@
-"""Scenes of Qwen Code, whose title says nothing of its state."""
+"""Scenes of Qwen Code."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.lab.scenes.gemini_steps import (
     TRUE_COLOUR,
     agents,
     ask,
+    clear,
     close,
     dialog,
     escape,
@@ -25,6 +26,7 @@ from tests.lab.scenes.gemini_steps import (
     turn,
 )
 from tests.lab.scenes.qwen_tricks import SCENES as TRICKS
+from tests.lab.scenes.qwen_widths import SCENES as WIDTHS
 
 WORDS = " ".join(f"item{number}" for number in range(1, 241))
 
@@ -38,8 +40,10 @@ def small(pane: AgentPane, shots: Shots) -> None:
     shots.take(pane, "thinking-46x14", "working", "model")
     escape(pane, asked)
     shots.take(pane, "interrupted-46x14", "idle", "interrupted")
+    clear(pane)  # newer ones put the prompt back
     asked = ask(pane, f"y [[stream 24 {WORDS}]]")
-    pane.until("item100", LONG)
+    # Newer ones show a paragraph when it is whole, and nothing of it before.
+    passed(pane, pane.until_model("text", LONG, after=asked)["t"], 10)
     shots.take(pane, "streaming-scrolled-46x14", "working", "model")
     pane.until_model("ended", LONG, after=asked)
     settle(pane)
@@ -80,7 +84,7 @@ def menus(pane: AgentPane, shots: Shots) -> None:
         ("/settings", "Settings", "settings", "menu"),
         ("/theme", "Select Theme", "theme", "menu"),
         ("/approval-mode", "Approval Mode", "approval", "menu"),
-        ("/auth", "Authentication|authenticate", "auth", "login"),
+        ("/auth", "Authentication|authenticate|Connect a Provider", "auth", "login"),
         ("/resume", "Resume Session|Resume", "resume", "menu"),
     ):
         menu(pane, command, shown)
@@ -169,4 +173,5 @@ SCENES: list[Scene] = [
     Scene("suspended", suspended, {"size": (80, 24)}),
     Scene("trust", trust, {"size": (60, 15), "trusted": False, "ready": False}),
     *TRICKS,
+    *WIDTHS,
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
-from tests.lab.scenes.gemini_steps import LONG, ask, dialog, passed, paste, say, settle, tool, turn
+from tests.lab.scenes.gemini_steps import LONG, ask, clear, dialog, passed, paste, say, settle, tool, turn
 
 CONFIRM = r"(?m)^  \S+ Waiting for user confirmation"
 RULE = "─" * 98
@@ -51,11 +51,13 @@ def imitations(pane: AgentPane, shots: Shots) -> None:
     pane.keys("Escape")
     settle(pane)
     shots.take(pane, "interrupted-tool", "idle", "interrupted")
+    clear(pane)  # newer ones put the prompt back
     asked = ask(pane, "d [[say idle]]+[[slow 60]]")
     passed(pane, pane.until_model("text", LONG, after=asked)["t"], 3)
     shots.take(pane, "reply-like-idle-model", "working", "model")
     pane.keys("Escape")
     settle(pane)
+    clear(pane)
     dialog(pane, "e [[say idle]]+[[bash touch m2; sleep 60]]", CONFIRM)
     shots.take(pane, "reply-like-idle-dialog", "waiting", "permission")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.lab.server import script
-from tests.lab.server.dialect import Asked, Call, Dialect, Json, Plan, Refusal, frame, text_of, token
+from tests.lab.server.dialect import Asked, Call, Dialect, Json, Plan, Refusal, frame, last_words, token
 
 _TYPES = {
     400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -168,13 +168,8 @@ class Anthropic(Dialect):
 
 
 def _spoken(content: Any) -> tuple[str, bool]:
-    """The last words of a user message, and whether it carries a tool's result.
-
-    Prompts of failed turns stay in the history and are merged into the next message: only the last block counts.
-    """
-    if isinstance(content, str):
-        return content, False
-    blocks = content or []
-    texts = [text_of([block]) for block in blocks if block.get("type") == "text"]
-    own = [text for text in texts if not text.lstrip().startswith("<system-reminder>")]
-    return own[-1] if own else "", any(block.get("type") == "tool_result" for block in blocks)
+    """The last words of a user message, and whether it carries a tool's result."""
+    blocks = content if isinstance(content, list) else []
+    texts = [block for block in blocks if block.get("type") == "text"]
+    spoken = content if isinstance(content, str) else last_words(texts)
+    return spoken, any(block.get("type") == "tool_result" for block in blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tests.lab.server.dialect import Asked, Call, Dialect, Json, Refusal, frame, text_of, token
+from tests.lab.server.dialect import Asked, Call, Dialect, Json, Refusal, frame, last_words, token
 
 _TYPES = {
     400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error",
@@ -27,7 +27,7 @@ class Chat(Dialect):
     def read(self) -> Asked:
         prompt, step = "", 0
         for message in self.body.get("messages") or []:
-            if message.get("role") == "user" and (words := text_of(message.get("content"))).strip():
+            if message.get("role") == "user" and (words := last_words(message.get("content"))).strip():
                 prompt, step = words, 0
             elif message.get("role") == "tool":
                 step += 1

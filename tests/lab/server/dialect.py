@@ -125,3 +125,15 @@ def text_of(content: Any) -> str:
         return content
     parts = [part.get("text") if isinstance(part, dict) else part for part in content or []]
     return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def last_words(content: Any) -> str:
+    """What a person said last in a message.
+
+    Prompts of failed turns stay in the history and are merged into the next message: only the last part counts.
+    """
+    if isinstance(content, str):
+        return content
+    texts = [text_of([part]) for part in content or []]
+    own = [text for text in texts if text.strip() and not text.lstrip().startswith("<system-reminder>")]
+    return own[-1] if own else ""

