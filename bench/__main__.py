@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from bench import (
+    capture,
     classify,
     deaths,
     hook,
@@ -63,6 +64,7 @@ def main() -> int:
             tell(rows, "passes over a list of sessions", lambda: reconcile.rows(stage))
             tell(rows, "nights of a watchdog", lambda: nights.rows(stage))
             tell(rows, "sessions under a monitor", lambda: sessions.rows(stage))
+            tell(rows, "what panes show, written down", lambda: capture.rows(stage))
             tell(rows, "story-automator", lambda: story.rows(stage))
             tell(rows, "idle shims and wrappers", lambda: crowd(rows, stage))
         except TimeUpError:

@@ -1,56 +1,123 @@
-"""Writes what a pane shows into a log, without what only a terminal understands. tmux runs it (`pipe-pane`).
+"""Writes what a person could read in a pane into a log. tmux runs it (`pipe-pane`) and gives it every byte.
 
-Started with ``python -I -S``; it ends when its pane does, or when the capture is closed.
+Started with ``python -I -S``; it ends when its pane does, or when the capture is closed. It is asleep while the pane is
+silent, and never holds the pane back: tmux keeps for it what it has not read yet.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
-import re
+import select
+import struct
 import sys
+import termios
+import time
 
-MOVES = re.compile(rb"\x1b\[(\d*)C|\x1b\[(?:\d*[BEF]|[\d;]*[Hf])")
-"""The cursor goes right, which stands for blanks, or to another row."""
-SEQUENCE = re.compile(
-    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor, modes
-    rb"|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC, DCS and others: titles, links, questions
-    rb"|[ -/]+[0-~]|[0-Z\\^-~])"  # character sets and single ones
-    rb"|\r(?=\n)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
-)
-UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z|\r\Z")
-WIDEST = 200
-LONGEST = 1 << 16
-"""Bytes that a sequence may have that has not ended; beyond, it is none."""
+from dogwatch.lean import PREVIOUS
+from dogwatch.terminal.transcript import Transcript
 
-
-class Stripper:
-    """Takes bytes in any pieces; what may be half a sequence is kept back."""
-
-    def __init__(self) -> None:
-        self._kept = b""
-
-    def feed(self, data: bytes) -> bytes:
-        """What is text of all that has come so far and was not given out yet. A lone return begins a new line."""
-        data = self._kept + data
-        found = UNFINISHED.search(data, max(0, len(data) - LONGEST))
-        end = found.start() if found else len(data)
-        self._kept = data[end:]
-        text = SEQUENCE.sub(b"", MOVES.sub(_moved, data[:end]))
-        return text.replace(b"\r", b"\n").replace(b"\x1b", b"")
+LIMIT = 4 << 20
+"""Bytes of a log, and of the one before it, which is kept as `.1`."""
+SIZE = (120, 40)
+PIECE = 1 << 16
+GATHERS = 0.005
+"""Seconds in which more may come before what has come is read: much at once costs less than little often."""
+LONGEST_WAIT = 86400.0
 
 
-def _moved(found: re.Match[bytes]) -> bytes:
-    return b"\n" if found[1] is None else b" " * min(int(found[1] or 1), WIDEST)
+class Log:
+    """A file that grows to LIMIT and is then put aside; the one that was put aside before is gone."""
+
+    def __init__(self, path: str, limit: int = LIMIT) -> None:
+        self.path, self.limit = path, limit
+        self._fd = self._open()
+
+    def _open(self, more: int = 0) -> int:
+        return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | more, 0o600)
+
+    def append(self, text: str) -> None:
+        """Write whole lines. On a full disk they are lost, and what comes later may not be."""
+        data = text.encode("utf-8", "replace")
+        try:
+            self._turn(len(data))
+            while data:
+                data = data[os.write(self._fd, data) :]
+        except OSError:
+            return
+
+    def _turn(self, more: int) -> None:
+        """Begin a new file if this one would grow too large, or somebody else has put it aside."""
+        ours = os.fstat(self._fd)
+        if _same(ours, self.path):
+            if not ours.st_size or ours.st_size + more <= self.limit:
+                return
+            self._put_aside()
+        elif not _same(ours, self.path + PREVIOUS):
+            return  # it belongs to a run that is over, and was archived
+        fd = self._open(os.O_CREAT)
+        os.close(self._fd)
+        self._fd = fd
+
+    def _put_aside(self) -> None:
+        """There is a log at every moment: whoever opens it finds the old one or the new one."""
+        new = f"{os.path.dirname(self.path)}/.{os.path.basename(self.path)}.{os.getpid()}"
+        try:
+            os.link(self.path, new)
+            os.rename(new, self.path + PREVIOUS)
+        except OSError:  # a file system without links
+            os.rename(self.path, self.path + PREVIOUS)
+            return
+        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        os.rename(new, self.path)
+
+
+def _same(ours: os.stat_result, path: str) -> bool:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino)
+
+
+def size_of(terminal: str) -> tuple[int, int]:
+    """Columns and rows; of a pane that is gone, none. It is not kept open, or tmux would not see its end."""
+    try:
+        fd = os.open(terminal, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return 0, 0
+    try:
+        height, columns = struct.unpack("HH", fcntl.ioctl(fd, termios.TIOCGWINSZ, b"\0" * 8)[:4])
+    except OSError:
+        return 0, 0
+    finally:
+        os.close(fd)
+    return columns, height
 
 
 def main() -> None:
-    path = sys.argv[2]
-    stripper = Stripper()
-    log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
-    while data := os.read(0, 65536):
-        text = stripper.feed(data)
-        try:
-            while text:
-                text = text[os.write(log, text) :]
-        except OSError:
-            continue  # a full disk: what is said now is lost, what comes later may not be
+    log, terminal = Log(sys.argv[2]), sys.argv[3]
+    said: list[str] = []
+    columns, height = size_of(terminal)
+    transcript = Transcript(columns or SIZE[0], height or SIZE[1], said.append)
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    going = True
+    data = b""
+    while going:
+        due = transcript.due()
+        wait = LONGEST_WAIT if due is None else max(0.0, due - time.monotonic())
+        if poll.poll(wait * 1000 + 1):
+            if len(data) < PIECE:
+                time.sleep(GATHERS)
+            data = os.read(0, PIECE)
+            transcript.resize(*size_of(terminal))
+            transcript.feed(data, time.monotonic())
+            going = bool(data)
+        elif due is not None:
+            transcript.look(time.monotonic())
+        if not going:
+            transcript.finish()
+        if said:
+            log.append("".join(said))
+            said.clear()

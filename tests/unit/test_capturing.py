@@ -1,53 +1,64 @@
-"""What a pane shows, as it is written into a log: text, and nothing that only a terminal understands."""
+"""The log of a session: how large it grows, and what is kept of it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dogwatch.capturing import Stripper
+from dogwatch.capturing import Log
 
-
-def stripped(data: bytes) -> bytes:
-    return Stripper().feed(data)
+LINE = "x" * 99 + "\n"
 
 
-@pytest.mark.parametrize(
-    ("shown", "written"),
-    [
-        (b"\x1b[1;32mgreen\x1b[0m text\r\n", b"green text\n"),
-        (b"\x1b]0;a title\x07after", b"after"),
-        (b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", b"link"),
-        (b"\x1b(B\x1b[m\x1b=\x1b>plain", b"plain"),
-        (b"\x1bP1$r0m\x1b\\answer", b"answer"),
-        (b"one\x1b[3Ctwo", b"one   two"),
-        (b"one\x1b[Ctwo", b"one two"),
-        (b"row\x1b[5;1Hother row", b"row\nother row"),
-        (b"10%\r20%\r\n", b"10%\n20%\n"),
-        (b"bell\x07 and back\x08space", b"bell and backspace"),
-        ("é 日本 ✻".encode(), "é 日本 ✻".encode()),
-    ],
-)
-def test_only_text_is_left(shown: bytes, written: bytes) -> None:
-    assert stripped(shown) == written
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "api.log"
+    found.touch(0o600)
+    return found
 
 
-STATUS = "\x1b[?25l\x1b[2K\x1b[1G✻ Thinking…\x1b[3Cfor 3s\r\n"
-SCREEN = f"{STATUS}\x1b]0;⠂ title\x1b\\\x1b[38;5;12mé\x1b[0m\r10%\r\n".encode() * 3
+def previous(path: Path) -> Path:
+    return path.with_name("api.log.1")
 
 
-@given(st.lists(st.integers(0, len(SCREEN)), max_size=30))
-def test_it_does_not_matter_how_the_bytes_are_cut_up(cuts: list[int]) -> None:
-    stripper, at, parts = Stripper(), 0, []
-    for cut in sorted(cuts):
-        parts.append(stripper.feed(SCREEN[at:cut]))
-        at = cut
-    parts.append(stripper.feed(SCREEN[at:]))
-    assert b"".join(parts) == stripped(SCREEN)
+def test_a_log_never_grows_beyond_its_limit_nor_does_the_one_before(path: Path) -> None:
+    log = Log(str(path), limit=1000)
+    for _ in range(55):
+        log.append(LINE)
+        assert path.stat().st_size <= 1000
+    assert previous(path).read_text() == LINE * 10
+    assert path.read_text() == LINE * 5
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["api.log", "api.log.1"]
+    assert path.stat().st_mode & 0o777 == previous(path).stat().st_mode & 0o777 == 0o600
 
 
-def test_what_never_ends_is_not_kept_for_ever() -> None:
-    stripper = Stripper()
-    stripper.feed(b"\x1b]0;" + b"x" * (1 << 17))
-    assert stripper.feed(b"y\x1b\\text").endswith(b"text")
+def test_the_log_of_a_run_that_is_over_is_written_to_where_it_was_archived(path: Path, tmp_path: Path) -> None:
+    log = Log(str(path), limit=1000)
+    log.append("old\n")
+    path.rename(tmp_path / "archived")
+    path.write_text("of the next run\n")
+    log.append("last words\n" * 200)
+    assert path.read_text() == "of the next run\n"
+    assert (tmp_path / "archived").read_text() == "old\n" + "last words\n" * 200
+    assert not previous(path).exists()
+
+
+def test_two_who_write_one_log_put_it_aside_once(path: Path) -> None:
+    one, two = Log(str(path), limit=1000), Log(str(path), limit=1000)
+    for _ in range(10):
+        one.append(LINE)
+    two.append("second\n")
+    one.append("first\n")
+    assert path.read_text() == "second\nfirst\n"
+    assert previous(path).read_text() == LINE * 10
+
+
+def test_a_planted_link_is_not_followed(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    previous(path).symlink_to(tmp_path / "secret")
+    log = Log(str(path), limit=100)
+    log.append(LINE)
+    log.append("next\n")
+    assert (tmp_path / "secret").read_text() == "secret"
+    assert previous(path).read_text() == LINE

@@ -1,0 +1,6 @@
+"""A small model of a terminal, which turns the bytes that a pane prints into the lines that a person reads there.
+
+Bytes come in, in any pieces (`stream`). A grid of cells holds what the pane shows (`screen`, `rows`). A line goes out
+once, when it has scrolled off or come to rest (`transcript`). The package touches no file, process or clock, and raises
+no exception whatever the bytes are. Where terminals differ it does as tmux does.
+"""
