@@ -70,9 +70,12 @@ def until_ended(pid: int) -> None:
         os.close(pidfd)
 
 
-def below(pid: int, count: int) -> list[int]:
-    """What is below a process, once it is that much."""
-    until(lambda: len(proc.descendants(pid)) >= count)
+def below(pid: int, *names: str) -> list[int]:
+    """What is below a process, once these programs, and no others, run there.
+
+    A count would not do: a child that has not yet replaced itself by its program counts too, under its parent's name.
+    """
+    until(lambda: sorted(map(proc.command_name, proc.descendants(pid))) == sorted(names))
     return proc.descendants(pid)
 
 

@@ -13,7 +13,7 @@ from dogwatch.loops.look import Looker
 from dogwatch.model.policy import PATIENT
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, kernel_keeps, stranger
-from tests.integration.run.test_frozen_files import golden, shape
+from tests.integration.run.test_frozen_files import golden, holds, shape
 from tests.integration.wait.watching import Gate, finish, listed, silent_for, states, waiter
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a launched keeper execs at once
@@ -72,7 +72,7 @@ def test_a_status_that_nobody_can_tell_is_unknown_and_final(
 def test_what_it_left_running_is_named_and_left_running(box: Box, gate: Gate) -> None:
     script = f"sleep 300 & read -r line < {gate.path}; exit 0"
     with stranger(script) as pid:
-        left = below(pid, 1)[0]
+        left = below(pid, "sleep")[0]
         adopt(box, pid)
         with waiter(box, "job") as process:
             gate.say()
@@ -85,7 +85,7 @@ def test_what_it_started_after_its_adoption_and_left_running_is_named(box: Box, 
     with stranger(f"read -r line < {gate.path}; sleep 300 & read -r line < {gate.path}") as pid:
         adopt(box, pid, "--heartbeat", "0.1s")
         gate.say()
-        left = below(pid, 1)[0]
+        left = below(pid, "sleep")[0]
         until_looked(box)
         gate.say()
         assert f"left running: sleep ({left})" in box("wait", "job", "--json").json["reason"]
@@ -93,7 +93,7 @@ def test_what_it_started_after_its_adoption_and_left_running_is_named(box: Box, 
 
 def test_what_left_its_tree_after_its_adoption_is_stopped_with_it(box: Box, gate: Gate) -> None:
     with stranger(f"sh -c 'sleep 300 & read -r line < {gate.path}'; read -r line < {gate.path}") as pid:
-        orphan = next(each for each in below(pid, 2) if proc.command_name(each) == "sleep")
+        orphan = next(each for each in below(pid, "sh", "sleep") if proc.command_name(each) == "sleep")
         adopt(box, pid, "--heartbeat", "0.1s")
         gate.say()
         until(lambda: orphan not in proc.descendants(pid))
@@ -111,7 +111,7 @@ def until_looked(box: Box) -> None:
 
 def test_what_ended_with_it_is_not_said_to_be_left(box: Box, gate: Gate) -> None:
     with stranger(f"sh -c 'read -r line < {gate.path}'; exit 0") as pid:
-        below(pid, 1)
+        below(pid, "sh")
         adopt(box, pid)
         with waiter(box, "job") as process:
             gate.say()
@@ -140,7 +140,7 @@ def test_what_it_leaves_has_the_shape_of_a_job_of_ours(box: Box, gate: Gate) -> 
         assert box("wait", "job").code == 1
     record, frozen = box.record("job"), golden("adopted.json")
     assert record.keys() == frozen.keys() == golden("retried.json").keys()
-    assert shape(record) == shape({**frozen, "notes": record["notes"], "end": {**frozen["end"], "exit_code": 3}})
+    assert holds(record, {**frozen, "notes": record["notes"], "end": {**frozen["end"], "exit_code": 3}})
     assert record["adopted"] == {"dir": "", "name": "", "stop": False, "log": ""}
     assert (record["work"]["pid"], record["command"][:2]) == (pid, ["sh", "-c"])
     assert shape(json.loads(box.path("job.seen").read_text())).keys() == golden("stale.seen").keys()
@@ -171,7 +171,7 @@ def test_it_cannot_be_run_again_by_us(box: Box, gate: Gate) -> None:
 
 def test_stop_is_a_persons_word_and_ends_it_with_its_tree_though_it_was_adopted_to_be_left_alone(box: Box) -> None:
     with stranger("sleep 300 & sleep 300") as pid:
-        tree = [pid, *below(pid, 2)]
+        tree = [pid, *below(pid, "sleep", "sleep")]
         adopt(box, pid)
         keeper = box.pids("job")[0]
         done = box("stop", "job", "--json")

@@ -115,7 +115,7 @@ def test_a_keeper_that_is_killed_between_two_writes_leaves_no_wrong_word(
 
 def test_what_nobody_kept_can_be_stopped_and_its_name_used_again(box: Box) -> None:
     with stranger("sleep 300") as pid:
-        child = below(pid, 1)[0]
+        child = below(pid, "sleep")[0]
         adopt(box, pid)
         kill_keeper(box)
         assert box("stop", "job", "--json").json["state"] == "stopped"

@@ -49,7 +49,7 @@ def test_when_its_time_is_up_it_is_given_up_and_left_as_it_is(box: Box) -> None:
 
 def test_with_stop_its_time_ends_it_with_its_tree(box: Box) -> None:
     with stranger("sleep 300 & sleep 300") as pid:
-        tree = [pid, *below(pid, 2)]
+        tree = [pid, *below(pid, "sleep", "sleep")]
         adopt(box, pid, "--timeout", "1s", "--stop")
         done = box("wait", "job", "--json")
         assert (done.code, done.json["state"], done.json["signal"]) == (5, "timeout", signal.SIGTERM)
