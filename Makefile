@@ -1,13 +1,14 @@
 # make demo: see it work.   make test: everything that must hold.   make bench: how fast, beside its anchors.
 # make test-agents: the same with every real agent.   make accuracy: how often it reads them right.
+# make newest: today's newest release of every agent, played and judged (docs/new-release.md).
 SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
 MQTT := mosquitto=mosquitto mosquitto_pub=mosquitto-clients openssl=openssl
-LAB := jq=jq unshare=util-linux setpriv=util-linux ps=procps ip=iproute2 node=nodejs npm=npm
+LAB := jq=jq unshare=util-linux setpriv=util-linux ps=procps ip=iproute2
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-agents other-agents agents accuracy bench install lint unit integration first-agents clean
+.PHONY: demo test test-agents other-agents agents accuracy newest bench install lint unit integration first-agents clean
 
 demo: install
 	@$(VENV)/bin/dogwatch demo
@@ -27,7 +28,7 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 test: install $(VENV)/.dev
-	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck zsh=zsh fish=fish $(LAB) $(MQTT)
+	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck zsh=zsh fish=fish node=nodejs $(LAB) $(MQTT)
 	@PYTHON=$(PY) scripts/hermes
 	@$(MAKE) --no-print-directory lint unit integration first-agents
 
@@ -51,6 +52,11 @@ other-agents: agents
 accuracy: install $(VENV)/.dev
 	@PYTHONPATH=. $(PY) -m tests.accuracy
 
+# An hour on two cores. AGENTS="claude qwen" plays only those.
+newest: install $(VENV)/.dev
+	@scripts/need tmux=tmux $(LAB)
+	@PYTHONPATH=. $(PY) -m tests.accuracy.newest $(AGENTS)
+
 lint:
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/mypy --no-error-summary
@@ -71,7 +77,7 @@ dist: install $(VENV)/.dev
 	@$(PY) scripts/dist dist
 
 bench: install
-	@scripts/need tsp=task-spooler inotifywait=inotify-tools tmux=tmux node=nodejs npm=npm
+	@scripts/need tsp=task-spooler inotifywait=inotify-tools tmux=tmux node=nodejs
 	@$(PIP) --requirement requirements-bench.txt
 	@$(PY) -m bench.rivals
 	@$(PY) -m bench

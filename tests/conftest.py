@@ -14,10 +14,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from dogwatch import lean, proc
 from dogwatch.senses import files, processes
+
+hypothesis.settings.register_profile("dogwatch", deadline=None)  # a busy machine is no defect
+hypothesis.settings.load_profile("dogwatch")
 
 PATIENCE = 30.0
 """Seconds after which a test gives up on an event that must come."""

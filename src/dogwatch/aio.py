@@ -96,7 +96,7 @@ async def _waited(
     hubs = here()
     async with hubs.turn():
         looker, names, wanted = api.request(jobs, directory, timeout, until, start, match)
-        listener = Listener(hubs.hub(looker.directory), Wait(looker, list(dict.fromkeys(names)), wanted))
+        listener = Listener(hubs.hub(looker.directory), Wait(looker, list(dict.fromkeys(names)), wanted, beside=True))
     try:
         found = await _outcomes(listener, first=first)
     finally:
@@ -124,4 +124,4 @@ async def _outcomes(listener: Listener, *, first: bool) -> dict[str, Verdict]:
         now = time.monotonic()
         if now > until + LATE:
             wait.lose(now - until)
-        todo = [*touched, *wait.overdue(now)]
+        todo = [*touched, *wait.schedule.overdue(now)]

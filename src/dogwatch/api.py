@@ -13,19 +13,21 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
-from dogwatch.cli import beat as beats
+from dogwatch import beats
 from dogwatch.cli import run as runs
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import names
 from dogwatch.hands import apart, spawn
+from dogwatch.loops import live_state
 from dogwatch.loops import start as starts
 from dogwatch.loops.look import Looker
-from dogwatch.loops.wait import Wait, Wanted
+from dogwatch.loops.wait import Wait
 from dogwatch.model.errors import DogwatchError, FormatError, RefusedError, UsageError
 from dogwatch.model.policy import Policy
 from dogwatch.model.settings import Settings
-from dogwatch.model.verdict import FINAL, LIVE, Verdict
+from dogwatch.model.verdict import Verdict
+from dogwatch.model.waiting import UNTIL, Wanted
 from dogwatch.store import places
 
 __all__ = [
@@ -105,8 +107,11 @@ def run(  # noqa: PLR0913  # one for each flag of `dogwatch run`
 
 
 def status(name: str, *, dir: Path | None = None) -> Verdict:  # noqa: A002
-    """What is true of a job at this moment. A job that is not there has the verdict `not_found`."""
-    return _looker("why", dir).verdict(names.check(name))
+    """The live state of a job or a session at this moment. What is not there has the verdict `not_found`.
+
+    A session is judged by a look at its pane; nothing is verified.
+    """
+    return live_state.verdict(_looker("why", dir), names.check(name), _warn)
 
 
 def wait(
@@ -202,7 +207,7 @@ def request(
     except re.error as error:
         raise UsageError(f"match {match!r} is not a regular expression: {error}") from None
     wanted = Wanted(
-        until=options.choice("--until", ("final", *LIVE, *FINAL)),
+        until=options.choice("--until", UNTIL),
         match=pattern,
         start_s=options.seconds("--start") or 0.0,
         timeout_s=options.seconds("--timeout"),
@@ -212,12 +217,13 @@ def request(
 
 def _waited(looker: Looker, jobs: list[str], wanted: Wanted, *, first: bool) -> list[Verdict]:
     found: dict[str, Verdict] = {}
-    outcomes = Wait(looker, list(dict.fromkeys(jobs)), wanted, guest=True).outcomes()
+    waiting = Wait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
+    outcomes = waiting.outcomes()
     try:
         for outcome in outcomes:
-            found[outcome.verdict.name] = outcome.verdict
+            verdict = found[outcome.verdict.name] = waiting.verified(outcome).verdict
             if first:
-                return [outcome.verdict]
+                return [verdict]
     finally:
         outcomes.close()
     return [found[name] for name in jobs]
@@ -248,6 +254,10 @@ def _looker(verb: str, directory: Path | None) -> Looker:
             return settings.policy(options, Settings())
 
     return Looker(path, policy)
+
+
+def _warn(trouble: str) -> None:
+    warnings.warn(trouble, RuntimeWarning, WARNED_AT)
 
 
 def _low_descriptors() -> list[int]:

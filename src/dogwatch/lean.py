@@ -16,6 +16,8 @@ except ImportError:  # an interpreter without the C accelerator
 
 KIND, REGULAR = 0o170000, 0o100000
 """Of a file's mode; the stat module has them too, and an import more."""
+PREVIOUS = ".1"
+"""Behind the name of a log: what was put aside when it had grown too large."""
 
 
 def dumps(value: object) -> str:
@@ -59,6 +61,16 @@ def write_atomic(path: str, text: str) -> None:
             raise
     finally:
         os.close(fd)
+
+
+def write_new(path: str, text: str) -> None:
+    """Write a whole file that must not be there yet: FileExistsError where it is."""
+    temporary = f"{os.path.dirname(path)}/.{os.path.basename(path)}.{os.getpid()}.{_thread.get_native_id()}.new"
+    write_atomic(temporary, text)
+    try:
+        os.link(temporary, path)
+    finally:
+        os.unlink(temporary)
 
 
 def lasting(path: str, text: str) -> bool:

@@ -19,7 +19,7 @@ import time
 
 from dogwatch import proc
 from dogwatch.asking import Question
-from dogwatch.ending import ENDINGS, Tree, how_it_ended
+from dogwatch.ending import ENDINGS, Tree, asked, how_it_ended
 from dogwatch.forking import calm_terminal, fork_work, listen
 from dogwatch.lean import dumps, lasting, make_durable, write_atomic
 from dogwatch.movement import Movement
@@ -68,7 +68,8 @@ class Shim:
         self.work = 0
         self.status: int | None = None
         self.cannot_start = 0
-        self.stopping: tuple[str, str] | None = None
+        self.stopping: tuple[str, str, str] | None = None
+        """State, cause and reason for which the work is being ended."""
         self.term_at = self.kill_at = self.give_up_at = NEVER
         self.below = Tree(spec["head"].get("spare", []))
         self.clearing = False
@@ -142,7 +143,7 @@ class Shim:
                     self.on_exec()
                 elif fd == self.spec["control"]:
                     self.poll.unregister(fd)
-                    self.stop("stopped", "its caller was killed")
+                    self.stop("stopped", "caller-gone", "its caller was killed")
                 else:
                     for number in set(os.read(self.inbox, 4096)):
                         self.on_signal(number)
@@ -177,7 +178,8 @@ class Shim:
     def on_signal(self, number: int) -> None:
         if number in ENDINGS:
             first = signal.SIGINT if number == signal.SIGINT else signal.SIGTERM
-            self.stop("stopped", ENDINGS[number], first=first)
+            why = asked(self.base, self.record["run"]) if number == signal.SIGTERM else ENDINGS[number]
+            self.stop(*why, first=first)
         elif number == signal.SIGTSTP and self.suspended_at is None and self.status is None:
             self.suspended_by_us = True
             self.signal_tree(signal.SIGSTOP, again=True)
@@ -201,7 +203,7 @@ class Shim:
                 self.signal_tree(signal.SIGTERM)
         elif self.suspended_at is None and self.status is None:
             if now >= self.timeout_at:
-                self.stop("timeout", "its time was up")
+                self.stop("timeout", "timeout", "its time was up")
             elif now >= self.ask_at and not self.moves.helper:
                 self.look(now, deep=True)
                 if now >= self.ask_at:
@@ -274,7 +276,7 @@ class Shim:
         else:
             self.status = status
             if self.spec["tty"] and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT:
-                self.stop("stopped", ENDINGS[signal.SIGINT])  # its terminal passed Ctrl-C on; its children go too
+                self.stop(*ENDINGS[signal.SIGINT])  # its terminal passed Ctrl-C on; its children go too
 
     def resumed(self) -> None:
         if self.suspended_at is not None:
@@ -325,7 +327,7 @@ class Shim:
             self.notes.enter("stuck")
         self.write_seen()
         if what == "stop":
-            self.stop("stuck", reason)
+            self.stop("stuck", "no-progress", reason)
         elif news:
             self.voice.notify()
 
@@ -383,7 +385,7 @@ class Shim:
             quietly(os.tcsetpgrp, self.spec["stdio"][0], os.getpgrp())
         self.stopping, self.clearing = None, True
         if self.tree():
-            self.stop(end["state"], "it is to be tried again; what was left of it is ended first")
+            self.stop(end["state"], end["cause"], "it is to be tried again; what was left of it is ended first")
             self.serve(self.over)
         self.clearing = False
         if self.stopping and self.stopping[0] == "stopped":
@@ -395,7 +397,7 @@ class Shim:
             self.notes.remark(
                 f"not tried again: {proc.command_name(left[0])} ({left[0]}) of the last attempt cannot be ended"
             )
-            self.stopping = (end["state"], end["reason"])
+            self.stopping = (end["state"], end["cause"], end["reason"])
         return not left
 
     def begin_again(self) -> bool:
@@ -409,20 +411,20 @@ class Shim:
         except OSError as error:  # the gate stays shut, as for the first attempt
             os.close(self.gate)
             self.notes.remark(f"attempt {self.record['attempt']} could not be written down: {error.strerror}")
-            self.stopping = ("failed", f"it could not be tried again: {error.strerror}")
+            self.stopping = ("failed", "not-started", f"it could not be tried again: {error.strerror}")
             return False
         return True
 
     # Ending
 
-    def stop(self, state: str, reason: str, *, first: int = signal.SIGTERM) -> None:
+    def stop(self, state: str, cause: str, reason: str, *, first: int = signal.SIGTERM) -> None:
         now = time.monotonic()
         if self.stopping:
             self.kill_at = min(self.kill_at, now)  # asked twice: no more patience
             if self.clearing and state == "stopped":
-                self.stopping = (state, reason)
+                self.stopping = (state, cause, reason)
             return
-        self.stopping = (state, reason)
+        self.stopping = (state, cause, reason)
         self.kill_at = now + KILL_AFTER
         self.give_up_at = self.kill_at + GIVE_UP_AFTER
         self.notes.spool("stopping", state=state, reason=reason)
@@ -467,7 +469,10 @@ class Shim:
 
     def end(self, now: float) -> dict[str, Any]:
         left = [*self.tree(), *self.below.spared]
-        return how_it_ended(self.status, self.cannot_start, self.stopping, now - self.attempt_started, left)
+        return how_it_ended(
+            self.status, self.cannot_start, self.stopping, now - self.attempt_started, left,
+            agent=self.record["pane"] is not None,
+        )  # fmt: skip
 
     def write_seen(self) -> None:
         self.notes.write_seen(self.moves.seen())

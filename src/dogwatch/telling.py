@@ -30,7 +30,7 @@ class Voice:
         quietly(os.write, self.control, (line + "\n").encode("utf-8", "replace"))
 
     def say_end(self, end: dict[str, Any]) -> None:
-        self.say("\t".join(["ended", *(str(end[key]) for key in ("state", "exit_code", "signal", "reason"))]))
+        self.say("\t".join(["ended", *(str(end[key]) for key in ("state", "exit_code", "signal", "cause", "reason"))]))
 
     def notify(self) -> None:
         """Have somebody told how it is now."""

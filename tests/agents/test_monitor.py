@@ -147,6 +147,53 @@ def test_a_limit_is_told_with_its_end(home: Lab, agent: str, wish: dict[str, Any
     assert "beyond the monitor's deadline" in found["reason"]
 
 
+LIMITS = [
+    pytest.param({"autoContinueAtUsageLimit": False}, 1, 240.0, id="menu"),
+    pytest.param({}, 0, 600.0, id="continues by itself"),
+]
+"""Claude Code's settings, how many prompts a monitor must send, and the seconds that it all may take."""
+
+
+@pytest.mark.claude
+@pytest.mark.parametrize(("settings", "prompts", "most"), LIMITS)
+def test_a_limit_is_waited_for_until_the_work_is_done(
+    home: Lab, settings: dict[str, Any], prompts: int, most: float
+) -> None:
+    session = night(home, "claude", "go [[limit 20]]", oauth=True, settings=settings)
+    found = session.monitor("--on-limit", "wait").end(most)
+    assert said(found) == ("completed", True, 0), told(found, session)
+    assert any("limited" in line for line in found["said"])
+    sent = [line for line in found["said"] if "it is told to go on" in line]
+    assert len(sent) == prompts, found
+    assert ("its menu was answered" in "".join(found["said"])) == bool(prompts)
+    screen = session.screen()
+    assert "What do you want to do?" not in screen
+
+
+@pytest.mark.claude
+def test_esc_before_the_first_word_below_a_finished_turn_is_no_completion(home: Lab) -> None:
+    """The last turn's closing line is still on the screen, and nothing is written of the one that was cut off."""
+    session = night(home, "claude", "go [[text All of it is fine.]]")
+    assert said(session.monitor().end()) == ("completed", True, 0)
+    session.type("again [[hang]]")
+    watching = session.monitor("--resume", "3")
+    watching.until_said("working")
+    session.keys("Escape")
+    found = watching.end()
+    assert (*said(found), found["cause"]) == ("waiting", False, 8, "interrupted"), told(found, session)
+    live = session.verdict()
+    assert (live["state"], live["cause"]) == ("waiting", "interrupted"), live
+
+
+@pytest.mark.claude
+def test_a_failed_turn_is_told_with_the_error(home: Lab) -> None:
+    session = night(home, "claude", "go [[status 400]]")
+    found = session.monitor().end()
+    assert (*said(found), found["cause"]) == ("failed", True, 1, "turn-failed"), told(found, session)
+    assert found["message"].startswith("API Error: 400")
+    assert found["message"] in found["reason"]
+
+
 @ALL
 def test_a_permission_is_told_at_once_and_nobody_answers_it(home: Lab, agent: str) -> None:
     made = home.root / "made"
@@ -238,7 +285,8 @@ def test_a_suspended_agent_waits_for_a_person_and_is_woken_not_doubled(home: Lab
 @pytest.mark.parametrize("agent", [pytest.param("claude", marks=pytest.mark.claude)])
 def test_a_silent_tool_is_stuck_only_after_its_threshold_and_is_named(home: Lab, agent: str) -> None:
     allowed = {"permissions": {"allow": ["Bash"]}}
-    session = night(home, agent, "go [[bash sleep 600]] [[text done]]", settings=allowed)
+    sleeps = "perl -e 'sleep 600'"  # newer releases refuse to run `sleep` alone
+    session = night(home, agent, f"go [[bash {sleeps}]] [[text done]]", settings=allowed)
     found = session.monitor(*SOON).end()
     assert said(found) == ("stuck", False, 4), told(found, session)
     assert re.search(r"the open tool call is .*\bsleep 600", found["reason"]), found["reason"]

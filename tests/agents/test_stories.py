@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from dogwatch.judge import timelines
 from dogwatch.loops import trials
 from tests.lab.lab import Lab
 from tests.lab.timelines import Tape, told
-from tests.lab.timelines.stories import STORIES
+from tests.lab.timelines.claude_stories import OWN
+from tests.lab.timelines.record import stories
 
 FIRST = ("claude", "codex", "codex-nodaemon")
 DANGERS = ("permission", "interrupted-before-a-word", "killed")
@@ -23,18 +25,22 @@ def cases() -> list[Any]:
     found: list[Any] = []
     for agent in (*FIRST, "opencode", "gemini", "qwen"):
         mark = getattr(pytest.mark, agent.partition("-")[0])
-        found += [pytest.param(agent, story, id=f"{agent}-{story}", marks=mark) for story in DANGERS]
+        own = OWN if agent == "claude" else {}
+        found += [pytest.param(agent, story, id=f"{agent}-{story}", marks=mark) for story in (*DANGERS, *own)]
     return found
 
 
-def play(lab: Lab, agent: str, story: str, path: Path, *, hooks: bool = False) -> trials.Replay:
+def play(
+    lab: Lab, agent: str, story: str, path: Path, *, hooks: bool = False, size: tuple[int, int] = (120, 40)
+) -> trials.Replay:
     spool = lab.root / "spool"
     spool.mkdir(mode=0o700, exist_ok=True)
-    pane = lab.start(agent, **(told(agent, spool) if hooks else {}))
+    found = stories(agent)[story]
+    pane = lab.start(agent, size=size, **{**found.start, **(told(agent, spool) if hooks else {})})
     tape = Tape(pane, spool)
     tape.true(time.time(), "idle", "", "driver: the prompt is there and nothing was sent")
     try:
-        STORIES[story](pane, tape)
+        found.play(pane, tape)
     finally:
         tape.save(path, story)
     return trials.replay(str(path), trials.Detectors())
@@ -48,6 +54,23 @@ def test_every_verdict_is_true(lab: Lab, agent: str, story: str, tmp_path: Path)
     assert [look for look in looks if not look.right] == []
     truths = [(truth.at, truth.turn) for truth in done.truths]
     assert timelines.flickers(truths, trials.spoken(done), 2.0, 1.0) == []
+
+
+@pytest.mark.qwen
+@pytest.mark.parametrize("agent", ["qwen"], indirect=True)
+@pytest.mark.parametrize("title", [True, False], ids=["titled", "untitled"])
+def test_no_look_is_wrong_while_long_phrases_wrap_in_two_columns(
+    lab: Lab, agent: str, tmp_path: Path, *, title: bool
+) -> None:
+    """In 80 columns; the screen alone must tell, too, because people may turn the title off."""
+    path = tmp_path / "t.jsonl"
+    done = play(lab, agent, "long-phrases", path, size=(80, 24))
+    text = path.read_text()
+    assert re.search(r' (?:esc|esc to|·)"', text), "no status row was wrapped"
+    if not title:
+        path.write_text(text.replace("◐\ufe0e ", ""))
+        done = trials.replay(str(path), trials.Detectors())
+    assert [look for look in trials.looks(done) if not look.right] == []
 
 
 @pytest.mark.claude

@@ -208,7 +208,7 @@ def test_a_finished_turn_with_its_summary_row_is_completed(lab: Lab) -> None:
 def test_prose_about_waiting_is_no_completion_while_it_works(lab: Lab) -> None:
     """Defect: the words `for 3m 10s` anywhere on the screen were a completion, though a spinner was live."""
     desk = Desk(lab, "claude")
-    session = desk.spawn("dev", "[[text I waited for 3m 10s.]]+[[bash sleep 600]]")
+    session = desk.spawn("dev", "[[text I waited for 3m 10s.]]+[[bash perl -e 'sleep 600']]")
     at_work(desk, session)
     found = desk.monitor(session, "--timeout", "0.05")
     assert "waited for 3m 10s" in Path(found["output_file"]).read_text()

@@ -147,6 +147,32 @@ def test_a_worker_that_crashes_wakes_a_controller_that_sleeps_and_no_turn_is_dis
     project("stop --session project-session")
 
 
+@pytest.mark.claude
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_a_worker_that_was_exited_has_ended_and_one_that_was_killed_has_crashed(lab: Lab, agent: str) -> None:
+    project = Project(lab)
+    left, killed = lab.start(agent), lab.start(agent)
+    for number, pane in enumerate((left, killed), 5):
+        lab.tmux("move-window", "-d", "-s", pane.pane_id, "-t", f"=project-session:{number}")
+    for pane in (project.controller, left, killed):
+        Sender(lab, pane).idle()
+    project(SEED.strip())
+    project.until_told(1, "the first tick at its model")
+    Sender(lab, project.controller).idle()
+    left.keys("C-d")
+    left.until("again to exit")
+    left.keys("C-d")
+    told = f"{left.pane_id} (claude) has ended"
+    project.controller.until(lambda _: told in project.log, SLOW, what="that the worker has ended")
+    Sender(lab, project.controller).idle()
+    _, agent_line, *_ = killed.facts()["tree"]
+    os.kill(int(agent_line.split()[0]), 9)
+    told = f"{killed.pane_id} (claude) crashed"
+    project.controller.until(lambda _: told in project.log, SLOW, what="that the other one has crashed")
+    assert f"{left.pane_id} (claude) crashed" not in project.log
+    project("stop --session project-session")
+
+
 @pytest.mark.codex
 @pytest.mark.parametrize("agent", ["codex"], indirect=True)
 def test_codex_is_woken_too_and_found_by_the_name_of_its_window(lab: Lab, agent: str) -> None:

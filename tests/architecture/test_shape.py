@@ -100,3 +100,52 @@ def test_jobs_and_sessions_count_the_same_use_as_movement() -> None:
     """The judge may not import what the shim measures with, so the numbers stand twice."""
     assert {"cpu": session.CPU_RATE, "io": session.IO_RATE} == proc.RATES
     assert session.RATE_SPAN == proc.RATE_SPAN
+
+
+READERS = frozenset((
+    "startswith", "endswith", "partition", "rpartition", "removeprefix", "removesuffix", "split", "find", "index",
+    "count", "match", "search", "fullmatch", "findall",
+))  # fmt: skip
+PROSE = frozenset(("reason", "says"))
+"""What is written for people. Programs decide by causes, states and details."""
+
+
+def is_prose(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr in PROSE) or (isinstance(node, ast.Name) and node.id in PROSE)
+
+
+def compares_prose(node: ast.AST) -> bool:
+    if isinstance(node, ast.Compare):
+        empty = [isinstance(each, ast.Constant) and each.value in ("", None) for each in node.comparators]
+        return any(map(is_prose, (node.left, *node.comparators))) and not all(empty)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READERS:
+        return is_prose(node.func.value) or any(map(is_prose, node.args))
+    return isinstance(node, ast.Match) and is_prose(node.subject)
+
+
+def readers_of_prose(code: str) -> list[int]:
+    return [node.lineno for node in ast.walk(ast.parse(code)) if compares_prose(node)]  # type: ignore[attr-defined]
+
+
+def test_no_decision_reads_what_is_written_for_people() -> None:
+    found = {str(path.relative_to(ROOT)): readers_of_prose(path.read_text()) for path in SOURCES}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "if 'Ctrl-C' in reason: pass",
+        "verdict.reason.startswith('could not be started')",
+        "verdict.reason.partition(', for ')[0]",
+        "re.search('clock', verdict.reason)",
+        "x = end.reason == 'stop was asked for'",
+        "match verdict.reason:\n    case 'x': pass",
+    ],
+)
+def test_a_decision_by_prose_would_be_found(code: str) -> None:
+    assert readers_of_prose(code)
+
+
+def test_an_empty_reason_may_be_told_from_one() -> None:
+    assert not readers_of_prose("x = reason == ''")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dogwatch.judge import backoff
 from dogwatch.model.breakers import COUNTING
+from dogwatch.model.facts import End
 from dogwatch.model.verdict import FINAL, LIVE
 
 attempts = st.integers(1, 10_000)
@@ -47,13 +48,17 @@ def test_the_defaults_are_half_a_minute_doubling_to_five() -> None:
         assert 0.8 * most <= backoff.delay(attempt, 30.0, "run") <= most
 
 
+def ended(state: str, code: int | None = 1, reason: str = "") -> End:
+    return End(state, code, None, reason, 0.0, 1.0, (), "exit")
+
+
 @given(st.lists(st.sampled_from([*FINAL, *LIVE]), max_size=20), st.integers(0, 5), runs)
 def test_any_sequence_of_ends_is_tried_as_often_as_was_asked_for(ends: list[str], retries: int, run: str) -> None:
     """The loop that a shim and its judge make of it, each question asked anew."""
     made = 0
     for attempt, state in enumerate(ends, start=1):
         made = attempt
-        if attempt > retries or not backoff.retryable(state, 1, ""):
+        if attempt > retries or not backoff.retryable(ended(state)):
             break
         assert 0 < backoff.delay(attempt, 1.0, run) <= 300.0
     assert made <= retries + 1
@@ -62,13 +67,12 @@ def test_any_sequence_of_ends_is_tried_as_often_as_was_asked_for(ends: list[str]
 
 @given(st.sampled_from([*FINAL, *LIVE]), st.none() | st.integers(0, 255), st.text())
 def test_only_failures_are_worth_another_attempt(state: str, code: int | None, reason: str) -> None:
-    assert backoff.retryable(state, code, reason) == (state in COUNTING) or reason.startswith(backoff.NEVER_RAN)
+    assert backoff.retryable(ended(state, code, reason)) == (state in COUNTING)
 
 
 def test_what_could_not_be_started_is_not_tried_again() -> None:
-    assert not backoff.retryable("failed", 127, "could not be started: No such file or directory")
-    assert not backoff.retryable("failed", 126, "could not be started: Permission denied")
+    assert not backoff.retryable(ended("failed", 127)._replace(cause="not-started"))
 
 
-def test_a_program_that_itself_says_127_is_tried_again() -> None:
-    assert backoff.retryable("failed", 127, "")
+def test_a_program_that_itself_says_127_is_tried_again_whatever_its_words() -> None:
+    assert backoff.retryable(ended("failed", 127, "could not be started: No such file or directory"))

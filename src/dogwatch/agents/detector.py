@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from dogwatch.agents import wrapped_rows
 from dogwatch.agents.starting import Starting
+from dogwatch.formats.visible import visible
 from dogwatch.model.session import SOURCES, Task
 from dogwatch.model.turns import Presence, Said
 from dogwatch.model.value import Value
+
+LONGEST_TEXT = 200
+"""Characters that are kept of what an agent says of itself."""
 
 Texts = dict[str, str]
 """What the rules look at, by name: regions of the screen, the title, fields of files …"""
@@ -64,6 +69,15 @@ class Typing(Value):
     """Keys that take out a line before the cursor, and join what is left to the line above."""
 
 
+class Limits(Value):
+    """What the agent itself does about a limit of its service."""
+
+    menu: tuple[tuple[str, re.Pattern[str]], ...]
+    """All of these texts match while its menu is open and the choice "wait" is the one that is marked."""
+    wait: tuple[str, ...]
+    """Keys that take this choice."""
+
+
 class Detector(Value):
     agent: str
     title: str
@@ -87,6 +101,8 @@ class Detector(Value):
     """None where nobody has looked at how it takes a prompt."""
     start: Starting | None = None
     """None where nobody has looked at how it is started."""
+    limits: Limits | None = None
+    """None where it does nothing about a limit."""
     clock: str = ""
     """The region in which people have it show the time; empty where it shows none."""
 
@@ -99,7 +115,8 @@ CARRIERS = frozenset(
 
 def regions(detector: Detector, rows: tuple[str, ...]) -> tuple[Texts, dict[str, tuple[int, int]]]:
     """The screen cut up: each region's text, and the rows (first, and one past the last) that it spans."""
-    screen = "\n".join([row.rstrip() for row in rows]).rstrip("\n").replace("\xa0", " ")
+    lines, starts = wrapped_rows.join(plain(rows))
+    screen = "\n".join(lines)
     spans: dict[str, tuple[int, int]] = {"screen": (0, len(screen))}
     for region in detector.regions:
         span = _span(region, spans, screen)
@@ -109,7 +126,16 @@ def regions(detector: Detector, rows: tuple[str, ...]) -> tuple[Texts, dict[str,
             spans[region.name] = span
     flat = {region.name for region in detector.regions if region.flat}
     texts = {name: " ".join(screen[a:b].split()) if name in flat else screen[a:b] for name, (a, b) in spans.items()}
-    return texts, {name: (screen.count("\n", 0, a), screen.count("\n", 0, b) + 1) for name, (a, b) in spans.items()}
+    ends = {name: (screen.count("\n", 0, a), screen.count("\n", 0, b)) for name, (a, b) in spans.items()}
+    return texts, {name: (starts[first], starts[last + 1]) for name, (first, last) in ends.items()}
+
+
+def plain(rows: tuple[str, ...]) -> list[str]:
+    """Rows as rules see them: without what is blank at their ends, hard blanks, and marks that only choose a font."""
+    screen = "\n".join([row.rstrip() for row in rows]).rstrip("\n")
+    if not screen.isascii():
+        screen = screen.replace("\xa0", " ").replace("\ufe0e", "").replace("\ufe0f", "")
+    return screen.split("\n")
 
 
 def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tuple[int, int] | None:
@@ -138,7 +164,8 @@ def hear(detector: Detector, texts: Texts, version: str) -> tuple[Said, ...]:
     for rule in detector.rules:
         if rule.source not in said and _holds(rule, texts, number):
             said[rule.source] = Said(
-                rule.source, rule.turn, rule.detail, rule.name, None, _until(rule, texts), rule.source in detector.firm
+                rule.source, rule.turn, rule.detail, rule.name, None, _group(rule, texts, "until").rstrip("."),
+                _group(rule, texts, "text"), firm=rule.source in detector.firm,
             )  # fmt: skip
     return tuple(said[source] for source in SOURCES if source in said)
 
@@ -146,16 +173,25 @@ def hear(detector: Detector, texts: Texts, version: str) -> tuple[Said, ...]:
 def _holds(rule: Rule, texts: Texts, version: tuple[int, ...]) -> bool:
     if rule.versions is not None and version and not rule.versions[0] <= version < rule.versions[1]:
         return False
-    for name, pattern in rule.when:
-        if name not in texts or not pattern.search(texts[name]):
-            return False
-    return not any(name in texts and pattern.search(texts[name]) for name, pattern in rule.unless)
+    return _match(rule.when, texts) and not any(
+        name in texts and pattern.search(texts[name]) for name, pattern in rule.unless
+    )
 
 
-def _until(rule: Rule, texts: Texts) -> str:
+def _match(conditions: tuple[tuple[str, re.Pattern[str]], ...], texts: Texts) -> bool:
+    return all(name in texts and pattern.search(texts[name]) for name, pattern in conditions)
+
+
+def offers_to_wait(detector: Detector, rows: tuple[str, ...]) -> bool:
+    """Whether its limit menu is open, with the choice "wait" marked."""
+    return detector.limits is not None and _match(detector.limits.menu, regions(detector, rows)[0])
+
+
+def _group(rule: Rule, texts: Texts, group: str) -> str:
+    """What a named group of the rule's conditions matched, on one line."""
     for name, pattern in rule.when:
-        if "until" in pattern.groupindex and (found := pattern.search(texts[name])) and found["until"]:
-            return " ".join(found["until"].split()).rstrip(".")
+        if group in pattern.groupindex and (found := pattern.search(texts[name])) and found[group]:
+            return visible(" ".join(found[group].split()))[:LONGEST_TEXT]
     return ""
 
 

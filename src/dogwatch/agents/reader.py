@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dogwatch.agents.detector import Detector, Region, Rule, Typing, numbered
+from dogwatch.agents import wrapped_rows
+from dogwatch.agents.detector import Detector, Limits, Region, Rule, Typing, numbered
 from dogwatch.agents.starting import CONVERSATION, MODEL, Starting
 from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
@@ -13,14 +14,19 @@ from dogwatch.model.session import SOURCES, TURNS
 REPORTED = ("state", "api", "hook", "transcript")
 """Sources whose words come from reports; their texts are named `source.word`."""
 PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
+UNWRAPPED = frozenset(PLAIN) - {"screen"}
 NEVER = (1 << 30,)
-KEYS = ("agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start", "clock")
+KEYS = (
+    "agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start", "limit",
+    "clock",
+)  # fmt: skip
 KEYS_OF_PROCESS = ("names", "not", "variables")
 KEYS_OF_REGION = ("name", "in", "match", "above", "below", "without", "else", "flat")
 KEYS_OF_RULE = ("name", "source", "turn", "detail", "priority", "when", "not", "versions")
 KEYS_OF_TYPING = ("box", "empty", "frame", "folded", "not", "submit", "clear")
-KEYS_OF_START = ("command", "model", "named", "resume", "headless", "daemons", "without")
-SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION))
+KEYS_OF_START = ("command", "model", "named", "resume", "goodbye", "headless", "daemons", "without")
+KEYS_OF_LIMIT = ("menu", "wait")
+SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION), ("goodbye", CONVERSATION))
 KEY = re.compile(r"(?:[CMS]-)*\w+")
 
 
@@ -61,7 +67,8 @@ class _File(TomlFile):
             version=self.regex(version, (), "version") if version else None,
             noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
             firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
-            typing=self.typing(data, texts), start=self.start(data), clock=self.clock(data, texts),
+            typing=self.typing(data, texts), start=self.start(data), limits=self.limits(data, texts),
+            clock=self.clock(data, texts),
         )  # fmt: skip
 
     def clock(self, data: Table, texts: set[str]) -> str:
@@ -76,7 +83,7 @@ class _File(TomlFile):
         match = self.string(data, "match", at, "")
         made = Region(
             name=self.string(data, "name", at), within=self.string(data, "in", at, "screen"),
-            match=self.regex(match, at, "match") if match else None,
+            match=self.regex(wrapped_rows.phrases(match), at, "match") if match else None,
             above=self.string(data, "above", at, ""), below=self.string(data, "below", at, ""),
             without=self.string(data, "without", at, ""), otherwise=self.string(data, "else", at, ""),
             flat=self.flag(data, "flat", at),
@@ -139,6 +146,19 @@ class _File(TomlFile):
                 raise self.wrong(f"{key} must hold {sign}", at, key)
         return made
 
+    def limits(self, data: Table, texts: set[str]) -> Limits | None:
+        if "limit" not in data:
+            return None
+        at = ("limit",)
+        table = self.table(data, "limit", ())
+        self.known(table, at, KEYS_OF_LIMIT)
+        made = Limits(self.conditions(table, "menu", at, texts), self.strings(table, "wait", at))
+        if not made.menu or not made.wait:
+            raise self.wrong("`menu` tells when the keys in `wait` may be pressed; it needs both", at)
+        if odd := [key for key in made.wait if not KEY.fullmatch(key)]:
+            raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
+        return made
+
     def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
         found: list[tuple[str, re.Pattern[str]]] = []
         for name, value in self.flat(data, key, at).items():
@@ -146,7 +166,8 @@ class _File(TomlFile):
                 raise self.wrong(f"there is no text {name!r} to look at; there are {', '.join(sorted(texts))}", at, key)
             if not isinstance(value, str):
                 raise self.wrong(f"{key}.{name} must be a regular expression in quotes", at, key)
-            found.append((name, self.regex(value, at, key)))
+            shown = name in texts and name not in UNWRAPPED
+            found.append((name, self.regex(wrapped_rows.phrases(value) if shown else value, at, key)))
         return tuple(found)
 
     def span(self, data: Table, at: Path) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
+from dogwatch.agents import goodbye
 from dogwatch.agents.detector import Detector, Texts, hear, is_agent, newer_than_tested, presence, regions, untested
 from dogwatch.formats.transcripts.clock import clock
 from dogwatch.formats.visible import visible
 from dogwatch.model.session import Running, Sighting, Task
-from dogwatch.model.turns import Presence, Said, SessionFacts
+from dogwatch.model.turns import Departure, Presence, Said, SessionFacts
 
 LONGEST = 60
+BULLETS = " ●⏺•◦"
+"""Before a row: the bullet of a tool that runs blinks, which is no progress."""
 GROWS = ("size", "tokens", "event", "open", "count", "latest")
 """Words of a report that change when the work goes on."""
 
@@ -25,7 +28,7 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     notes = [f"{report.source}: {report.trouble}" for report in sighting.reports if report.trouble]
     if newer_than_tested(detector, release):
         notes.append(f"drift: {detector.title} {release} {untested(detector)}")
-    still = [row for row in sighting.rows if row.strip() and not detector.noise.search(row)]
+    still = [row.lstrip(BULLETS) for row in texts["screen"].split("\n") if row and not detector.noise.search(row)]
     progress = {"text": _sum(still), "tools": ",".join(str(task.pid) for task in tools)}
     for report in sighting.reports:
         progress |= {f"{report.source} {word}": report.words[word] for word in GROWS if word in report.words}
@@ -38,7 +41,20 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
         tool_cpu_s=sum(task.cpu_s for task in tools), tool_io=sum(task.io for task in tools),
         tool=_tool(sighting, tools),
         started=running.started if running else None, notes=tuple(notes),
+        left=departure(detector, sighting) if there.state == "gone" else Departure(),
     )  # fmt: skip
+
+
+def departure(detector: Detector, sighting: Sighting) -> Departure:
+    """What tells how an agent ended that is gone: its status, where somebody saw it, and what stands in its pane."""
+    words = next((report.words for report in sighting.reports if report.source == "process"), {})
+    cursor = (sighting.pane.cursor_x, sighting.pane.cursor_y)
+    return Departure(
+        code=int(words["exit"]) if "exit" in words else None,
+        signal=int(words["signal"]) if "signal" in words else None,
+        goodbye=goodbye.is_said(detector, sighting.rows, cursor),
+        shell=None if sighting.pane.dead else goodbye.told_signal(sighting.rows, cursor),
+    )
 
 
 def _tool(sighting: Sighting, tools: list[Task]) -> str:
@@ -64,7 +80,18 @@ def ask(detector: Detector, sighting: Sighting) -> tuple[tuple[Said, ...], Prese
 
 def _said(detector: Detector, sighting: Sighting, texts: Texts) -> tuple[Said, ...]:
     when = {report.source: report.at for report in sighting.reports}
-    return tuple(each._replace(at=when.get(each.source)) for each in hear(detector, texts, texts.get("version", "")))
+    return tuple(
+        _told(each._replace(at=when.get(each.source)), texts)
+        for each in hear(detector, texts, texts.get("version", ""))
+    )
+
+
+def _told(said: Said, texts: Texts) -> Said:
+    """With the error that a source tells of a turn that failed or hit a limit, and when that ends."""
+    if said.turn != "limited" and said.detail != "turn-failed":
+        return said
+    until = texts.get(f"{said.source}.until", "") if said.turn == "limited" else ""
+    return said._replace(until=said.until or until, text=said.text or texts.get(f"{said.source}.message", ""))
 
 
 def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:

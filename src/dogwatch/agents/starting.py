@@ -21,6 +21,8 @@ class Starting(Value):
     """In the command lines of processes that it starts for all its sessions: not to be ended with one of them."""
     without: tuple[str, ...] = ()
     """Variables that an agent of the same kind leaves to what it starts, and that would make this one another."""
+    goodbye: tuple[str, ...] = ()
+    """How to resume, as the agent itself prints it when it ends, where it words that otherwise."""
 
 
 def options(start: Starting, model: str, more: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,9 +1,8 @@
 """`dogwatch beat`: the work speaks for itself. Imports no model and no json: it may be called in a tight loop."""
 
-import os
 import sys
 
-from dogwatch.lean import dumps, open_plain, write_atomic
+from dogwatch.beats import speak, whose
 
 TAKES = ("--note", "--progress", "--result", "--dir", "--name")
 
@@ -39,41 +38,6 @@ def main(arguments: list[str]) -> int:
         print(f"dogwatch: cannot write to {directory}: {error.strerror}", file=sys.stderr)
         return 12
     return 0
-
-
-def whose(directory: str | None, name: str | None, progress: float | None) -> tuple[str, str, str | None]:
-    """Directory, name and run that a beat is for. ValueError: it is said wrongly; LookupError: nobody would hear it."""
-    # A job that is named is meant as it is now; else the beat is for the run that we are in.
-    run = None if name else os.environ.get("DOGWATCH_RUN")
-    directory = directory or os.environ.get("DOGWATCH_DIR") or os.environ.get("DOGWATCH_HOME")
-    name = name or os.environ.get("DOGWATCH_NAME")
-    if not directory or not name:
-        raise ValueError("not inside a job: name it with --dir and --name, or start it with `dogwatch run`")
-    if progress is not None and not 0 <= progress <= 1:
-        raise ValueError(f"--progress is a number from 0 to 1, not {progress:g}")
-    if problem := _problem(directory, name, run):
-        raise LookupError(problem)
-    return directory, name, run
-
-
-def speak(base: str, run: str | None, note: str, progress: float | None, result: str | None) -> None:
-    """Leave a result, if there is one, then the beat. OSError when that cannot be written."""
-    if result is not None:
-        write_atomic(base + ".result", result)
-    write_atomic(base + ".beat", dumps({"schema": 1, "run": run, "note": note, "progress": progress}) + "\n")
-
-
-def _problem(directory: str, name: str, run: str | None) -> str:
-    """Why nobody would hear this beat. What an older run left behind must not speak for a newer one."""
-    try:
-        with open(open_plain(f"{directory}/{name}.json"), encoding="utf-8", errors="replace") as file:
-            record = "" if "/" in name else file.read()
-    except OSError:
-        record = ""
-    if not record:
-        return f"there is no job {name!r} in {directory}"
-    stale = run and f'"run": "{run}"' not in record
-    return f"{name} has been started again since; this beat is of an older run" if stale else ""
 
 
 def _result(path: str) -> str:

@@ -15,7 +15,7 @@ from dogwatch.cli.verbs import VERBS
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.policy import POLICIES, PROGRESS_SOURCES
 from dogwatch.model.settings import WAYS
-from dogwatch.model.verdict import FINAL, LIVE
+from dogwatch.model.waiting import UNTIL
 from dogwatch.model.waking import EXIT_MODES
 from dogwatch.store import places, sentinels
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 VALUES: dict[str, tuple[str, ...]] = {
     "--policy": tuple(POLICIES),
     "--on-stuck": ("report", "stop"),
-    "--until": ("final", *LIVE, *FINAL),
+    "--until": UNTIL,
     "--exit-mode": EXIT_MODES,
     "--via": WAYS,
 }

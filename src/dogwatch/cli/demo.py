@@ -16,10 +16,11 @@ from dogwatch.hands import spawn
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
 from dogwatch.loops.stop import stop
-from dogwatch.loops.wait import Wait, Wanted
+from dogwatch.loops.wait import Wait
 from dogwatch.model.policy import PATIENT
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
+from dogwatch.model.waiting import Wanted
 from dogwatch.senses import processes
 
 IMPATIENT = PATIENT._replace(name="demo", stale_s=4.0, grace_s=2.0, heartbeat_s=1.0)

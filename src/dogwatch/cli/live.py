@@ -1,11 +1,16 @@
 """One line on a terminal that shows what is waited for, and goes when there is something to say."""
 
+from __future__ import annotations
+
 import os
 
-from dogwatch.loops.look import Looker
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.words import in_words
 from dogwatch.senses.logs import last_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST = 3
 
@@ -13,8 +18,8 @@ MOST = 3
 class LiveLine:
     """Drawn on standard error; whoever writes to the same terminal clears it first."""
 
-    def __init__(self, looker: Looker) -> None:
-        self.looker = looker
+    def __init__(self, live: Callable[[str], Verdict]) -> None:
+        self.live = live
         self.shown = False
 
     def draw(self, names: list[str]) -> None:
@@ -22,7 +27,7 @@ class LiveLine:
             columns = os.get_terminal_size(2).columns
         except OSError:
             return
-        text = " | ".join(describe(self.looker.verdict(name)) for name in names[:MOST])
+        text = " | ".join(describe(self.live(name)) for name in names[:MOST])
         if len(names) > MOST:
             text += f" | and {len(names) - MOST} more"
         text = text if len(text) < columns else text[: columns - 2] + "…"

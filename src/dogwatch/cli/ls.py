@@ -5,6 +5,7 @@ import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
+from dogwatch.loops import live_state
 from dogwatch.loops.listing import listed
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError, UsageError
@@ -20,11 +21,7 @@ def main(options: Options) -> int:
     shown = 0
     for directory in _directories(options):
         looker = Looker(directory, settings.lazily(options), brief=True)
-        verdicts = look_at_all(looker)
-        if any(verdict.kind == "session" for verdict in verdicts):
-            from dogwatch.cli import panes  # a listing of jobs does not pay for tmux and detectors
-
-            verdicts = panes.with_turns(looker, verdicts)
+        verdicts = live_state.with_turns(looker, look_at_all(looker), say.warn)
         if options.flag("--json"):
             for verdict in verdicts:
                 print(say.as_json(verdict))
@@ -72,5 +69,5 @@ def look_at_all(looker: Looker) -> list[Verdict]:
     except OSError as error:
         raise RefusedError(f"cannot read {looker.directory}: {error.strerror}") from error
     if found and (others := places.shared_with_others(looker.directory)):
-        print(f"dogwatch: warning: {others}; what it says may be false", file=sys.stderr)
+        say.warn(f"{others}; what it says may be false")
     return found

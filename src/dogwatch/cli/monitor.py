@@ -98,7 +98,7 @@ def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] 
         if again:
             time.sleep(SECOND)
     panes.close()
-    return Verdict(target, "session", "not_found", True, reason, "gone", "unknown")
+    return Verdict(target, "session", "not_found", True, reason, "gone", "unknown", "not-found")
 
 
 def _task(options: Options, session: str, show: Callable[[Verdict], None]) -> int:

@@ -4,10 +4,8 @@ import sys
 
 from dogwatch.cli.options import Options
 from dogwatch.formats import tmux as codec
-from dogwatch.loops import sessions
-from dogwatch.loops.look import Looker
 from dogwatch.loops.panes import Panes, Seen
-from dogwatch.model.errors import FormatError, RefusedError, UsageError
+from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import servers
 from dogwatch.senses.tmux import is_pane
@@ -62,15 +60,6 @@ def agent_of(panes: Panes, target: str) -> Seen:
         several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in inside)
         raise RefusedError(f"there are {len(inside)} agents in {session}: {several}; name the pane")
     return inside[0]
-
-
-def with_turns(looker: Looker, verdicts: list[Verdict]) -> list[Verdict]:
-    """The same verdicts, with those on sessions by a look at their panes. It must not fail because a file is broken."""
-    try:
-        return sessions.seen(looker, verdicts, looker.policy)
-    except FormatError as error:
-        print(f"dogwatch: warning: {error}; until then nothing is told of turns", file=sys.stderr)
-        return verdicts
 
 
 def named(seen: Seen) -> Verdict:

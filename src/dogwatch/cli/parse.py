@@ -41,5 +41,5 @@ def as_json(found: Parsed) -> str:
         "next_action": found.next_action, **found.fields, "by": found.by,
     }  # fmt: skip
     if found.trouble:
-        told["trouble"] = found.trouble
+        told["trouble"] = found.trouble.words
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))

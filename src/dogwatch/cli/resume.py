@@ -8,7 +8,7 @@ import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
-from dogwatch.cli.run import CANNOT, REFUSED
+from dogwatch.cli.run import REFUSED
 from dogwatch.cli.spawn import given, prompt_of
 from dogwatch.formats import names
 from dogwatch.hands.stop import signal_exactly
@@ -38,7 +38,7 @@ def main(options: Options) -> int:
         return EXIT_CODES["unknown"]
     finally:
         session.close()
-    if verdict.reason.startswith(CANNOT):
+    if verdict.cause == "not-started":
         print(f"dogwatch: {verdict.reason}", file=sys.stderr)
         return verdict.exit_code or REFUSED
     say.show(verdict, json=options.flag("--json"))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 REFUSED, TIMED_OUT, INTERRUPTED = 125, 124, 130
-CANNOT = "could not be started"
 MOST_RETRIES = 1000
 IDLE = 1.0
 """Seconds of silence after which the live line is drawn."""
@@ -94,7 +93,7 @@ def detached(job: spawn.Job, looker: Looker, *, json: bool, feed: bytes = b"") -
     """Start a job that outlives us, with something to read, and say so."""
     said = start.detached(job, looker, feed=feed)
     verdict = looker.verdict(job.name)
-    if said[0] == "ended" and verdict.exit_code and verdict.reason.startswith(CANNOT):
+    if said[0] == "ended" and verdict.exit_code and verdict.cause == "not-started":
         print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
         return verdict.exit_code
     print(say.as_json(verdict) if json else job.name)
@@ -118,7 +117,7 @@ def _foreground(job: spawn.Job, looker: Looker, *, json: bool) -> int:
     for fd in set(streams.stdio):
         os.close(fd)
     relay = Relay(shim, streams, log)
-    live = LiveLine(looker)
+    live = LiveLine(looker.verdict)
 
     def idle() -> None:
         if relay.plain():
@@ -133,7 +132,7 @@ def _foreground(job: spawn.Job, looker: Looker, *, json: bool) -> int:
         return REFUSED
     if json:
         print("" if relay.line_start else "\n", say.as_json(verdict), sep="", flush=True)
-    elif verdict.reason.startswith(CANNOT):
+    elif verdict.cause == "not-started":
         print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
     elif verdict.state != "completed" and os.isatty(2):
         print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr)
@@ -141,10 +140,10 @@ def _foreground(job: spawn.Job, looker: Looker, *, json: bool) -> int:
 
 
 def _exit_code(ending: list[str]) -> int:
-    _, state, code, number, reason = ending
+    _, state, code, number, cause, _ = ending
     if state == "timeout":
         return TIMED_OUT
-    if state == "stopped" and "Ctrl-C" in reason:
+    if state == "stopped" and cause == "interrupt":
         return INTERRUPTED
     if state in ("stopped", "stuck"):
         return REFUSED

@@ -20,7 +20,7 @@ def as_json(verdict: Verdict) -> str:
 
 
 def as_line(verdict: Verdict) -> str:
-    return f"{verdict.name}: {coloured(verdict.state)}: {verdict.reason}"
+    return f"{verdict.name}: {coloured(verdict.state)}: {line.worded(verdict)}"
 
 
 def coloured(state: str, width: int = 0) -> str:
@@ -40,9 +40,15 @@ def table(verdicts: list[Verdict]) -> str:
     for verdict in verdicts:
         elapsed = "" if verdict.elapsed_s is None else in_words(float(int(verdict.elapsed_s)))
         room = max(10, columns - width - 23)
-        reason = verdict.reason if len(verdict.reason) <= room else verdict.reason[: room - 1] + "…"
+        reason = line.worded(verdict)
+        reason = reason if len(reason) <= room else reason[: room - 1] + "…"
         rows.append(f"{verdict.name:<{width}}  {coloured(verdict.state, 10)} {elapsed:>8}  {reason}")
     return "\n".join(rows)
+
+
+def warn(trouble: str) -> None:
+    """What a person should know, beside what was asked for."""
+    print(f"dogwatch: warning: {trouble}", file=sys.stderr)
 
 
 def show(verdict: Verdict, *, json: bool) -> None:

@@ -10,7 +10,7 @@ import time
 from dogwatch.cli import session as face
 from dogwatch.cli import spawn
 from dogwatch.cli.options import Options
-from dogwatch.cli.run import CANNOT, REFUSED
+from dogwatch.cli.run import REFUSED
 from dogwatch.formats.events import printable
 from dogwatch.hands.panes import PaneHand, session_name
 from dogwatch.hands.spawn import Job
@@ -164,7 +164,7 @@ def _learned(listed: Listed, row: Row, session: Session) -> Row:
 
 def _closed(job: Job, verdict: Verdict, *, always: bool = False) -> int:
     """Close the pane of an agent that could not be started, and give the exit code for that; 0 where it was."""
-    if not always and not verdict.reason.startswith(CANNOT):
+    if not always and verdict.cause != "not-started":
         return 0
     assert job.pane is not None
     PaneHand(job.pane.server).close(job.pane)

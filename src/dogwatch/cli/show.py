@@ -15,12 +15,13 @@ from dogwatch.formats import events, line
 from dogwatch.formats.sentinel import SUFFIXES
 from dogwatch.judge import attempts, job
 from dogwatch.judge.consequences import EXIT_CODES, NEXT
-from dogwatch.loops import history
+from dogwatch.loops import history, live_state
 from dogwatch.loops.history import History, Run
 from dogwatch.model.errors import UsageError
 from dogwatch.model.event import Event
 from dogwatch.model.facts import Record
 from dogwatch.model.policy import Policy
+from dogwatch.model.verdict import Verdict
 from dogwatch.model.words import in_words
 from dogwatch.store import journal
 
@@ -43,7 +44,7 @@ def main(options: Options) -> int:
             return _missing(options, found, wanted)
         if options.flag("--json"):
             for run in runs:
-                print(_as_json(name, _cut(found.run(run), count)))
+                print(_as_json(found, _cut(found.run(run), count)))
         else:
             print("\n".join(_told(found, found.run(runs[-1]), count)))
     return 0
@@ -51,7 +52,7 @@ def main(options: Options) -> int:
 
 def _missing(options: Options, found: History, wanted: str | None) -> int:
     if wanted is None and options.flag("--json"):
-        print(_as_json(found.name, Run("", None, found.facts, [])))
+        print(_as_json(found, Run("", None, found.facts, [])))
     elif wanted is None:
         print(say.as_line(job.judge(found.facts)))
     else:
@@ -66,11 +67,19 @@ def _cut(run: Run, count: int | None) -> Run:
     return run if count is None else run._replace(events=run.events[max(0, len(run.events) - count) :])
 
 
-def _as_json(name: str, run: Run) -> str:
-    verdict = job.judge(run.facts) if run.facts else None
+def _judged(found: History, run: Run) -> Verdict | None:
+    """The live state of the run whose files are in place; of an earlier one, how it ended as its files tell."""
+    if run.facts is None:
+        return None
+    verdict = job.judge(run.facts)
+    return live_state.with_turns(found.looker, [verdict], say.warn)[0] if run.facts is found.facts else verdict
+
+
+def _as_json(found: History, run: Run) -> str:
+    verdict = _judged(found, run)
     head = {
         "schema": line.SCHEMA,
-        "name": name,
+        "name": found.name,
         "run": run.run or None,
         "verdict": verdict and line.fields(verdict, NEXT[verdict.state]),
         "record": run.record,
@@ -82,7 +91,7 @@ def _as_json(name: str, run: Run) -> str:
 
 
 def _told(found: History, run: Run, count: int | None) -> Iterator[str]:
-    yield _verdict(found.name, run)
+    yield _verdict(found, run)
     record = run.facts.record if run.facts else None
     about = [("run", run.run), *(_record(record) if record else _files(found, run))]
     yield from (f"  {word:<10} {events.printable(text)}" for word, text in about if text)
@@ -94,13 +103,12 @@ def _told(found: History, run: Run, count: int | None) -> Iterator[str]:
     if earlier:
         more = len(earlier) - EARLIER
         yield f"  earlier runs{f' (and {more} more; --json tells of all)' if more > 0 else ''}:"
-        yield from (_brief(found.run(each)) for each in reversed(earlier[-EARLIER:]))
+        yield from (_brief(found, found.run(each)) for each in reversed(earlier[-EARLIER:]))
 
 
-def _verdict(name: str, run: Run) -> str:
-    if run.facts is not None:
-        return say.as_line(job.judge(run.facts))
-    return f"{name}: {_end(run)}; its files are gone"
+def _verdict(found: History, run: Run) -> str:
+    verdict = _judged(found, run)
+    return f"{found.name}: {_end(run)}; its files are gone" if verdict is None else say.as_line(verdict)
 
 
 def _end(run: Run) -> str:
@@ -157,15 +165,12 @@ def _timeline(shown: list[Event], first: Event, record: Record | None) -> Iterat
         yield f"    {after:>8}  {event.event:<10} {in_colour(event.event, said)}".rstrip()
 
 
-def _brief(run: Run) -> str:
+def _brief(found: History, run: Run) -> str:
     """One line for an earlier run: which, when, how it ended."""
     record = run.facts.record if run.facts else None
     began = record.started if record else run.events[0].at if run.events else None
-    if run.facts is not None:
-        verdict = job.judge(run.facts)
-        how = f"{say.coloured(verdict.state)}: {verdict.reason}"
-    else:
-        how = _end(run)
+    verdict = _judged(found, run)
+    how = _end(run) if verdict is None else f"{say.coloured(verdict.state)}: {verdict.reason}"
     return f"    {run.run or '-':<20} {_clock(began) if began is not None else '':<19}  {how}"
 
 

@@ -8,7 +8,7 @@ import time
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
-from dogwatch.cli.run import CANNOT, REFUSED, detached
+from dogwatch.cli.run import REFUSED, detached
 from dogwatch.cli.send import CODES, Signals, read_text
 from dogwatch.formats import names, typing_text, verifiers
 from dogwatch.hands import panes as hand
@@ -80,7 +80,7 @@ def _session(looker: Looker, wish: spawning.Wish, prompt: str, *, json: bool) ->
         verdict = session.look().verdict
     finally:
         session.close()
-    if verdict.reason.startswith(CANNOT):
+    if verdict.cause == "not-started":
         assert job.pane is not None
         hand.PaneHand(job.pane.server).close(job.pane)
         print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)

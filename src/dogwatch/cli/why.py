@@ -6,6 +6,7 @@ import sys
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.loops import live_state
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
 from dogwatch.senses import files
@@ -19,11 +20,7 @@ def main(options: Options) -> int:
         return missing
     looker = settings.looker(options)
     for name in settings.named(options):
-        verdict = looker.verdict(name)
-        if verdict.kind == "session":
-            from dogwatch.cli import panes as watched  # a job does not pay for tmux and detectors
-
-            verdict = watched.with_turns(looker, [verdict])[0]
+        verdict = live_state.verdict(looker, name, say.warn)
         if hidden := files.hides_events(looker.directory):
             note = Evidence("events", f"{hidden}; looked at every 2 s instead")
             verdict = verdict._replace(against=(*verdict.against, note))

@@ -8,6 +8,7 @@ import time
 from dogwatch.compat import project, sessions, status_check
 from dogwatch.compat.arguments import Arguments
 from dogwatch.model.errors import DogwatchError
+from dogwatch.model.verdict import Verdict
 from dogwatch.senses.trees import Trees
 
 SPAN = 0.2
@@ -39,21 +40,23 @@ def main(words: list[str]) -> int:
         record = sessions.record_of(sessions.looker(root), session)
         pid = record.work.pid if record else 0
     share = 0.0 if verdict.final or not pid else _cpu(pid)
-    at_prompt = "true" if verdict.state == "idle" else "false"
-    print(f"{_status(verdict.state, verdict.process)},{share:.1f},{pid or ''},{at_prompt}")
+    at_prompt = "true" if verdict.turn == "idle" else "false"
+    print(f"{_status(verdict)},{share:.1f},{pid or ''},{at_prompt}")
     return 0
 
 
-def _status(state: str, process: str) -> str:
-    match state:
+def _status(verdict: Verdict) -> str:
+    match verdict.state:
         case "completed":
             return "completed"
         case "failed" | "crashed" | "stopped" | "abandoned" | "timeout":
             return "dead"
         case "working" | "limited" | "starting":
             return "alive"
+        case "unknown" if verdict.final:
+            return "dead"
         case "unknown":
-            return "alive" if process in ("alive", "unsupervised") else "error"
+            return "alive" if verdict.process in ("alive", "unsupervised") else "error"
         case _:
             return "idle"
 

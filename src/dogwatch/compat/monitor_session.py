@@ -17,6 +17,7 @@ from dogwatch.compat.truth import Truth
 from dogwatch.judge.monitoring import Wanted
 from dogwatch.loops.monitor import Monitor
 from dogwatch.loops.panes import Panes
+from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.verify import began
 from dogwatch.loops.watched import Ours, Theirs
 from dogwatch.model.errors import RefusedError, UsageError
@@ -135,7 +136,7 @@ class _Watch:
     def stranger(self) -> Theirs | Result:
         """A session that is not ours, once an agent is to be seen in it; or what became of it before."""
         panes = Panes(detectors.load_all(), places.hook_spool(), (), self.looker.policy)
-        missed = 0
+        missed, beat = 0, PassBeat()
         while True:
             there = sessions.there(self.session)
             missed = missed + 1 if there is None or there.dead else 0
@@ -149,11 +150,10 @@ class _Watch:
                 if looked.seen:
                     return Theirs(panes, looked.seen[0], self.session, self.looker.directory)
             if time.monotonic() >= self.until:
-                live = Verdict(
-                    self.session, "session", "unknown", False, "no agent was seen in it", "unknown", "unknown"
-                )
+                why = "no agent was seen in it"
+                live = Verdict(self.session, "session", "unknown", False, why, "unknown", "unknown", "not-seen")
                 return results.exceeded(live, self.minutes, self.truth(None))
-            time.sleep(AGAIN)
+            time.sleep(max(0.0, beat.after_pass(time.monotonic() + AGAIN) - time.monotonic()))
 
     def truth(self, record: Record | None) -> Truth:
         if not self.step:

@@ -129,8 +129,7 @@ def _parse(given: list[str]) -> int:
         return _not_told(CALL_FAILED, str(error))
     parsed = parsing.parse(text, step, command)
     if parsed.trouble:
-        reason, _, detail = parsed.trouble.partition(": ")
-        return _not_told(reason, detail)
+        return _not_told(parsed.trouble.kind, parsed.trouble.detail)
     return say(told(parsed))
 
 

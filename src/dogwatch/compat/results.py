@@ -46,6 +46,8 @@ def result(verdict: Verdict, truth: Truth) -> Result:
             return Result("incomplete", _joined("waiting", verdict.detail), verified)
         case "failed" | "crashed":
             return Result("crashed", _joined(verdict.state, _code(verdict)), verified)
+        case "unknown" if verdict.cause == "exit-unseen":
+            return Result("completed", truth.reason, True) if verified else Result("crashed", "exit_unseen")
         case "stuck":
             word = verdict.progress if verdict.progress in ("frozen", "stalled") else ""
             return Result("stuck", _joined("stuck", word), verified)

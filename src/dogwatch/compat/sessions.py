@@ -112,7 +112,11 @@ def ended(there: There, *, sure: bool = True) -> Verdict | None:
     if code is None and signal is None and not sure:
         return None
     state = "crashed" if code is None else "failed" if code else "completed"
-    return Verdict(there.name, "session", state, True, "it ended", "gone", "unknown", exit_code=code, signal=signal)
+    return Verdict(
+        there.name, "session", state, True, "it ended", "gone", "unknown",
+        cause="exit" if code is not None else "signal" if signal is not None else "exit-unseen",
+        exit_code=code, signal=signal,
+    )  # fmt: skip
 
 
 def is_of(session: There, root: str) -> bool:

@@ -15,7 +15,6 @@ from dogwatch.compat import project, screens, sessions
 from dogwatch.compat.arguments import Arguments
 from dogwatch.compat.results import exit_number
 from dogwatch.formats import watches
-from dogwatch.judge.clock import GOES_ON
 from dogwatch.loops.panes import Panes, Remembered
 from dogwatch.loops.sessions import Session
 from dogwatch.model.errors import DogwatchError
@@ -87,7 +86,7 @@ def line(root: str, session: str, looked: Looked, *, full: bool) -> str:
 def _words(verdict: Verdict) -> tuple[str, str, int]:
     """Status, session state, and the number beside them."""
     match verdict.state:
-        case "working" if GOES_ON in verdict.reason:
+        case "working" if verdict.cause == "clock-advances":
             return "active", "just_started", JUST_STARTED  # the time gate's own word for it
         case "working" | "limited":
             return "active", "in_progress", 0
@@ -103,7 +102,7 @@ def _words(verdict: Verdict) -> tuple[str, str, int]:
             return "idle", "idle", LATER
         case "stuck":
             return "idle", "stuck", 0
-        case "failed" | "crashed":
+        case state if state in ("failed", "crashed") or verdict.cause == "exit-unseen":
             number = exit_number(verdict)
             return "crashed", "crashed", 1 if number is None else number
         case "unknown" if verdict.process in ("alive", "unsupervised", "suspended"):
@@ -152,7 +151,8 @@ def _ours(session: Session, record: Record, before: Watch | None) -> Looked:
 def _theirs(policy: Policy, session: str, path: str) -> Looked:
     there = sessions.there(session)
     if there is None:
-        return Looked(Verdict(session, "session", "not_found", True, "there is none", "gone", "unknown"), "")
+        gone = Verdict(session, "session", "not_found", True, "there is none", "gone", "unknown", "not-found")
+        return Looked(gone, "")
     if (over := sessions.ended(there)) is not None:
         return Looked(over, "", there.seat)
     panes = Panes(detectors.load_all(), places.hook_spool(), there.seat.server, policy)
@@ -167,7 +167,8 @@ def _theirs(policy: Policy, session: str, path: str) -> Looked:
     if not looked.seen or known is None:
         why = looked.trouble or "no agent is to be seen in it"
         process = "unknown" if looked.trouble else "alive"
-        return Looked(Verdict(session, "session", "unknown", False, why, process, "unknown"), "", there.seat)
+        unseen = Verdict(session, "session", "unknown", False, why, process, "unknown", "not-seen")
+        return Looked(unseen, "", there.seat)
     seen = looked.seen[0]
     return Looked(seen.verdict, "\n".join(seen.sighting.rows), there.seat, known.process, known.memory, run)
 

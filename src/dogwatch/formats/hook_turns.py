@@ -117,7 +117,7 @@ class _Fold:
         if last is None or self.latest is None:
             return Turn(None, self.latest, {})
         words = self.lasting | (self.fault if last.kind == END else {}) | last.words
-        if self.latest.name == "Notification":
+        if self.latest.name == "Notification" and last.name != "Notification":
             words |= {"notification": self.latest.words.get("notification", "")}
         words |= {"event": last.name, "conversation": last.conversation, "latest": self.latest.name}
         words |= {"count": str(self.count), "open": str(len(self.open))}

@@ -35,6 +35,10 @@ STATUS = {"busy": REQUEST, "retry": REQUEST, "idle": END}
 """The same for `session.status`."""
 NOTICES = {"permission_prompt", "elicitation_dialog", "ToolPermission"}
 """Notifications of a question that is open; others remind of what has been told, or tell nothing of the turn."""
+LIMITS = {"quota_auto_resume_fired": PROMPT, "quota_auto_resume_stale": END}
+"""Those of a plan's limit that has ended: Claude Code continues by itself, or a person must press Enter.
+
+That it will not continue (`quota_auto_resume_disabled`) leaves the limit as it is."""
 HIDDEN = "Generate a concise, single-line task title"
 """Codex has a second conversation beside the one on the screen, to find a title for it. Its prompt begins so."""
 
@@ -79,7 +83,8 @@ class Event(Value):
         if self.name == "session.status":
             return STATUS.get(self.words.get("status", ""), "")
         if self.name == "Notification":
-            return ASK if self.words.get("notification") in NOTICES else ""
+            notice = self.words.get("notification", "")
+            return ASK if notice in NOTICES else LIMITS.get(notice, "")
         if self.name == "SessionStart" and self.words.get("reason") == "compact":
             return ""
         return KINDS.get(self.name, "")

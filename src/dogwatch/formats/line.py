@@ -3,6 +3,7 @@
 import json
 
 from dogwatch.model.verdict import Verdict
+from dogwatch.model.words import in_words
 
 SCHEMA = 1
 LONGEST = 500
@@ -19,10 +20,12 @@ def fields(verdict: Verdict, following: str) -> dict[str, object]:
         "kind": verdict.kind,
         "state": verdict.state,
         "final": verdict.final,
+        "cause": verdict.cause or None,
         "reason": verdict.reason,
         "exit_code": verdict.exit_code,
         "signal": verdict.signal,
         "elapsed_s": None if elapsed is None else round(elapsed, 3),
+        **({"message": verdict.message or None} if verdict.kind == "session" else {}),
         "result": verdict.result,
         "log": verdict.log,
         "next": following,
@@ -43,6 +46,12 @@ def encode(verdict: Verdict, following: str) -> str:
         return text
     found["result"] = result
     return _dump(found)
+
+
+def worded(verdict: Verdict) -> str:
+    """The reason for people: with how long a session's turn has been so."""
+    lasted = verdict.turn_s if not verdict.final and verdict.turn_s is not None else 0.0
+    return f"{verdict.reason}, for {in_words(float(int(lasted)))}" if lasted >= 1 else verdict.reason
 
 
 def _cut(text: str, length: int) -> str:

@@ -6,33 +6,42 @@ What is told may come from a screen or a log, so from anyone.
 from __future__ import annotations
 
 from dogwatch.formats.redact import Redactor
+from dogwatch.model.causes import WAITS_FOR
 from dogwatch.model.notices import Change
 
 LONGEST = 500
 """Characters of a text: it goes onto someone's telephone."""
 LONGEST_REASON = 400
-HERE = "it "
-"""How the reason of a session begins that waits or is limited."""
 
 
 def fields(change: Change) -> dict[str, str]:
     """What a template may use, each on one line and of a bounded length."""
     found = {
         "text": text(change), "name": change.name, "state": change.state, "reason": clean(change.reason),
-        "agent": change.about.agent, "pane": change.about.pane, "next": change.following,
+        "cause": change.cause, "attach": change.about.attach, "agent": change.about.agent,
+        "pane": change.about.pane, "next": change.following,
     }  # fmt: skip
     return {name: plain(value) for name, value in found.items()}
 
 
 def text(change: Change) -> str:
-    """All of it in one line: ``build failed: exit 2 after 41s (next: escalate)``."""
+    """All of it in one line.
+
+    ``build failed: exit 2 after 41s (next: escalate)``
+    ``api waits for a permission (claude in work, %3) · tmux attach -t =api``
+    """
     about, reason = change.about, clean(change.reason)
     if not about.agent:
         return plain(f"{change.name} {change.state}: {reason} (next: {change.following})", LONGEST)
-    who, where = f"{about.agent} in {about.where or change.name}", f" ({about.pane})" if about.pane else ""
-    if not change.final and change.state != "stuck" and reason.startswith(HERE):
-        return plain(f"{who} {reason.removeprefix(HERE)}{where}", LONGEST)
-    return plain(f"{who} {change.state}: {reason}{where}", LONGEST)
+    place = f"{about.agent} in {about.where}" if about.where else about.agent
+    where = f"({place}, {about.pane})" if about.pane else f"({place})"
+    what = f"{change.state}: {reason}"
+    if change.state == "waiting" and change.cause in WAITS_FOR:
+        what = f"waits for {WAITS_FOR[change.cause]}"
+    elif change.state == "limited":
+        what = f"hit a limit{f', until {change.until}' if change.until else ''}"
+    there = f" · {about.attach}" if about.attach else ""
+    return plain(f"{about.session or change.name} {what} {where}{there}", LONGEST)
 
 
 def clean(reason: str) -> str:

@@ -19,11 +19,11 @@ KINDS: dict[Any, dict[str, tuple[type, ...]]] = {
         "filed": (int, float), "tries": (int,), "again": (int, float), "trouble": (str,),
     },
     Told: {"state": (str,), "final": (bool,), "open": (bool,), "at": (int, float), "boot": (str,), "number": (int,)},
-    About: {"run": (str,), "agent": (str,), "pane": (str,), "where": (str,)},
+    About: {"run": (str,), "agent": (str,), "pane": (str,), "where": (str,), "session": (str,), "attach": (str,)},
     Change: {
         "name": (str,), "about": (dict,), "state": (str,), "final": (bool,), "reason": (str,), "following": (str,),
         "at": (int, float), "boot": (str,), "wall": (int, float), "project": (str,), "since": (int, float, type(None)),
-        "goes_on": (bool,),
+        "cause": (str,), "until": (str,), "goes_on": (bool,),
     },
 }  # fmt: skip
 """What each field may be."""

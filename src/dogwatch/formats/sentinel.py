@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 
+from dogwatch.model.causes import Cause
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Adopted, Attempt, Beat, Breaker, End, Identity, Record, Result, Seat, Seen, Source
 from dogwatch.model.policy import PROGRESS_SOURCES, Policy
 from dogwatch.model.verdict import FINAL
 
 SCHEMA = 1
-SUFFIXES = ("json", "pid", "heartbeat", "log", "result", "status", "seen", "beat", "conversation", "watch", "output")
+SUFFIXES = (
+    "json", "pid", "heartbeat", "log", "log.1", "result", "status", "seen", "beat", "conversation", "watch", "ending",
+    "output",
+)  # fmt: skip
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -168,7 +172,25 @@ def _end(found: _Fields) -> End:
         at=found.number("at"),
         elapsed_s=found.number("elapsed_s"),
         left=tuple((process.text("command"), int(process.number("pid"))) for process in left),
+        cause=_cause(found),
     )
+
+
+def _cause(found: _Fields) -> Cause:
+    """Why it ended. Records of earlier releases do not say so; what their other fields tell is enough."""
+    if found.found.get("cause"):
+        return found.text("cause")  # type: ignore[return-value]  # a word that a later version added is passed on
+    if found.text("state") == "timeout":
+        return "timeout"
+    if found.text("state") == "stuck":
+        return "no-progress"
+    if found.text("state") == "stopped":
+        return "stop-asked"
+    if found.whole("signal"):
+        return "signal"
+    if found.whole("exit_code") is None:
+        return "exit-unseen"
+    return "not-started" if found.text("reason") and found.text("state") == "failed" else "exit"
 
 
 def policy(found: object) -> Policy:

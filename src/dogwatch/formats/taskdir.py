@@ -35,7 +35,7 @@ RETRIES = "MONITOR_MAX_RETRIES"
 POSITIVE = ("base_s", "max_s", "deadline_s")
 MOST = 100_000
 LARGEST_CODE = 255
-TOLD = ("state", "final", "reason", "process", "progress", "exit_code", "signal", "elapsed_s", "log", "detail")
+TOLD = ("state", "final", "cause", "reason", "process", "progress", "exit_code", "signal", "elapsed_s", "log", "detail")
 """Of a verdict, what those who watched beside are told."""
 
 Fields = dict[str, object]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from dogwatch.model.turns import Moved, SessionMemory
+from dogwatch.model.turns import Departure, Moved, SessionMemory
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.watching import Watch
 
@@ -52,14 +52,16 @@ def _pair(found: list[int]) -> tuple[int, int]:
 
 
 def _memory(found: dict[str, Any]) -> SessionMemory:
-    pending, clock = found["pending"], found.get("clock")
+    pending, clock, limit = found["pending"], found.get("clock"), found.get("limit")
     return SessionMemory(**{
         **found,
+        "limit": None if limit is None else (str(limit[0]), float(limit[1])),
         "clock": None if clock is None else (clock[0], float(clock[1])),
         "pending": None if pending is None else (pending[0], float(pending[1])),
         "sayings": {source: (said[0], float(said[1])) for source, said in found["sayings"].items()},
         "moved": {name: Moved(*each) for name, each in found["moved"].items()},
         "tools": tuple(map(float, found["tools"])),
+        "left": Departure(*found.get("left", ())),
     })  # fmt: skip
 
 

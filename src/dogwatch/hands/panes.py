@@ -79,8 +79,9 @@ class PaneHand:
         self._must(what, "respawn-pane", "-t", seat.id, "-c", _literal(cwd), *command, *DONE)
 
     def capture(self, seat: Seat, command: list[str]) -> None:
-        """Give all that the pane shows from now on to a program."""
-        self._must(f"pane {seat.id} cannot be captured", "pipe-pane", "-O", "-t", seat.id, _spelled(command), *DONE)
+        """Give all that the pane shows from now on to a program, whose last argument is the pane's terminal."""
+        spelled = f"{_spelled(command)} '#{{pane_tty}}'"
+        self._must(f"pane {seat.id} cannot be captured", "pipe-pane", "-O", "-t", seat.id, spelled, *DONE)
 
     def close(self, seat: Seat) -> str:
         """End the capture, and exactly that session. Returns why not; empty when it is gone."""

@@ -3,6 +3,7 @@
 import zlib
 
 from dogwatch.model.breakers import COUNTING
+from dogwatch.model.facts import End
 
 LONGEST = 300.0
 """Seconds at which doubling stops."""
@@ -10,8 +11,6 @@ JITTER = 0.2
 """Part of a delay that is left to chance, so that jobs which failed together do not come back together."""
 DOUBLINGS = 64
 """More than enough to come from a millisecond to any length, and no number overflows."""
-NEVER_RAN = "could not be started"
-"""How the shim's reason begins when there was nothing to run: the next attempt would find it no different."""
 
 
 def delay(attempt: int, base_s: float, run: str) -> float:
@@ -21,6 +20,6 @@ def delay(attempt: int, base_s: float, run: str) -> float:
     return full * (1.0 - JITTER * chance)
 
 
-def retryable(state: str, exit_code: int | None, reason: str) -> bool:
+def retryable(end: End) -> bool:
     """Whether another attempt may go better. A program that says 127 itself may; one that is not there will not."""
-    return state in COUNTING and not (exit_code in (126, 127) and reason.startswith(NEVER_RAN))
+    return end.state in COUNTING and end.cause != "not-started"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dogwatch.model.policy import Policy
 
-GOES_ON = "but its clock goes on"
 DAY = 24 * 3600
 MINUTE = 60.0
 

@@ -6,15 +6,27 @@ gets a while for that; and if the controller has begun a turn about then or sinc
 
 from __future__ import annotations
 
+from dogwatch.model.verdict import Verdict
 from dogwatch.model.waking import Crew, Sight
 
+ENDED = "ended"
+"""Of an agent that is gone: nothing tells how it ended."""
 GRACE, PING = 120.0, 60.0
 """Seconds that a worker is idle before it is told of, and by which its own ping may come before it is idle."""
 WORDS = {"idle": "is idle", "stuck": "is stuck", "limited": "hit a limit", "waiting": "waits for a person",
-         "crashed": "crashed", "stopped": "has ended", "failed": "failed"}  # fmt: skip
+         "crashed": "crashed", "stopped": "has ended", "failed": "failed",
+         ENDED: "ended, how is not known"}  # fmt: skip
 """States of a worker that are told, with words for them. Not `unknown` or `starting`: nobody can act upon that."""
-FREE = ("idle", "crashed", "stopped", "failed")
+GONE = ("crashed", "stopped", "failed", ENDED)
+FREE = ("idle", *GONE)
 """States in which it could be given something, if need be once it is brought back."""
+
+
+def word(verdict: Verdict) -> str:
+    """The state of an agent. How one ended that has just gone, its next look may tell better: until then, nothing."""
+    if not verdict.final:
+        return verdict.state
+    return "unknown" if not verdict.settled else ENDED if verdict.state == "unknown" else verdict.state
 
 
 def looked(sight: Sight, before: Crew, *, now: float) -> Crew:

@@ -7,6 +7,7 @@ advancing, and silence is a suspicion first: only a look at the end of the grace
 from dogwatch.judge import adoption, attempts
 from dogwatch.judge.attempts import how
 from dogwatch.judge.evidence import called, of_process, processes_named
+from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Alive, Attempt, Gone, JobFacts, Record, Seen, Unseen
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
@@ -25,7 +26,8 @@ ENDING_IS_ODD_AFTER = 2.0
 def judge(facts: JobFacts) -> Verdict:
     """Say what is true of a job, from one look at it."""
     if not facts.exists:
-        return _verdict(facts, "not_found", next(iter(facts.troubles), "no job of that name is here"), "gone")
+        reason = next(iter(facts.troubles), "no job of that name is here")
+        return _verdict(facts, "not_found", "not-found", reason, "gone")
     if facts.record is not None and facts.record.end is not None:
         return _ended(facts, facts.record)
     if facts.status is not None and (facts.record is None or facts.status.strip()):
@@ -51,7 +53,7 @@ def _ended(facts: JobFacts, record: Record) -> Verdict:
     if end.signal is None and end.exit_code is None:
         exited = "unknown" if end.state == "abandoned" else "exited(unknown)"
     said = Evidence("record", f"{end.state}: {how(end, record.policy)}")
-    verdict = _verdict(facts, end.state, reason, exited, (said, *_status(facts)), against)
+    verdict = _verdict(facts, end.state, end.cause, reason, exited, (said, *_status(facts)), against)
     told = record.started_mono + end.elapsed_s + STATUS_PATIENCE
     if facts.watched and facts.status is None and isinstance(facts.shim, Alive) and facts.now < told:
         verdict = verdict._replace(settled=False, look_at=told)
@@ -65,17 +67,18 @@ def _spoken(facts: JobFacts, status: str) -> Verdict:
     """A status without our record of an end: a foreign wrapper's, or our record cannot be read."""
     word = status.strip()
     if word == "SUCCESS":
-        verdict = _verdict(facts, "completed", "its status says SUCCESS", "exited(0)", _status(facts))
+        verdict = _verdict(facts, "completed", "status-file", "its status says SUCCESS", "exited(0)", _status(facts))
         if facts.result is None or not facts.result.valid:
             return _without_result(facts, verdict)
         return verdict._replace(result=facts.result.value, exit_code=0)
     if word == "FAILED":
-        return _verdict(facts, "failed", "its status says FAILED", "exited(unknown)", _status(facts))
+        return _verdict(facts, "failed", "status-file", "its status says FAILED", "exited(unknown)", _status(facts))
     if word:
         reason = f"its status says {word[:30]!r}, which is neither SUCCESS nor FAILED"
-        return _verdict(facts, "unknown", reason, "unknown", _status(facts))
+        return _verdict(facts, "unknown", "status-file", reason, "unknown", _status(facts))
     if isinstance(facts.shim, Gone):
-        return _verdict(facts, "crashed", "it ended and left an empty status file", "gone", _status(facts))
+        reason = "it ended and left an empty status file"
+        return _verdict(facts, "crashed", "status-empty", reason, "gone", _status(facts))
     return _foreign(facts)._replace(settled=False) if isinstance(facts.shim, Alive) else _foreign(facts)
 
 
@@ -114,10 +117,10 @@ def _ours(facts: JobFacts, record: Record) -> Verdict:
             reason = f"the work has ended, but its {keeper} is suspended and cannot say how"
         elif facts.seen and facts.now - facts.seen.at > ENDING_IS_ODD_AFTER:
             reason += " (if this lasts, its disk is full or read-only)"
-        return _verdict(facts, "working", reason, "exited(unknown)", seen)
+        return _verdict(facts, "working", "ending", reason, "exited(unknown)", seen)
     if shim.suspended and not work.suspended:
         reason = f"alive; its {keeper} is suspended, so no deadline is kept"
-        return _verdict(facts, "working", reason, "alive", seen)._replace(progress="unknown")
+        return _verdict(facts, "working", "unsupervised", reason, "alive", seen)._replace(progress="unknown")
     return _live(facts, work, "alive", seen)
 
 
@@ -126,9 +129,10 @@ def _between(facts: JobFacts, record: Record, last: Attempt, seen: tuple[Evidenc
     said = attempts.told(last, record.policy)
     if isinstance(facts.shim, Gone):
         reason = f"{said}; its shim is gone, so it is not tried again"
-        verdict = _verdict(facts, last.end.state, reason, "gone", seen)
+        verdict = _verdict(facts, last.end.state, last.end.cause, reason, "gone", seen)
         return verdict._replace(final=True, exit_code=last.end.exit_code, signal=last.end.signal)
-    return _verdict(facts, "starting", f"{said}; {attempts.following(record, facts.now)}", "starting", seen)
+    reason = f"{said}; {attempts.following(record, facts.now)}"
+    return _verdict(facts, "starting", "between-attempts", reason, "starting", seen)
 
 
 def _foreign(facts: JobFacts) -> Verdict:
@@ -151,18 +155,18 @@ def _unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verdict:
     if pulse is not None:
         why += f"; its heartbeat moved {in_words(facts.now - since)} ago"
     settled = not facts.watched or facts.now >= since + patience
-    verdict = _verdict(facts, "unknown", why, "unknown", seen)
+    verdict = _verdict(facts, "unknown", "not-seen", why, "unknown", seen)
     return verdict._replace(settled=settled, look_at=None if settled else since + patience)
 
 
 def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
     if unseen := adoption.unseen_end(facts.record, gone):
-        return _verdict(facts, "unknown", unseen, "exited(unknown)", seen)._replace(final=True)
+        return _verdict(facts, "unknown", "exit-unseen", unseen, "exited(unknown)", seen)._replace(final=True)
     reason = f"it ended without a status: {gone.why}"
     left = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in facts.survivors)
     if left:
         reason += f"; still running: {processes_named(facts.survivors)}"
-    return _verdict(facts, "crashed", reason, "gone", seen, left)
+    return _verdict(facts, "crashed", "no-status", reason, "gone", seen, left)
 
 
 # Movement -----------------------------------------------------------------------------------------------------
@@ -173,8 +177,9 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
         said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
         if process == "unsupervised":
             said = f"unsupervised, and {said}"
-        return _verdict(facts, "waiting", said, "suspended", seen)
-    verdict = _verdict(facts, "working", note or "alive", process, seen)
+        return _verdict(facts, "waiting", "suspended", said, "suspended", seen)
+    cause: Cause = "unsupervised" if process == "unsupervised" else ""
+    verdict = _verdict(facts, "working", cause, note or "alive", process, seen)
     keeper = facts.seen
     if keeper is None or not keeper.sources:
         return verdict
@@ -208,7 +213,7 @@ def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: 
         silence = f"unsupervised, and {silence}"
     if keeper.stuck:
         return verdict._replace(
-            state="stuck", progress="stalled",
+            state="stuck", progress="stalled", cause="no-progress",
             reason=f"{silence} (stale after {in_words(policy.stale_s)}, grace {in_words(policy.grace_s)})",
             evidence=moves, against=(*verdict.evidence, *verdict.against),
         )  # fmt: skip
@@ -234,7 +239,7 @@ def _deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[st
 
 
 def _verdict(
-    facts: JobFacts, state: str, reason: str, process: str,
+    facts: JobFacts, state: str, cause: Cause, reason: str, process: str,
     evidence: tuple[Evidence, ...] = (), against: tuple[Evidence, ...] = (),
 ) -> Verdict:  # fmt: skip
     troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)
@@ -246,7 +251,7 @@ def _verdict(
         evidence = (*evidence, Evidence("the work says", f"{facts.beat.note}{done}".strip()))
     return Verdict(
         name=facts.name, kind=facts.record.kind if facts.record else "job", state=state, final=state in FINAL,
-        reason=reason, process=process,
+        reason=reason, process=process, cause=cause,
         progress="unknown", elapsed_s=facts.elapsed_s, log=facts.log, beat=facts.beat,
         evidence=evidence, against=(*against, *notes, *troubles),
     )  # fmt: skip

@@ -68,5 +68,4 @@ def _refusal(record: Record, last: Attempt) -> str:
     """Why there is no other attempt; empty when there is one."""
     if last.number > record.retries:
         return f"{last.number} of {record.retries + 1} attempts were made"
-    end = last.end
-    return "" if backoff.retryable(end.state, end.exit_code, end.reason) else attempts.how(end, record.policy)
+    return "" if backoff.retryable(last.end) else attempts.how(last.end, record.policy)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dogwatch.model.causes import Cause
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.verifying import Verified
 from dogwatch.model.words import in_words
 
-UNVERIFIED = "; nothing to verify against"
 DEADLINE = 5 * 3600.0
 LASTS = 1.0
 """Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
-UNSAID = 1.5
+UNSAID = 2.5
 """Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
 TOLD_TO_GO = (1, 2, 3, 15)
 """Signals that somebody sends to end something (HUP, INT, QUIT, TERM); whoever dies of others has crashed."""
@@ -50,59 +50,91 @@ def outcome(verdict: Verdict, seen: Seen, wanted: Wanted = Wanted()) -> Verdict 
         return None
     if seen.vague_s is not None and seen.vague_s < LASTS:
         return None  # a dialog is known of before it is drawn
-    if verdict.final or verdict.state in ("stuck", "waiting", "limited"):
+    needs_somebody = verdict.turn != "idle" and verdict.state in ("stuck", "waiting", "limited")
+    if verdict.final or needs_somebody or _is_out_of_sight(verdict):
         return verdict if verdict.settled else None
-    if verdict.state != "idle" or seen.idle_s < LASTS:
+    if verdict.turn != "idle" or seen.idle_s < LASTS:
         return None
     match verdict.detail:
         case "turn-failed":
             return verdict._replace(state="failed", final=True)
         case "interrupted":
-            return verdict._replace(state="waiting", reason=f"{verdict.reason}: somebody must say how it goes on")
+            return verdict._replace(reason=f"{verdict.reason}: somebody must say how it goes on")
         case "background-work":
             return None
+        case "limit-over":
+            return verdict._replace(state="waiting", reason=f"{verdict.reason}: tell it to go on")
         case "turn-ended":
-            return _done(verdict)
+            return verdict._replace(state="completed", final=True)
         case _ if seen.worked and seen.idle_s >= UNSAID:
             why = "but nothing tells that its turn has ended: was it interrupted?"
-            return verdict._replace(state="waiting", reason=f"{verdict.reason.partition(', for ')[0]}, {why}")
+            return verdict._replace(state="waiting", cause="turn-end-unseen", reason=f"{verdict.reason}, {why}")
         case _ if wanted.unbegun_s is not None and seen.idle_s >= wanted.unbegun_s:
             why = f"at its prompt for {in_words(wanted.unbegun_s)}, and was never seen to begin"
-            return verdict._replace(state="incomplete", final=True, reason=why)
+            return verdict._replace(state="incomplete", final=True, cause="never-began", reason=why)
         case _:
             return None
 
 
+def _is_out_of_sight(verdict: Verdict) -> bool:
+    """Whether nobody here can see its processes: it runs on another machine or in another container."""
+    return verdict.state == "unknown" and verdict.process == "unknown" and not verdict.turn
+
+
 def is_vague(verdict: Verdict) -> bool:
-    """Whether it waits, and nothing tells for what."""
-    return verdict.state == "waiting" and verdict.turn == "waiting" and not verdict.detail
+    """Whether it waits, and nothing tells for what: a dialog that is not drawn yet, or a menu that may be a limit's."""
+    if verdict.state != "waiting" or verdict.turn != "waiting":
+        return False
+    return not verdict.detail or (verdict.detail == "menu" and not _is_shown(verdict))
 
 
-def _done(verdict: Verdict) -> Verdict:
-    reason = f"{verdict.reason.partition(', for ')[0]}{UNVERIFIED}"
-    return verdict._replace(state="completed", final=True, reason=reason)
+def _is_shown(verdict: Verdict) -> bool:
+    return any(piece.source == "screen" for piece in verdict.evidence)
 
 
-def verified(said: Verdict, found: Verified) -> Verdict:
-    """Idle is not done: what a turn's end is worth, the verifier says."""
-    ended = said.reason.removesuffix(UNVERIFIED)
+def is_verifiable(said: Verdict) -> bool:
+    """Whether the verifier has a word in it: a turn has ended, or all is over and nobody knows how."""
+    return said.state == "completed" or _is_unseen(said)
+
+
+def verified(said: Verdict, found: Verified | None) -> Verdict:
+    """What the end of a turn is worth. The verifier says so; ``found`` is None where there is none."""
+    if _is_unseen(said):
+        return _verified(said, found)._replace(state="completed") if found and found.done else said
+    if found is None:
+        return said._replace(reason=f"{said.reason}; nothing to verify against")
     if found.done:
-        return said._replace(reason=f"{ended}; verified: {found.reason}")
-    return said._replace(state="incomplete", final=True, reason=f"{ended}, but the work is not there: {found.reason}")
+        return _verified(said, found)
+    reason = f"{said.reason}, but the work is not there: {found.reason}"
+    return said._replace(state="incomplete", final=True, cause="not-verified", reason=reason)
+
+
+def _verified(said: Verdict, found: Verified) -> Verdict:
+    return said._replace(cause="verified", reason=f"{said.reason}; verified: {found.reason}")
+
+
+def _is_unseen(verdict: Verdict) -> bool:
+    return verdict.final and verdict.cause == "exit-unseen"
 
 
 def is_resumable(verdict: Verdict) -> bool:
-    """Whether to bring it back: it hangs or has crashed. Not what ended by itself, or because somebody wanted it to."""
+    """Whether to bring it back: it hangs or has crashed. Not what ended by itself, or because somebody wanted it to.
+
+    An end that nobody saw may have been a crash, unless its turn had ended before.
+    """
     if verdict.state == "stuck":
         return not verdict.final
+    if _is_unseen(verdict):
+        return verdict.detail != "turn-ended"
     return verdict.state == "crashed" and verdict.signal not in TOLD_TO_GO
 
 
-def abandoned(verdict: Verdict, why: str) -> Verdict:
+def abandoned(verdict: Verdict, cause: Cause, why: str) -> Verdict:
     """The watch ends before the work does, which is left as it is."""
     return verdict._replace(
         state="abandoned",
         final=True,
+        cause=cause,
         settled=True,
         reason=f"{why}; it was left as it is ({verdict.state}: {verdict.reason})",
     )

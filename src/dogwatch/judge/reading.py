@@ -11,7 +11,18 @@ from dogwatch.formats import step_lines
 from dogwatch.formats.notices import clean
 from dogwatch.formats.step_lines import Rows, Sign
 from dogwatch.formats.steps import FIELDS, SEVERITIES, lines
-from dogwatch.model.parsing import AMBIGUOUS, BY_MODEL, BY_RULES, ESCALATE, FAILURE, PROCEED, RETRY, SUCCESS, Parsed
+from dogwatch.model.parsing import (
+    AMBIGUOUS,
+    BY_MODEL,
+    BY_RULES,
+    ESCALATE,
+    FAILURE,
+    PROCEED,
+    RETRY,
+    SUCCESS,
+    Parsed,
+    Trouble,
+)
 
 SHOWN = 120
 """Characters of a line that a summary quotes."""
@@ -19,9 +30,9 @@ SHOWN = 120
 # Of a model's reading
 
 
-def untold(step: str, trouble: str) -> Parsed:
+def untold(step: str, trouble: Trouble) -> Parsed:
     """A model could not tell, and why."""
-    return Parsed(step, AMBIGUOUS, trouble, ESCALATE, dict.fromkeys(FIELDS[step]), BY_MODEL, trouble)
+    return Parsed(step, AMBIGUOUS, trouble.words, ESCALATE, dict.fromkeys(FIELDS[step]), BY_MODEL, trouble)
 
 
 def believed(said: Parsed) -> Parsed:

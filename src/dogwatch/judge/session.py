@@ -7,10 +7,11 @@ advancing, models think in silence, and only what every source confirms through 
 
 from __future__ import annotations
 
-from dogwatch.judge import clock
+from dogwatch.judge import clock, departure
 from dogwatch.judge.turn import Turn, fuse
+from dogwatch.model.causes import OF_DETAIL, WAITS_FOR, Cause
 from dogwatch.model.policy import Policy
-from dogwatch.model.turns import Moved, Said, SessionFacts, SessionMemory
+from dogwatch.model.turns import Departure, Moved, Said, SessionFacts, SessionMemory
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
 
@@ -25,12 +26,10 @@ RATE_SPAN = 1.0
 QUIET_AFTER = 60.0
 FROZEN = 90.0
 """Seconds in which nothing moves that did move in this turn, spinners and clocks included."""
+LAST_WORDS = 1.0
+"""Seconds after its end in which an agent's last words may still come to the screen."""
 UNWATCHED = 10.0
 """Seconds between two looks beyond which nobody watched: that time is nobody's silence."""
-WAITS_FOR = {
-    "permission": "a permission", "question": "an answer", "trust": "a word on trusting the folder",
-    "login": "a login", "menu": "a choice in a menu", "startup-dialog": "an answer to a dialog",
-}  # fmt: skip
 
 
 def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> tuple[Verdict, SessionMemory]:
@@ -42,12 +41,17 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
     fresh = memory is None or memory.turn != turn.turn
     since = facts.now if memory is None or fresh else memory.since
     moved, tools = _moved(facts, memory, fresh=fresh)
+    gone = turn.turn == "exited" and turn.detail != "suspended"
+    left = departure.gathered(facts, memory) if gone else Departure()
     kept = SessionMemory(
         turn.turn, turn.detail, since, pending, sayings, moved, tools,
         None if memory is None or fresh else memory.stale_since, turn.until, facts.now,
-        clock.latest(memory.clock if memory else None, facts.life.get("clock"), facts.now),
+        limit=(turn.until, turn.ends) if turn.ends is not None else memory.limit if memory else None,
+        clock=clock.latest(memory.clock if memory else None, facts.life.get("clock"), facts.now), left=left,
     )  # fmt: skip
     verdict = _said(facts, turn, since, watched=memory is not None)
+    if gone:
+        return _ended(verdict, facts, left, since), kept
     if turn.turn == "working" and memory is not None:
         verdict, kept = _progress(verdict, kept, facts, policy)
     return verdict, kept
@@ -147,30 +151,41 @@ def _progress(
     if now - since >= policy.grace_s and now < (until := clock.alive_until(memory.clock, policy)):
         assert memory.clock is not None
         return verdict._replace(
-            progress=word, reason=f"{what}, {clock.GOES_ON} ({memory.clock[0]})", look_at=until
+            progress=word,
+            cause="clock-advances",
+            look_at=until,
+            reason=f"{what}, but its clock goes on ({memory.clock[0]})",
         ), memory
     if now - since >= policy.grace_s:
         reason = f"{what} (grace {in_words(policy.grace_s)} over)"
-        return verdict._replace(state="stuck", progress=word, reason=reason), memory
+        cause: Cause = "frozen" if frozen else "no-progress"
+        return verdict._replace(state="stuck", cause=cause, progress=word, reason=reason), memory
     left = since + policy.grace_s - now
     reason = f"{what}; stuck in {in_words(left)} unless it moves"
     deadline = ("stuck unless it moves", left)
     return verdict._replace(progress=word, reason=reason, look_at=since + policy.grace_s, deadline=deadline), memory
 
 
+def _ended(verdict: Verdict, facts: SessionFacts, left: Departure, since: float) -> Verdict:
+    """Of what its screen may still tell more in a moment, nothing is settled before that."""
+    ending = departure.judge(facts, left)
+    settled = ending.sure or facts.now >= since + LAST_WORDS
+    found = departure.told(verdict, ending, left.after)
+    return found._replace(settled=settled, look_at=None if settled else since + LAST_WORDS)
+
+
 # Words ------------------------------------------------------------------------------------------------------------
 
 
 def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Verdict:
-    state, reason, process = _state(facts, turn)
-    if watched and facts.now - since >= 1:
-        reason = f"{reason}, for {in_words(float(int(facts.now - since)))}"
-    agreed = tuple(Evidence(said.source, _heard(said)) for said in facts.said if said.turn == turn.turn)
+    state, cause, reason, process = _state(facts, turn)
+    agreed = tuple(Evidence(said.source, _heard(said)) for said in turn.agree)
     there = Evidence("process", facts.there.why)
     notes = tuple(Evidence("note", note) for note in facts.notes)
     return Verdict(
-        name=facts.name, kind="session", state=state, final=state in ("stopped", "crashed"), reason=reason,
-        process=process, progress="unknown", turn=turn.turn, detail=turn.detail, until=turn.until,
+        name=facts.name, kind="session", state=state, final=False, reason=reason,
+        process=process, progress="unknown", cause=cause, turn_s=max(0.0, facts.now - since) if watched else None,
+        turn=turn.turn, detail=turn.detail, until=turn.until, ends=turn.ends, message=turn.text,
         elapsed_s=None if facts.started is None else max(0.0, facts.wall - facts.started),
         evidence=(*agreed, there), against=(*(Evidence(said.source, _heard(said)) for said in turn.against), *notes),
     )  # fmt: skip
@@ -182,30 +197,29 @@ def _heard(said: Said) -> str:
     return f"{words}{until}, by rule {said.rule}"
 
 
-def _state(facts: SessionFacts, turn: Turn) -> tuple[str, str, str]:
-    """State, reason and process in words."""
+def _state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
+    """State, cause, reason and process."""
+    cause = OF_DETAIL.get(turn.detail, "")
     process = {"alive": "alive", "suspended": "suspended", "gone": "gone"}.get(facts.there.state, "unknown")
     match turn.turn:
         case "working":
             doing = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
-            return "working", doing.get(turn.detail, "a turn is under way"), process
+            return "working", cause, doing.get(turn.detail, "a turn is under way"), process
         case "waiting":
-            return "waiting", f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}", process
+            return "waiting", cause or "dialog", f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}", process
         case "limited":
-            return "limited", f"it hit a limit{f', until {turn.until}' if turn.until else ''}", process
+            return "limited", "limit", f"it hit a limit{f', until {turn.until}' if turn.until else ''}", process
         case "idle":
             after = {
                 "turn-ended": "its turn has ended",
                 "interrupted": "it was interrupted",
                 "turn-failed": "its turn failed",
                 "background-work": "its turn has ended, background work runs",
+                "limit-over": "its limit is over, and it has not continued",
             }
-            return "idle", after.get(turn.detail, "at its prompt"), process  # fmt: skip
+            what = f"{after.get(turn.detail, 'at its prompt')}{f': {turn.text}' if turn.text else ''}"
+            return "waiting" if turn.detail == "interrupted" else "idle", cause or "at-prompt", what, process
         case "exited" if turn.detail == "suspended":
-            return "waiting", "suspended (stopped by a signal); `fg` or SIGCONT brings it back", process
-        case "exited":
-            goodbye = any(said.turn == "exited" for said in facts.said)
-            why = "it said goodbye and ended" if goodbye else f"it ended without a word: {facts.there.why}"
-            return ("stopped" if goodbye else "crashed"), why, "gone"
+            return "waiting", cause, "suspended (stopped by a signal); `fg` or SIGCONT brings it back", process
         case _:
-            return "unknown", "no source says what it does", process
+            return "unknown", "not-seen", "no source says what it does", process

@@ -6,7 +6,7 @@ the shim knows only that, and the sources tell the rest.
 
 from __future__ import annotations
 
-from dogwatch.judge.monitoring import UNVERIFIED
+from dogwatch.model.causes import Cause
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Evidence, Verdict
 
@@ -57,19 +57,19 @@ def judge(job: Verdict, glance: Glance, last: str, now: float, closed: Verdict |
 def _ended(job: Verdict, last: str) -> Verdict:
     """How it ended; whoever leaves in the middle of a turn has not done what he was asked to."""
     if job.state == "completed" and last in MIDST:
-        return job._replace(state="stopped", reason=f"{job.reason}, in the middle of a turn ({last})")
-    if job.state == "completed":
-        return job._replace(reason=f"{job.reason}{UNVERIFIED}")
-    return job
+        reason = f"{job.reason}, in the middle of a turn ({last})"
+        return job._replace(state="stopped", cause="left-mid-turn", reason=reason)
+    return job._replace(detail="turn-ended") if job.cause == "exit-unseen" and last == "idle" else job
 
 
 def _closed(job: Verdict, closed: Verdict) -> Verdict:
     reason = f"{closed.reason}; its session was closed then"
-    return job._replace(state=closed.state, reason=reason, turn=closed.turn, detail=closed.detail)
+    return job._replace(state=closed.state, cause=closed.cause, reason=reason, turn=closed.turn, detail=closed.detail)
 
 
 def _alive(job: Verdict, state: str, why: str, now: float) -> Verdict:
-    return job._replace(state=state, reason=why, progress="unknown", look_at=now + AGAIN, deadline=None)
+    cause: Cause = "starting" if state == "starting" else "not-seen"
+    return job._replace(state=state, cause=cause, reason=why, progress="unknown", look_at=now + AGAIN, deadline=None)
 
 
 def _shim(job: Verdict) -> tuple[Evidence, ...]:

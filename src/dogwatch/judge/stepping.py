@@ -81,8 +81,7 @@ def decide(ended: Ended, tally: Tally, most: Tally = MOST) -> Next:
         case "incomplete" if ended.step == "review":
             return _reviewed_again(ended.reason, tally, most)
         case "limited":
-            until = f"; again after {ended.until}" if ended.until and ended.until not in ended.reason else ""
-            return Next(RETRY, f"{ended.reason}{until}")
+            return Next(RETRY, ended.reason)
         case _:
             return Next(ESCALATE, ended.reason)
 
@@ -93,7 +92,7 @@ def _completed(ended: Ended, tally: Tally, most: Tally) -> Next:
     said = ended.parsed
     if said is None:
         return Next(PROCEED, ended.reason)
-    summary = said.trouble or said.summary or f"its output reads as {said.status}"
+    summary = said.summary or f"its output reads as {said.status}"
     if said.next_action == RETRY:
         return _reviewed_again(summary, tally, most) if ended.step == "review" else Next(RETRY, summary)
     if said.next_action != PROCEED:

@@ -8,6 +8,7 @@ does silence count, and never as long as a person or a limit is waited for.
 from __future__ import annotations
 
 from dogwatch.judge.evidence import called, of_process, processes_named
+from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Alive, Gone, Unseen
 from dogwatch.model.taskdir import Numbers, TaskFacts
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
@@ -17,14 +18,16 @@ LAST_WORDS = 2.0
 """Seconds that `done` may come later than the agent's end."""
 QUIET_AFTER = 60.0
 SIGNALLED, LAST_SIGNAL = 128, 64
-BY_KEYBOARD = {2: "interrupted (Ctrl-C)", 3: "quit from the keyboard"}
+BY_KEYBOARD: dict[int | None, tuple[Cause, str]] = {
+    2: ("interrupt", "interrupted (Ctrl-C)"), 3: ("quit", "quit from the keyboard"),
+}  # fmt: skip
 """Ends that a person meant: never resumed."""
 
 
 def judge(facts: TaskFacts, numbers: Numbers) -> Verdict:
     """Say what is true of a task, from one look at it."""
     if not facts.exists:
-        return _verdict(facts, "not_found", f"there is no directory {facts.directory}", "unknown")
+        return _verdict(facts, "not_found", "not-found", f"there is no directory {facts.directory}", "unknown")
     if facts.done:
         return _done(facts)
     match facts.agent:
@@ -44,7 +47,8 @@ def _done(facts: TaskFacts) -> Verdict:
     if facts.code is not None:
         return _ended(facts, facts.code, "exit_code")
     since = facts.now if facts.notes.gone_since is None else facts.notes.gone_since
-    verdict = _verdict(facts, "unknown", "it is done, but neither exit_code nor its manifest tells how", "exited")
+    reason = "it is done, but neither exit_code nor its manifest tells how"
+    verdict = _verdict(facts, "unknown", "exit-unseen", reason, "exited")
     over = facts.now >= since + LAST_WORDS
     return verdict._replace(final=True, settled=over, look_at=None if over else since + LAST_WORDS)
 
@@ -53,14 +57,15 @@ def _ended(facts: TaskFacts, code: int, source: str) -> Verdict:
     """An end that somebody wrote down or saw. Which of them may be resumed: see ``resumable``."""
     number = code - SIGNALLED if 0 < code - SIGNALLED <= LAST_SIGNAL else None
     told = "" if source == "exit_code" else f" ({source})"
+    cause: Cause = "exit" if number is None else "signal"
     if number in BY_KEYBOARD:
-        state, reason = "stopped", BY_KEYBOARD[number]
+        state, (cause, reason) = "stopped", BY_KEYBOARD[number]
     elif number is not None:
         state, reason = "crashed", f"killed by {signal_name(number)}"
     else:
         state, reason = ("failed", f"exit {code}") if code else ("completed", "exit 0")
     exited = f"exited({signal_name(number) if number else code})"
-    verdict = _verdict(facts, state, reason + told, exited, (Evidence(source, str(code)),))
+    verdict = _verdict(facts, state, cause, reason + told, exited, (Evidence(source, str(code)),))
     return verdict._replace(exit_code=None if number else code, signal=number)
 
 
@@ -73,7 +78,7 @@ def _gone(facts: TaskFacts, agent: Gone, numbers: Numbers) -> Verdict:
     seen = (of_process("agent", agent), of_process("wrapper", facts.wrapper), *_session(facts))
     if facts.now < since + patience:
         reason = "the agent has ended; its wrapper is about to say how"
-        verdict = _verdict(facts, "working", reason, "exited(unknown)", seen)
+        verdict = _verdict(facts, "working", "ending", reason, "exited(unknown)", seen)
         return verdict._replace(settled=False, look_at=since + patience)
     code, source = facts.code, "exit_code, but its wrapper did not come to `done`"
     if code is None:
@@ -85,7 +90,7 @@ def _gone(facts: TaskFacts, agent: Gone, numbers: Numbers) -> Verdict:
         reason += f"; its wrapper has said nothing for {in_words(facts.now - since)}"
     if facts.session.there is False:
         reason += f"; {facts.session.why}"
-    return _verdict(facts, "crashed", reason, "gone", seen)
+    return _verdict(facts, "crashed", "no-status", reason, "gone", seen)
 
 
 def resumable(verdict: Verdict) -> bool:
@@ -107,11 +112,13 @@ def _unstarted(facts: TaskFacts, numbers: Numbers) -> Verdict:
     if notes.phase == "ready":
         where = f"; its pane is busy with {session.pane.busy}" if session.pane and session.pane.busy else ""
         reason = f"{notes.cause}; about to be resumed ({notes.total} of {numbers.retries}){where}"
-        return _verdict(facts, "starting", reason, "starting", _session(facts))
+        return _verdict(facts, "starting", "starting", reason, "starting", _session(facts))
     if notes.phase == "resuming":
-        return _verdict(facts, "crashed", f"{notes.cause}; its resume was cut short", "gone", _session(facts))
+        reason = f"{notes.cause}; its resume was cut short"
+        return _verdict(facts, "crashed", "no-status", reason, "gone", _session(facts))
     if session.there is False:
-        return _verdict(facts, "not_found", f"there is neither a pid file nor `done`, and {session.why}", "gone")
+        reason = f"there is neither a pid file nor `done`, and {session.why}"
+        return _verdict(facts, "not_found", "not-found", reason, "gone")
     if session.there is None:
         return _unknown(facts, f"there is no pid file, and {session.why}", numbers)
     idle = session.pane is not None and not session.pane.busy
@@ -119,10 +126,11 @@ def _unstarted(facts: TaskFacts, numbers: Numbers) -> Verdict:
     until = notes.began + patience
     if idle and facts.now >= until:
         if facts.marker:
-            return _verdict(facts, "crashed", "a resume was asked for, and nothing runs in its pane", "gone")
+            reason = "a resume was asked for, and nothing runs in its pane"
+            return _verdict(facts, "crashed", "no-status", reason, "gone")
         reason = f"nothing was started: no pid file after {in_words(facts.now - notes.began)}, and a shell in its pane"
-        return _verdict(facts, "not_found", reason, "gone", _session(facts))
-    verdict = _verdict(facts, "starting", "there is no pid file yet", "starting", _session(facts))
+        return _verdict(facts, "not_found", "not-found", reason, "gone", _session(facts))
+    verdict = _verdict(facts, "starting", "starting", "there is no pid file yet", "starting", _session(facts))
     return verdict._replace(look_at=until if facts.now < until else None)
 
 
@@ -132,20 +140,20 @@ def _dispatched(facts: TaskFacts, typed: float, numbers: Numbers) -> Verdict:
     idle = facts.session.there is False or (pane is not None and not pane.busy)
     if idle and waited >= numbers.dispatch_s:
         reason = f"its wrapper was run again, but wrote no pid file in {in_words(waited)}"
-        return _verdict(facts, "crashed", reason, "gone", _session(facts))
+        return _verdict(facts, "crashed", "no-status", reason, "gone", _session(facts))
     if waited >= max(numbers.silence_s, numbers.dispatch_s):
         reason = f"its wrapper was run again and is there, but has written no pid file for {in_words(waited)}"
-        return _verdict(facts, "stuck", reason, "starting", _session(facts))
+        return _verdict(facts, "stuck", "no-progress", reason, "starting", _session(facts))
     reason = f"resumed {in_words(waited)} ago ({facts.notes.total} of {numbers.retries}, {facts.notes.cause})"
     following = typed + (numbers.dispatch_s if waited < numbers.dispatch_s else numbers.silence_s)
-    return _verdict(facts, "starting", reason, "starting", _session(facts))._replace(look_at=following)
+    return _verdict(facts, "starting", "starting", reason, "starting", _session(facts))._replace(look_at=following)
 
 
 def _unknown(facts: TaskFacts, why: str, numbers: Numbers) -> Verdict:
     """Nobody can tell. That may pass, so it must last before anybody is told."""
     since = facts.now if facts.notes.unknown_since is None else facts.notes.unknown_since
     until = since + numbers.silence_s
-    verdict = _verdict(facts, "unknown", why, "unknown", _session(facts))
+    verdict = _verdict(facts, "unknown", "not-seen", why, "unknown", _session(facts))
     return verdict._replace(settled=facts.now >= until, look_at=None if facts.now >= until else until)
 
 
@@ -161,10 +169,11 @@ def _live(facts: TaskFacts, agent: Alive, numbers: Numbers) -> Verdict:
         note = f"{facts.session.why}, but the agent goes on (pid {agent.pid})"
     if agent.suspended:
         said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
-        return _verdict(facts, "waiting", said, "suspended", seen)
+        return _verdict(facts, "waiting", "suspended", said, "suspended", seen)
     if facts.turn[0]:
-        return _verdict(facts, facts.turn[0], facts.turn[1], process, seen)
-    verdict = _verdict(facts, "working", note or "alive", process, seen)
+        return _verdict(facts, *facts.turn, process, seen)
+    cause: Cause = "unsupervised" if process == "unsupervised" else ""
+    verdict = _verdict(facts, "working", cause, note or "alive", process, seen)
     sources = facts.notes.sources
     if not sources:
         return verdict
@@ -193,7 +202,8 @@ def _stalled(verdict: Verdict, facts: TaskFacts, numbers: Numbers, note: str) ->
     silence = f"{note}; {silence}" if note else silence
     if notes.stuck:
         patience = f"stale after {in_words(numbers.stale_s)}, grace {in_words(numbers.grace_s)}"
-        return verdict._replace(state="stuck", progress="stalled", reason=f"{silence} ({patience})")
+        reason = f"{silence} ({patience})"
+        return verdict._replace(state="stuck", cause="no-progress", progress="stalled", reason=reason)
     end = facts.now if notes.stale_since is None else notes.stale_since + numbers.grace_s
     wait = f"stuck in {in_words(end - facts.now)} unless it moves" if end > facts.now else "its grace period begins"
     return verdict._replace(
@@ -207,10 +217,13 @@ def _stalled(verdict: Verdict, facts: TaskFacts, numbers: Numbers, note: str) ->
 # Words
 
 
-def _verdict(facts: TaskFacts, state: str, reason: str, process: str, evidence: tuple[Evidence, ...] = ()) -> Verdict:
+def _verdict(
+    facts: TaskFacts, state: str, cause: Cause, reason: str, process: str, evidence: tuple[Evidence, ...] = ()
+) -> Verdict:  # fmt: skip
     told = (Evidence("manifest", f"status {facts.status}"),) if facts.status else ()
     return Verdict(
         name=facts.name, kind="session", state=state, final=state in FINAL, reason=reason, process=process,
+        cause=cause,
         progress="unknown", elapsed_s=facts.elapsed_s, log=facts.log, evidence=(*evidence, *told),
         against=tuple(Evidence("trouble", trouble) for trouble in facts.troubles),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dogwatch.judge.consequences import REPORTED
 from dogwatch.judge.taskdir import judge, resumable
+from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Alive, Gone, Source
 from dogwatch.model.taskdir import Notes, Numbers, Step, TaskFacts
 from dogwatch.model.verdict import Verdict
@@ -123,7 +124,7 @@ def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
         return Step("resume", verdict, notes, now)
     if notes.total >= numbers.retries:
         reason = f"resumed {notes.total} times, and again: {verdict.reason}"
-        return Step("say", _abandoned(verdict, reason, "max_retries_exceeded"), notes, now)
+        return Step("say", _abandoned(verdict, "retries-exhausted", reason, "max_retries_exceeded"), notes, now)
     due = now if notes.resumed_at is None else notes.resumed_at + numbers.interval(notes.retry)
     if now < due:
         said = verdict._replace(reason=f"{verdict.reason}; resumed in {in_words(due - now)}", final=False)
@@ -155,7 +156,7 @@ def _refusal(facts: TaskFacts) -> str:
 def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
     pane, notes = facts.session.pane, facts.notes
     if facts.session.there is False or (facts.session.there and (pane is None or facts.foreign)):
-        lost = verdict._replace(state="crashed", final=True, process="gone")
+        lost = verdict._replace(state="crashed", cause="no-status", final=True, process="gone")
         return Step("say", lost._replace(reason=f"{notes.cause}; not resumed: {_refusal(facts)}"), notes, facts.now)
     if pane is not None and not pane.busy:
         return Step("type", verdict, notes, facts.now)
@@ -168,11 +169,11 @@ def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
 
 def _out_of_time(verdict: Verdict, numbers: Numbers) -> Verdict:
     reason = f"not done after {in_words(numbers.deadline_s)}; it is left as it is ({verdict.reason})"
-    return _abandoned(verdict, reason, "deadline_exceeded")
+    return _abandoned(verdict, "deadline", reason, "deadline_exceeded")
 
 
-def _abandoned(verdict: Verdict, reason: str, detail: str) -> Verdict:
-    return verdict._replace(state="abandoned", final=True, settled=True, reason=reason, detail=detail)
+def _abandoned(verdict: Verdict, cause: Cause, reason: str, detail: str) -> Verdict:
+    return verdict._replace(state="abandoned", final=True, settled=True, cause=cause, reason=reason, detail=detail)
 
 
 def _wait(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:

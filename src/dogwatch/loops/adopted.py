@@ -72,7 +72,9 @@ class Keeping:
             "states": [["working", time.time()]], "notes": spec["notes"],
         }  # fmt: skip
         self.notes = Notebook(spec["dir"], self.record)
-        self.witness = Witness(self.adopted, self.work, self.pidfd, self.began - age)
+        self.witness = Witness(
+            self.adopted, self.work, self.pidfd, self.began - age, agent=self.record["pane"] is not None
+        )
 
     def run(self) -> None:
         inbox, _ = listen()
@@ -136,7 +138,7 @@ class Keeping:
 
     def on_signal(self, number: int) -> None:
         if number == signal.SIGUSR1:
-            self.stop("stopped", ENDINGS[signal.SIGTERM])
+            self.stop(*ENDINGS[signal.SIGTERM])
         elif number in ENDINGS and not self.see_end():
             self.notes.remark(f"its keeper was told to go ({signal_name(number)}); the work was left as it is")
             self.over = True
@@ -206,7 +208,7 @@ class Keeping:
                 self.write_seen()
                 self.spool_change(before, answer.reason)
             if answer.what == "stop":
-                self.stop("stuck", answer.reason)
+                self.stop("stuck", "no-progress", answer.reason)
             elif self.seen.stuck and not before.stuck:
                 self.have_told()
 
@@ -237,16 +239,16 @@ class Keeping:
     def time_is_up(self) -> None:
         forbidden = self.forbidden() or ("" if self.adopted.stop else "it was adopted without --stop")
         if not forbidden:
-            self.stop("timeout", "its time was up")
+            self.stop("timeout", "timeout", "its time was up")
             return
         reason = f"not done after {in_words(self.policy.timeout_s or 0.0)}; {forbidden}: it is left as it is"
-        self.finish(how_it_ended(None, 0, ("abandoned", reason), self.witness.elapsed(), []))
+        self.finish(how_it_ended(None, 0, ("abandoned", "timeout", reason), self.witness.elapsed(), []))
 
     def forbidden(self) -> str:
         """Why nothing may be signalled, whoever says so."""
         return places.shared_with_others(self.adopted.dir) if self.adopted.dir else ""
 
-    def stop(self, state: str, reason: str) -> None:
+    def stop(self, state: str, cause: str, reason: str) -> None:
         if self.over or self.witness.ended():
             return  # how it ended by itself is the truth
         if others := self.forbidden():
@@ -257,7 +259,7 @@ class Keeping:
         spare = tuple(self.record.get("spare", ()))
         left = hand.end_tree(lambda: {self.work.pid: self.work.start} | self.witness.below, spare=spare)
         quietly(settle_theirs, self.adopted, self.work.pid)
-        self.finish(self.witness.ended_by_us(state, reason, left))
+        self.finish(self.witness.ended_by_us(state, cause, reason, left))
 
     def finish(self, end: dict[str, Any]) -> None:
         self.over = True

@@ -8,6 +8,7 @@ from dogwatch.agents import detector, sight
 from dogwatch.formats.timeline import Given, Header, Truth
 from dogwatch.judge import session
 from dogwatch.judge.hindsight import Otherwise
+from dogwatch.loops import limits
 from dogwatch.loops.trials import SETTLED, Detectors
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.replay import Row
@@ -30,7 +31,8 @@ class Again:
         found = detector.find((which,), seen.tasks)
         if found is not None and self.process != (found[1].pid, found[1].start):
             self.process, self.memory = (found[1].pid, found[1].start), None  # what is remembered is of its predecessor
-        verdict, self.memory = session.judge(sight.facts(which, seen, seen.pane.id), self.memory, self.policy)
+        facts = limits.dated(sight.facts(which, seen, seen.pane.id), self.memory)
+        verdict, self.memory = session.judge(facts, self.memory, self.policy)
         return Given(seen.now, verdict.state, verdict.turn, verdict.detail, verdict.reason)
 
     def given(self, seen: Sighting) -> Given | None:

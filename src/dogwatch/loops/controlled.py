@@ -10,6 +10,8 @@ import time
 
 from dogwatch.formats import ticks
 from dogwatch.formats import tmux as codec
+from dogwatch.judge import crew
+from dogwatch.judge.recovering import RESUME
 from dogwatch.loops import quality, recovering, send
 from dogwatch.loops.panes import Looked, Panes
 from dogwatch.model.errors import RefusedError, UsageError
@@ -96,13 +98,13 @@ class Controlled:
         inside = [pane for pane in looked.panes if codec.in_session(pane, self.asked.session) and pane.id != self._own]
         controller, trouble = self._found(inside, {seen.sighting.pane.id for seen in looked.seen})
         self._path = next((pane.path for pane in inside if pane.id == controller), "")
-        states = {seen.sighting.pane.id: seen.verdict for seen in looked.seen}
+        states = {seen.sighting.pane.id: crew.word(seen.verdict) for seen in looked.seen}
         workers = [
-            Worker(seen.sighting.pane.id, seen.sighting.agent, seen.verdict.state)
+            Worker(seen.sighting.pane.id, seen.sighting.agent, crew.word(seen.verdict))
             for seen in looked.seen
             if seen.sighting.pane.id not in (controller, self._own)
         ]
-        state = states[controller].state if controller in states else ""
+        state = states.get(controller, "")
         self._notice(controller, state, looked)
         return Sight(controller, trouble, state, tuple(workers))
 
@@ -133,8 +135,8 @@ class Controlled:
 
     def _notice(self, controller: str, state: str, looked: Looked) -> None:
         """Say when the agent in the controller's pane ends, and when one is back."""
-        ended = not state or state in ("stopped", "crashed")
-        if controller and state and ended != (self._state in ("", "stopped", "crashed")) and self._state:
+        ended = state in crew.GONE
+        if controller and state and self._state and ended != (self._state in crew.GONE):
             verdict = next(seen.verdict for seen in looked.seen if seen.sighting.pane.id == controller)
             self.log(f"controller-{'ended' if ended else 'back'} {controller}: {ticks.plain(verdict.reason)}")
         self._state = state if controller else ""
@@ -181,7 +183,7 @@ class Controlled:
         self._resumed = [at for at in self._resumed if now - at < HOUR]
         if len(self._resumed) < TRIES:
             ready = recovering.recover(self.panes, pane, steps.append, limit=PATIENCE, stopped=self.stopped)
-            self._resumed += [now] * any(step.startswith(f"recover {pane} resume") for step in steps)
+            self._resumed += [now] * (RESUME in ready.tried)
         else:
             ready = recovering.look(self.panes, pane)
             steps.append(f"recover {pane} given-up: it was resumed {TRIES} times within an hour; {ready.reason}")

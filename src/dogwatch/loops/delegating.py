@@ -43,9 +43,7 @@ class ErrandMonitor(Monitor):
 
     def verified(self, view: View, said: Verdict) -> Verdict:
         given = self.wanted.verify
-        if not given:
-            return said
-        self.checked = True
+        self.checked = bool(given)
         return verify.verified(said, given, view.record.cwd if view.record else view.cwd, self.since)
 
 
@@ -103,7 +101,7 @@ def _untaken(subject: Ours | Theirs, sent: Sent) -> Verdict:
     why = f"its task was not delivered: {sent.reason}"
     if sent.submitted:
         why = f"whether it has taken its task is not known: {sent.reason}"
-    return verdict._replace(state=STATES.get(sent.outcome, "unknown"), reason=why, final=False)
+    return verdict._replace(state=STATES.get(sent.outcome, "unknown"), cause="never-began", reason=why, final=False)
 
 
 def note(listed: Listed, standing: Standing, verdict: Verdict, code: int, elapsed_s: float) -> None:

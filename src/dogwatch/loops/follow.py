@@ -7,9 +7,11 @@ the last number. A look that finds nothing writes nothing, so taking in wakes us
 from __future__ import annotations
 
 import select
+import time
 from collections.abc import Iterator, Sequence
 
 from dogwatch.loops.history import check
+from dogwatch.loops.pass_beat import NEVER, PassBeat
 from dogwatch.loops.wakeups import TIMED_LOOK
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.event import Event
@@ -29,6 +31,7 @@ class Follow:
         self.reader = reader
         """File descriptor that the events are written to."""
         self.trouble = ""
+        self._beat = PassBeat()
         self._poll = select.poll()
         self._poll.register(reader, 0)  # an error there: whoever read us has gone
         self._files: files.FileEvents | None = None
@@ -47,8 +50,9 @@ class Follow:
             for event in found:
                 yield event
                 self.since = event.seq
+            until = self._beat.after_pass(NEVER if heard and not self.trouble else time.monotonic() + TIMED_LOOK)
             if not found:
-                self.sleep(heard=heard and not self.trouble)
+                self.sleep(until)
 
     def look(self) -> list[Event]:
         """What has come. A journal that cannot be written now is tried again; nothing is lost meanwhile."""
@@ -77,8 +81,8 @@ class Follow:
             return False
         return True
 
-    def sleep(self, *, heard: bool) -> None:
-        ready = dict(self._poll.poll(None if heard else TIMED_LOOK * 1000))
+    def sleep(self, until: float) -> None:
+        ready = dict(self._poll.poll(None if until == NEVER else max(0.0, until - time.monotonic()) * 1000 + 1))
         if self.reader in ready:
             raise BrokenPipeError
         if self._files is not None and ready:

@@ -13,9 +13,11 @@ import time
 import weakref
 from collections.abc import AsyncIterator
 
-from dogwatch.loops.wait import NEVER, Wait
+from dogwatch.loops.schedule import NEVER
+from dogwatch.loops.wait import Wait
 from dogwatch.loops.wakeups import Wakeups
 from dogwatch.model.verdict import Verdict
+from dogwatch.model.waiting import Outcome
 
 _LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Hubs] = weakref.WeakKeyDictionary()
 
@@ -96,10 +98,21 @@ class Listener:
         wait.wakeups = self
 
     async def look(self, name: str) -> list[Verdict]:
+        sessions = self.wait.sessions
+        if sessions is not None and sessions.is_asked(name):
+            await asyncio.to_thread(sessions.observe, name)
         async with self.hub.hubs.turn():
-            return [outcome.verdict for outcome in self.wait.look_at([name])]
+            outcomes = [*self.wait.look_at([name])]
+        return [(await self.verified(outcome)).verdict for outcome in outcomes]
+
+    async def verified(self, outcome: Outcome) -> Outcome:
+        if outcome.record is None or not outcome.record.verify:
+            return self.wait.verified(outcome)
+        return await asyncio.to_thread(self.wait.verified, outcome)  # a verifier may take minutes
 
     async def give_up(self, name: str) -> Verdict:
+        if self.wait.pending[name].seated:
+            return (await asyncio.to_thread(self.wait.give_up, name)).verdict
         async with self.hub.hubs.turn():
             return self.wait.give_up(name).verdict
 

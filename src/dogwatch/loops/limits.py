@@ -1,41 +1,38 @@
-"""Until when to wait for the end of a limit."""
+"""When limits end, on the wall clock: reckoned once, from the words in which they were told."""
 
 from __future__ import annotations
 
-import time
 from datetime import datetime, tzinfo
 
 from dogwatch.formats import until
-from dogwatch.model.turns import SessionMemory
-from dogwatch.model.verdict import Verdict
+from dogwatch.model.turns import Said, SessionFacts, SessionMemory
 
 MARGIN = 30.0
 """Seconds beyond the moment that was printed: clocks differ, and whoever comes first is turned away again."""
-NEVER = float("inf")
 
 
-class Limit:
-    """One limit, reckoned once from the words in which it was said: read again later, they would mean the next day."""
+def dated(facts: SessionFacts, memory: SessionMemory | None) -> SessionFacts:
+    """The same, with the moment at which each limit ends that is told of.
 
-    def __init__(self) -> None:
-        self._words = ""
-        self._end: float | None = None
+    The moment is kept with the words: read again later, a time of day would mean that of the next day.
+    """
+    if not any(each.turn == "limited" and each.until for each in facts.said):
+        return facts
+    said = tuple(_dated(each, facts, memory) for each in facts.said)
+    ends = next((each.ends for each in said if each.ends is not None), None)  # sources tell of one limit
+    return facts._replace(
+        said=tuple(each._replace(ends=ends) if each.turn == "limited" and each.ends is None else each for each in said)
+    )
 
-    def reckon(self, verdict: Verdict, memory: SessionMemory | None) -> float | None:
-        """When it ends, on the wall clock; None where the words do not tell."""
-        if not verdict.until:
-            return None
-        if verdict.until != self._words:
-            # What is said anew is said now: a countdown.
-            ago = time.monotonic() - memory.since if memory and not self._words else 0.0
-            said = time.time() - ago
-            end = until.moment(verdict.until, said, _local(), _named)
-            self._words, self._end = verdict.until, None if end is None else end + MARGIN
-        return self._end
 
-    def at(self, now: float) -> float:
-        """The same on the monotonic clock, for whoever sleeps."""
-        return NEVER if self._end is None else now + max(0.0, self._end - time.time())
+def _dated(said: Said, facts: SessionFacts, memory: SessionMemory | None) -> Said:
+    if said.turn != "limited" or not said.until:
+        return said
+    if memory is not None and memory.limit is not None and memory.limit[0] == said.until:
+        return said._replace(ends=memory.limit[1])
+    told = facts.wall if said.at is None else said.at
+    end = until.moment(said.until, told, _local(), _named)
+    return said._replace(ends=None if end is None else end + MARGIN)
 
 
 def _local() -> tzinfo:

@@ -12,9 +12,13 @@ from collections.abc import Callable
 
 from dogwatch.judge import monitoring
 from dogwatch.judge.monitoring import Wanted
-from dogwatch.loops import limits, notify, resuming, verify
+from dogwatch.loops import notify, resuming, verify
 from dogwatch.loops.actor import Actor
+from dogwatch.loops.limit_wait import READY, LimitWait
+from dogwatch.loops.pass_beat import PassBeat
+from dogwatch.loops.session_watch import CALM, SOONEST, SessionWatch
 from dogwatch.loops.watched import Ours, Theirs, View
+from dogwatch.model.causes import Cause
 from dogwatch.model.errors import DogwatchError, RefusedError
 from dogwatch.model.facts import Record
 from dogwatch.model.sending import Outcome
@@ -26,33 +30,22 @@ from dogwatch.store import watches
 
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count."""
-BUSY, CALM = 1.0, 2.0
-"""Seconds between looks at an agent that works, and at one that does not."""
-SOONEST = 0.25
-"""Seconds between two looks, however much is written."""
-READY = 90.0
-"""Seconds that an agent may take to come to its prompt."""
 RETRY_NOTICES = 60.0
 UNTOUCHED = ("abandoned", "not_found")
 
 
-class Monitor:
+class Monitor(SessionWatch):
     """``say`` is called with every change that does not end it."""
 
     def __init__(self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None]) -> None:
-        self.subject = subject
-        self.wanted = wanted
+        super().__init__(subject, wanted)
         self.say = say
         self.actor = Actor(subject, wanted.resumes) if isinstance(subject, Ours) else None
         self.began = time.monotonic()
-        self.worked = False
-        self.idle_since: float | None = None
-        self.vague_since: float | None = None
-        self.limit: limits.Limit | None = None
-        """The one that is waited for."""
+        self.limit = LimitWait(subject, say, self.is_asked)
         self.before: Verdict | None = None
-        self.view: View | None = None
         self.retried = 0.0
+        self.beat = PassBeat()
         name = subject.name
         self.alarm = Alarm(
             subject.directory, frozenset((f"{name}.status", f"{name}.json", f"{name}.watch", f"{name}.halt"))
@@ -89,28 +82,19 @@ class Monitor:
         """One round; the verdict when the watch is over."""
         if self.actor and not self.actor.lead():
             return self.follow(self.actor)
-        view = self.view = self.subject.look()
-        now = time.monotonic()
-        verdict = view.verdict
-        self.worked |= verdict.turn == "working"
-        self.idle_since = (self.idle_since or now) if verdict.state == "idle" else None
-        idle_s = now - self.idle_since if self.idle_since else 0.0
-        self.vague_since = (self.vague_since or now) if monitoring.is_vague(verdict) else None
-        vague_s = now - self.vague_since if self.vague_since else None
-        said = monitoring.outcome(verdict, monitoring.Seen(self.worked, idle_s, vague_s), self.wanted)
-        if said is not None and said.state == "completed":
+        view, said = self.observe()
+        now, verdict = time.monotonic(), view.verdict
+        if said is not None and monitoring.is_verifiable(said):
             said = self.verified(view, said)
-        if said is None or said.state != "limited":
-            self.limit = None
-        elif self.wanted.on_limit == "wait":
-            said = self.wait_for_limit(view, said)
+        if self.wanted.on_limit == "wait":
+            said = self.limit.attend(view, said, self.deadline - now)
         again = said is not None and self.actor is not None and self.actor.resumes > 0 and monitoring.is_resumable(said)
         if (said is None or again) and self.alarm.signals.asked:
-            return self.leave(f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
+            return self.leave("monitor-ended", f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
         if said is not None and self.actor and again:
             return self.resume(self.actor, view, said)
         if said is None and now >= self.deadline:
-            return self.leave(monitoring.times_up(self.wanted))
+            return self.leave("deadline", monitoring.times_up(self.wanted))
         if said is not None:
             return self.over(view, said)
         if verdict.settled:
@@ -126,9 +110,10 @@ class Monitor:
         asked = self.alarm.signals.asked
         if asked or time.monotonic() >= self.deadline:
             why = f"this monitor was ended by {signal_name(asked)}" if asked else monitoring.times_up(self.wanted)
-            return monitoring.abandoned(self.subject.look().verdict, f"{why}, another one goes on")
+            cause: Cause = "monitor-ended" if asked else "deadline"
+            return monitoring.abandoned(self.subject.look().verdict, cause, f"{why}, another one goes on")
         self.alarm.watch_ends(actor.other())
-        self.alarm.sleep(min(time.monotonic() + CALM, self.deadline))
+        self.alarm.sleep(self.beat.after_pass(min(time.monotonic() + CALM, self.deadline)))
         return None
 
     # Watching
@@ -140,28 +125,17 @@ class Monitor:
         if now >= self.retried + RETRY_NOTICES:
             notify.retry(self.subject.directory)
             self.retried = now
-        verdict = view.verdict
-        until = now + (BUSY if verdict.state in ("working", "starting") else CALM)
-        if not verdict.settled or self.vague_since is not None:
-            until = min(until, now + SOONEST)
-        if self.idle_since is not None:
-            marks = (self.idle_since + monitoring.LASTS, self.idle_since + monitoring.UNSAID)
-            until = min([until, *(mark for mark in marks if mark > now)])
-        if verdict.look_at is not None and verdict.look_at > now:
-            until = min(until, verdict.look_at)
-        until = min(until, self.deadline, self.limit.at(now) if self.limit else until)
+        until = self.beat.after_pass(min(self.next_look(view.verdict, now), self.deadline))
         if self.alarm.watch_ends(view.ends):
             self.alarm.sleep(until, soonest=now + SOONEST)
         if (late := time.monotonic() - max(until, now)) > LATE:
             self.lose(late)
 
     def lose(self, seconds: float) -> None:
-        """Time in which nobody watched does not count."""
+        super().lose(seconds)
         self.began += seconds
         if self.actor:
             self.actor.began += seconds
-        if self.idle_since is not None:
-            self.idle_since += seconds
 
     def tell(self, view: View, verdict: Verdict, *, over: bool) -> None:
         """Notices for those who want them, and while it goes on a word for whoever waits here."""
@@ -188,29 +162,7 @@ class Monitor:
         given = self.wanted.verify
         if view.record is not None:
             return verify.of_record(said, view.record, self.subject.directory, given)
-        return verify.verified(said, given, view.cwd, view.began) if given else said
-
-    def wait_for_limit(self, view: View, said: Verdict) -> Verdict | None:
-        """None while the limit is waited for; else what there is to be said of it."""
-        self.limit = self.limit or limits.Limit()
-        end, now = self.limit.reckon(said, view.memory), time.time()
-        if end is None:
-            return said._replace(reason=f"{said.reason}; when it ends is not to be read, so it is not waited for")
-        if end > now + self.deadline - time.monotonic():
-            return said._replace(reason=f"{said.reason}; that is beyond the monitor's deadline")
-        if now < end:
-            return None
-        if not isinstance(self.subject, Ours):
-            return said._replace(reason=f"{said.reason}; it is over, but nobody may type there")
-        self.say(said._replace(state="starting", reason="its limit is over; it is told to go on"))
-        self.limit = None
-        sent = self.subject.session.deliver(
-            resuming.GO_ON, until=time.monotonic() + READY, past_limit=True, stopped=self.is_asked
-        )
-        self.worked = True
-        if sent.submitted or self.is_asked():
-            return None
-        return said._replace(reason=f"its limit is over, but {sent.reason}")
+        return verify.verified(said, given, view.cwd, view.began)
 
     def is_asked(self) -> bool:
         """Whether somebody wants this monitor to end."""
@@ -226,10 +178,14 @@ class Monitor:
         self.say(said._replace(final=False, reason=f"{said.reason}; resuming it ({total - actor.resumes} of {total})"))
         try:
             agent = subject.session.detector(record)
-            job = resuming.bring_back(subject.looker, record, agent, since=since, attempt=record.attempt + 1)
+            hung = said if said.state == "stuck" else None
+            job = resuming.bring_back(
+                subject.looker, record, agent, since=since, attempt=record.attempt + 1, stuck=hung
+            )
         except resuming.StoppedError:
             view = self.view = subject.look()
-            return self.over(view, said._replace(state="stopped", reason=f"{said.reason}; {resuming.STOPPED}"))
+            reason = f"{said.reason}; {resuming.STOPPED}"
+            return self.over(view, said._replace(state="stopped", cause="stop-asked", reason=reason))
         except (RefusedError, OSError) as error:
             return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {error}"))
         self.journal(record, "resumed", reason=said.reason, by=job.run)
@@ -247,7 +203,7 @@ class Monitor:
         if view.verdict.final or view.verdict.state in ("waiting", "limited"):
             return None  # the next look tells
         why = f"it was resumed after it had {said.state}, but could not be told to go on: {sent.reason}"
-        return self.over(view, view.verdict._replace(state="waiting", reason=why))
+        return self.over(view, view.verdict._replace(state="waiting", cause="not-continued", reason=why))
 
     # Ending
 
@@ -264,13 +220,17 @@ class Monitor:
             except RefusedError as error:
                 why = str(error)
             if why:
-                verdict = verdict._replace(reason=f"{verdict.reason}; its session could not be closed: {why}")
+                return self.left_open(verdict, why)
         return verdict
 
-    def leave(self, why: str) -> Verdict:
+    def left_open(self, verdict: Verdict, why: str) -> Verdict:
+        """What is said at the end although the session could not be closed."""
+        return verdict._replace(reason=f"{verdict.reason}; its session could not be closed: {why}")
+
+    def leave(self, cause: Cause, why: str) -> Verdict:
         """The watch ends before the work does."""
         assert self.view is not None
-        verdict = monitoring.abandoned(self.view.verdict, why)
+        verdict = monitoring.abandoned(self.view.verdict, cause, why)
         self.note(self.view, verdict, left=True)
         self.tell(self.view, verdict, over=True)
         return verdict
@@ -279,5 +239,5 @@ class Monitor:
         """Say that the watch has ended, as far as that can be said."""
         if self.view is not None and (self.actor is None or self.actor.leading):
             with contextlib.suppress(OSError, DogwatchError):
-                over = self.leave(f"the monitor broke: {type(error).__name__} {error}".strip())
+                over = self.leave("monitor-failed", f"the monitor broke: {type(error).__name__} {error}".strip())
                 self.journal(self.view.record, "watched", state=over.state, reason=over.reason)

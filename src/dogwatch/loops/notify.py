@@ -8,6 +8,7 @@ down or hangs can neither delay nor change a verdict, which is written before an
 from __future__ import annotations
 
 import os
+import shlex
 import time
 
 from dogwatch import proc
@@ -21,6 +22,7 @@ from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
 from dogwatch.model.notices import About, Change
 from dogwatch.model.verdict import Verdict
+from dogwatch.senses import servers
 from dogwatch.store import brokers, channels, outbox, published, watches
 
 NOBODY = About()
@@ -52,8 +54,16 @@ def changed(
 
 def about(record: Record) -> About:
     """Whom a record is about."""
-    pane = record.pane.id if record.pane else ""
-    return About(record.run, record.agent, pane, os.path.basename(record.cwd))
+    seat, where = record.pane, os.path.basename(record.cwd)
+    if seat is None:
+        return About(record.run, record.agent, "", where, record.name)
+    return About(record.run, record.agent, seat.id, where, record.name, attach(seat.server, seat.session))
+
+
+def attach(server: tuple[str, ...], session: str) -> str:
+    """The command that shows a session to a person."""
+    ours = () if servers.socket_path(server) == servers.default_socket() else server
+    return shlex.join(["tmux", *ours, "attach", "-t", f"={session}"])
 
 
 def is_brought_back(directory: str, record: Record, verdict: Verdict) -> bool:
@@ -103,6 +113,7 @@ def change_of(verdict: Verdict, project: str, about: About, at: float) -> Change
     stuck_since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
+        cause=verdict.cause, until=verdict.until,
         following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=stuck_since,
         goes_on=notices.goes_on(verdict),
     )  # fmt: skip

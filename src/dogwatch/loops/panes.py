@@ -15,11 +15,13 @@ from dogwatch.agents import detector, sight
 from dogwatch.agents.detector import Detector
 from dogwatch.formats import colours
 from dogwatch.judge import session
+from dogwatch.loops import limits
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.session import Pane, Report, Running, Sighting, Task
 from dogwatch.model.turns import SessionMemory
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
+from dogwatch.senses import exits
 from dogwatch.senses.control import Control
 from dogwatch.senses.hooks import Hooks
 from dogwatch.senses.statefiles import StateFiles
@@ -67,6 +69,10 @@ class _Known(Value):
     policy: Policy
     conversation: str = ""
     """The one that it had open when it was last seen alive."""
+    held: exits.Held | None = None
+    """Its process."""
+    end: Report | None = None
+    """How that ended, once it is known."""
 
 
 class Remembered(Value):
@@ -166,21 +172,36 @@ class Panes:
             agent = running(task, which.agent, which.variables)
             who, before = (task.pid, task.start), self.remembered.pop(pane.id, None)
             memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
-            self.known[pane.id] = _Known(which, who, agent, memory, policy)
+            self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exits.Held(*who))
         return True
+
+    def _ended(self, pane: Pane, known: _Known) -> Report | None:
+        """How its process ended, by the kernel's word, or by that of tmux of the pane's own process."""
+        if known.end is not None or known.held is None:
+            return known.end
+        found = known.held.status()
+        if found is not None:
+            code, number = exits.parts(found)
+            return Report("process", None, {"exit": str(code)} if number is None else {"signal": str(number)})
+        if pane.dead and pane.pid == known.process[0] and (pane.dead_signal or pane.dead_status):
+            told = {"signal": pane.dead_signal} if pane.dead_signal else {"exit": pane.dead_status}
+            return Report("process", None, told)
+        return None
 
     def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> Seen:
         known = self.known[pane.id]
         reports = self._reports(pane, known.running) if known.running else ()
+        end = self._ended(pane, known)
+        reports = reports if end is None else (*reports, end)
         tasks = self.tasks[pane.id] + self._elsewhere(known)
         plain, styles = colours.split(rows)
         seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
         self._sightings[pane.id] = seen
-        facts = sight.facts(known.detector, seen, pane.id, known.running)
+        facts = limits.dated(sight.facts(known.detector, seen, pane.id, known.running), known.memory)
         verdict, memory = session.judge(facts, known.memory, known.policy)
         talk = next((talk for report in reports if (talk := report.words.get("conversation", ""))), "")
         talk = known.conversation if verdict.process == "gone" else talk or known.conversation
-        self.known[pane.id] = known._replace(memory=memory, conversation=talk)
+        self.known[pane.id] = known._replace(memory=memory, conversation=talk, end=end)
         return Seen(seen, verdict)
 
     def _elsewhere(self, known: _Known) -> tuple[Task, ...]:

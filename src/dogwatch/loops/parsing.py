@@ -8,7 +8,7 @@ from dogwatch.formats import steps
 from dogwatch.judge import reading
 from dogwatch.lean import KIND, REGULAR
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
-from dogwatch.model.parsing import NO_JSON, Parsed
+from dogwatch.model.parsing import NO_JSON, Parsed, Trouble
 from dogwatch.senses import subagent
 from dogwatch.store import settings, trust
 
@@ -22,17 +22,19 @@ TAIL = 1 << 20
 
 def parse(text: str, step: str, command: str, *, limit_s: float = LIMIT) -> Parsed:
     """What a model makes of a log. Whatever the model does, this returns; `trouble` says why it could not tell."""
-    wrong = trouble = ""
+    wrong = ""
+    trouble: Trouble | None = None
     for _ in range(2):
         answer = subagent.ask(command, steps.question(step, text, wrong), limit_s)
         trouble = answer.trouble
-        if not trouble:
+        if trouble is None:
             try:
                 return reading.believed(steps.read(answer.said, step))
             except FormatError as error:
-                wrong, trouble = str(error), f"{NO_JSON}: {error}"
+                wrong, trouble = str(error), Trouble(NO_JSON, str(error))
         elif not answer.again:
             break
+    assert trouble is not None
     return reading.untold(step, trouble)
 
 

@@ -44,6 +44,8 @@ class Readiness(Value):
     """What `recover` would do about it: press, wake, resume; empty for nothing."""
     person: bool = False
     """A person is in that pane."""
+    tried: tuple[str, ...] = ()
+    """What `recover` has done about it, or begun to."""
 
 
 class Found(Value):

@@ -12,6 +12,7 @@ import time
 
 from dogwatch.formats.transcripts import places as homes
 from dogwatch.loops import drift_notices
+from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.reconcile import Looked, Passed, Reconciler
 from dogwatch.model.errors import DogwatchError
 from dogwatch.model.registry import RUNNING
@@ -55,6 +56,7 @@ class Watcher:
         self.card, self.subscription = card, subscription
         self.trouble = ""
         self.writing = Writing()
+        self._beat = PassBeat()
         self._followed = {reconciler.path}
         self._began = self._stirred = time.monotonic()
 
@@ -119,7 +121,7 @@ class Watcher:
         moments = [due, self._limit(), *([self.card.due()] if self.card else [])]
         if self.subscription is not None:
             moments.append(self.subscription.tend())
-        until = min(moments)
+        until = self._beat.after_pass(min(moments))
         alarm.sleep(until)
         if self.subscription is not None and self.subscription.news:
             self._stirred = time.monotonic()

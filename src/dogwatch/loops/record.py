@@ -12,6 +12,7 @@ from dogwatch.formats.redact import Redactor
 from dogwatch.formats.tmux import ABSENT
 from dogwatch.loops.again import Again
 from dogwatch.loops.panes import Panes
+from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.trials import Detectors
 from dogwatch.model.session import Report, Sighting
 
@@ -43,7 +44,7 @@ class Recorder:
 
     def run(self, every: float, limit: float | None) -> None:
         """Look every so many seconds; a look that comes late is not made up for."""
-        missed, due = 0, time.monotonic()
+        missed, due, beat = 0, time.monotonic(), PassBeat()
         while limit is None or self.took < limit:
             looked = self.panes.look(self.pane)
             for seen in looked.seen:
@@ -58,7 +59,8 @@ class Recorder:
                 self.why = f"pane {self.pane} is gone"
                 return
             due = max(due + every, time.monotonic())
-            time.sleep(max(0.0, due - time.monotonic()))
+            while (until := beat.after_pass(due)) > time.monotonic():
+                time.sleep(max(0.0, until - time.monotonic()))
         self.why = "time is up"
 
     def _tell(self, trouble: str) -> None:

@@ -48,15 +48,16 @@ def recover(
     stopped: Callable[[], bool] = lambda: False,
 ) -> Readiness:  # fmt: skip
     """Do what may be done until it is ready, a turn is under way, or a person is needed. Every step is logged."""
+    recovery = _Recovery(panes, pane, log, directory)
     try:
         with Keyboard(servers.socket_path(panes.tmux.server), pane):
-            found = _Recovery(panes, pane, log, directory).run(time.monotonic() + limit, stopped)
+            found = recovery.run(time.monotonic() + limit, stopped)
     except HeldError as error:
         found = Readiness(pane, ready=False, outcome=Outcome.PERSON, reason=str(error))
     except RefusedError as error:
         found = Readiness(pane, ready=False, outcome=Outcome.UNKNOWN, reason=str(error))
     log(f"recover {pane} {'ready' if found.ready else f'not-ready ({found.outcome})'}: {found.reason}")
-    return found
+    return found._replace(tried=tuple(recovery.tried))
 
 
 # Acting -------------------------------------------------------------------------------------------------------------
@@ -71,6 +72,8 @@ class _Recovery:
         self.log = log
         self.directory = directory or places.directory()
         self.hand = Hand(panes.tmux.server, pane)
+        self.tried: list[str] = []
+        """Steps that were begun, also those that something came between."""
         self.left = Left()
         """What was to be resumed: its last words may be gone from the screen since."""
 
@@ -95,6 +98,7 @@ class _Recovery:
                 tried = f"; we {DOES[step.what]}, and it did not help" if step.what in done else ""
                 return said(self.pane, found)._replace(reason=step.why + tried)
             self.log(f"recover {self.pane} {step.what}: {step.why}")
+            self.tried.append(step.what)
             if self._does(found):
                 done.append(step.what)
             else:

@@ -16,6 +16,7 @@ from dogwatch.loops.stop import end
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
 from dogwatch.model.session import Running
+from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.senses.databases import Databases
 from dogwatch.senses.holders import holders
@@ -34,16 +35,20 @@ class StoppedError(RefusedError):
 
 
 def bring_back(
-    looker: Looker, record: Record, agent: Detector, *, since: float | None, attempt: int = 1
+    looker: Looker, record: Record, agent: Detector, *, since: float | None, attempt: int = 1,
+    stuck: Verdict | None = None,
 ) -> spawn.Job:  # fmt: skip
     """Start the agent again with its conversation. RefusedError says why not.
 
     ``since``: the moment (wall clock) from which on a person's `stop` forbids it; None when a person asks.
+    ``stuck``: what is said of it, where it is ended because it hangs: then that is how it ended.
     """
     base = f"{looker.directory}/{record.name}"
     _refuse_if_stopped(base, since)
     conversation = conversation_of(base, record, agent)
     spawning.check(record.name, agent, record.cwd)  # nothing is ended that could not be brought back
+    if stuck is not None:
+        watches.note_ending(base, record.run, stuck)
     end(looker, record.name, run=record.run)
     left = hand.end_tree(lambda: processes.started(processes.of_run(record.run)), spare=record.spare)
     if left:

@@ -20,6 +20,7 @@ from dogwatch.judge import readiness
 from dogwatch.judge.proof import HOOK, PROVEN_BY, SCREEN, STATE, TRANSCRIPT, proof
 from dogwatch.judge.session import CONFIRM
 from dogwatch.loops.panes import Panes, Seen
+from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.sending import DRAFT, EMPTY, UNSEEN, Box, Glimpse, Outcome, Refusal, Sent
 from dogwatch.senses import servers
@@ -95,7 +96,7 @@ class Sending:
         self, panes: Panes, pane: str, text: str, stopped: Callable[[], bool], *, past_limit: bool, alone: bool
     ) -> None:
         self.panes, self.pane, self.text = panes, pane, text
-        self.stopped, self.past_limit, self.alone = stopped, past_limit, alone
+        self.stopped, self.past_limit, self.alone = PassBeat().after_each(stopped), past_limit, alone
         self.socket = servers.socket_path(panes.tmux.server)
         self.pid = 0
         """Of the pane's first process."""

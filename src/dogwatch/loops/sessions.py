@@ -66,6 +66,8 @@ class Session:
     def look(self) -> Looked:
         facts = self.facts()
         verdict, record, seen = job.judge(facts), facts.record, None
+        unseen = facts.now if self.memory.unseen_since is None else self.memory.unseen_since
+        self.memory = self.memory._replace(unseen_since=unseen if verdict.state == "unknown" else None)
         if record is None or record.pane is None:
             return Looked(facts, verdict, None)
         glance = Glance()
@@ -73,8 +75,11 @@ class Session:
             glance = Glance(None, f"{others}; the tmux server that it names is not asked")
         elif not verdict.final and verdict.process in ("alive", "unsupervised"):
             glance, seen = self._glance(record)
-        if verdict.state == "completed" and self.last == "working" and self.panes(record).had_finished(record.pane.id):
+        over = verdict.state == "completed" or verdict.cause == "exit-unseen"
+        if over and self.last == "working" and self.panes(record).had_finished(record.pane.id):
             self.last = "idle"  # it left before anybody could see that its turn had ended
+        if verdict.final:
+            self.hear_of_closing(record)
         verdict = spawned.judge(verdict, glance, self.last, facts.now, self.closed)
         if seen is not None and verdict.turn:
             if (verdict.turn, verdict.detail) != ("waiting", "menu"):  # which opens for whoever types its goodbye
@@ -86,7 +91,7 @@ class Session:
         """Its files and processes; what an earlier watcher remembers of it is taken in before its pane is looked at."""
         facts = self.looker.facts(self.name, self.memory)
         if facts.record is not None and facts.record.pane is not None and facts.record.run != self.run:
-            self._meet(facts.record)
+            self.meet(facts.record)
         return facts
 
     def deliver(
@@ -127,14 +132,12 @@ class Session:
         for panes in () if self._shared else self._servers.values():
             panes.close()
 
-    def _meet(self, record: Record) -> None:
+    def meet(self, record: Record) -> None:
         """Another run than last time: what was remembered is of its predecessor."""
         self.run, self.last, self.closed = record.run, "", None
         self.memory = Memory()
         self.conversation = conversations.known(self.base, record.run) or record.conversation
         watch = watches.read(self.base, record.run)
-        if watch is not None and watch.acting == "cleanup":
-            self.closed = watch.verdict
         if watch is None or watch.memory is None or watch.boot != record.shim.boot:
             return
         self.last = watch.memory.turn
@@ -145,6 +148,12 @@ class Session:
                 self.policy if self._watching else self.policy._replace(stale_s=stale, grace_s=grace, clock=watch.clock)
             )
             self.panes(record).remembered[record.pane.id] = Remembered(watch.agent, watch.memory, policy)
+
+    def hear_of_closing(self, record: Record) -> None:
+        """A monitor says what it came to before it closes a session: what is finished stays so."""
+        watch = watches.read(self.base, record.run)
+        if watch is not None and watch.acting == "cleanup":
+            self.closed = watch.verdict
 
     def _glance(self, record: Record) -> tuple[Glance, Seen | None]:
         assert record.pane is not None
@@ -170,6 +179,16 @@ def is_its(record: Record, seen: Seen) -> bool:
     return any((task.pid, task.start) in own for task in seen.sighting.tasks)
 
 
+def ended(looker: Looker, facts: JobFacts) -> Verdict:
+    """How a run of a session has ended, by its files and by what its last monitor wrote down."""
+    record = facts.record
+    assert record is not None
+    session = Session(looker, facts.name, looker.policy)
+    session.meet(record)
+    session.hear_of_closing(record)
+    return spawned.judge(job.judge(facts), Glance(), session.last, facts.now, session.closed)
+
+
 def seen(looker: Looker, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
     """The same verdicts, with those on sessions by a look at their panes: one question to each server."""
     servers: Servers = {}
@@ -187,4 +206,6 @@ def seen(looker: Looker, verdicts: list[Verdict], policy: Policy) -> list[Verdic
             for session in several:
                 session.batch = batch
     found = {name: session.look().verdict for name, session in sessions.items()}
+    for panes in servers.values():
+        panes.close()
     return [found.get(verdict.name, verdict) for verdict in verdicts]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
-from dogwatch.lean import open_plain
 from dogwatch.model.facts import Seat
-from dogwatch.senses import captures
+from dogwatch.senses import captures, logs
 
 LINES = 200
 LARGEST = 1 << 20
-"""Bytes of a log that are read; what is before them was drawn over long ago."""
+"""Bytes of a log that are read."""
 
 
 def tail(seat: Seat, log: str) -> str:
@@ -19,11 +16,5 @@ def tail(seat: Seat, log: str) -> str:
 
 
 def of_log(path: str) -> str:
-    """The same from what was captured of it; what it drew again and again stands there as often."""
-    try:
-        with open(open_plain(path), "rb") as log:
-            log.seek(max(0, os.fstat(log.fileno()).st_size - LARGEST))
-            text = log.read(LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    return captures.last(text, LINES)
+    """The same from what was captured of it."""
+    return captures.last(logs.tail(path, LARGEST).decode("utf-8", "replace"), LINES)

@@ -108,7 +108,7 @@ class StepMonitor(Monitor):
 
     def verified(self, view: View, said: Verdict) -> Verdict:
         if view.record is None or not self.wanted.verify:
-            return said
+            return verify.verified(said, "", "", None)
         self.checked = True
         asked, before = Signals(self.alarm.signals.asked), set(proc.children(os.getpid()))
         try:
@@ -117,7 +117,11 @@ class StepMonitor(Monitor):
         except KeyboardInterrupt:
             end_children(before)
             self.alarm.signals.asked = asked.asked
-            return said._replace(state="abandoned", reason="whether the work is there was not found out")
+            why = "whether the work is there was not found out"
+            return said._replace(state="abandoned", cause="monitor-ended", reason=why)
+
+    def left_open(self, verdict: Verdict, why: str) -> Verdict:  # noqa: ARG002  # the step closes it, and says so
+        return verdict
 
     def resume(self, actor: Actor, view: View, said: Verdict) -> Verdict | None:
         if not self.again(said):

@@ -164,11 +164,12 @@ class Stepper:
         if found.final and found.state != "completed":
             return found
         if found.final:
-            return found._replace(state="stopped", reason=f"it ended before it had its prompt: {found.reason}")
+            why = f"it ended before it had its prompt: {found.reason}"
+            return found._replace(state="stopped", cause="never-began", reason=why)
         if time.monotonic() >= self.clock + self.plan.deadline_s:
             return self.timed_out(found)
         state = found.state if found.state in ("waiting", "limited") else "unknown"
-        return found._replace(state=state, reason=f"its prompt was not delivered: {sent.reason}")
+        return found._replace(state=state, cause="never-began", reason=f"its prompt was not delivered: {sent.reason}")
 
     def monitored(self, stage: Stage) -> Verdict:
         left = max(self.clock + self.plan.deadline_s - time.monotonic(), 0.0)
@@ -188,12 +189,12 @@ class Stepper:
 
     def timed_out(self, seen: Verdict) -> Verdict:
         why = f"the step's time was up ({in_words(self.plan.deadline_s)})"
-        return seen._replace(state="timeout", reason=f"{why}; it was {seen.state}: {seen.reason}")
+        return seen._replace(state="timeout", cause="deadline", reason=f"{why}; it was {seen.state}: {seen.reason}")
 
     def left_off(self, seen: Verdict) -> Verdict:
         why = f"the step was ended by {signal_name(self.signals.asked)}"
         state, what = ("abandoned", "it was left as it is") if self.plan.keep else ("stopped", "it was")
-        return seen._replace(state=state, reason=f"{why}; {what} ({seen.state}: {seen.reason})")
+        return seen._replace(state=state, cause="monitor-ended", reason=f"{why}; {what} ({seen.state}: {seen.reason})")
 
     def is_begun_anew(self, verdict: Verdict) -> bool:
         """Whether there is another attempt after a crash or a hang."""
@@ -204,7 +205,7 @@ class Stepper:
 
     def ended(self, verdict: Verdict, trouble: str = "") -> Ended:
         return Ended(
-            verdict.state, f"{verdict.reason}{'' if trouble in verdict.reason else trouble}", self.plan.step,
+            verdict.state, f"{verdict.reason}{trouble}", self.plan.step,
             verdict.signal, self.is_verified(verdict), None, self.created(), verdict.until,
         )  # fmt: skip
 

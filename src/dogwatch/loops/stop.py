@@ -4,6 +4,7 @@ import json
 import signal
 import time
 
+from dogwatch.ending import asked, how_it_ended
 from dogwatch.hands import stop as hand
 from dogwatch.judge import job
 from dogwatch.lean import dumps
@@ -107,12 +108,9 @@ def _settle(looker: Looker, facts: JobFacts) -> None:
         if raw["end"] is not None:
             return  # its shim came to say it after all
         elapsed = round(facts.elapsed_s or 0.0, 3)
-        end: dict[str, object] = {
-            "state": "stopped", "exit_code": None, "signal": None, "reason": "stop was asked for",
-            "at": time.time(), "elapsed_s": elapsed, "left": [],
-        }  # fmt: skip
+        end = how_it_ended(None, 0, asked(base, facts.record.run), elapsed, [])
         raw["end"] = end
-        raw["states"].append(["stopped", time.time()])
+        raw["states"].append([end["state"], time.time()])
         claims.write(f"{base}.json", dumps(raw) + "\n")
         if facts.record.adopted is not None:
             settle_theirs(facts.record.adopted, facts.record.work.pid)

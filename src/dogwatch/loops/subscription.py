@@ -100,9 +100,9 @@ class Subscription:
     def _say(self) -> None:
         """Say once what is wrong, and once that all is well."""
         if self.broker.connected:
-            says = self.broker.trouble or "the broker is there"
+            line = self.broker.trouble or "the broker is there"
         else:
-            says = f"{self.broker.trouble}; until then there is a look every {self.fallback_s:g} s"
-        if says != self._said and not (self.broker.fileno() >= 0 and not self.broker.connected):  # it is being made
-            sys.stderr.write(f"dogwatch: {says}\n")
-            self._said = says
+            line = f"{self.broker.trouble}; until then there is a look every {self.fallback_s:g} s"
+        if line != self._said and not (self.broker.fileno() >= 0 and not self.broker.connected):  # it is being made
+            sys.stderr.write(f"dogwatch: {line}\n")
+            self._said = line

@@ -19,7 +19,9 @@ from dogwatch.hands import taskdir as hand
 from dogwatch.hands.taskpane import TaskHand
 from dogwatch.judge import taskplan
 from dogwatch.judge.taskdir import judge
+from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.tasktalk import TaskTalk
+from dogwatch.model.causes import Cause
 from dogwatch.model.errors import DogwatchError, FormatError, RefusedError, UsageError
 from dogwatch.model.facts import Alive
 from dogwatch.model.taskdir import Notes, Numbers, Step, TaskFacts
@@ -89,6 +91,7 @@ class _Monitor:
         self.awake = self.began
         """When we last knew that we were not standing still."""
         self.leading = self.noted = False
+        self.beat = PassBeat()
 
     def run(self) -> Verdict:
         self.check()
@@ -193,7 +196,7 @@ class _Monitor:
             return self.gave_up(f"this monitor was ended by {why}; another one goes on")
         acting = taskdirs.read(taskdirs.text(self.directory), self.session)
         known = acting is not None and acting.verdict is None and self.alarm.watch_ends({"monitor": acting.monitor})
-        self.alarm.sleep(time.monotonic() + (self.numbers.interval(0) if known else SOON))
+        self.alarm.sleep(self.beat.after_pass(time.monotonic() + (self.numbers.interval(0) if known else SOON)))
         self.awake = time.monotonic()
         return None
 
@@ -203,7 +206,7 @@ class _Monitor:
         interval = self.numbers.interval(notes.retry)
         self.sense.every = interval
         said: float | None = None
-        turn = ("", "")
+        turn: tuple[str, Cause, str] = ("", "", "")
         if notes.agent[0] and notes.sources and not notes.gone_since:
             quiet = time.monotonic() - told(notes.sources) >= self.numbers.stale_s / 2
             turn, said = self.talk.listen(notes.pane[0], notes.agent[0], interval, quiet=quiet)
@@ -228,6 +231,7 @@ class _Monitor:
         until = min(step.at, self.sense.panes.again_at)
         if facts.notes.pane[0] and isinstance(facts.agent, Alive):
             until = min(until, self.talk.due if self.talk.agent == facts.pid else facts.now)
+        until = self.beat.after_pass(until)
         if "pane" in self.alarm.sleep(until):
             self.sense.due = 0.0
         if (late := time.monotonic() - max(until, facts.now)) > LATE:
@@ -260,7 +264,7 @@ class _Monitor:
         self.note(ready._replace(phase="typed", resumed_at=time.monotonic()), ready)
         if self.hand.run(pane, ready.command):
             self.note(ready, self.notes)
-            self.alarm.sleep(time.monotonic() + AGAIN)
+            self.alarm.sleep(self.beat.after_pass(time.monotonic() + AGAIN))
 
     # Ending
 
@@ -291,4 +295,6 @@ class _Monitor:
     def gave_up(self, reason: str) -> Verdict:
         facts = TaskFacts(self.session, self.directory, time.monotonic(), self.notes)
         verdict = judge(facts, self.numbers)
-        return verdict._replace(state="abandoned", final=True, reason=reason, settled=True, detail=LEFT)
+        return verdict._replace(
+            state="abandoned", final=True, cause="monitor-ended", reason=reason, settled=True, detail=LEFT
+        )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 from dogwatch.loops.panes import Panes
+from dogwatch.model.causes import Cause
 from dogwatch.model.errors import DogwatchError
 from dogwatch.store import detectors, places
 
@@ -17,8 +18,8 @@ SECOND_LOOK = 1.0
 TELLING = ("waiting", "limited")
 MOMENTS = ("hook", "transcript")
 
-Said = tuple[tuple[str, str], float | None]
-NOTHING: Said = (("", ""), None)
+Said = tuple[tuple[str, Cause, str], float | None]
+NOTHING: Said = (("", "", ""), None)
 
 
 class TaskTalk:
@@ -57,7 +58,8 @@ class TaskTalk:
             if state:
                 self.due = min(self.due, now + SECOND_LOOK)
         lasting = state and now - self._first[1] >= SECOND_LOOK
-        return (state, seen.verdict.reason) if lasting else ("", ""), max(told, default=0.0)
+        verdict = seen.verdict
+        return (state, verdict.cause, verdict.reason) if lasting else NOTHING[0], max(told, default=0.0)
 
     def close(self) -> None:
         if self._panes is not None:

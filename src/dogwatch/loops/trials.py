@@ -13,6 +13,7 @@ from dogwatch.judge import session
 from dogwatch.judge import timelines as timelines_judge
 from dogwatch.judge.accuracy import Trial
 from dogwatch.judge.turn import Turn, fuse
+from dogwatch.loops import limits
 from dogwatch.model.errors import FormatError
 from dogwatch.model.policy import PATIENT
 from dogwatch.model.session import Sighting
@@ -92,7 +93,7 @@ def replay(path: str, known: Detectors) -> Replay:
             elif isinstance(each, timeline.Truth):
                 truths.append(each)
             elif isinstance(each, Sighting):
-                facts = sight.facts(known[each.agent], each, each.pane.id)
+                facts = limits.dated(sight.facts(known[each.agent], each, each.pane.id), memory)
                 verdict, memory = session.judge(facts, memory, PATIENT)
                 moments.append(Moment(each.now, verdict))
     if header is None:
@@ -112,15 +113,15 @@ def spoken(done: Replay) -> timelines_judge.Said:
 
 def looks(done: Replay) -> Iterator[Trial]:
     """Every look that was not just after a true change, beside the truth of its moment."""
-    truths = [(truth.at, truth.turn) for truth in done.truths]
     for moment in done.moments:
-        before = [(at, turn) for at, turn in truths if at <= moment.at]
-        changed = max((at for n, (at, turn) in enumerate(before) if not n or before[n - 1][1] != turn), default=0.0)
-        if not before or not before[-1][1] or moment.at - changed < SETTLED:
+        before = [truth for truth in done.truths if truth.at <= moment.at]
+        turns = [truth.turn for truth in before]
+        changed = max((truth.at for n, truth in enumerate(before) if not n or turns[n - 1] != truth.turn), default=0.0)
+        if not before or not turns[-1] or moment.at - changed < SETTLED:
             continue
         read = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
         case = f"{os.path.basename(done.path)} at {moment.at:.1f}"
-        yield Trial(done.header.agent, case, before[-1][1], "", read, moment.verdict.detail, "")
+        yield Trial(done.header.agent, case, turns[-1], before[-1].detail, read, moment.verdict.detail, "")
 
 
 def _text(path: str) -> str:

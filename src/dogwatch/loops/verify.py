@@ -12,14 +12,14 @@ from dogwatch.store import places
 
 
 def verified(said: Verdict, given: str, cwd: str, began: float | None) -> Verdict:
-    """A verdict `completed`, or that the work is not there."""
-    return monitoring.verified(said, verifying.verify(verifiers.parse(given), cwd, began))
+    """A verdict `completed`, or that the work is not there. ``given``: the check; empty where there is none."""
+    return monitoring.verified(said, verifying.verify(verifiers.parse(given), cwd, began) if given else None)
 
 
 def of_record(said: Verdict, record: Record, directory: str, given: str = "") -> Verdict:
-    """The same by what its record tells, unless something else is ``given``; as it was where nothing tells."""
+    """The same by what its record tells, unless something else is ``given``."""
     if not given and not record.verify:
-        return said
+        return monitoring.verified(said, None)
     if not given and (others := places.shared_with_others(directory)):
         return monitoring.verified(said, Verified(done=False, reason=f"{others}, so what it says is not run"))
     return verified(said, given or record.verify, record.cwd, began(record))

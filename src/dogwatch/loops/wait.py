@@ -1,25 +1,28 @@
-"""Waiting for jobs without polling: look when something happened, or when the judge said that time may change it."""
+"""Waiting for jobs and sessions: look when something happened, or when the judge said that time may change it.
+
+Of a session the outcome is waited for, as a monitor tells it (`loops.session_wait`); a wait does nothing about it.
+"""
 
 from __future__ import annotations
 
-import heapq
 import time
 
 from dogwatch import proc
 from dogwatch.judge import job
 from dogwatch.judge.consequences import REPORTED
 from dogwatch.loops.look import Looker, Memory
+from dogwatch.loops.schedule import NEVER, Schedule
 from dogwatch.model.facts import Alive, Gone, JobFacts, Record
-from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
+from dogwatch.model.waiting import Outcome, Wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Generator, Iterator
     from typing import Protocol
 
     from dogwatch.loops.keeper import Keeper
+    from dogwatch.loops.session_wait import SessionWaits
     from dogwatch.senses.logs import LogScan
 
     class Attention(Protocol):
@@ -30,39 +33,19 @@ if TYPE_CHECKING:
         def forget(self, name: str) -> None: ...
 
 
-NEVER = float("inf")
 AGAIN = 1.0
-SLICE = 100
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count as silence."""
-
-
-class Wanted(Value):
-    """What a wait is for."""
-
-    until: str | None = None
-    """A state, `final`, or None: whatever a caller must be told."""
-    match: re.Pattern[str] | None = None
-    start_s: float = 0.0
-    """How long a name may not be there yet."""
-    timeout_s: float | None = None
-
-
-class Outcome(Value):
-    verdict: Verdict
-    how: str
-    """`state`, `match`, or `timeout`: the caller's own time ran out."""
 
 
 class _Subject:
     """What is known of one name while it is waited for. There may be ten thousand: it is kept small."""
 
-    __slots__ = ("due", "known", "log", "memory", "name", "news", "pid", "pid_start", "run", "said", "settled")
+    __slots__ = ("known", "log", "memory", "name", "news", "pid", "pid_start", "run", "said", "seated", "settled")
 
-    def __init__(self, name: str, now: float) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
         self.memory = Memory()
-        self.due = now
         self.known = False
         self.run = ""
         """Which run is waited for: the one that was there at the first look, though the next may begin meanwhile."""
@@ -73,30 +56,46 @@ class _Subject:
         """What nobody but us can have somebody told: its shim is gone."""
         self.said: Verdict | None = None
         """What was told of it by us."""
+        self.seated = False
+        """It is a session: it has a pane."""
 
 
 class Wait:
-    """One wait for some names of one directory. ``outcomes`` yields each as soon as it is known."""
+    """One wait for some names of one directory. ``outcomes`` yields each as soon as it is known.
 
-    def __init__(self, looker: Looker, names: list[str], wanted: Wanted, *, guest: bool = False) -> None:
+    With ``beside`` whoever drives it takes the looks at sessions (`SessionWaits`).
+    """
+
+    def __init__(
+        self, looker: Looker, names: list[str], wanted: Wanted, *, guest: bool = False, beside: bool = False
+    ) -> None:
         self.looker = looker
+        self.beside = beside
         self.wanted = wanted
         self.guest = guest
         self.began = time.monotonic()
         self.deadline = NEVER if wanted.timeout_s is None else self.began + wanted.timeout_s
-        self.pending = {name: _Subject(name, self.began) for name in names}
+        self.pending = {name: _Subject(name) for name in names}
         self.keeper: Keeper | None = None
+        self.sessions: SessionWaits | None = None
         self.wakeups: Attention | None = None
-        self.dues: list[tuple[float, str]] = []
+        self.schedule = Schedule()
 
     def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Generator[Outcome, None, None]:
         """Wait. With ``tick``, call it about every second with the names waited for (for a line on a terminal)."""
-        # Most waits are for what has ended already: a first look needs no wake-ups.
-        yield from self.look_at(list(self.pending))
-        if not self.pending:
-            return
-        from dogwatch.loops.wakeups import Wakeups  # noqa: PLC0415  # what has ended already needs none
+        try:
+            # Most waits are for what has ended already: a first look needs no wake-ups.
+            yield from self.look_at(list(self.pending))
+            if self.pending:
+                yield from self.woken(tick)
+        finally:
+            self.close()
 
+    def woken(self, tick: Callable[[list[str]], None] | None) -> Generator[Outcome, None, None]:
+        from dogwatch.loops.pass_beat import PassBeat  # noqa: PLC0415  # what has ended already needs neither
+        from dogwatch.loops.wakeups import Wakeups  # noqa: PLC0415
+
+        beat = PassBeat(self.looker.directory, self.pending)
         self.wakeups = wakeups = Wakeups(self.looker.directory, set(self.pending), guest=self.guest)
         try:
             yield from self.look_at(list(self.pending))
@@ -106,49 +105,46 @@ class Wait:
                     return
                 if tick:
                     tick(list(self.pending))
-                until = min(self.until(), time.monotonic() + 1.0 if tick else NEVER)
+                until = beat.after_pass(min(self.until(), time.monotonic() + 1.0 if tick else NEVER))
                 touched = wakeups.sleep(until)
                 now = time.monotonic()
                 if now > until + LATE:
                     self.lose(now - until)
-                yield from self.look_at([*touched, *self.overdue(now)])
+                yield from self.look_at([*touched, *self.schedule.overdue(now)])
         finally:
             wakeups.close()
-            self.close()
 
     def give_up(self, name: str) -> Outcome:
         """What the caller's time has run out for, as it is now."""
-        return Outcome(self.looker.verdict(name, self.pending[name].memory), "timeout")
+        seen = self.sessions.observe(name) if self.sessions is not None and self.pending[name].seated else None
+        return Outcome(seen or self.looker.verdict(name, self.pending[name].memory), "timeout")
+
+    def live(self, name: str) -> Verdict:
+        """How it is at this moment; a session, by the last look."""
+        return (self.sessions.live(name) if self.sessions is not None else None) or self.looker.verdict(name)
+
+    def verified(self, outcome: Outcome) -> Outcome:
+        """What an end is worth: its verifier says so, and this takes as long as that does."""
+        record, given = outcome.record, self.wanted.verify
+        if record is None or not (given or record.verify or record.pane):
+            return outcome
+        from dogwatch.judge import monitoring  # noqa: PLC0415  # few have anything to be verified by
+        from dogwatch.loops import verify  # noqa: PLC0415
+
+        if not monitoring.is_verifiable(outcome.verdict):
+            return outcome
+        return outcome._replace(verdict=verify.of_record(outcome.verdict, record, self.looker.directory, given))
 
     def close(self) -> None:
-        if self.keeper:
-            self.keeper.close()
+        for each in (self.keeper, self.sessions):
+            if each is not None:
+                each.close()
 
     # When to look
 
     def until(self) -> float:
         """The moment at which something is to be done though nothing may happen."""
-        return min(self.next_due(), self.deadline)
-
-    def schedule(self, subject: _Subject, due: float) -> None:
-        subject.due = due
-        if due < NEVER:
-            heapq.heappush(self.dues, (due, subject.name))
-
-    def next_due(self) -> float:
-        while self.dues:
-            due, name = self.dues[0]
-            if name in self.pending and self.pending[name].due == due:
-                return due
-            heapq.heappop(self.dues)
-        return NEVER
-
-    def overdue(self, now: float) -> list[str]:
-        """Whose time has come: a few at once, so that thousands do not keep an event waiting."""
-        found: list[str] = []
-        while self.next_due() <= now and len(found) < SLICE:
-            found.append(heapq.heappop(self.dues)[1])
-        return found
+        return min(self.schedule.earliest(), self.deadline)
 
     def lose(self, gap: float) -> None:
         from dogwatch.judge import keeping  # noqa: PLC0415  # time is lost by few
@@ -156,6 +152,8 @@ class Wait:
         for subject in self.pending.values():
             if subject.memory.seen is not None:
                 subject.memory = subject.memory._replace(seen=keeping.shift(subject.memory.seen, gap))
+        if self.sessions is not None:
+            self.sessions.lose(gap)
 
     # Looking
 
@@ -169,6 +167,7 @@ class Wait:
                 outcome = self.look(subject)
             if outcome is not None:
                 del self.pending[name]
+                self.schedule.forget(name)
                 if self.wakeups is not None:
                     self.wakeups.forget(name)
             try:
@@ -180,27 +179,49 @@ class Wait:
 
     def look(self, subject: _Subject) -> Outcome | None:
         facts = self.looker.facts(subject.name, subject.memory)
-        if subject.run and (facts.record is None or facts.record.run != subject.run):
+        current = self.is_its_run(subject, facts.record)
+        if not current:
             facts = self.looker.archived(subject.name, subject.run) or facts
         verdict = job.judge(facts)
         if not facts.exists:
             return self.missing(subject, verdict)
-        subject.known, subject.settled = True, verdict.settled
-        subject.run = subject.run or (facts.record.run if facts.record else "")
-        if facts.record is not None and facts.record.notify and verdict.settled and isinstance(facts.shim, Gone):
-            subject.news = verdict, facts.record, facts.now
+        subject.known, subject.settled, record = True, verdict.settled, facts.record
+        subject.run = subject.run or (record.run if record else "")
+        subject.seated = record is not None and record.pane is not None
+        if record is not None and record.notify and verdict.settled and isinstance(facts.shim, Gone):
+            subject.news = verdict, record, facts.now
         matched = self.scan(subject, facts)
         if matched is not None:
-            return Outcome(verdict._replace(reason=f"a line matched: {matched}", matched=matched), "match")
+            return Outcome(verdict._replace(reason=f"a line matched: {matched}", matched=matched), "match", record)
         if subject.log is not None and subject.log.behind:
-            self.schedule(subject, facts.now)  # a long log is read in parts; nothing can be said before its end
+            self.schedule.set(subject.name, facts.now)  # a long log is read in parts, to its end
             return None
-        if self.done(verdict):
-            if self.wanted.match and verdict.final:
-                verdict = verdict._replace(reason=f"{verdict.reason}; no line matched {self.wanted.match.pattern!r}")
-            return Outcome(verdict, "state")
-        self.remember(subject, facts, verdict)
-        return None
+        if subject.seated:
+            over = self.of_session(facts, verdict, current=current)
+        else:
+            over = verdict if self.done(verdict) else None
+        if over is None:
+            self.remember(subject, facts, verdict)
+            return None
+        if self.wanted.match and over.final:
+            over = over._replace(reason=f"{over.reason}; no line matched {self.wanted.match.pattern!r}")
+        return Outcome(over, "state", record)
+
+    def is_its_run(self, subject: _Subject, record: Record | None) -> bool:
+        """Whether this is the run that is waited for; a session that was resumed goes on in another."""
+        if not subject.run or (record is not None and record.run == subject.run):
+            return True
+        if record is None or record.pane is None or record.again != subject.run or self.wanted.until == "exited":
+            return False
+        subject.run = record.run
+        return True
+
+    def of_session(self, facts: JobFacts, verdict: Verdict, *, current: bool) -> Verdict | None:
+        if self.sessions is None:
+            from dogwatch.loops.session_wait import SessionWaits  # noqa: PLC0415  # jobs do not pay for tmux
+
+            self.sessions = SessionWaits(self.looker, self.wanted.until, beside=self.beside)
+        return self.sessions.over(facts, verdict, current=current)
 
     def tell(self, subject: _Subject, verdict: Verdict, record: Record, at: float) -> None:
         """Have somebody told what its shim, which was killed, can no longer have told."""
@@ -223,8 +244,9 @@ class Wait:
             goes_on = subject.pid and proc.start_time(subject.pid) == subject.pid_start
             left = f"process {subject.pid} goes on" if goes_on else "its process has ended"
             return Outcome(verdict._replace(reason=f"its files were removed while waiting; {left}"), "state")
-        self.schedule(subject, self.began + self.wanted.start_s)
-        return Outcome(verdict, "state") if time.monotonic() >= subject.due else None
+        due = self.began + self.wanted.start_s
+        self.schedule.set(subject.name, due)
+        return Outcome(verdict, "state") if time.monotonic() >= due else None
 
     def scan(self, subject: _Subject, facts: JobFacts) -> str | None:
         if self.wanted.match is None or facts.log is None:
@@ -232,7 +254,8 @@ class Wait:
         if subject.log is None:
             from dogwatch.senses.logs import LogScan  # noqa: PLC0415  # only where a line is waited for
 
-            subject.log = LogScan(facts.log, self.wanted.match)
+            whole = facts.record is not None and facts.record.pane is not None and facts.record.adopted is None
+            subject.log = LogScan(facts.log, self.wanted.match, whole=whole)
         return subject.log.find()
 
     def remember(self, subject: _Subject, facts: JobFacts, verdict: Verdict) -> None:
@@ -256,12 +279,14 @@ class Wait:
             memory = memory._replace(seen=seen, process=(subject.pid, subject.pid_start))
             due = min(due, again)
         subject.memory = memory
-        self.schedule(subject, due)
+        self.schedule.set(subject.name, due if self.sessions is None else min(due, self.sessions.due(subject.name)))
 
     def attend(self, subject: _Subject, wakeups: Attention) -> bool:
         """Make sure that the end of its process and its next line wake us. False: look again at once."""
         if subject.log is not None:
             wakeups.watch_writes(subject.name, subject.log.path)
+        for path in self.sessions.files(subject.name) if self.sessions is not None else ():
+            wakeups.watch_writes(subject.name, path)
         if not subject.settled:
             for suffix in ("status", "result"):
                 wakeups.watch_writes(subject.name, f"{self.looker.directory}/{subject.name}.{suffix}")

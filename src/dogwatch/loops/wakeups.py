@@ -14,7 +14,7 @@ from dogwatch.senses import files, processes
 
 TIMED_LOOK = 2.0
 """Seconds between looks at what cannot wake us."""
-TELLING = frozenset(("json", "status", "result", "seen", "pid", "log"))
+TELLING = frozenset(("json", "status", "result", "seen", "pid", "log", "watch"))
 WRITTEN_IN_PLACE = frozenset(("status", "result"))
 SPARE_DESCRIPTORS = 64
 GUEST_SHARE = 0.5
@@ -34,7 +34,7 @@ class Wakeups:
         self._processes: dict[int, str] = {}
         self._pidfds: dict[str, int] = {}
         self._visited: dict[str, tuple[int, int]] = {}
-        self._writes: dict[int, str] = {}
+        self._writes: dict[int, set[str]] = {}
         self._watched = -1
         self._files: files.FileEvents | None = None
         self._timed_at = time.monotonic() + TIMED_LOOK
@@ -81,7 +81,7 @@ class Wakeups:
     def watch_writes(self, name: str, path: str) -> None:
         if self._files is not None:
             with contextlib.suppress(OSError):
-                self._writes[self._files.add(path, files.WRITES)] = name
+                self._writes.setdefault(self._files.add(path, files.WRITES), set()).add(name)
 
     def fileno(self) -> int:
         """For whoever sleeps on more than this: when it is readable, ``sleep`` has something to tell."""
@@ -128,7 +128,9 @@ class Wakeups:
                 self._watch_directory()
                 return set(self.names)
             if watch in self._writes:
-                touched.add(self._writes[watch])
+                touched |= self._writes[watch]
+                if mask & files.IGNORED:  # the file is gone, and the watch with it
+                    del self._writes[watch]
                 continue
             name, _, suffix = entry.rpartition(".")
             if name in self.names and suffix in TELLING:
@@ -148,10 +150,12 @@ class Wakeups:
     def forget(self, name: str) -> None:
         self._drop_process(name)
         self.names.discard(name)
-        for watch in [watch for watch, whose in self._writes.items() if whose == name]:
-            if self._files is not None:
-                self._files.remove(watch)
-            del self._writes[watch]
+        for watch in [watch for watch, whose in self._writes.items() if name in whose]:
+            self._writes[watch].discard(name)
+            if not self._writes[watch]:
+                if self._files is not None:
+                    self._files.remove(watch)
+                del self._writes[watch]
 
     def close(self) -> None:
         for name in list(self._pidfds):

@@ -13,6 +13,7 @@ from dogwatch.formats import watchdogs as codec
 from dogwatch.loops import trackers
 from dogwatch.loops.controlled import Controlled
 from dogwatch.loops.panes import Panes
+from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.watchdog import Asked, Watchdog
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.waking import Memory
@@ -72,7 +73,7 @@ class _Running:
         what = f"session={self.asked.session} epic={self.asked.epic or 'none'} tracker={place}"
         self.log(f"started {what} interval={rules.interval:g}s exit-mode={rules.exit_mode}")
         self._write()
-        due = 0.0
+        due, beat = 0.0, PassBeat()
         while True:
             now = time.monotonic()
             tick = now >= due
@@ -83,7 +84,8 @@ class _Running:
             if wake.end or self.asked.once:
                 return self._ended(0, wake.why if wake.end else "once")
             if not signals.asked:
-                select.select([signals], [], [], max(0.0, min(due, time.monotonic() + LOOK) - time.monotonic()))
+                until = beat.after_pass(min(due, time.monotonic() + LOOK))
+                select.select([signals], [], [], max(0.0, until - time.monotonic()))
             if signals.asked:
                 return self._ended(128 + signals.asked, f"signal {signals.asked}")
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import time
+from functools import cached_property
 
-from dogwatch import proc
 from dogwatch.formats import tmux as codec
 from dogwatch.hands.panes import PaneHand
-from dogwatch.judge import job
+from dogwatch.judge import departure, job
 from dogwatch.loops import notify
 from dogwatch.loops.look import Looker
 from dogwatch.loops.panes import Panes, Seen
-from dogwatch.loops.sessions import Session
+from dogwatch.loops.sessions import Servers, Session
 from dogwatch.loops.stop import end
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Alive, Record
 from dogwatch.model.notices import About
 from dogwatch.model.policy import Policy
-from dogwatch.model.turns import SessionMemory
+from dogwatch.model.turns import Departure, SessionMemory
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
-from dogwatch.senses import exits, processes
+from dogwatch.senses import exits
 from dogwatch.senses.control import Control
 from dogwatch.store import places
 
@@ -45,22 +45,33 @@ class View(Value):
     cwd: str = ""
     began: float | None = None
     """Where no record tells it: its directory, and when its work began (wall)."""
+    seen: Seen | None = None
+    """What was seen in its pane."""
 
 
 class Ours:
     """A session that Dogwatch started or adopted."""
 
-    def __init__(self, looker: Looker, name: str, policy: Policy) -> None:
+    def __init__(self, looker: Looker, name: str, policy: Policy, waited: Servers | None = None) -> None:
+        """``waited``: for who only waits. He leaves no client in tmux, judges by the patience of the last monitor, and
+        shares the watchers of servers among the sessions that he waits for.
+        """
         self.looker = looker
         self.directory = looker.directory
         self.name = name
         self.base = f"{looker.directory}/{name}"
-        self.session = Session(looker, name, policy, watching=True)
+        self.session = Session(looker, name, policy, waited, watching=waited is None)
         record = looker.facts(name).record
         if record is None or record.pane is None:
             raise RefusedError(f"{name} is no session; `dogwatch wait {name}` waits for a job")
-        self.project = record.notify or notify.configured(places.project(os.getcwd()))
         self.control: Control | None = None
+        self._notify = record.notify
+        self._attaching = waited is None
+
+    @cached_property
+    def project(self) -> str:
+        """Whose notices are sent; empty where nobody is to be told."""
+        return self._notify or notify.configured(places.project(os.getcwd()))
 
     def look(self) -> View:
         looked = self.session.look()
@@ -70,12 +81,12 @@ class Ours:
         if record is not None:
             both = (("shim", looked.facts.shim, record.shim), ("work", looked.facts.work, record.work))
             ends = {key: (meant.pid, meant.start) for key, found, meant in both if isinstance(found, Alive)}
-        if seen is not None and record is not None and record.adopted is None:
+        if self._attaching and seen is not None and record is not None and record.adopted is None:
             self.control = self.session.panes(record).attach(seen.sighting.pane)
         known = self.session.panes(record).known.get(record.pane.id) if seen and record and record.pane else None
         return View(
             looked.verdict, about, ends, _files(seen), record, known.process if known else (0, 0),
-            known.memory if known else None,
+            known.memory if known else None, seen=seen,
         )  # fmt: skip
 
     def clear_away(self) -> str:
@@ -103,36 +114,36 @@ class Theirs:
         self.project = notify.configured(places.project(os.getcwd()))
         self.control: Control | None = None
         self._missed: float | None = None
-        self._ended: float | None = None
-        self._process, self._pidfd = (0, 0), -1
+        self._held = exits.Held(*panes.known[self.pane.id].process)
         self._last = self._view(seen)
 
     def look(self) -> View:
         looked = self.panes.look(self.pane.id)
         now = time.monotonic()
         if looked.trouble and looked.cause != codec.ABSENT:
-            return self._last._replace(verdict=self._last.verdict._replace(state="unknown", reason=looked.trouble))
+            unseen = self._last.verdict._replace(state="unknown", cause="not-seen", reason=looked.trouble)
+            return self._last._replace(verdict=unseen)
         seen = next((each for each in looked.seen if each.sighting.pane.pid == self.pane.pid), None)
         if seen is not None:
             self._missed, self._last = None, self._view(seen)
-            if not self._last.verdict.final:
-                self._ended = None
-                return self._last
-            if verdict := self._told(self._last.verdict):
-                return self._last._replace(verdict=verdict, ends={})
-            # A goodbye may still come: whoever leaves restores the screen, and then says it.
-            self._ended = now if self._ended is None else self._ended
-            sure = self._last.verdict.state == "stopped" or now >= self._ended + SECOND_LOOK
-            return self._last._replace(verdict=self._last.verdict._replace(settled=sure), ends={})
-        if verdict := self._told(self._last.verdict):
-            return self._last._replace(verdict=verdict, ends={})
+            return self._last
+        return self._last._replace(verdict=self._gone(self._last.verdict, now), ends={})
+
+    def _gone(self, last: Verdict, now: float) -> Verdict:
+        """Its pane is gone: how the agent ended, as far as the kernel tells."""
+        if last.final and last.settled:
+            return last
+        if (found := self._held.status()) is not None:
+            left = Departure(*exits.parts(found), after=departure.after(last.turn, last.detail))
+            if ending := departure.by_status(left):
+                return departure.told(last, ending, left.after)._replace(settled=True)
         self._missed = now if self._missed is None else self._missed
         gone = now >= self._missed + SECOND_LOOK
-        verdict = self._last.verdict._replace(
+        return last._replace(
             state="not_found" if gone else "unknown", final=gone, process="gone" if gone else "unknown",
-            reason=f"its pane {self.pane.id} is gone; how the agent ended, nobody saw", look_at=now + SECOND_LOOK,
+            cause="not-found" if gone else "not-seen", look_at=now + SECOND_LOOK,
+            reason=f"its pane {self.pane.id} is gone; how the agent ended, nobody saw",
         )  # fmt: skip
-        return self._last._replace(verdict=verdict, ends={})
 
     def clear_away(self) -> str:
         """Close exactly the session that was named."""
@@ -140,38 +151,15 @@ class Theirs:
 
     def close(self) -> None:
         self.panes.close()
-        if self._pidfd >= 0:
-            os.close(self._pidfd)
-
-    def _told(self, verdict: Verdict) -> Verdict | None:
-        """How its process ended, if the kernel tells (since Linux 6.15 it does); a goodbye is better than a number."""
-        pid, start = self._process
-        if verdict.state == "stopped" or self._pidfd < 0 or not exits.has_ended(self._pidfd):
-            return None
-        found, _ = exits.status(self._pidfd, pid, start)
-        if found is None:
-            return None
-        number = os.WTERMSIG(found) if os.WIFSIGNALED(found) else None
-        code = None if number else os.WEXITSTATUS(found)
-        state = "crashed" if number else "failed" if code else "stopped"
-        return verdict._replace(
-            state=state, final=True, settled=True, process="gone", exit_code=code, signal=number,
-            reason=f"it ended: {exits.in_words(found)}",
-        )  # fmt: skip
-
-    def _hold(self, process: tuple[int, int]) -> None:
-        """Only who holds a pidfd when a process ends can learn how it ended."""
-        if process != self._process:
-            if self._pidfd >= 0:
-                os.close(self._pidfd)
-            self._process, found = process, processes.watch_exit(process[0])
-            self._pidfd = found if found is not None and proc.start_time(process[0]) == process[1] else -1
 
     def _view(self, seen: Seen) -> View:
         known = self.panes.known[self.pane.id]
         pid, start = known.process
-        self._hold(known.process)
-        about = About(f"{pid}-{start}", seen.sighting.agent, self.pane.id, self.pane.session)
+        if known.process != self._held.process:
+            self._held = exits.Held(*known.process)
+        session, reach = self.pane.session, notify.attach(self.pane.server, self.pane.session)
+        where = os.path.basename(self.pane.path)
+        about = About(f"{pid}-{start}", seen.sighting.agent, self.pane.id, where, session, reach)
         ends = {"agent": (pid, start)} if seen.verdict.process == "alive" else {}
         verdict = seen.verdict._replace(name=self.name)
         began = known.running.started if known.running else None

@@ -28,12 +28,14 @@ NEVER = float("inf")
 
 
 class Witness:
-    def __init__(self, adopted: Adopted, work: Identity, pidfd: int, started: float) -> None:
+    def __init__(self, adopted: Adopted, work: Identity, pidfd: int, started: float, *, agent: bool = False) -> None:
         self.adopted = adopted
         self.work = work
         self.pidfd = pidfd
         self.started = started
         """Monotonic."""
+        self.agent = agent
+        """It is an agent in a pane."""
         self.place = Place(work.host, work.boot, work.pidns)
         self.again_at = NEVER
         """When to look again at what its directory says."""
@@ -69,12 +71,12 @@ class Witness:
         if not ended:
             return None
         found, why = exits.status(self.pidfd, self.work.pid, self.work.start)
-        unknown = ("unknown", f"it ended, but its exit status is not known: {why}")
-        return how_it_ended(found, 0, unknown if found is None else None, self.elapsed(), self.left())
+        unknown = ("unknown", "exit-unseen", f"it ended, but its exit status is not known: {why}")
+        return how_it_ended(found, 0, unknown if found is None else None, self.elapsed(), self.left(), agent=self.agent)
 
-    def ended_by_us(self, state: str, reason: str, left: list[int]) -> dict[str, Any]:
+    def ended_by_us(self, state: str, cause: str, reason: str, left: list[int]) -> dict[str, Any]:
         found = self._status() if self.ended() else None
-        return how_it_ended(found, 0, (state, reason), self.elapsed(), left)
+        return how_it_ended(found, 0, (state, cause, reason), self.elapsed(), left)
 
     def elapsed(self) -> float:
         return time.monotonic() - self.started
@@ -88,7 +90,7 @@ class Witness:
         if verdict.state == "crashed":
             found = self._status()
             said += "" if found is None else f" ({exits.in_words(found)})"
-        end = how_it_ended(found, 0, (verdict.state, said), self.elapsed(), [])
+        end = how_it_ended(found, 0, (verdict.state, verdict.cause, said), self.elapsed(), [])
         return end if verdict.exit_code is None else end | {"exit_code": verdict.exit_code}
 
     def _verdict(self, gone: Gone | None) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.model.causes import Cause
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 
@@ -53,6 +54,7 @@ class End(Value):
     elapsed_s: float
     left: tuple[tuple[str, int], ...]
     """Processes of the work that outlived it: name and pid."""
+    cause: Cause = ""
 
 
 class Attempt(Value):

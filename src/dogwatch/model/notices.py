@@ -23,7 +23,11 @@ class About(Value):
     """Of a session: the agent's name."""
     pane: str = ""
     where: str = ""
-    """Of a session: where it works, in a word; its name where that is empty."""
+    """Of a session: where it works, in a word."""
+    session: str = ""
+    """The name that people know the session by."""
+    attach: str = ""
+    """The command that shows the session."""
 
 
 class Change(Value):
@@ -44,6 +48,9 @@ class Change(Value):
     """The directory whose settings say who is told."""
     since: float | None = None
     """Monotonic moment from which on it is so, where that is known."""
+    cause: str = ""
+    until: str = ""
+    """When a limit ends."""
     goes_on: bool = False
     """It is final for whoever watched, but there is still something that may end, wait or fail."""
 

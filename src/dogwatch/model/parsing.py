@@ -15,6 +15,18 @@ TIMED_OUT = "sub-agent timed out"
 NO_JSON = "sub-agent returned invalid json"
 
 
+class Trouble(Value):
+    """Why a model could not tell."""
+
+    kind: str
+    """CALL_FAILED, TIMED_OUT or NO_JSON."""
+    detail: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.kind}: {self.detail}"
+
+
 class Parsed(Value):
     """One reading of one log."""
 
@@ -29,5 +41,4 @@ class Parsed(Value):
     """What is asked of this step alone; None where nothing tells."""
     by: str
     """BY_MODEL or BY_RULES."""
-    trouble: str = ""
-    """Why the model could not tell: CALL_FAILED, TIMED_OUT or NO_JSON, a colon, and what it was."""
+    trouble: Trouble | None = None

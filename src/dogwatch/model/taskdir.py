@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Process, Source, Unseen
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
@@ -116,8 +117,8 @@ class TaskFacts(Value):
     start: int = 0
     wrapper: Process = Unseen("not known")
     session: Session = Session(None, "not looked at")
-    turn: tuple[str, str] = ("", "")
-    """`waiting` or `limited`, if the agent's pane says so, and the reason."""
+    turn: tuple[str, Cause, str] = ("", "", "")
+    """`waiting` or `limited`, if the agent's pane says so, with cause and reason."""
     below: tuple[tuple[str, int], ...] = ()
     """What runs below the agent: name and pid."""
     foreign: str = ""

@@ -20,6 +20,10 @@ class Said(Value):
     """When it became true, in wall-clock seconds, as the source tells it."""
     until: str = ""
     """When a limit ends, as the source words it."""
+    text: str = ""
+    """What the agent itself says of it, such as an error: one line of foreign text."""
+    ends: float | None = None
+    """When a limit ends, on the wall clock."""
     firm: bool = False
     """This source tells of every end of a turn, so what it said holds until it says otherwise."""
 
@@ -31,6 +35,20 @@ class Presence(Value):
     """`alive`, `suspended`, `gone` or `unseen`."""
     why: str
     pid: int = 0
+
+
+class Departure(Value):
+    """What tells how the process of an agent ended. Each is kept once it was seen: a screen is soon cleared."""
+
+    code: int | None = None
+    signal: int | None = None
+    """Exit code or signal, by the word of the kernel or of tmux."""
+    goodbye: bool = False
+    """It took its leave: its last words stand on the screen, or it called its hook for that."""
+    shell: int | None = None
+    """The signal that the shell in its pane told of."""
+    after: str = ""
+    """Where its turn was: `turn-ended`, `mid-turn`, or empty where nobody knows."""
 
 
 class SessionFacts(Value):
@@ -56,6 +74,8 @@ class SessionFacts(Value):
     """Wall-clock second of the agent's start."""
     notes: tuple[str, ...] = ()
     """What a person should know: a version never tested, a source that cannot be read."""
+    left: Departure = Departure()
+    """Of an agent that is gone: what this look tells of how."""
 
 
 class Moved(Value):
@@ -85,5 +105,9 @@ class SessionMemory(Value):
     until: str = ""
     looked: float = 0.0
     """Monotonic moment of the last look."""
+    limit: tuple[str, float] | None = None
+    """When the limit that was last told ends: in the words of its source, and on the wall clock."""
     clock: tuple[str, float] | None = None
     """The latest time that its status line has shown, and since when it shows that."""
+    left: Departure = Departure()
+    """Of an agent that is gone: what all looks have told of how."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Beat
 from dogwatch.model.value import Value
 
@@ -24,8 +25,10 @@ class Verdict(Value):
     state: str
     final: bool
     reason: str
+    """For people. Programs decide by the cause."""
     process: str
     progress: str
+    cause: Cause = ""
     exit_code: int | None = None
     signal: int | None = None
     elapsed_s: float | None = None
@@ -40,12 +43,18 @@ class Verdict(Value):
     settled: bool = True
     """False while a second look a moment later may say more (a status just being written)."""
     beat: Beat | None = None
+    turn_s: float | None = None
+    """Of a session: for how long its turn has been so, where that was watched."""
     turn: str = ""
     """Of a session: working, waiting, limited, idle, exited or unknown."""
     detail: str = ""
     """For what it waits, after what it is idle, which limit."""
     until: str = ""
     """When a limit ends, in the words of whoever said so."""
+    ends: float | None = None
+    """When a limit ends, on the wall clock."""
+    message: str = ""
+    """What the agent itself says of it, such as an error: one line of foreign text."""
     matched: str | None = None
     """The line of its log that ended a wait for one."""
     evidence: tuple[Evidence, ...] = ()

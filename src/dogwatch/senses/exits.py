@@ -14,6 +14,7 @@ import struct
 
 from dogwatch import proc
 from dogwatch.model.words import signal_name
+from dogwatch.senses import processes
 
 GET_INFO = 0xC040FF0B
 """PIDFD_GET_INFO, _IOWR(0xFF, 11, struct pidfd_info), for the first version of that struct: 64 bytes."""
@@ -39,6 +40,26 @@ def status(pidfd: int, pid: int, start: int) -> tuple[int | None, str]:
         parent.poll(PATIENCE * 1000)
         found, _ = _waited_for(pidfd)
     return found, "" if found is not None else why
+
+
+class Held:
+    """A process that is held on to, as long as this is: only who does so when it ends can learn how it ended."""
+
+    def __init__(self, pid: int, start: int) -> None:
+        self.process = (pid, start)
+        found = processes.watch_exit(pid)
+        self._pidfd = -1 if found is None else found
+        self._same = proc.start_time(pid) == start  # else the number is another's by now
+
+    def status(self) -> int | None:
+        """Its wait status, once it has ended, as far as the kernel tells it."""
+        if self._pidfd < 0 or not self._same or not has_ended(self._pidfd):
+            return None
+        return status(self._pidfd, *self.process)[0]
+
+    def __del__(self) -> None:
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
 
 
 def of_dead(pid: int) -> int | None:
@@ -87,6 +108,11 @@ def _hidden(pid: int) -> bool:
     except OSError:
         return False
     return False
+
+
+def parts(found: int) -> tuple[int | None, int | None]:
+    """A wait status as exit code and signal; one of them is None."""
+    return (None, os.WTERMSIG(found)) if os.WIFSIGNALED(found) else (os.WEXITSTATUS(found), None)
 
 
 def in_words(found: int) -> str:

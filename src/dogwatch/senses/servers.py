@@ -39,7 +39,12 @@ def socket_path(server: tuple[str, ...]) -> str:
         return os.path.abspath(server[1])
     if not server and os.environ.get("TMUX", "").startswith("/"):
         return tmux.socket_of(os.environ["TMUX"])
-    return f"{_directory()}/{server[1] if server else 'default'}"
+    return f"{_directory()}/{server[1]}" if server else default_socket()
+
+
+def default_socket() -> str:
+    """Where the server listens that `tmux` alone reaches, outside of any."""
+    return f"{_directory()}/default"
 
 
 def sockets() -> list[str]:

@@ -15,7 +15,7 @@ import time
 
 from dogwatch.formats.notices import clean
 from dogwatch.formats.steps import ESCAPE
-from dogwatch.model.parsing import CALL_FAILED, NO_JSON, TIMED_OUT
+from dogwatch.model.parsing import CALL_FAILED, NO_JSON, TIMED_OUT, Trouble
 from dogwatch.model.value import Value
 from dogwatch.model.words import in_words, signal_name
 
@@ -42,7 +42,7 @@ CHILD = {"STORY_AUTOMATOR_CHILD": "true"}
 
 class Answer(Value):
     said: str
-    trouble: str = ""
+    trouble: Trouble | None = None
     """Why there is none; then nothing of what was said counts."""
     again: bool = False
     """Whether it may go better if asked again."""
@@ -57,7 +57,8 @@ def ask(command: str, question: str, limit_s: float) -> Answer:
                 start_new_session=True, env=_environment(),
             )  # fmt: skip
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command
-        return Answer("", f"{CALL_FAILED}: `{clean(command)}` cannot be run: {getattr(error, 'strerror', '') or error}")
+        why = f"`{clean(command)}` cannot be run: {getattr(error, 'strerror', '') or error}"
+        return Answer("", Trouble(CALL_FAILED, why))
     assert process.stdout is not None
     assert process.stderr is not None
     with process.stdout as out, process.stderr as err:
@@ -123,17 +124,17 @@ class _Heard:
 def _answer(command: str, heard: _Heard, code: int, limit_s: float) -> Answer:
     called = f"`{clean(command)}`"
     if heard.too_much:
-        return Answer("", f"{NO_JSON}: {called} said more than {LARGEST >> 10} kB", again=True)
+        return Answer("", Trouble(NO_JSON, f"{called} said more than {LARGEST >> 10} kB"), again=True)
     if not heard.ended:
-        return Answer("", f"{TIMED_OUT}: {called} took longer than {in_words(limit_s)} and was ended")
+        return Answer("", Trouble(TIMED_OUT, f"{called} took longer than {in_words(limit_s)} and was ended"))
     if code:
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with {code}"
         last = _last_line(heard.said[heard.err]) or _last_line(heard.said[heard.out])
-        return Answer("", f"{CALL_FAILED}: {called} {how}{last and f': {last}'}", again=code != NOT_FOUND)
+        return Answer("", Trouble(CALL_FAILED, f"{called} {how}{last and f': {last}'}"), again=code != NOT_FOUND)
     try:
         return Answer(heard.said[heard.out].decode("utf-8"))
     except UnicodeDecodeError:
-        return Answer("", f"{NO_JSON}: the answer is not UTF-8", again=True)
+        return Answer("", Trouble(NO_JSON, "the answer is not UTF-8"), again=True)
 
 
 def _last_line(said: bytes) -> str:

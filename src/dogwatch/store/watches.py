@@ -11,6 +11,7 @@ import time
 from dogwatch.formats import watches
 from dogwatch.lean import write_atomic
 from dogwatch.model.errors import FormatError
+from dogwatch.model.verdict import Verdict
 from dogwatch.model.watching import Watch
 from dogwatch.store import sentinels
 from dogwatch.store.leases import Lease
@@ -33,6 +34,12 @@ def read(base: str, run: str = "") -> Watch | None:
 
 def write(base: str, watch: Watch) -> None:
     write_atomic(f"{base}.watch", watches.encode(watch))
+
+
+def note_ending(base: str, run: str, stuck: Verdict) -> None:
+    """Tell the shim, and whoever ends its work for it, that this run is ended because it is stuck."""
+    reason = " ".join(f"{stuck.reason}; ended by its monitor, to be resumed".split())
+    write_atomic(f"{base}.ending", f"{run}\t{stuck.state}\t{stuck.cause}\t{reason}\n")
 
 
 def ask_to_stop(base: str) -> None:

@@ -26,7 +26,7 @@ def test_a_screen_with_its_facts_is_read_as_its_label_says(box: Box) -> None:
         "--json",
     )
     assert done.code == 0
-    assert done.json == {"turn": "limited", "detail": "plan", "rule": "limit", "until": "10:33 PM"}
+    assert done.json == {"turn": "limited", "detail": "plan", "rule": "limit-menu", "until": "10:33 PM"}
 
 
 def test_colours_make_no_difference(box: Box) -> None:

@@ -1,9 +1,10 @@
 import pytest
 
 from tests.conftest import Box
+from tests.integration.spawn.office import office
 from tests.integration.wait.watching import gate
 
-__all__ = ["gate", "here"]
+__all__ = ["gate", "here", "office"]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import select
@@ -179,7 +180,7 @@ def test_taking_in_does_not_keep_it_awake(tmp_path: Path) -> None:
                 looks += 1
                 if not following._poll.poll(500):
                     break
-                following.sleep(heard=True)
+                following.sleep(math.inf)
             assert looks <= 3
     os.close(reading)
     os.close(writing)

@@ -51,6 +51,17 @@ def test_an_agent_that_left_its_shell_has_crashed_if_it_said_nothing(office: Off
     assert office.sessions() == ["work"]
 
 
+def test_an_agent_that_exits_without_a_word_was_stopped_as_far_as_the_kernel_tells(office: Office) -> None:
+    pane = opened(office, "work", shell=True)
+    watcher = office.monitor(pane, *on(office))
+    watcher.until_said("working")
+    office.go("exit 0")
+    end = watcher.end()
+    untold = ("crashed", "no-status", 3)  # it has left its state file
+    assert (end["state"], end["cause"], end["code"]) in (("stopped", "left-mid-turn", 10), untold)
+    assert end["final"] is True
+
+
 def test_what_became_of_an_agent_whose_pane_is_gone_is_told_as_far_as_the_kernel_tells(office: Office) -> None:
     pane = opened(office, "work")
     office.tmux.start("cat", "others")
@@ -58,7 +69,7 @@ def test_what_became_of_an_agent_whose_pane_is_gone_is_told_as_far_as_the_kernel
     watcher.until_said("working")
     office.tmux("kill-session", "-t", "=work")
     end = watcher.end()
-    assert (end["state"], end["code"], end["signal"]) in (("not_found", 7, None), ("crashed", 3, signal.SIGHUP))
+    assert (end["state"], end["code"], end["signal"]) in (("not_found", 7, None), ("stopped", 10, signal.SIGHUP))
 
 
 def test_cleanup_closes_the_session_that_was_named(office: Office) -> None:

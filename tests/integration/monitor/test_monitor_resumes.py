@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -66,6 +67,12 @@ def test_a_hang_is_ended_and_then_resumed(office: Office) -> None:
     assert not alive(work)
     assert not alive(shim)
     assert [start["argv"][0] for start in office.starts()] == ["--session-id", "--resume"]
+    first = json.loads(office.box("show", "api", "--json").out.splitlines()[0])
+    (ended,) = [event for event in first["events"] if event["event"] == "ended"]
+    assert (ended["state"], ended["cause"]) == ("stuck", "no-progress")
+    assert ended["reason"].endswith("; ended by its monitor, to be resumed")
+    assert "resumed" in [event["event"] for event in first["events"]]
+    assert first["verdict"]["state"] == "stuck"
 
 
 @pytest.mark.parametrize("then", ["exit 0", "bye 0", "exit 3", "die 15", "die 1"])
@@ -216,7 +223,7 @@ def test_a_limit_is_waited_for_and_then_it_is_told_to_go_on(office: Office) -> N
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("limit when it pleases", "not to be read"), ("limit in 9h", "beyond the monitor's deadline")],
+    [("limit when it pleases", "its end is not known"), ("limit in 9h", "beyond the monitor's deadline")],
 )
 def test_a_limit_that_cannot_be_waited_for_is_reported(office: Office, words: str, said: str) -> None:
     office.spawned(prompt=words)

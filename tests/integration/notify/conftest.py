@@ -63,10 +63,10 @@ class Notices:
     # Telling
 
     def change(self, state: str = "waiting", reason: str = "it waits for a permission", **more: Any) -> Change:
-        about = About("4711-1", agent="claude", pane="%3", where="api")
+        about = About("4711-1", agent="claude", pane="%3", where="shop")
         found = Change(
             "api", about, state, state in FINAL, reason, NEXT[state], time.monotonic(), proc.boot_id(), time.time(),
-            str(self.home),
+            str(self.home), cause="permission",
         )  # fmt: skip
         return found._replace(**more)
 

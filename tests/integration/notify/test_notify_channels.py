@@ -41,7 +41,7 @@ def test_a_service_gets_the_text_and_no_secret_is_seen_or_kept(notices: Notices,
     notices.mine(f'urls = ["{server.url}"]\n')
     notices.tell(notices.change())
     [got] = server.got
-    assert got["message"] == "claude in api waits for a permission (%3)"
+    assert got["message"] == "api waits for a permission (claude in shop, %3)"
     assert (got["title"], got["type"]) == ("dogwatch: api waiting", "warning")
     assert server.seen_on_command_lines == []
     assert "topsecret" not in json.dumps(notices.events("notice"))
@@ -64,7 +64,7 @@ def test_a_channel_that_was_down_is_tried_again_by_whoever_comes_by(notices: Not
     assert len(notices.events("undelivered")) == 1
     server.code = 200
     assert notices.box("notify", "--pending").code == 0
-    assert [got["message"] for got in server.got] == ["claude in api waits for a permission (%3)"]
+    assert [got["message"] for got in server.got] == ["api waits for a permission (claude in shop, %3)"]
     assert [event["tries"] for event in notices.events("notice")] == [3]
 
 

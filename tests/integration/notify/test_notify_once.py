@@ -26,7 +26,7 @@ from dogwatch.model.notices import About
 from dogwatch.model.verdict import Verdict
 directory, project, at = sys.argv[1], sys.argv[2], float(sys.argv[3])
 def verdict(state):
-    return Verdict("api", "session", state, False, "it waits for an answer", "alive", "unknown")
+    return Verdict("api", "session", state, False, "it waits for an answer", "alive", "unknown", "question")
 about = About("4711-1", agent="claude", pane="%3")
 notify.changed(directory, verdict("waiting"), verdict("working"), project=project, about=about, at=at)
 """
@@ -61,7 +61,7 @@ def test_ten_watchers_of_one_session_tell_once_that_it_waits(notices: Notices, b
     for watcher in watchers:
         assert watcher.wait(60) == 0
     until(lambda: bool(notices.delivered()) and not notices.tellers())
-    assert notices.delivered() == [["claude in api waits for an answer (%3)"]]
+    assert notices.delivered() == [["api waits for an answer (claude, %3)"]]
 
 
 def test_each_channel_is_told_once(notices: Notices) -> None:

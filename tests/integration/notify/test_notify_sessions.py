@@ -64,7 +64,8 @@ def test_what_no_monitor_brings_back_is_told(notices: Notices, box: Box, more: d
     watched(box, run, **more)
     assert notices.start(None, "--run", run, "x").wait(60) == 0
     [[text]] = notices.delivered()
-    assert text.startswith(f"claude in {box.cwd.name} crashed: ")
+    assert text.startswith("x crashed: ")
+    assert text.endswith(f" (claude in {box.cwd.name})")
 
 
 def test_without_a_monitor_it_is_told(notices: Notices, box: Box) -> None:

@@ -136,7 +136,7 @@ def test_after_many_tries_or_a_day_it_is_given_up_and_said(notices: Notices, mor
     assert notices.box("notify", "--pending").code == 0
     last = notices.events("undelivered")[-1]
     assert (why in last["reason"], last["reason"].endswith("given up")) == (True, True), last
-    assert last["text"] == "claude in api waits for a permission (%3)"
+    assert last["text"] == "api waits for a permission (claude in shop, %3)"
 
 
 def test_a_channel_that_is_no_longer_configured_is_given_up(notices: Notices) -> None:

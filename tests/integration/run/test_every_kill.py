@@ -27,9 +27,10 @@ from dogwatch.hands import spawn
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
 from dogwatch.loops.stop import stop
-from dogwatch.loops.wait import Wait, Wanted
+from dogwatch.loops.wait import Wait
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import Verdict
+from dogwatch.model.waiting import Wanted
 from tests.conftest import PATIENCE, Box, alive, kill, letter, tool, until, until_gone
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a launched shim execs at once

@@ -6,6 +6,7 @@ It tells of itself in a state file and a transcript, has a title, a prompt and a
     say           a turn that ends
     work          a turn that goes on until the file `go` is there, its status row turning; then what that says
     ask           asks for a permission; y ends the turn
+    question      asks a question; y ends the turn
     fail          a turn that fails
     stop          as if Esc had been pressed in the middle of a turn
     shell         a turn that ends and leaves a shell in the background
@@ -48,6 +49,13 @@ DIALOG = (
     " Do you want to proceed?",
     " ❯ 1. Yes",  # noqa: RUF001
     "   2. No, and tell Claude what to do differently (esc)",
+)
+QUESTION = (
+    " ☐ Colour",
+    " Which colour?",
+    " ❯ 1. Red",  # noqa: RUF001
+    "   2. Blue",
+    " Enter to select · Tab/Arrow keys to navigate",
 )
 TRUST = (" Accessing workspace:", " Do you trust the files in this folder?", " ❯ 1. Yes, I trust this folder")  # noqa: RUF001
 
@@ -109,6 +117,8 @@ class StandIn:
             case "ask":
                 self.shown.append("● Bash(rm -r build)")
                 self.dialog(DIALOG)
+            case "question":
+                self.dialog(QUESTION)
             case "fail":
                 self.fail("API Error: 500 the server said no")
                 return
@@ -145,7 +155,7 @@ class StandIn:
         width = os.get_terminal_size(0).columns
         shown = (*self.shown, "─" * width, *rows, "", " Esc to cancel")
         os.write(1, ("\x1b[H\x1b[2J" + "\r\n".join(shown)).encode())
-        if rows is DIALOG:  # it tells nothing of itself before it has begun
+        if rows is not TRUST:  # it tells nothing of itself before it has begun
             self.tell("waiting")
         while b"y" not in typed():
             pass

@@ -72,7 +72,13 @@ class Office:
         return self.box.record(name)
 
     def monitor(self, target: str = "api", *more: str, **env: str) -> Watcher:
-        self.watchers.append(found := Watcher(self.box, [target, *more], env))
+        return self.watching("monitor", target, *more, **env)
+
+    def wait(self, *words: str, **env: str) -> Watcher:
+        return self.watching("wait", *words, **env)
+
+    def watching(self, verb: str, *words: str, **env: str) -> Watcher:
+        self.watchers.append(found := Watcher(self.box, [verb, *words], env))
         return found
 
     def begin(self, *lines: str) -> None:
@@ -179,10 +185,10 @@ class Office:
 
 
 class Watcher:
-    """A monitor at work."""
+    """A monitor or a wait at work."""
 
     def __init__(self, box: Box, words: list[str], env: dict[str, str]) -> None:
-        self.process = box.start("monitor", *words, "--json", env=env)
+        self.process = box.start(*words, "--json", env=env)
         self.pid = self.process.pid
         self.said: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)

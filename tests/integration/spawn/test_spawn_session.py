@@ -53,7 +53,15 @@ def test_it_says_its_name_and_with_json_what_it_is(office: Office) -> None:
 
 @pytest.mark.parametrize(
     ("begin", "state", "code", "number"),
-    [("bye 0", "completed", 0, None), ("exit 3", "failed", 3, None), ("die 9", "crashed", None, 9)],
+    [
+        ("bye 0", "completed", 0, None),
+        ("exit 3", "failed", 3, None),
+        ("die 9", "crashed", None, 9),
+        ("die 15", "crashed", None, 15),
+        ("die 2", "stopped", None, 2),
+        ("exit 130", "stopped", 130, None),
+        ("exit 143", "stopped", 143, None),
+    ],
 )
 def test_how_it_ends_is_known_from_its_parent(
     office: Office, begin: str, state: str, code: int | None, number: int | None

@@ -25,6 +25,7 @@ KEYS = [
     "kind",
     "state",
     "final",
+    "cause",
     "reason",
     "exit_code",
     "signal",

@@ -15,11 +15,14 @@ from dogwatch.model.errors import FormatError
 from dogwatch.model.notices import About, Change
 from dogwatch.model.verdict import FINAL
 
-SESSION = About("r", agent="claude", pane="%3", where="api")
+SESSION = About("r", "claude", "%3", "work", "api", "tmux attach -t =api")
 
 
-def change(state: str, reason: str, about: About = About("r"), name: str = "build") -> Change:  # noqa: B008
-    return Change(name, about, state, state in FINAL, reason, NEXT[state], 1.0, "b", 2.0, "/p")
+def change(
+    state: str, reason: str, about: About = About("r"), name: str = "build", cause: str = "", until: str = ""  # noqa: B008
+) -> Change:
+    final = state in FINAL
+    return Change(name, about, state, final, reason, NEXT[state], 1.0, "b", 2.0, "/p", cause=cause, until=until)
 
 
 def test_a_job_is_told_in_one_line() -> None:
@@ -27,23 +30,24 @@ def test_a_job_is_told_in_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "reason", "text"),
+    ("state", "cause", "reason", "text"),
     [
-        ("waiting", "it waits for a permission", "claude in api waits for a permission (%3)"),
-        ("limited", "it hit a limit, until 3pm", "claude in api hit a limit, until 3pm (%3)"),
-        ("waiting", "suspended (stopped by a signal)", "claude in api waiting: suspended (stopped by a signal) (%3)"),
-        ("stuck", "no progress for 10m", "claude in api stuck: no progress for 10m (%3)"),
-        ("crashed", "it ended without a word", "claude in api crashed: it ended without a word (%3)"),
+        ("waiting", "permission", "it waits for a permission", "api waits for a permission"),
+        ("limited", "limit", "it hit a limit, until 3pm", "api hit a limit, until 3pm"),
+        ("waiting", "suspended", "suspended (stopped by a signal)", "api waiting: suspended (stopped by a signal)"),
+        ("stuck", "no-progress", "no progress for 10m", "api stuck: no progress for 10m"),
+        ("failed", "turn-failed", "its turn failed: API Error: 400", "api failed: its turn failed: API Error: 400"),
     ],
 )
-def test_a_session_is_told_with_its_agent_and_its_pane(state: str, reason: str, text: str) -> None:
-    assert notices.text(change(state, reason, SESSION)) == text
+def test_a_session_is_told_by_its_name_and_how_to_get_there(state: str, cause: str, reason: str, text: str) -> None:
+    found = notices.text(change(state, reason, SESSION, cause=cause, until="3pm"))
+    assert found == f"{text} (claude in work, %3) · tmux attach -t =api"
 
 
-def test_a_session_without_a_place_is_called_by_its_name() -> None:
-    about = SESSION._replace(where="", pane="")
-    assert (
-        notices.text(change("waiting", "it waits for an answer", about, "api")) == "claude in api waits for an answer"
+def test_a_pane_of_which_only_its_number_is_known_is_called_by_that() -> None:
+    about = About("r", agent="claude")
+    assert notices.text(change("waiting", "it waits for an answer", about, "%3", "question")) == (
+        "%3 waits for an answer (claude)"
     )
 
 
@@ -57,7 +61,7 @@ def test_keys_in_a_reason_are_hidden() -> None:
 
 @given(st.text(), st.text(max_size=20))
 def test_whatever_is_said_it_is_one_bounded_line_that_is_no_option(reason: str, where: str) -> None:
-    for value in notices.fields(change("waiting", reason, SESSION._replace(where=where))).values():
+    for value in notices.fields(change("waiting", reason, SESSION._replace(where=where, session=where))).values():
         assert value.isprintable()
         assert len(value) <= notices.LONGEST
         assert not value.startswith("-")

@@ -194,3 +194,27 @@ def test_a_retry_says_when() -> None:
     found = turn([opencode("session.status", status="retry", retry_attempt=2, retry_next=1794794341.491)])
     assert (found.words["status"], found.words["retry_attempt"]) == ("retry", "2")
     assert found.words["retry_next"] == "1794794341.491"
+
+
+def notified(kind: str) -> Event:
+    return told("Notification", notification_type=kind, message="…")
+
+
+def test_claude_continues_by_itself_after_a_limit() -> None:
+    failed = told("StopFailure", error="rate_limit")
+    events = [failed, notified("quota_auto_resume_fired"), notified("idle_prompt")]
+    words = turn(events).words
+    assert (words["event"], words["notification"], words["latest"]) == (
+        "Notification", "quota_auto_resume_fired", "Notification",
+    )  # fmt: skip
+
+
+def test_that_claude_will_not_continue_by_itself_does_not_end_its_limit() -> None:
+    failed = told("StopFailure", error="rate_limit")
+    assert turn([failed, notified("quota_auto_resume_disabled")]).words["event"] == "StopFailure"
+
+
+def test_claude_slept_through_the_end_of_its_limit() -> None:
+    failed = told("StopFailure", error="rate_limit")
+    words = turn([failed, notified("quota_auto_resume_stale")]).words
+    assert (words["event"], words["notification"]) == ("Notification", "quota_auto_resume_stale")

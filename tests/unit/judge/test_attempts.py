@@ -51,7 +51,8 @@ def test_after_the_last_attempt_there_is_no_other() -> None:
 
 
 def test_what_could_not_be_started_will_not_start_the_next_time() -> None:
-    answer = keeping.answer(facts(record(end("failed", 127, None, "could not be started: No such file"))), PATIENT)
+    never = end("failed", 127, None, "could not be started: No such file")._replace(cause="not-started")
+    answer = keeping.answer(facts(record(never)), PATIENT)
     assert answer.what == "end"
     assert "could not be started" in answer.reason
 

@@ -6,6 +6,7 @@ import pytest
 
 from dogwatch.judge import crew as crews
 from dogwatch.judge.crew import GRACE, PING
+from dogwatch.model.verdict import Verdict
 from dogwatch.model.waking import Crew, Sight, Worker
 
 
@@ -24,7 +25,7 @@ def after(*looks: tuple[float, Sight]) -> Crew:
 @pytest.mark.parametrize(
     ("state", "words"),
     [("crashed", "crashed"), ("stopped", "has ended"), ("stuck", "is stuck"), ("limited", "hit a limit"),
-     ("waiting", "waits for a person")],
+     ("waiting", "waits for a person"), ("failed", "failed"), ("ended", "ended, how is not known")],
 )  # fmt: skip
 def test_who_cannot_tell_it_is_told_of_at_once(state: str, words: str) -> None:
     assert crews.at_rest(after((0.0, sight(state))), now=0.0) == (f"%2 (claude) {words}",)
@@ -85,3 +86,19 @@ def test_who_is_free_and_who_works() -> None:
     assert crews.is_free(after((0.0, sight("working", "crashed"))))
     assert crews.is_working(after((0.0, sight("idle", "working"))))
     assert not crews.is_working(after((0.0, sight("idle", "limited"))))
+
+
+@pytest.mark.parametrize(
+    ("state", "final", "settled", "word"),
+    [("working", False, True, "working"), ("unknown", False, True, "unknown"), ("crashed", True, True, "crashed"),
+     ("stopped", True, True, "stopped"), ("unknown", True, True, "ended"), ("unknown", True, False, "unknown")],
+)  # fmt: skip
+def test_an_agent_that_is_gone_is_called_ended_where_nothing_tells_how(
+    state: str, final: bool, settled: bool, word: str
+) -> None:
+    verdict = Verdict("%2", "session", state, final, "", "gone", "unknown", settled=settled)
+    assert crews.word(verdict) == word
+
+
+def test_one_that_ended_can_be_given_something_once_it_is_back() -> None:
+    assert crews.is_free(after((0.0, sight("ended"))))

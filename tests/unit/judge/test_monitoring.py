@@ -6,10 +6,12 @@ import pytest
 
 from dogwatch.judge import monitoring
 from dogwatch.judge.monitoring import Seen, Wanted
-from dogwatch.model.verdict import FINAL, Verdict
+from dogwatch.model.verdict import FINAL, Evidence, Verdict
+from dogwatch.model.verifying import Verified
 
 LOOK = Verdict("api", "session", "working", False, "the model answers", "alive", "advancing", turn="working")
-IDLE = LOOK._replace(state="idle", turn="idle", reason="its turn has ended, for 3s")
+IDLE = LOOK._replace(state="idle", turn="idle", reason="its turn has ended")
+UNSEEN = LOOK._replace(state="unknown", final=True, cause="exit-unseen", reason="gone", turn="exited")
 
 
 @pytest.mark.parametrize("state", ["working", "starting", "unknown"])
@@ -30,11 +32,17 @@ def test_an_end_is_said_once_it_is_sure(state: str) -> None:
     assert monitoring.outcome(verdict._replace(settled=False), Seen()) is None
 
 
+def test_what_nobody_here_can_see_is_said_once_a_second_look_agrees() -> None:
+    verdict = LOOK._replace(state="unknown", process="unknown", turn="")
+    assert monitoring.outcome(verdict, Seen()) == verdict
+    assert monitoring.outcome(verdict._replace(settled=False), Seen()) is None
+
+
 def test_a_turn_that_has_ended_is_completed_with_nothing_to_verify_against() -> None:
     found = monitoring.outcome(IDLE._replace(detail="turn-ended"), Seen(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("completed", True)
-    assert found.reason == "its turn has ended; nothing to verify against"
+    assert monitoring.verified(found, None).reason == "its turn has ended; nothing to verify against"
 
 
 def test_a_turn_that_failed_has_failed() -> None:
@@ -44,7 +52,8 @@ def test_a_turn_that_failed_has_failed() -> None:
 
 
 def test_an_interrupted_turn_waits_for_a_person() -> None:
-    found = monitoring.outcome(IDLE._replace(detail="interrupted", reason="it was interrupted"), Seen(idle_s=1.0))
+    interrupted = IDLE._replace(state="waiting", detail="interrupted", reason="it was interrupted")
+    found = monitoring.outcome(interrupted, Seen(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("waiting", False)
     assert found.reason == "it was interrupted: somebody must say how it goes on"
@@ -60,12 +69,12 @@ def test_background_work_goes_on() -> None:
 
 
 def test_at_its_prompt_after_a_turn_of_which_nobody_told_the_end_it_waits_for_a_person() -> None:
-    idle = IDLE._replace(reason="at its prompt, for 3s")
-    found = monitoring.outcome(idle, Seen(worked=True, idle_s=1.5))
+    idle = IDLE._replace(reason="at its prompt")
+    found = monitoring.outcome(idle, Seen(worked=True, idle_s=2.5))
     assert found is not None
     assert (found.state, found.final) == ("waiting", False)
     assert found.reason == "at its prompt, but nothing tells that its turn has ended: was it interrupted?"
-    assert monitoring.outcome(idle, Seen(worked=True, idle_s=1.4)) is None
+    assert monitoring.outcome(idle, Seen(worked=True, idle_s=2.4)) is None
 
 
 def test_at_its_prompt_before_any_turn_there_is_nothing_to_say() -> None:
@@ -90,15 +99,33 @@ def test_at_its_prompt_before_any_turn_there_is_nothing_to_say() -> None:
         (LOOK._replace(state="waiting"), False),
         (LOOK._replace(state="limited"), False),
         (LOOK._replace(state="waiting", process="suspended"), False),
+        (UNSEEN, True),
+        (UNSEEN._replace(detail="turn-ended"), False),
+        (LOOK._replace(state="unknown", cause="not-seen"), False),
     ],
 )
 def test_only_what_hangs_or_crashed_is_brought_back(verdict: Verdict, wanted: bool) -> None:
     assert monitoring.is_resumable(verdict) is wanted
 
 
+def test_an_end_that_nobody_saw_is_completed_if_the_work_is_there() -> None:
+    assert monitoring.is_verifiable(UNSEEN)
+    assert not monitoring.is_verifiable(LOOK._replace(state="unknown", cause="not-seen"))
+    found = monitoring.verified(UNSEEN, Verified(done=True, reason="a.txt is there"))
+    assert (found.state, found.cause, found.reason) == ("completed", "verified", "gone; verified: a.txt is there")
+    assert not monitoring.is_resumable(found)
+
+
+@pytest.mark.parametrize("found", [None, Verified(done=False, reason="a.txt is missing")])
+def test_it_stays_unknown_if_nothing_tells_that_it_is(found: Verified | None) -> None:
+    assert monitoring.verified(UNSEEN, found) == UNSEEN
+
+
 def test_what_is_abandoned_is_left_as_it_is_and_said_to_be() -> None:
-    found = monitoring.abandoned(LOOK._replace(settled=False), monitoring.times_up(Wanted(deadline_s=7200.0)))
+    why = monitoring.times_up(Wanted(deadline_s=7200.0))
+    found = monitoring.abandoned(LOOK._replace(settled=False), "deadline", why)
     assert (found.state, found.final, found.settled, found.process) == ("abandoned", True, True, "alive")
+    assert found.cause == "deadline"
     assert found.reason == "the monitor's time was up (2h 00m); it was left as it is (working: the model answers)"
 
 
@@ -109,6 +136,9 @@ def test_what_waits_for_nobody_knows_what_is_looked_at_once_more() -> None:
     assert monitoring.outcome(vague, Seen(vague_s=0.3)) is None
     assert monitoring.outcome(vague, Seen(vague_s=1.0)) == vague
     assert not monitoring.is_vague(vague._replace(detail="permission"))
+    menu = vague._replace(detail="menu")
+    assert monitoring.is_vague(menu), "only its state file tells of it: it may be the menu of a limit"
+    assert not monitoring.is_vague(menu._replace(evidence=(Evidence("screen", "a menu"),)))
     assert not monitoring.is_vague(vague._replace(turn="exited")), "suspended: nothing more will be drawn"
 
 

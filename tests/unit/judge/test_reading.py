@@ -6,7 +6,7 @@ import pytest
 
 from dogwatch.formats.steps import FIELDS, STEPS
 from dogwatch.judge import reading
-from dogwatch.model.parsing import Parsed
+from dogwatch.model.parsing import Parsed, Trouble
 
 # A model that contradicts itself
 
@@ -60,9 +60,9 @@ def test_what_agrees_with_itself_or_is_careful_stays_as_it_is(parsed: Parsed) ->
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_model_that_cannot_tell_is_for_people(step: str) -> None:
-    found = reading.untold(step, "sub-agent timed out: it hangs")
+    found = reading.untold(step, Trouble("sub-agent timed out", "it hangs"))
     assert (found.status, found.next_action, found.by) == ("AMBIGUOUS", "escalate", "model")
-    assert (found.trouble, found.summary) == ("sub-agent timed out: it hangs",) * 2
+    assert found.summary == "sub-agent timed out: it hangs"
     assert found.fields == dict.fromkeys(FIELDS[step])
 
 
@@ -71,7 +71,7 @@ def test_a_model_that_cannot_tell_is_for_people(step: str) -> None:
 
 def rules(text: str, step: str) -> tuple[str, str, list[object]]:
     found = reading.by_rules(text, step)
-    assert (found.by, found.trouble, found.step) == ("rules", "", step)
+    assert (found.by, found.trouble, found.step) == ("rules", None, step)
     assert list(found.fields) == list(FIELDS[step])
     return found.status, found.next_action, list(found.fields.values())
 

@@ -153,11 +153,11 @@ def test_what_is_there_to_be_seen_is_said_at_once(turn: str) -> None:
     assert watch.look(turn, source="screen", after=0.25).turn == turn
 
 
-def test_death_is_said_at_once_and_without_a_goodbye_it_is_a_crash() -> None:
+def test_death_is_said_at_once_and_where_nothing_tells_how_it_is_unknown_for_good() -> None:
     watch = Watch()
     watch.look("working")
     verdict = watch.look("working", after=0.25, source="title", there=Presence("gone", "bash is in front"))
-    assert (verdict.turn, verdict.state, verdict.final) == ("exited", "crashed", True)
+    assert (verdict.turn, verdict.state, verdict.final, verdict.cause) == ("exited", "unknown", True, "exit-unseen")
 
 
 def test_an_agent_that_said_goodbye_was_stopped() -> None:

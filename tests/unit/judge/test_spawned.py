@@ -40,13 +40,20 @@ def test_who_leaves_in_the_middle_of_a_turn_has_not_completed(last: str) -> None
 @pytest.mark.parametrize("last", ["", "idle", "unknown", "exited"])
 def test_who_leaves_at_his_prompt_has(last: str) -> None:
     found = judge(ENDED, Glance(), last, 5.0)
-    assert (found.state, found.reason) == ("completed", "exit 0 after 9s; nothing to verify against")
+    assert (found.state, found.reason) == ("completed", "exit 0 after 9s")
 
 
 @pytest.mark.parametrize("state", ["failed", "crashed", "stopped"])
 def test_another_end_is_as_its_shim_says(state: str) -> None:
     job = ENDED._replace(state=state)
     assert judge(job, Glance(SEEN), "working", 5.0) == job
+
+
+@pytest.mark.parametrize(("last", "detail"), [("idle", "turn-ended"), ("working", ""), ("", "")])
+def test_of_an_end_that_nobody_saw_it_is_told_whether_its_turn_had_ended(last: str, detail: str) -> None:
+    job = ENDED._replace(state="unknown", cause="exit-unseen", exit_code=None)
+    found = judge(job, Glance(), last, 5.0)
+    assert (found.state, found.cause, found.detail) == ("unknown", "exit-unseen", detail)
 
 
 def test_what_was_done_before_its_session_was_closed_stays_done() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import stepping
+from dogwatch.judge import reading, stepping
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.judge.stepping import Ended, Next, Tally
-from dogwatch.model.parsing import Parsed
+from dogwatch.model.parsing import Parsed, Trouble
 from dogwatch.model.verdict import FINAL, LIVE
 
 WELL = Ended("completed", "its turn has ended")
@@ -63,9 +63,8 @@ def test_only_a_review_is_gone_through_again() -> None:
 
 
 def test_a_limit_is_for_the_caller_to_wait_for() -> None:
-    assert stepping.decide(Ended("limited", "it hit a limit", until="5pm"), Tally()) == Next(
-        "retry", "it hit a limit; again after 5pm"
-    )
+    limited = Ended("limited", "it hit a limit, until 5pm", until="5pm")
+    assert stepping.decide(limited, Tally()) == Next("retry", "it hit a limit, until 5pm")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_who_contradicts_himself_is_not_believed(status: str) -> None:
 
 
 def test_trouble_with_the_model_is_for_a_person() -> None:
-    said = SAID._replace(status="AMBIGUOUS", next_action="escalate", trouble="sub-agent timed out: 120 s")
+    said = reading.untold("review", Trouble("sub-agent timed out", "120 s"))
     assert stepping.decide(WELL._replace(parsed=said, step="review"), Tally()) == Next(
         "escalate", "sub-agent timed out: 120 s"
     )

@@ -30,9 +30,15 @@ def test_a_limit_outranks_a_menu() -> None:
 
 
 def test_a_dialog_does_not_refine_what_was_said_after_it_came_up() -> None:
-    heard = (said("state", "working", at=NOW), said("screen", "waiting", "menu"))
+    heard = (said("state", "working", at=NOW), said("screen", "waiting", "permission"))
     assert fuse(heard, ALIVE, {"screen": NOW - 60}, NOW).turn == "working"
     assert fuse(heard, ALIVE, {"screen": NOW + 1}, NOW + 2).turn == "waiting"
+
+
+def test_a_menu_that_a_person_opens_over_the_work_does_not_stop_it() -> None:
+    assert fuse((said("state", "working"), said("screen", "waiting", "menu")), ALIVE).turn == "working"
+    assert fuse((said("state", "working"), said("screen", "waiting", "permission")), ALIVE).turn == "waiting"
+    assert fuse((said("state", "idle"), said("screen", "waiting", "menu")), ALIVE).turn == "waiting"
 
 
 def test_nothing_that_is_dead_is_working() -> None:
@@ -117,3 +123,90 @@ def test_a_title_at_rest_does_not_hide_a_running_status_line() -> None:
 def test_the_detail_comes_from_whoever_agrees_and_knows_it() -> None:
     found = fuse((said("state", "idle"), said("screen", "idle", "turn-failed")), ALIVE)
     assert (found.source, found.detail) == ("state", "turn-failed")
+
+
+# Interrupted turns
+
+
+def scene(wall: float, at: float | None = NOW + 1) -> str:
+    """Claude Code after Esc before its first word: an older turn's closing line stands on the screen."""
+    heard = (
+        said("state", "idle", at=at), said("transcript", "working", at=NOW), said("title", "idle"),
+        said("screen", "idle", "turn-ended"),
+    )  # fmt: skip
+    found = fuse(heard, ALIVE, None if at else {"state": NOW + 1, "screen": NOW - 60}, wall)
+    assert found.turn == "idle"
+    return found.detail
+
+
+def test_a_closing_line_on_the_screen_is_an_older_turns_while_no_event_tells_of_an_end() -> None:
+    assert scene(NOW + 1.5) == "", "the transcript may be late"
+    assert scene(NOW + 4) == "interrupted"
+    assert scene(NOW + 4, at=None) == "interrupted"
+
+
+def test_a_turn_that_its_transcript_tells_the_end_of_was_not_interrupted() -> None:
+    heard = (said("state", "idle", at=NOW + 1), said("transcript", "idle", "turn-ended", at=NOW + 1))
+    assert fuse(heard, ALIVE, None, NOW + 60).detail == "turn-ended"
+
+
+def test_a_failure_that_is_there_to_be_seen_is_no_interruption() -> None:
+    failed = said("screen", "idle", "turn-failed")
+    heard = (said("state", "idle", at=NOW + 1), said("transcript", "working", at=NOW), failed)
+    assert fuse(heard, ALIVE, None, NOW + 60).detail == "turn-failed"
+
+
+def test_the_screen_alone_says_how_a_turn_ended() -> None:
+    assert fuse((said("screen", "idle", "turn-ended"),), ALIVE, None, NOW).detail == "turn-ended"
+
+
+# Rest that only shows as a sign that is missing
+
+
+def test_no_sign_of_work_is_no_rest_while_a_turn_is_open() -> None:
+    heard = (said("transcript", "working", at=NOW), said("screen", "idle"))
+    assert fuse(heard, ALIVE, {"screen": NOW + 1}, NOW + 2).turn == "working"
+    assert fuse(heard, ALIVE, {"screen": NOW + 1}, NOW + 60).turn == "unknown"
+    assert fuse(heard, ALIVE, None, NOW + 60).turn == "unknown"
+    tool = (said("transcript", "working", "tool", at=NOW), said("screen", "idle"))
+    assert fuse(tool, ALIVE, {"screen": NOW + 1}, NOW + 60).turn == "working"
+
+
+def test_without_an_open_turn_no_sign_of_work_is_rest() -> None:
+    heard = (said("transcript", "idle", "turn-ended", at=NOW), said("screen", "idle"))
+    assert fuse(heard, ALIVE, {"screen": NOW + 1}, NOW + 60).turn == "idle"
+    assert fuse((said("screen", "idle"),), ALIVE, {"screen": NOW}, NOW + 60).turn == "idle"
+
+
+# Limits
+
+
+LIMIT = said("transcript", "limited", "plan", at=NOW)._replace(until="3pm", ends=NOW + 3600)
+
+
+def test_rest_does_not_end_a_limit() -> None:
+    for idle in (said("state", "idle", at=NOW + 0.2), said("hook", "idle", "turn-failed", at=NOW + 0.2)):
+        assert fuse((idle, LIMIT, said("screen", "idle")), ALIVE, None, NOW + 60).turn == "limited"
+
+
+def test_a_menu_does_not_end_a_limit() -> None:
+    assert fuse((said("state", "waiting", "menu", at=NOW + 1), LIMIT), ALIVE, None, NOW + 60).turn == "limited"
+
+
+def test_a_newer_turn_ends_a_limit() -> None:
+    assert fuse((said("state", "working", at=NOW + 60), LIMIT), ALIVE, None, NOW + 61).turn == "working"
+    ended = said("hook", "idle", "turn-ended", at=NOW + 60)
+    assert fuse((ended, LIMIT), ALIVE, None, NOW + 61).turn == "idle"
+
+
+def test_a_limit_is_over_when_its_time_has_come() -> None:
+    found = fuse((said("state", "idle", at=NOW + 1), LIMIT), ALIVE, None, NOW + 3600)
+    assert (found.turn, found.detail) == ("idle", "limit-over")
+    failed = (said("hook", "idle", "turn-failed", at=NOW + 1), LIMIT)
+    assert fuse(failed, ALIVE, None, NOW + 3600).detail == "limit-over"
+
+
+def test_a_limit_without_an_end_lasts_a_day() -> None:
+    heard = (said("state", "idle", at=NOW + 1), LIMIT._replace(until="", ends=None))
+    assert fuse(heard, ALIVE, None, NOW + 86399).turn == "limited"
+    assert fuse(heard, ALIVE, None, NOW + 86400).detail == "limit-over"

@@ -161,3 +161,84 @@ def test_tokens_of_a_message_count_once_however_many_lines_it_has(told: Tell) ->
 def test_a_turn_that_was_cut_off_is_over_when_it_is_resumed(told: Tell) -> None:
     answer = assistant(said("No response requested."), stop="stop_sequence", model="<synthetic>")
     assert told(Claude, user("Continue from where you left off.", isMeta=True), answer).event == "turn-ended"
+
+
+# From 2.1.234 on it may continue by itself when a limit has ended ----------------------------------------------------
+
+HIT = assistant(
+    said("You've hit your 5-hour limit · resets 6:16am (UTC)"),
+    stop="stop_sequence", model="<synthetic>", error="rate_limit", isApiErrorMessage=True,
+)  # fmt: skip
+ARMED = system("informational", content="Usage limit reached · continuing automatically at 6:16am · esc to cancel")
+CONTINUED = user(
+    "Your claude.ai usage limit has reset. Continue the task you were working on when the limit was reached.",
+    isMeta=True, promptSource="system", origin={"kind": "auto-continuation"},
+)  # fmt: skip
+
+
+def test_a_limit_after_which_it_continues_by_itself_says_when(told: Tell) -> None:
+    words = told(Claude, user("go"), HIT, ARMED, system("turn_duration")).words()
+    assert (words["event"], words["until"], words["continues"]) == ("limit", "6:16am (UTC)", "at 6:16am")
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Automatic continue cancelled · /rate-limit-options to re-arm",
+        "Automatic continue was turned off · this task will not resume on its own",
+        "Automatic continue stopped after repeated usage limit hits · This task will not resume on its own",
+    ],
+)
+def test_a_limit_after_which_it_will_not_continue_is_still_one(told: Tell, notice: str) -> None:
+    words = told(Claude, user("go"), HIT, ARMED, system("informational", content=notice)).words()
+    assert (words["event"], words["until"]) == ("limit", "6:16am (UTC)")
+    assert "continues" not in words
+
+
+def test_an_automatic_continuation_is_a_new_turn(told: Tell) -> None:
+    notice = system("informational", content="Usage limit reset · Continuing automatically")
+    words = told(Claude, user("go"), HIT, ARMED, system("turn_duration"), notice, CONTINUED).words()
+    assert words["event"] == "prompt"
+    assert not {"continues", "until", "error"} & {*words}
+
+
+def test_a_continuation_that_never_reached_the_model_leaves_a_turn_cut_off(told: Tell) -> None:
+    notice = "Automatic continue did not run · the continuation was blocked before it reached the model"
+    assert told(Claude, HIT, ARMED, system("informational", content=notice)).event == "interrupted"
+
+
+def test_a_limit_that_ended_while_the_machine_slept_waits_for_a_person(told: Tell) -> None:
+    notice = system("informational", content="Usage limit has reset · Press enter to continue")
+    words = told(Claude, user("go"), HIT, ARMED, notice).words()
+    assert words["event"] == "limit-over"
+    assert not {"continues", "until"} & {*words}
+
+
+def test_what_the_model_says_of_continuing_is_not_believed(told: Tell) -> None:
+    quoted = said("Usage limit reached · continuing automatically at 6:16am")
+    words = told(Claude, user("go"), assistant(quoted)).words()
+    assert words["event"] == "turn-ended"
+    assert "continues" not in words
+
+
+def test_a_limit_whose_words_have_no_time_is_known_by_its_fields(told: Tell) -> None:
+    refused = {**HIT, "message": {"content": [said("You've hit your limit")]}, "quotaLimits": {"resetsAt": 1794896187}}
+    words = told(Claude, user("go"), refused).words()
+    assert (words["event"], words["until"]) == ("limit", "1794896187")
+
+
+EARLIER, LATER = "2026-11-15T19:59:59.900Z", "2026-11-15T20:00:01.000Z"
+
+
+def test_the_first_prompt_of_a_file_may_stand_below_its_answer(told: Tell) -> None:
+    """Seen with 2.1.197: a quick first turn is written in another order than it happened."""
+    late = user("go") | {"timestamp": EARLIER}
+    answered = [assistant(said("hello")), system("turn_duration"), late]
+    assert told(Claude, *answered).words()["event"] == "turn-ended"
+    following = user("again") | {"timestamp": LATER}
+    assert told(Claude, *answered, following).words()["event"] == "prompt"
+
+
+def test_a_later_prompt_that_was_queued_begins_a_turn_whenever_it_was_written(told: Tell) -> None:
+    queued = user("and this") | {"timestamp": EARLIER}
+    assert told(Claude, user("go"), assistant(said("hello")), queued).words()["event"] == "prompt"

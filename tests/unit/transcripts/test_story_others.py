@@ -140,6 +140,18 @@ def test_qwen_may_try_again(told: Tell) -> None:
     assert told(Qwen, qwen("user"), qwen_error(400, subagent_name="memory")).event == "prompt"
 
 
+@pytest.mark.parametrize(("usage", "event"), [({"candidatesTokenCount": 4}, "turn-ended"), (None, "text")])
+def test_qwen_writes_down_what_was_said_before_esc_too(told: Tell, usage: object, event: str) -> None:
+    """As seen with 0.15.10 and 0.24.4: tokens are told only of an answer that came to its end."""
+    answer = {"message": {"parts": [{"text": "word1 word2"}]}, **({"usageMetadata": usage} if usage else {})}
+    assert told(Qwen, qwen("user"), qwen("assistant", **answer)).event == event
+
+
+def test_qwen_calls_esc_before_the_first_word_an_error(told: Tell) -> None:
+    aborted = qwen_error(0, error_type="APIUserAbortError", error_message="Request was aborted.", status_code=None)
+    assert told(Qwen, qwen("user"), aborted).event == "interrupted"
+
+
 def test_qwen_results_of_turns_and_other_marks(told: Tell) -> None:
     def ended(**load: object) -> Story:
         return told(Qwen, qwen("user"), qwen("system", subtype="turn_result", systemPayload=load))
@@ -172,9 +184,14 @@ def message(role: str, parts: list[dict[str, object]] | None = None, **more: obj
     return {"role": role, "time": {"created": 1794774155431}, "parts": parts or [], **more}
 
 
-def state(status: str) -> dict[str, object]:
+def state(status: str, **more: object) -> dict[str, object]:
     moments = {"start": 1794774156000, "end": 1794774157000}
-    return {"type": "tool", "callID": "c1", "tool": "bash", "state": {"status": status, "time": moments}}
+    return {"type": "tool", "callID": "c1", "tool": "bash", "state": {"status": status, "time": moments, **more}}
+
+
+def refused(error: str) -> dict[str, object]:
+    """A step whose only tool ended so; the model is not asked again after a bare refusal."""
+    return message("assistant", [state("error", error=error)], time=DONE, finish="tool-calls")
 
 
 DONE = {"created": 1794774156999, "completed": 1794774162722}
@@ -196,6 +213,13 @@ DONE = {"created": 1794774156999, "completed": 1794774162722}
         (message("assistant", time=DONE, finish="stop", summary=True), "compacted", "", 1794774162.722),
         (message("assistant", [state("running")], error={"name": "MessageAbortedError"}), "interrupted", "", None),
         (message("assistant", time=DONE, error={"name": "APIError"}), "turn-failed", "", 1794774162.722),
+        (message("assistant", time=DONE), "interrupted", "", 1794774162.722),
+        (refused("The user rejected permission to use this specific tool call."), "interrupted", "", 1794774162.722),
+        (refused("The user dismissed this question"), "interrupted", "", 1794774162.722),
+        (
+            refused("The user rejected permission to use this specific tool call with the following feedback: no"),
+            "tool-result", "", 1794774157.0,
+        ),
     ],
 )
 def test_opencode_by_its_last_message(

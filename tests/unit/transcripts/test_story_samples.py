@@ -12,7 +12,7 @@ from dogwatch.formats.transcripts.qwen import Qwen
 from dogwatch.formats.transcripts.story import EVENTS, Story
 
 CLAUDE = """
-6 turn-ended | 8 prompt | 11 turn-ended
+6 turn-ended
 13 prompt | 14 thinking | 15 turn-ended
 19 prompt | 20 text | 21 tool-call [Bash] | 22 tool-result | 23 turn-ended
 27 prompt | 28 text | 29 tool-call [Write] | 30 tool-result | 31 interrupted
@@ -25,7 +25,7 @@ CLAUDE = """
 86 prompt | 87 text | 88 tool-call [AskUserQuestion] | 89 tool-result | 90 turn-ended
 94 prompt | 95 turn-ended
 """
-"""1: the end of the first turn stands before its beginning. 31: a person rejected the call. 33: Esc before anything was
+"""6: the end of the first turn stands before its beginning. 31: a person rejected the call. 33: Esc before anything was
 answered leaves no line. 57: a failed turn has a duration too. 81: Claude Code itself asks again. 98…: /exit."""
 
 CODEX = """

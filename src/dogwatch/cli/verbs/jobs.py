@@ -37,19 +37,22 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "wait": {
-        "says": "block until jobs end, or a person must be told; print one line each",
+        "says": "wait for jobs to end and for the outcome of sessions; print one line each",
         "takes": "NAME… [OPTIONS]",
         "options": (
             DIR,
             ("--timeout", "T", "give up waiting after this time (exit 13); the job goes on"),
             ("--start", "T", "how long a name may not be there yet (default: not at all)"),
             ("--any", "", "return with the first"),
-            ("--until", "STATE", "wait for this state, or `final`: not for stuck, waiting or limited"),
+            ("--until", "STATE", "a state; final: not stuck, waiting or limited; exited: the end of the process alone"),
             ("--match", "REGEX", "return when a line of the log matches, also one already written"),
             ("--verify", "CHECK", "what tells that the work is there, else it is incomplete (see `dogwatch verify`)"),
             JSON,
         ),
         "more": (
+            "Returns on final states, and on stuck, waiting, limited and unknown. For a session it reports the\n"
+            "outcome as `dogwatch monitor` does, and takes no action: `completed` (or, by its check,\n"
+            "`incomplete`) when the turn has ended, `failed` when the turn failed.\n"
             "Exit code: 0 completed, 1 failed, 2 usage, 3 crashed, 4 stuck, 5 timeout, 6 incomplete,\n"
             "7 not found, 8 waiting for a person, 9 limited, 10 stopped, 11 abandoned, 12 unknown,\n"
             "13 --timeout ran out. Several names: the first that is not 0."
@@ -58,6 +61,7 @@ VERBS: dict[str, dict[str, object]] = {
             "dogwatch wait build --json",
             "dogwatch wait server --match 'listening on' --timeout 30s",
             "dogwatch wait lint test docs --any",
+            "dogwatch wait api --until exited",
         ),
     },
     "ls": {

@@ -67,8 +67,8 @@ VERBS: dict[str, dict[str, object]] = {
             "ended is `completed` (nothing to verify against), one that failed `failed`, one that was interrupted\n"
             "`waiting`. Frozen is told after 90 s in which nothing on the screen moves that did move; stalled after\n"
             "--stale. Ending the monitor never ends the session. Of several monitors of one session one acts.\n"
-            "Exit code: 0 completed, 1 failed, 3 crashed, 4 stuck, 7 not found, 8 waiting, 9 limited, 10 stopped,\n"
-            "11 abandoned."
+            "Exit code: 0 completed, 1 failed, 3 crashed, 4 stuck, 6 incomplete, 7 not found, 8 waiting, 9 limited,\n"
+            "10 stopped, 11 abandoned, 12 unknown."
         ),
         "examples": (
             "dogwatch monitor api --resume 2 --json",

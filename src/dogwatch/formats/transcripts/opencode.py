@@ -2,16 +2,21 @@
 
 A step of the model is one message; it is complete when ``time.completed`` is set, and the turn is over with a complete
 one whose finish is not `tool-calls`. A message that never becomes complete may be at work or may have been killed: that
-cannot be told here.
+cannot be told here. Esc while it waits for another attempt completes the step without a finish and without an error. A
+refused permission or a dismissed question ends the turn too: its step finishes with `tool-calls`, and no other follows.
 """
 
 from __future__ import annotations
 
-from dogwatch.formats.transcripts.story import Story, inner, instant, number, text
+import re
+
+from dogwatch.formats.transcripts.story import Story, inner, instant, items, number, text
 
 GOES_ON = frozenset(("tool-calls", "unknown"))
 """Why a step finished that another one follows."""
 ABORTED = "MessageAbortedError"
+REFUSED = re.compile(r"The user (?:rejected permission to use this specific tool call\.?|dismissed this question\.?)")
+"""The whole error of a tool that a person refused; with a reason behind it, the model goes on."""
 UNDER_WAY = frozenset(("pending", "running"))
 PARTS = {"text": "text", "reasoning": "thinking", "step-start": "thinking", "compaction": "compacted"}
 
@@ -50,6 +55,8 @@ class OpenCode(Story):
             else:
                 status = inner(error, "data", "statusCode")
                 self.failed(text(error, "name") or "error", text(error, "data", "message"), at, status=status)
+        elif done is not None and (not text(line, "finish") or _refused(line)):
+            self.happened("interrupted", done)
         elif done is not None and text(line, "finish") not in GOES_ON:
             self.happened("compacted" if line.get("summary") is True else "turn-ended", done)
 
@@ -74,3 +81,7 @@ class OpenCode(Story):
         elif kind in PARTS:
             moment = inner(part, "time", "end") or inner(part, "time", "start")
             self.happened(PARTS[kind], instant(moment) or self.at)
+
+
+def _refused(line: dict[str, object]) -> bool:
+    return any(REFUSED.fullmatch(text(part, "state", "error")) for part in items(line, "parts"))

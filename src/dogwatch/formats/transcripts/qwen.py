@@ -1,9 +1,11 @@
-"""Qwen Code: ``projects/<key>/chats/<id>.jsonl``, seen with 0.15.10.
+"""Qwen Code: ``projects/<key>/chats/<id>.jsonl``, seen with 0.15.10 and 0.24.4.
 
-An answer is one line with all its parts; one that calls no tool ends the turn. An error of the API that is worth
-another try (429, 5xx) may be followed by one, so only others end the turn; ``error`` is told either way. What the
-helpers do that Qwen runs beside the conversation (sidechains, telemetry with a `subagent_name`) is passed over. What
-Esc leaves behind was not seen; a cancelled tool call is taken for it.
+An answer is one line with all its parts; one that calls no tool and names its tokens ends the turn. Esc during an
+answer leaves the words so far, without tokens: such a line says nothing of the present. Esc before the first word is an
+error of the API in 0.15.10, and nothing at all in 0.24.4; a tool that was not allowed or interrupted is cancelled. An
+error of the API that is worth another try (429, 5xx) may be followed by one, so only others end the turn; ``error`` is
+told either way. What the helpers do that Qwen runs beside the conversation (sidechains, telemetry with a
+`subagent_name`) is passed over.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dogwatch.formats.transcripts.story import Story, inner, instant, items, num
 
 TRY_AGAIN = 429
 SERVER_FAULT = 500
+ABORTED = "APIUserAbortError"
 RESULTS = {"completed": "turn-ended", "cancelled": "interrupted"}
 
 
@@ -45,7 +48,8 @@ class Qwen(Story):
         for call in calls:
             self.called(text(call, "id"), text(call, "name"))
         spoken = any(part.get("thought") is not True and text(part, "text") for part in parts)
-        self.happened("tool-call" if calls else "turn-ended" if spoken else "thinking", at)
+        whole = "usageMetadata" in line
+        self.happened("tool-call" if calls else "thinking" if not spoken else "turn-ended" if whole else "text", at)
 
     def _system(self, line: dict[str, object], at: float | None) -> None:
         kind, load = text(line, "subtype"), line.get("systemPayload")
@@ -66,7 +70,9 @@ class Qwen(Story):
             return
         error, message = text(event, "error_type") or "error", text(event, "error_message")
         status = number(inner(event, "status_code"))
-        if status is not None and (status == TRY_AGAIN or status >= SERVER_FAULT):
+        if error == ABORTED:
+            self.happened("interrupted", at)
+        elif status is not None and (status == TRY_AGAIN or status >= SERVER_FAULT):
             self.know(error=error, message=message, status=str(status))
         else:
             self.failed(error, message, at, status=status)

@@ -1,7 +1,9 @@
-"""Claude Code's ``sessions/<pid>.json``: what it says of itself. Undocumented; seen with 2.1.197.
+"""Claude Code's ``sessions/<pid>.json``: what it says of itself. Undocumented; seen with 2.1.197 and 2.1.325.
 
-Words: ``status`` (`idle`, `busy`, `waiting`, `shell`: the turn is over, a shell of its own still runs), ``waiting_for``
-(`permission prompt`, also for a question), ``conversation``, ``version``, ``kind``, ``cwd``.
+Words: ``status`` (`idle`, `busy`: also while sub-agents run in the background, `waiting`, `shell`: the turn is over, a
+shell of its own still runs), ``waiting_for`` (`permission prompt`, in 2.1.197 also for a question; newer: `input
+needed` for a question, `dialog open` for a menu, `sandbox request`, `worker request`), ``conversation``, ``version``,
+``kind``, ``cwd``.
 
 The file of a process that was killed stays until another Claude Code starts, and pids are used again; so it counts only
 for the very process that wrote it.

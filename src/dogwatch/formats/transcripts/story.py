@@ -17,9 +17,10 @@ EVENTS = (
     "turn-failed",
     "interrupted",
     "limit",
+    "limit-over",
     "compacted",
 )
-ENDS = frozenset(("turn-ended", "turn-failed", "interrupted", "limit"))
+ENDS = frozenset(("turn-ended", "turn-failed", "interrupted", "limit", "limit-over"))
 """After these nothing is under way: no tool call is left open."""
 
 LONGEST_WORD = 200
@@ -90,15 +91,15 @@ class Story:
     # For codecs ---------------------------------------------------------------------------------------------------
 
     def happened(self, event: str, at: float | None) -> None:
-        if event == "prompt":
-            self.forget("error", "status", "message", "until")
+        if event in ("prompt", "limit-over"):
+            self.forget("error", "status", "message", "until", "continues")
         if event in ENDS:
             self._open.clear()
         self.event, self.at = event, at
 
     def failed(self, error: str, message: str, at: float | None, status: object = None, until: str = "") -> None:
         """The turn failed; it is a limit where its end is told."""
-        self.forget("error", "status", "message", "until")
+        self.forget("error", "status", "message", "until", "continues")
         until = until or until_in(message)
         self.know(error=error, message=message, until=until, status=str(status) if number(status) else "")
         self.happened("limit" if until else "turn-failed", at)
