@@ -135,7 +135,8 @@ class Shim:
         while not done():
             due = self.next_due()
             ready = self.poll.poll(max(0.0, due - time.monotonic()) * 1000 + 1)
-            if (late := time.monotonic() - due) > LATE:
+            now = time.monotonic()  # of the whole round: what is lost after it is found in the next one
+            if (late := now - due) > LATE:
                 self.shift(late)
                 self.notes.spool("lost", seconds=round(late, 3))
             for fd, _ in ready:
@@ -148,7 +149,7 @@ class Shim:
                     for number in set(os.read(self.inbox, 4096)):
                         self.on_signal(number)
                     self.reap()
-            self.on_time(time.monotonic())
+            self.on_time(now)
 
     def over(self) -> bool:
         if not self.stopping:

@@ -117,15 +117,17 @@ class Keeping:
         poll = select.poll()
         for source in (inbox, self.pidfd, *([wakeups] if wakeups else ())):
             poll.register(source, select.POLLIN)
+        due = self.began
         while True:
-            self.attend(time.monotonic())
+            now = time.monotonic()  # of the whole round: what is lost after it is found in the next one
+            if (late := now - due) > LATE:
+                self.shift(late)
+                self.notes.spool("lost", seconds=round(late, 3))
+            self.attend(now)
             if self.over:
                 return
             due = self.next_due(timed=wakeups is not None and bool(wakeups.blind))
             ready = {fd for fd, _ in poll.poll(max(0.0, due - time.monotonic()) * 1000 + 1)}
-            if (late := time.monotonic() - due) > LATE:
-                self.shift(late)
-                self.notes.spool("lost", seconds=round(late, 3))
             if wakeups is not None and wakeups.fileno() in ready:
                 wakeups.sleep(0.0)
             for number in set(os.read(inbox, 4096)) if inbox in ready else ():
