@@ -75,9 +75,11 @@ def test_work_is_given_and_handed_over_by_the_line_that_came_with_it(lab: Lab, a
     assert pair.prompts(pair.controller) == [ping]
 
 
-def below_the_banner(pane: AgentPane) -> list[str]:
-    """The banner of newer releases moves."""
-    return pane.screen().splitlines()[4:]
+def dialog(pane: AgentPane) -> list[str]:
+    """What stands below the last line across the pane. Above it banners move, and hints come and go."""
+    rows = pane.screen().splitlines()
+    last = max(number for number, row in enumerate(rows) if row.startswith("────────"))
+    return rows[last:]
 
 
 @pytest.mark.claude
@@ -90,7 +92,8 @@ def test_a_controller_at_work_or_at_a_question_is_not_disturbed(lab: Lab, agent:
     controller.type("act [[bash touch made]] [[text done]]")
     controller.until(lambda _: sender.turn() == "waiting", SLOW, what="the question")
     controller.until("Esc to cancel")  # it says that it waits before it has drawn its question
-    before = below_the_banner(controller)
+    before = dialog(controller)
+    assert any("touch made" in row for row in before)
     done = lab.run(
         [
             *(sys.executable, "-m", "dogwatch", "handoff", "--task", "bd-1", "--status", "done", "--json"),
@@ -101,5 +104,5 @@ def test_a_controller_at_work_or_at_a_question_is_not_disturbed(lab: Lab, agent:
     found = json.loads(done.stdout)
     assert (done.returncode, found["ping"]) == (0, "waiting"), done
     assert "The report is in the mail" in done.stderr
-    assert below_the_banner(controller) == before
+    assert dialog(controller) == before
     assert len(list((lab.root / "jobs" / "mail").glob("*.md"))) == 1
