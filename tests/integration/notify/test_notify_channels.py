@@ -27,7 +27,11 @@ from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices, Server, command_lines
 
 FIELDS = {"text": "x failed", "name": "x", "state": "failed", "reason": "", "agent": "", "pane": "", "next": ""}
-HANG = "import time\nopen({mark!r}, 'w').write(str(os.getpid()))\nwhile True: time.sleep(1000)"
+HANG = (
+    "import time\nif not os.path.exists({mark!r}):\n    open({mark!r}, 'w').write(str(os.getpid()))\n"
+    "    while True: time.sleep(1000)"
+)
+"""The first one hangs; whoever starts it ends it. Those that come later are nobody's to end."""
 
 
 def command(*words: str) -> Channel:
