@@ -2,6 +2,8 @@
 
 Started with ``python -I -S``; it ends when its pane does, or when the capture is closed. It is asleep while the pane is
 silent, and never holds the pane back: tmux keeps for it what it has not read yet.
+
+It also notes what the program reports of itself (``status_reader``).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import termios
 import time
 
 from dogwatch.lean import PREVIOUS
+from dogwatch.status_reader import StatusReader
 from dogwatch.terminal.transcript import Transcript
 
 LIMIT = 4 << 20
@@ -96,7 +99,8 @@ def size_of(terminal: str) -> tuple[int, int]:
 
 
 def main() -> None:
-    log, terminal = Log(sys.argv[2]), sys.argv[3]
+    log, status, sign, terminal = Log(sys.argv[2]), sys.argv[3], bytes.fromhex(sys.argv[4]), sys.argv[5]
+    reports = StatusReader(status, sign)
     said: list[str] = []
     columns, height = size_of(terminal)
     transcript = Transcript(columns or SIZE[0], height or SIZE[1], said.append)
@@ -106,18 +110,21 @@ def main() -> None:
     data = b""
     while going:
         due = transcript.due()
-        wait = LONGEST_WAIT if due is None else max(0.0, due - time.monotonic())
-        if poll.poll(wait * 1000 + 1):
-            if len(data) < PIECE:
+        wait = LONGEST_WAIT if due is None else max(0.0, due - time.monotonic()) + 0.001
+        if poll.poll(min(wait, reports.patience()) * 1000):
+            if len(data) < PIECE and not reports.answering:
                 time.sleep(GATHERS)
             data = os.read(0, PIECE)
+            reports.take(data)
             transcript.resize(*size_of(terminal))
             transcript.feed(data, time.monotonic())
             going = bool(data)
-        elif due is not None:
+        elif due is not None and time.monotonic() >= due:
             transcript.look(time.monotonic())
+        reports.answer()
         if not going:
             transcript.finish()
         if said:
             log.append("".join(said))
             said.clear()
+    reports.close()

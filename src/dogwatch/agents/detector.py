@@ -105,6 +105,10 @@ class Detector(Value):
     """None where it does nothing about a limit."""
     clock: str = ""
     """The region in which people have it show the time; empty where it shows none."""
+    any: bool = False
+    """It stands for every program that is not known otherwise."""
+    asks_after: str = ""
+    """What it prints before it asks whether its reports (OSC 7501) are read; empty where it does not ask."""
 
 
 CARRIERS = frozenset(
@@ -234,6 +238,11 @@ def find(detectors: tuple[Detector, ...], tasks: tuple[Task, ...]) -> tuple[Dete
 def numbered(version: str) -> tuple[int, ...]:
     """A version as numbers that compare: 2.1.197 → (2, 1, 197); empty when it is not one."""
     return tuple(int(part) for part in re.findall(r"\d+", version.partition("-")[0])[:4])
+
+
+def standing_for(detector: Detector, task: Task) -> Detector:
+    """The detector of any program, for this one."""
+    return detector._replace(title=task.name, names=re.compile(f"^{re.escape(task.name)}$"))
 
 
 def newer_than_tested(detector: Detector, version: str) -> bool:

@@ -11,14 +11,14 @@ from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
 from dogwatch.model.session import SOURCES, TURNS
 
-REPORTED = ("state", "api", "hook", "transcript")
+REPORTED = ("osc7501", "state", "api", "hook", "transcript")
 """Sources whose words come from reports; their texts are named `source.word`."""
 PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
 UNWRAPPED = frozenset(PLAIN) - {"screen"}
 NEVER = (1 << 30,)
 KEYS = (
     "agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start", "limit",
-    "clock",
+    "clock", "status", "any",
 )  # fmt: skip
 KEYS_OF_PROCESS = ("names", "not", "variables")
 KEYS_OF_REGION = ("name", "in", "match", "above", "below", "without", "else", "flat")
@@ -26,6 +26,7 @@ KEYS_OF_RULE = ("name", "source", "turn", "detail", "priority", "when", "not", "
 KEYS_OF_TYPING = ("box", "empty", "frame", "folded", "not", "submit", "clear")
 KEYS_OF_START = ("command", "model", "named", "resume", "goodbye", "headless", "daemons", "without")
 KEYS_OF_LIMIT = ("menu", "wait")
+KEYS_OF_STATUS = ("asks_after",)
 SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION), ("goodbye", CONVERSATION))
 KEY = re.compile(r"(?:[CMS]-)*\w+")
 
@@ -68,8 +69,14 @@ class _File(TomlFile):
             noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
             firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
             typing=self.typing(data, texts), start=self.start(data), limits=self.limits(data, texts),
-            clock=self.clock(data, texts),
+            clock=self.clock(data, texts), asks_after=self.asks_after(data), any=self.flag(data, "any", ()),
         )  # fmt: skip
+
+    def asks_after(self, data: Table) -> str:
+        at = ("status",)
+        table = self.table(data, "status", ())
+        self.known(table, at, KEYS_OF_STATUS)
+        return self.string(table, "asks_after", at, "")
 
     def clock(self, data: Table, texts: set[str]) -> str:
         found = self.string(data, "clock", (), "")

@@ -9,7 +9,7 @@ from dogwatch.agents import goodbye
 from dogwatch.agents.detector import Detector, Texts, hear, is_agent, newer_than_tested, presence, regions, untested
 from dogwatch.formats.transcripts.clock import clock
 from dogwatch.formats.visible import visible
-from dogwatch.model.session import Running, Sighting, Task
+from dogwatch.model.session import REPORTS, Running, Sighting, Task
 from dogwatch.model.turns import Departure, Presence, Said, SessionFacts
 
 LONGEST = 60
@@ -28,6 +28,8 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     notes = [f"{report.source}: {report.trouble}" for report in sighting.reports if report.trouble]
     if newer_than_tested(detector, release):
         notes.append(f"drift: {detector.title} {release} {untested(detector)}")
+    if detector.any:
+        notes.append("no known agent: judged by what it reports of itself (OSC 7501)")
     still = [row.lstrip(BULLETS) for row in texts["screen"].split("\n") if row and not detector.noise.search(row)]
     progress = {"text": _sum(still), "tools": ",".join(str(task.pid) for task in tools)}
     for report in sighting.reports:
@@ -87,9 +89,11 @@ def _said(detector: Detector, sighting: Sighting, texts: Texts) -> tuple[Said, .
 
 
 def _told(said: Said, texts: Texts) -> Said:
-    """With the error that a source tells of a turn that failed or hit a limit, and when that ends."""
-    if said.turn != "limited" and said.detail != "turn-failed":
+    """With the error that a source tells of a turn that failed or hit a limit, and when that ends; or what it asks."""
+    if said.turn not in ("limited", "waiting") and said.detail != "turn-failed":
         return said
+    if said.turn == "waiting" and said.source != REPORTS:
+        return said  # hooks only repeat for what it waits
     until = texts.get(f"{said.source}.until", "") if said.turn == "limited" else ""
     return said._replace(until=said.until or until, text=said.text or texts.get(f"{said.source}.message", ""))
 

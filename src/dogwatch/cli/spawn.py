@@ -48,10 +48,18 @@ def wish_of(options: Options) -> spawning.Wish:
     cwd = os.path.abspath(options.text("--cwd") or ".")
     if not os.path.isdir(cwd):
         raise UsageError(f"--cwd: there is no directory {cwd}")
-    return spawning.Wish(
+    words = tuple(options.command or ())
+    wish = spawning.Wish(
         name, known[agent], cwd, hand.server_of(options.text("--socket")), options.text("--model") or "",
-        tuple(options.command or ()), notify.configured(places.project(os.getcwd())), _check(options),
+        words, notify.configured(places.project(os.getcwd())), _check(options),
+        status=not options.flag("--no-status-protocol"),
     )  # fmt: skip
+    if not wish.agent.any:
+        return wish
+    if not words or wish.model:
+        example = f"dogwatch {options.verb} api --agent {agent} -- ./work"
+        raise UsageError(f"--agent {agent} needs a command after -- and takes no --model: {example}")
+    return wish._replace(arguments=(), command=words, policy=settings.policy(options))
 
 
 def _check(options: Options) -> str:

@@ -28,7 +28,7 @@ def text(change: Change) -> str:
     """All of it in one line.
 
     ``build failed: exit 2 after 41s (next: escalate)``
-    ``api waits for a permission (claude in work, %3) · tmux attach -t =api``
+    ``api waits for a permission: approve Write: notes.md (claude in work, %3) · tmux attach -t =api``
     """
     about, reason = change.about, clean(change.reason)
     if not about.agent:
@@ -37,7 +37,8 @@ def text(change: Change) -> str:
     where = f"({place}, {about.pane})" if about.pane else f"({place})"
     what = f"{change.state}: {reason}"
     if change.state == "waiting" and change.cause in WAITS_FOR:
-        what = f"waits for {WAITS_FOR[change.cause]}"
+        asked = clean(change.message)
+        what = f"waits for {WAITS_FOR[change.cause]}{f': {asked}' if asked else ''}"
     elif change.state == "limited":
         what = f"hit a limit{f', until {change.until}' if change.until else ''}"
     there = f" · {about.attach}" if about.attach else ""

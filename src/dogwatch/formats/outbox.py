@@ -23,7 +23,7 @@ KINDS: dict[Any, dict[str, tuple[type, ...]]] = {
     Change: {
         "name": (str,), "about": (dict,), "state": (str,), "final": (bool,), "reason": (str,), "following": (str,),
         "at": (int, float), "boot": (str,), "wall": (int, float), "project": (str,), "since": (int, float, type(None)),
-        "cause": (str,), "until": (str,), "goes_on": (bool,),
+        "cause": (str,), "until": (str,), "message": (str,), "goes_on": (bool,),
     },
 }  # fmt: skip
 """What each field may be."""

@@ -15,13 +15,14 @@ from dogwatch.model.notices import USUAL, WORDS
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
 from dogwatch.model.settings import CHECKS, Channel, Check, Command, Settings
 
-KEYS = ("policy", "run", "breaker", "check", "notify", "parse", "registry", "mqtt", *swarm_settings.KEYS)
+KEYS = ("policy", "run", "breaker", "check", "notify", "parse", "registry", "session", "mqtt", *swarm_settings.KEYS)
 KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress", "clock")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
 KEYS_OF_NOTIFY = ("urls", "command", "on")
 KEYS_OF_PARSE = ("command",)
 KEYS_OF_REGISTRY = ("naming", "keep")
+KEYS_OF_SESSION = ("status_protocol",)
 KEYS_OF_CHECK = (*CHECKS, "name", "fix", "timeout")
 READERS = {"disk": targets.disk, "tcp": targets.address, "env": targets.variable}
 """Of targets that have a form of their own."""
@@ -101,6 +102,10 @@ class _File(TomlFile):
         if "mqtt" in data:
             found["mqtt"] = mqtt_settings.read(self, self.table(data, "mqtt", ()))
         found.update(swarm_settings.read(self, data))
+        session = self.table(data, "session", ())
+        self.known(session, ("session",), KEYS_OF_SESSION)
+        if "status_protocol" in session:
+            found["status_protocol"] = self.flag(session, "status_protocol", ("session",))
         registry = self.table(data, "registry", ())
         self.known(registry, ("registry",), KEYS_OF_REGISTRY)
         if "naming" in registry:

@@ -78,10 +78,14 @@ class PaneHand:
         what = f"nothing could be started in pane {seat.id}"
         self._must(what, "respawn-pane", "-t", seat.id, "-c", _literal(cwd), *command, *DONE)
 
-    def capture(self, seat: Seat, command: list[str]) -> None:
-        """Give all that the pane shows from now on to a program, whose last argument is the pane's terminal."""
+    def capture(self, seat: Seat, command: list[str], *, answers: bool = False) -> None:
+        """Give all that the pane shows from now on to a program, whose last argument is the pane's terminal.
+
+        ``answers``: what that program prints is typed into the pane.
+        """
         spelled = f"{_spelled(command)} '#{{pane_tty}}'"
-        self._must(f"pane {seat.id} cannot be captured", "pipe-pane", "-O", "-t", seat.id, spelled, *DONE)
+        ways = "-IO" if answers else "-O"
+        self._must(f"pane {seat.id} cannot be captured", "pipe-pane", ways, "-t", seat.id, spelled, *DONE)
 
     def close(self, seat: Seat) -> str:
         """End the capture, and exactly that session. Returns why not; empty when it is gone."""

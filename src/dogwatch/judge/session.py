@@ -11,6 +11,7 @@ from dogwatch.judge import clock, departure
 from dogwatch.judge.turn import Turn, fuse
 from dogwatch.model.causes import OF_DETAIL, WAITS_FOR, Cause
 from dogwatch.model.policy import Policy
+from dogwatch.model.session import REPORTS
 from dogwatch.model.turns import Departure, Moved, Said, SessionFacts, SessionMemory
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
@@ -179,7 +180,7 @@ def _ended(verdict: Verdict, facts: SessionFacts, left: Departure, since: float)
 
 def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Verdict:
     state, cause, reason, process = _state(facts, turn)
-    agreed = tuple(Evidence(said.source, _heard(said)) for said in turn.agree)
+    agreed = tuple(_evidence(said, facts.wall) for said in turn.agree)
     there = Evidence("process", facts.there.why)
     notes = tuple(Evidence("note", note) for note in facts.notes)
     return Verdict(
@@ -187,8 +188,14 @@ def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Ve
         process=process, progress="unknown", cause=cause, turn_s=max(0.0, facts.now - since) if watched else None,
         turn=turn.turn, detail=turn.detail, until=turn.until, ends=turn.ends, message=turn.text,
         elapsed_s=None if facts.started is None else max(0.0, facts.wall - facts.started),
-        evidence=(*agreed, there), against=(*(Evidence(said.source, _heard(said)) for said in turn.against), *notes),
+        evidence=(*agreed, there), against=(*(_evidence(said, facts.wall) for said in turn.against), *notes),
     )  # fmt: skip
+
+
+def _evidence(said: Said, wall: float) -> Evidence:
+    """What a source says; with its age where that is a moment at which the agent itself spoke."""
+    age = max(0.0, wall - said.at) if said.source == REPORTS and said.at is not None else None
+    return Evidence(said.source, f"{_heard(said)}{'' if age is None else ','}", age)
 
 
 def _heard(said: Said) -> str:
@@ -206,7 +213,9 @@ def _state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
             doing = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
             return "working", cause, doing.get(turn.detail, "a turn is under way"), process
         case "waiting":
-            return "waiting", cause or "dialog", f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}", process
+            asked = f": {turn.text}" if turn.text else ""
+            what = f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}{asked}"
+            return "waiting", cause or "dialog", what, process
         case "limited":
             return "limited", "limit", f"it hit a limit{f', until {turn.until}' if turn.until else ''}", process
         case "idle":

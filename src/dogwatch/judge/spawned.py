@@ -41,7 +41,8 @@ def judge(job: Verdict, glance: Glance, last: str, now: float, closed: Verdict |
     if glance.trouble:
         return _alive(job, "unknown", glance.trouble, now)
     if seen is None and job.progress != "unknown":
-        return job  # whatever runs there is no agent that shows what it does: it is judged as any job
+        unseen = Evidence("note", "it shows nothing of its turn: judged as a job, by its process and output")
+        return job._replace(against=(*job.against, unseen))
     young = (job.elapsed_s or 0.0) < STARTING
     if seen is None or (young and seen.turn == "unknown" and not last):
         why = "it starts" if young else "it is alive, but not in its pane; nothing is to be seen of it"

@@ -12,12 +12,13 @@ unknown.
 
 from __future__ import annotations
 
+from dogwatch.model.session import REPORTS
 from dogwatch.model.turns import Presence, Said
 from dogwatch.model.value import Value
 
 EVENTS = ("hook", "transcript")
 SHOWN = ("title", "screen")
-OWN = ("state", "api")
+OWN = (REPORTS, "state", "api")
 SUPERSEDED_AFTER = 2.0
 """Seconds by which a condition must be younger than an event, or have lasted since, to outweigh it."""
 OLD = 3.0
@@ -79,6 +80,8 @@ def _beside(turn: Turn, said: tuple[Said, ...], heard: tuple[Said, ...]) -> Turn
 def _strongest(said: tuple[Said, ...], since: Since, wall: float) -> Said:
     """The highest source that nothing outweighs."""
     for rank, each in enumerate(said):
+        if each.source == REPORTS and any(_overtakes(low, each) for low in said[rank + 1 :]):
+            continue
         if each.source not in EVENTS:
             shown = next((low for low in said[rank + 1 :] if low.source == "screen"), None)
             if each.source == "title" and each.turn == "idle" and shown is not None and shown.turn == "working":
@@ -87,6 +90,20 @@ def _strongest(said: tuple[Said, ...], since: Since, wall: float) -> Said:
         if not any(_outweighs(low, each, since, wall) for low in said[rank + 1 :]):
             return each
     return said[-1]
+
+
+def _overtakes(low: Said, report: Said) -> bool:
+    """Whether a lower source tells of something clearly later than the agent's last report, which must have been lost.
+
+    What it is asked stays open whatever else it writes down: tools run side by side. Only what shows the present tells
+    that it was answered.
+    """
+    later = low.at is not None and report.at is not None and low.at > report.at + OLD
+    return later and low.turn != report.turn and (low.source in OWN or (low.source in EVENTS and not _asks(report)))
+
+
+def _asks(report: Said) -> bool:
+    return report.turn == "waiting"
 
 
 def _outweighs(low: Said, event: Said, since: Since, wall: float) -> bool:
@@ -108,7 +125,7 @@ def _outweighs(low: Said, event: Said, since: Since, wall: float) -> bool:
 
 def _refined(base: Said, said: tuple[Said, ...], since: Since) -> Said:
     """The same, or the dialog or limit that a lower source tells of and a higher one cannot express."""
-    ended_well = any(each.source in EVENTS and each.detail == "turn-ended" for each in said)
+    ended_well = any(each.source in (REPORTS, *EVENTS) and each.detail == "turn-ended" for each in said)
     for each in said[said.index(base) + 1 :]:
         if each.turn == "limited" and each.source == "screen" and ended_well:
             continue  # an answer that only reads like a limit: a real one fails the turn
@@ -164,6 +181,8 @@ def _detail(base: Said, said: tuple[Said, ...], since: Since, wall: float) -> st
     detail = base.detail or next((each.detail for each in said if each.turn == base.turn and each.detail), "")
     if base.turn == "idle" and detail == "turn-failed" and any(each.detail == "limit-over" for each in said):
         return "limit-over"
+    if base.source == REPORTS and detail == "turn-ended" and any(each.detail == "background-work" for each in said):
+        return "background-work"  # which it does not report
     events = [each for each in said if each.source in EVENTS and each.at is not None]
     if base.turn != "idle" or base in events or not events or detail not in ("", "turn-ended"):
         return detail

@@ -113,7 +113,7 @@ def change_of(verdict: Verdict, project: str, about: About, at: float) -> Change
     stuck_since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
-        cause=verdict.cause, until=verdict.until,
+        cause=verdict.cause, until=verdict.until, message=verdict.message,
         following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=stuck_since,
         goes_on=notices.goes_on(verdict),
     )  # fmt: skip

@@ -15,6 +15,7 @@ from dogwatch.agents import detector, sight
 from dogwatch.agents.detector import Detector
 from dogwatch.formats import colours
 from dogwatch.judge import session
+from dogwatch.judge.rows import SHELLS
 from dogwatch.loops import limits
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.session import Pane, Report, Running, Sighting, Task
@@ -24,10 +25,12 @@ from dogwatch.model.verdict import Verdict
 from dogwatch.senses import exits
 from dogwatch.senses.control import Control
 from dogwatch.senses.hooks import Hooks
+from dogwatch.senses.program_status import ProgramStatus
 from dogwatch.senses.statefiles import StateFiles
 from dogwatch.senses.tmux import Tmux
 from dogwatch.senses.transcripts import Transcripts
 from dogwatch.senses.trees import Trees, running
+from dogwatch.store import places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +99,9 @@ class Panes:
         self.files = StateFiles()
         self.transcripts = Transcripts()
         self.hooks = Hooks(spool)
+        self.status = ProgramStatus(places.status_spool())
+        self.program = next((each for each in detectors if each.any), None)
+        self._programs: dict[str, Detector] = {}
         self.known: dict[str, _Known] = {}
         self.remembered: dict[str, Remembered] = {}
         """Of panes that have not been looked at yet: what another watcher knew of them."""
@@ -105,6 +111,7 @@ class Panes:
     def look(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> Looked:
         """Every pane with an agent (or only the one of that id), judged now; those ``passed`` are but listed."""
         self.tasks = {}
+        self.status.refresh()
         meant = [] if passed else [*self.known] if only is None else [*self.known, only]
         found = self.tmux.look(
             lambda pane: (only is None or pane.id == only) and not (passed and passed(pane)) and self._wanted(pane),
@@ -162,7 +169,7 @@ class Panes:
 
     def _wanted(self, pane: Pane) -> bool:
         self.tasks[pane.id] = tasks = self.trees.below(pane.pid, usage=pane.id in self.known)
-        found = detector.find(self.detectors, tasks)
+        found = detector.find(self.detectors, tasks) or self._reporting(pane, tasks)
         if found is None:
             return pane.id in self.known
         which, task = found
@@ -174,6 +181,16 @@ class Panes:
             memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
             self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exits.Held(*who))
         return True
+
+    def _reporting(self, pane: Pane, tasks: tuple[Task, ...]) -> tuple[Detector, Task] | None:
+        """A program that nobody knows, if it reports of itself."""
+        if self.program is None or not self.status.hears(pane):
+            return None
+        task = next((each for each in tasks if each.foreground and each.letter not in "ZX"), None)
+        if task is None or task.name in SHELLS or self.status.read(pane, task.start) is None:
+            return None
+        which = self._programs.setdefault(task.name, detector.standing_for(self.program, task))
+        return which, task
 
     def _ended(self, pane: Pane, known: _Known) -> Report | None:
         """How its process ended, by the kernel's word, or by that of tmux of the pane's own process."""
@@ -221,6 +238,7 @@ class Panes:
 
     def _reports(self, pane: Pane, agent: Running) -> tuple[Report, ...]:
         """Every source of the agent's own; who knows the conversation's id tells the others."""
+        reported = self.status.read(pane, agent.start)
         state = self.files.read(agent)
         talk = state.words.get("conversation", "") if state else ""
         served = self.daemon.read(agent, talk) if agent.agent == "codex" else None
@@ -232,7 +250,8 @@ class Panes:
         written = self.transcripts.read(agent, talk)
         if written is None and agent.agent in WITH_DATABASES:
             written = self.databases.read(agent, talk)
-        return tuple(_of_this_run(report, agent) for report in (state, served, hook, written) if report is not None)
+        found = (reported, state, served, hook, written)
+        return tuple(_of_this_run(report, agent) for report in found if report is not None)
 
 
 def _of_this_run(report: Report, agent: Running) -> Report:

@@ -20,11 +20,14 @@ from dogwatch.hands.doorway import Doorway
 from dogwatch.hands.panes import SIZE, PaneHand
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
-from dogwatch.model.errors import RefusedError
+from dogwatch.model.errors import FormatError, RefusedError, UsageError
 from dogwatch.model.facts import Record, Seat
 from dogwatch.model.policy import SESSION, Policy
 from dogwatch.model.value import Value
-from dogwatch.store import conversations
+from dogwatch.senses import program_status
+from dogwatch.store import conversations, places, settings
+
+STATUS_PROTOCOL = "DOGWATCH_STATUS_PROTOCOL"
 
 
 class Wish(Value):
@@ -46,11 +49,13 @@ class Wish(Value):
     size: tuple[int, int] = SIZE
     conversation: str = ""
     """The one to go on with; empty for a new one."""
+    status: bool = True
+    """Whether what the agent reports of itself (OSC 7501) is heard, and asked for where it waits to be asked."""
 
 
 def new(looker: Looker, wish: Wish) -> spawn.Job:
     """Start an agent with a new conversation, or with one that it is told. Returns the job that it is now."""
-    how = check(wish.name, wish.agent, wish.cwd) if wish.conversation else known(wish.agent)
+    how = check(wish.name, wish.agent, wish.cwd) if wish.conversation else _how(wish)
     options = starting.options(how, wish.model, wish.arguments)
     if wish.conversation:
         conversation, command = wish.conversation, starting.resume(how, wish.conversation, options)
@@ -58,13 +63,15 @@ def new(looker: Looker, wish: Wish) -> spawn.Job:
         conversation = str(uuid.uuid4()) if how.named and not wish.command else ""
         command = list(wish.command) or starting.begin(how, conversation, options)
     job = spawn.Job(
-        directory=looker.directory, name=wish.name, run=spawn.new_run(), command=command, cwd=wish.cwd, env=wish.env,
+        directory=looker.directory, name=wish.name, run=spawn.new_run(), command=command, cwd=wish.cwd,
+        env=wish.env if wish.status else {**wish.env, STATUS_PROTOCOL: "0"},
         policy=wish.policy, foreground=False,
         notify=wish.notify, agent=wish.agent.agent, conversation=conversation, options=options, spare=how.daemons,
         without=how.without, verify=wish.verify,
     )  # fmt: skip
     last = looker.facts(wish.name).record
-    return _started(looker, job, wish.server, last.pane if last else None, wish.size)
+    asks = wish.agent.asks_after if wish.status and hears_status(wish.cwd) else None
+    return _started(looker, job, wish.server, last.pane if last else None, wish.size, asks=asks)
 
 
 def headless(looker: Looker, wish: Wish, policy: Policy) -> spawn.Job:
@@ -90,7 +97,21 @@ def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, 
         options=record.options, spare=how.daemons, without=how.without, attempt=attempt,
         verify=record.verify, since=record.started if record.since is None else record.since,
     )  # fmt: skip
-    return _started(looker, job, record.pane.server if record.pane else (), record.pane)
+    asks = agent.asks_after if record.env.get(STATUS_PROTOCOL) != "0" and hears_status(record.cwd) else None
+    return _started(looker, job, record.pane.server if record.pane else (), record.pane, asks=asks)
+
+
+def hears_status(cwd: str) -> bool:
+    """Whether agents may be asked for their reports (OSC 7501), by the environment, else by the settings files."""
+    given = os.environ.get(STATUS_PROTOCOL)
+    if given:
+        if given not in ("0", "1"):
+            raise UsageError(f"{STATUS_PROTOCOL} is 0 or 1, not {given!r}")
+        return given == "1"
+    try:
+        return settings.load(places.project(cwd)).status_protocol
+    except FormatError:
+        return True  # the night's work goes on while somebody edits the file
 
 
 def check(name: str, agent: Detector, cwd: str) -> Starting:
@@ -105,6 +126,10 @@ def check(name: str, agent: Detector, cwd: str) -> Starting:
     return how
 
 
+def _how(wish: Wish) -> Starting:
+    return Starting(wish.command) if wish.agent.any else known(wish.agent)
+
+
 def known(agent: Detector) -> Starting:
     if agent.start is None:
         raise RefusedError(f"nobody has written down how {agent.title} is started; add [start] to its file")
@@ -112,8 +137,10 @@ def known(agent: Detector) -> Starting:
 
 
 def _started(
-    looker: Looker, job: spawn.Job, server: tuple[str, ...], before: Seat | None, size: tuple[int, int] = SIZE
-) -> spawn.Job:
+    looker: Looker, job: spawn.Job, server: tuple[str, ...], before: Seat | None, size: tuple[int, int] = SIZE,
+    *, asks: str | None,
+) -> spawn.Job:  # fmt: skip
+    """``asks``: what the agent prints before it asks whether its reports are read; None: they are not heard at all."""
     with contextlib.ExitStack() as undo:
         lease = start.hold(job.directory, job.name, looker)
         undo.callback(os.close, lease)
@@ -131,7 +158,7 @@ def _started(
         closing.callback(hand.close, seat)
         start.put_away(job.directory, job.name, goes_on=bool(job.again))
         os.close(start.open_log(job))
-        hand.capture(seat, [sys.executable, *proc.CAPTURING, spawn.ROOT, f"{job.directory}/{job.name}.log"])
+        capture(hand, seat, f"{job.directory}/{job.name}.log", asks)
         with open(doorway.hand(job, lease, [held]), encoding="utf-8", errors="replace") as said:
             words = said.readline().rstrip("\n").split("\t")
         if words[0] == "refused":
@@ -140,6 +167,17 @@ def _started(
             raise RefusedError(f"the shim of {job.name} did not start; see {job.directory}/spool/shim.err")
         closing.pop_all()
     return job
+
+
+def capture(hand: PaneHand, seat: Seat, log: str, asks: str | None) -> None:
+    """Have it written down what the pane shows, and unless ``asks`` is None what the agent in it reports of itself."""
+    status = ""
+    if asks is not None:
+        directory = places.status_spool()
+        os.makedirs(directory, 0o700, exist_ok=True)
+        status = program_status.path_of(directory, seat.server, seat.id)
+    words = [sys.executable, *proc.CAPTURING, spawn.ROOT, log, status, (asks or "").encode().hex()]
+    hand.capture(seat, words, answers=bool(asks))
 
 
 def _seat(hand: PaneHand, job: spawn.Job, command: list[str], before: Seat | None, size: tuple[int, int]) -> Seat:

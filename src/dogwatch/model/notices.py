@@ -51,6 +51,8 @@ class Change(Value):
     cause: str = ""
     until: str = ""
     """When a limit ends."""
+    message: str = ""
+    """What the agent itself says of it: foreign text."""
     goes_on: bool = False
     """It is final for whoever watched, but there is still something that may end, wait or fail."""
 

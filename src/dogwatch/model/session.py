@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dogwatch.model.value import Value
 
-SOURCES = ("state", "api", "hook", "transcript", "title", "screen", "process")
-"""Who can say something of a session's turn, strongest first: the agent's own state file, its server, its hooks …"""
+REPORTS = "osc7501"
+"""What the agent reports of itself in-band, by the protocol of that name."""
+SOURCES = (REPORTS, "state", "api", "hook", "transcript", "title", "screen", "process")
+"""Who can say something of a session's turn, strongest first: its reports, its state file, its server, its hooks …"""
 
 TURNS = ("working", "waiting", "limited", "idle", "exited")
 

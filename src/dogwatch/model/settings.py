@@ -94,6 +94,8 @@ class Settings(Value):
     """What asks a model to read a log; None: ours."""
     mqtt: MqttSettings | None = None
     """Where ends are published, and heard of. A table in the project's file stands for the whole of the user's."""
+    status_protocol: bool = True
+    """Whether agents are asked for what they report of themselves (OSC 7501)."""
     naming: tuple[str, ...] = NAMING
     """Names of tmux sessions that belong into the list of sessions, with * and ?."""
     keep_s: float = 30 * 86400.0

@@ -10,7 +10,8 @@ from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.store.places import configuration
 
 OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "agents")
-SHARED = os.path.join(OURS, "_transcripts.toml")
+SHARED = tuple(os.path.join(OURS, name) for name in ("_status.toml", "_transcripts.toml"))
+"""Rules that hold for every agent."""
 SUFFIX = ".toml"
 
 
@@ -32,7 +33,8 @@ def load(agent: str) -> Detector:
     known = paths()
     if agent not in known:
         raise UsageError(f"no agent is called {agent!r}; known are {', '.join(known)}")
-    detector = reader.read(_text(known[agent]), known[agent], reader.read_rules(_text(SHARED), SHARED))
+    shared = tuple(rule for path in SHARED for rule in reader.read_rules(_text(path), path))
+    detector = reader.read(_text(known[agent]), known[agent], shared)
     if detector.agent != agent:
         raise FormatError(f"{known[agent]}:1: agent is {detector.agent!r}, but the file is called {agent}{SUFFIX}")
     return detector

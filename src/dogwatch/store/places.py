@@ -39,6 +39,11 @@ def hook_spool() -> str:
     return f"{state_root()}/hooks"
 
 
+def status_spool() -> str:
+    """Where is noted what the programs in panes report of themselves (OSC 7501)."""
+    return f"{state_root()}/status"
+
+
 def configuration() -> str:
     return (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "/dogwatch"
 

@@ -210,3 +210,53 @@ def test_a_limit_without_an_end_lasts_a_day() -> None:
     heard = (said("state", "idle", at=NOW + 1), LIMIT._replace(until="", ends=None))
     assert fuse(heard, ALIVE, None, NOW + 86399).turn == "limited"
     assert fuse(heard, ALIVE, None, NOW + 86400).detail == "limit-over"
+
+
+# What the agent reports of itself (OSC 7501) -------------------------------------------------------------------------
+
+
+def test_what_the_agent_reports_is_believed_before_its_files() -> None:
+    heard = (said("osc7501", "idle", "interrupted", NOW), said("state", "idle", at=NOW), said("transcript", "working"))
+    found = fuse(heard, ALIVE, {}, NOW + 60)
+    assert (found.turn, found.detail, found.source) == ("idle", "interrupted", "osc7501")
+    assert [each.source for each in found.against] == ["transcript"]
+
+
+def test_what_the_agent_does_not_report_others_tell() -> None:
+    done = said("osc7501", "idle", "turn-ended", NOW)
+    assert fuse((done, said("state", "waiting", "menu")), ALIVE, {}, NOW + 9).turn == "waiting"
+    assert fuse((done, said("screen", "waiting", "trust")), ALIVE, {}, NOW + 9).detail == "trust"
+    shell = fuse((done, said("state", "idle", "background-work")), ALIVE, {}, NOW + 9)
+    assert (shell.turn, shell.detail) == ("idle", "background-work")
+    failed = fuse((said("osc7501", "idle", "turn-failed", NOW), said("screen", "limited", "plan")), ALIVE, {}, NOW + 9)
+    assert failed.turn == "limited"
+    blocked = fuse((said("osc7501", "waiting", "", NOW), said("screen", "waiting", "startup-dialog")), ALIVE, {}, NOW)
+    assert blocked.detail == "startup-dialog"
+
+
+def test_an_answer_that_reads_like_a_limit_is_none_when_the_agent_reports_that_it_is_done() -> None:
+    heard = (said("osc7501", "idle", "turn-ended", NOW), said("screen", "limited", "plan"))
+    assert fuse(heard, ALIVE, {}, NOW + 9).turn == "idle"
+
+
+def test_a_menu_over_reported_work_does_not_stop_it() -> None:
+    assert fuse((said("osc7501", "working", "", NOW), said("screen", "waiting", "menu")), ALIVE).turn == "working"
+
+
+def test_a_report_cannot_make_a_dead_agent_alive() -> None:
+    found = fuse((said("osc7501", "working", "", NOW),), Presence("gone", "a shell is there"), {}, NOW)
+    assert (found.turn, found.rule) == ("exited", "process-gone")
+
+
+def test_a_report_that_others_have_clearly_overtaken_was_lost() -> None:
+    done = said("osc7501", "idle", "turn-ended", NOW)
+    for source in ("state", "hook", "transcript"):
+        assert fuse((done, said(source, "working", at=NOW + 4)), ALIVE, {}, NOW + 5).turn == "working"
+        assert fuse((done, said(source, "working", at=NOW + 1)), ALIVE, {}, NOW + 5).turn == "idle"
+
+
+def test_a_question_stays_open_though_other_tools_end_until_something_shows_the_present() -> None:
+    asks = said("osc7501", "waiting", "permission", NOW)
+    for source in ("hook", "transcript"):
+        assert fuse((asks, said(source, "working", "tool", NOW + 60)), ALIVE, {}, NOW + 61).turn == "waiting"
+    assert fuse((asks, said("state", "working", at=NOW + 60)), ALIVE, {}, NOW + 61).turn == "working"

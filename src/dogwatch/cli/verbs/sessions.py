@@ -7,13 +7,14 @@ VERBS: dict[str, dict[str, object]] = {
         "says": "start a coding agent in a tmux session of its own, and give it a prompt",
         "takes": "NAME --agent A [OPTIONS] [-- ARGS…]",
         "options": (
-            ("--agent", "A", "which: claude, codex, opencode, gemini, qwen, agy (`dogwatch agents` lists them)"),
+            ("--agent", "A", "claude, codex, opencode, gemini, qwen, agy or program (`dogwatch agents` lists them)"),
             ("--cwd", "D", "directory to work in (default: this one)"),
             ("--prompt", "T", "what it is to do; given once it is at its prompt, and seen to have arrived"),
             ("--prompt-file", "F", "the same from a file (- is standard input)"),
             ("--model", "M", "which model, in the agent's own words"),
             ("--verify", "CHECK", "what tells that the work is there when a turn has ended (see `dogwatch verify`)"),
             ("--socket", "S", "tmux server: a name as for `tmux -L`, or the path of its socket"),
+            ("--no-status-protocol", "", "do not ask the agent to report its state (OSC 7501)"),
             ("--headless", "", "without tmux: its non-interactive mode as a job, events in the log as they come"),
             DIR,
             ("--json", "", "one JSON line on standard output"),
@@ -24,7 +25,9 @@ VERBS: dict[str, dict[str, object]] = {
             "has ended. With --prompt-file the prompt stands on no command line. ARGS go to the agent as they are.\n"
             "Exit code: 0 started, and the prompt (if any) has arrived; 6 the prompt was sent but nothing proves it;\n"
             "7 it ended before its prompt; 8 a dialog is in the way of the prompt; 125 nothing was started;\n"
-            "127 there is no such program; 130 Ctrl-C before the prompt: it runs without."
+            "127 there is no such program; 130 Ctrl-C before the prompt: it runs without.\n"
+            "With --agent program, ARGS are the command of any other program. It is judged by what it reports of\n"
+            "itself (OSC 7501), else as a job."
         ),
         "examples": (
             "dogwatch spawn api --agent claude --prompt 'mend the failing tests'",
@@ -80,7 +83,7 @@ VERBS: dict[str, dict[str, object]] = {
         "says": "do one step of work in one blocking call: spawn, monitor, verify, parse, clean up; say what is next",
         "takes": "NAME --agent A (--prompt T | --prompt-file F) [OPTIONS] [-- ARGS…]",
         "options": (
-            ("--agent", "A", "which: claude, codex, opencode, gemini, qwen, agy (`dogwatch agents` lists them)"),
+            ("--agent", "A", "claude, codex, opencode, gemini, qwen, agy or program (`dogwatch agents` lists them)"),
             ("--prompt", "T", "what it is to do"),
             ("--prompt-file", "F", "the same from a file (- is standard input)"),
             ("--step", "STEP", "create, dev, auto, review or retro: its output is read as one of these"),
