@@ -99,8 +99,14 @@ def size_of(terminal: str) -> tuple[int, int]:
 
 
 def main() -> None:
-    log, status, sign, terminal = Log(sys.argv[2]), sys.argv[3], bytes.fromhex(sys.argv[4]), sys.argv[5]
-    reports = StatusReader(status, sign)
+    path, status, sign, terminal = sys.argv[2], sys.argv[3], bytes.fromhex(sys.argv[4]), sys.argv[5]
+    reports = StatusReader(status, sign, logs=bool(path))
+    if not path:
+        while data := os.read(0, PIECE):
+            reports.take(data)
+        reports.close()
+        return
+    log = Log(path)
     said: list[str] = []
     columns, height = size_of(terminal)
     transcript = Transcript(columns or SIZE[0], height or SIZE[1], said.append)

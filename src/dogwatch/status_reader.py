@@ -35,9 +35,9 @@ LONGEST_WAIT = 86400.0
 class StatusReader:
     """All of it for one pane. Without a path nothing is noted, without a sign nothing is answered."""
 
-    def __init__(self, path: str, sign: bytes, pane: int = 1) -> None:
-        """``pane``: what is written to this descriptor is typed into the pane."""
-        self._file = _opened(path)
+    def __init__(self, path: str, sign: bytes, pane: int = 1, *, logs: bool = True) -> None:
+        """``pane``: what is written to this descriptor is typed into the pane. ``logs``: a log is written, too."""
+        self._file = _opened(path, logs=logs)
         self._handshake = Handshake(sign, pane) if self._file is not None and sign else None
         if self._handshake is None:
             shut(pane)
@@ -72,9 +72,9 @@ class StatusReader:
             self._file.remove()
 
 
-def _opened(path: str) -> StatusFile | None:
+def _opened(path: str, *, logs: bool) -> StatusFile | None:
     try:
-        return StatusFile(path) if path else None
+        return StatusFile(path, logs=logs) if path else None
     except OSError:
         return None  # a full disk: the log may still be written, and others tell of the turn
 
@@ -82,8 +82,8 @@ def _opened(path: str) -> StatusFile | None:
 class StatusFile:
     """What the program in the pane reports of itself, a line each, for whoever looks at the pane."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, *, logs: bool = True) -> None:
+        self.path, self.logs = path, logs
         self._stream, self._records = StatusStream(), StatusRecords()
         self._size = 0
         self._begin([])
@@ -104,7 +104,7 @@ class StatusFile:
     def _begin(self, lines: list[str]) -> None:
         """Whoever reads this believes it only as long as this process lives: no report would be missed."""
         pid = os.getpid()
-        head = _dated({"schema": 1, "reader": [pid, proc.start_time(pid)], "boot": proc.boot_id()})
+        head = _dated({"schema": 1, "reader": [pid, proc.start_time(pid)], "boot": proc.boot_id(), "logs": self.logs})
         text = "".join([head, *lines])
         write_atomic(self.path, text)
         self._size, self._inode = len(text), os.stat(self.path).st_ino

@@ -14,15 +14,18 @@ from dogwatch.store import detectors, places
 
 def watchers(options: Options) -> list[Panes]:
     """One for each server meant: -L or -S as tmux takes them, --all for every server of this user."""
+    meant = server(options)
+    chosen = [("-S", each) for each in servers.sockets()] if options.flag("--all") else [meant]
+    known = detectors.load_all()
+    return [Panes(known, places.hook_spool(), server) for server in chosen]
+
+
+def server(options: Options) -> tuple[str, ...]:
+    """The server that -L or -S name; without, the one that we run in, or the default one."""
     name, path = options.text("-L"), options.text("-S")
     if name and path:
         raise UsageError("-L and -S both name a tmux server; give one")
-    if options.flag("--all"):
-        chosen: list[tuple[str, ...]] = [("-S", each) for each in servers.sockets()]
-    else:
-        chosen = [("-S", path) if path else ("-L", name) if name else ()]
-    known = detectors.load_all()
-    return [Panes(known, places.hook_spool(), server) for server in chosen]
+    return ("-S", path) if path else ("-L", name) if name else ()
 
 
 def look(options: Options, only: str | None = None) -> list[Seen]:

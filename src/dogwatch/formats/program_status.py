@@ -27,6 +27,8 @@ class StatusLines(Value):
     reader: tuple[int, int]
     """Pid and start of the process that writes it."""
     boot: str
+    logs: bool
+    """It writes the log of a session as well."""
     lines: tuple[dict[str, Any], ...]
 
 
@@ -44,7 +46,8 @@ def read(text: str) -> StatusLines:
     try:
         head, *lines = [json.loads(line) for line in whole]
         pid, start = head["reader"]
-        return StatusLines((int(pid), int(start)), str(head["boot"]), tuple(each for each in lines if "at" in each))
+        told = tuple(each for each in lines if "at" in each)
+        return StatusLines((int(pid), int(start)), str(head["boot"]), head.get("logs") is True, told)
     except (ValueError, KeyError, TypeError) as error:
         raise FormatError(f"this is no status file: {type(error).__name__}") from None
 

@@ -87,6 +87,18 @@ class PaneHand:
         ways = "-IO" if answers else "-O"
         self._must(f"pane {seat.id} cannot be captured", "pipe-pane", ways, "-t", seat.id, spelled, *DONE)
 
+    def listen(self, pane: str, command: list[str]) -> None:
+        """The same for a pane that somebody else opened, which is only read; never where a pipe is in use."""
+        spelled = _quoted(f"{_spelled(command)} '#{{pane_tty}}'")
+        free, done = f"pipe-pane -O -t {pane} {spelled} ; display-message -p done", "display-message -p used"
+        said = self._must(f"pane {pane} cannot be read", "if-shell", "-F", "-t", pane, "#{pane_pipe}", done, free)
+        if said.strip() != "done":
+            raise RefusedError(f"pane {pane} is piped to a program already (`pipe-pane`); it is left as it is")
+
+    def hush(self, pane: str) -> None:
+        """Close the pipe of a pane."""
+        self._ask("pipe-pane", "-t", pane)
+
     def close(self, seat: Seat) -> str:
         """End the capture, and exactly that session. Returns why not; empty when it is gone."""
         asked = self._ask("display-message", "-p", "-t", seat.id, f"#{{session_id}}\t{TOLD}")
@@ -146,6 +158,11 @@ def session_name(name: str) -> str:
 def _spelled(command: list[str]) -> str:
     """A command for tmux, which expands it (# and %) before a shell reads it."""
     return _literal(f"exec {shlex.join(command)}").replace("%", "%%")
+
+
+def _quoted(text: str) -> str:
+    """One argument within a command that tmux reads itself."""
+    return '"' + "".join(f"\\{letter}" if letter in '"\\$' else letter for letter in text) + '"'
 
 
 def _literal(text: str) -> str:

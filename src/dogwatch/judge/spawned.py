@@ -46,7 +46,8 @@ def judge(job: Verdict, glance: Glance, last: str, now: float, closed: Verdict |
     young = (job.elapsed_s or 0.0) < STARTING
     if seen is None or (young and seen.turn == "unknown" and not last):
         why = "it starts" if young else "it is alive, but not in its pane; nothing is to be seen of it"
-        return _alive(job, "starting" if young else "unknown", why, now)
+        found = _alive(job, "starting" if young else "unknown", why, now)
+        return found if seen is None else found._replace(against=(*found.against, *seen.against))
     if seen.turn == "exited" and seen.detail != "suspended":
         return job._replace(turn=last, settled=False, look_at=now + SOON)  # its shim is about to say how
     return seen._replace(

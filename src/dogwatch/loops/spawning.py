@@ -171,13 +171,20 @@ def _started(
 
 def capture(hand: PaneHand, seat: Seat, log: str, asks: str | None) -> None:
     """Have it written down what the pane shows, and unless ``asks`` is None what the agent in it reports of itself."""
-    status = ""
-    if asks is not None:
-        directory = places.status_spool()
-        os.makedirs(directory, 0o700, exist_ok=True)
-        status = program_status.path_of(directory, seat.server, seat.id)
-    words = [sys.executable, *proc.CAPTURING, spawn.ROOT, log, status, (asks or "").encode().hex()]
-    hand.capture(seat, words, answers=bool(asks))
+    status = status_path(seat.server, seat.id) if asks is not None else ""
+    hand.capture(seat, capture_command(log, status, asks or ""), answers=bool(asks))
+
+
+def capture_command(log: str, status: str, asks: str) -> list[str]:
+    """What a pane is piped to; the pane's terminal is its last argument. Without a log only reports are read."""
+    return [sys.executable, *proc.CAPTURING, spawn.ROOT, log, status, asks.encode().hex()]
+
+
+def status_path(server: tuple[str, ...], pane: str) -> str:
+    """Where is noted what the program in a pane reports of itself; the directory is made."""
+    directory = places.status_spool()
+    os.makedirs(directory, 0o700, exist_ok=True)
+    return program_status.path_of(directory, server, pane)
 
 
 def _seat(hand: PaneHand, job: spawn.Job, command: list[str], before: Seat | None, size: tuple[int, int]) -> Seat:

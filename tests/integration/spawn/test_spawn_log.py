@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-from pathlib import Path
 
 import pytest
 
 from dogwatch import capturing, proc
 from dogwatch.hands.panes import PaneHand
+from dogwatch.loops import spawning
 from dogwatch.model.facts import Seat
 from tests.conftest import PATIENCE, until, until_gone
 from tests.integration.spawn.office import Office
@@ -120,8 +119,7 @@ def test_a_capture_that_was_killed_loses_only_what_had_not_settled_and_the_next_
         tuple(record["pane"]["server"]), record["pane"]["id"], record["pane"]["session"], record["pane"]["life"]
     )
     before = shown.log.read_text()
-    command = [sys.executable, *proc.CAPTURING, str(Path(capturing.__file__).parents[1]), str(shown.log)]
-    PaneHand(seat.server).capture(seat, command)
+    PaneHand(seat.server).capture(seat, spawning.capture_command(str(shown.log), "", ""))
     shown.show(b"\r\nafter\r\n")
     text = shown.until_written("after\n")
     assert text.startswith(before)

@@ -108,6 +108,8 @@ def test_a_suspended_agent_is_told_by_its_pane_too() -> None:
 
 def test_what_shows_nothing_of_its_turn_is_judged_as_any_job() -> None:
     silent = JOB._replace(state="stuck", progress="stalled", reason="no output for 10min")
-    assert judge(silent, Glance(), "", 5.0) == silent
+    found = judge(silent, Glance(), "", 5.0)
+    assert found._replace(against=found.against[:-1]) == silent
+    assert "judged as a job" in found.against[-1].says
     assert judge(silent, Glance(SEEN), "", 5.0).state == "idle", "what an agent shows of it counts for more"
     assert judge(silent, Glance(trouble="tmux does not answer"), "", 5.0).state == "unknown"

@@ -79,6 +79,20 @@ VERBS: dict[str, dict[str, object]] = {
             "dogwatch monitor claude-fix --task-dir /tmp/tmp.Xy12 --cleanup",
         ),
     },
+    "listen": {
+        "says": "read what the program in a pane of yours reports of itself (OSC 7501)",
+        "takes": "%PANE [OPTIONS]",
+        "options": (
+            ("--off", "", "stop reading"),
+            *SERVER,
+        ),
+        "more": (
+            "Sessions that `dogwatch spawn` started are read without this. The pane is only read (tmux's pipe-pane);\n"
+            "where a pipe is in use, it is left as it is and the call is refused. Agents that wait to be asked\n"
+            "(Claude Code) report only in sessions that `spawn` started."
+        ),
+        "examples": ("dogwatch listen %3", "dogwatch listen %3 -L work --off"),
+    },
     "step": {
         "says": "do one step of work in one blocking call: spawn, monitor, verify, parse, clean up; say what is next",
         "takes": "NAME --agent A (--prompt T | --prompt-file F) [OPTIONS] [-- ARGS…]",

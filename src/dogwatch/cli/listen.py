@@ -1,0 +1,39 @@
+"""`dogwatch listen`: read what the program in somebody's pane reports of itself."""
+
+from __future__ import annotations
+
+from dogwatch import proc
+from dogwatch.cli import panes
+from dogwatch.cli.options import Options
+from dogwatch.formats import program_status
+from dogwatch.hands.panes import PaneHand
+from dogwatch.lean import open_plain
+from dogwatch.loops import spawning
+from dogwatch.model.errors import FormatError, RefusedError, UsageError
+from dogwatch.senses.tmux import is_pane
+
+
+def main(options: Options) -> int:
+    if len(options.names) != 1 or not is_pane(options.names[0]):
+        raise UsageError("listen needs one pane: dogwatch listen %3")
+    hand = PaneHand(panes.server(options))
+    seat = hand.seat(options.names[0])
+    path = spawning.status_path(seat.server, seat.id)
+    if options.flag("--off"):
+        if not _listens(path):
+            raise RefusedError(f"`dogwatch listen` does not read pane {seat.id}; nothing was changed")
+        hand.hush(seat.id)
+        return 0
+    hand.listen(seat.id, spawning.capture_command("", path, ""))
+    return 0
+
+
+def _listens(path: str) -> bool:
+    """Whether a reader that this verb started is at work. Another's pipe is not ours to close, nor a session's log."""
+    try:
+        with open(open_plain(path), encoding="utf-8", errors="replace") as file:
+            found = program_status.read(file.read())
+    except (OSError, FormatError):
+        return False
+    pid, start = found.reader
+    return not found.logs and start != 0 and proc.start_time(pid) == start
