@@ -90,6 +90,7 @@ class StatusFile:
 
     def take(self, data: bytes) -> bool:
         """Note the reports in some output; true when the program asks whether they are read."""
+        self._stream.resets = bool(self._records.of)
         found = self._stream.feed(data)
         if not found:
             return False

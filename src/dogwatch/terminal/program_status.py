@@ -37,6 +37,8 @@ class StatusStream:
     """Finds reports in a stream, however it is split."""
 
     def __init__(self) -> None:
+        self.resets = True
+        """Whether resets and prompts are looked for, which costs more: only where there is a record that they end."""
         self._kept = b""
 
     def feed(self, data: bytes) -> list[Fields | str]:
@@ -44,10 +46,13 @@ class StatusStream:
         if self._kept:
             data, self._kept = self._kept + data, b""
         found: list[Fields | str] = []
-        if BEGIN in data or RESET in data or PROMPT in data:  # much faster than the expression
+        if BEGIN in data or (self.resets and (RESET in data or PROMPT in data)):  # much faster than the expression
             found = [each for token in TOKEN.finditer(data) if (each := _meaning(token)) is not None]
-        if unfinished := UNFINISHED.search(data, max(0, len(data) - LONGEST)):
-            self._kept = unfinished[0]
+        since = max(0, len(data) - LONGEST)
+        for begun in (data.rfind(BEGIN, since), data.rfind(b"\x1b", since)):
+            if begun >= 0 and UNFINISHED.match(data, begun):
+                self._kept = data[begun:]
+                break
         return found
 
 
