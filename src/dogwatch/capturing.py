@@ -98,39 +98,59 @@ def size_of(terminal: str) -> tuple[int, int]:
     return columns, height
 
 
+class Lines:
+    """What a person could read in the pane, on its way into the log."""
+
+    def __init__(self, path: str, terminal: str) -> None:
+        self.log, self.terminal = Log(path), terminal
+        self._said: list[str] = []
+        columns, height = size_of(terminal)
+        self._transcript = Transcript(columns or SIZE[0], height or SIZE[1], self._said.append)
+
+    def wait(self) -> float:
+        """Seconds until there is something to do though nothing may come."""
+        due = self._transcript.due()
+        return LONGEST_WAIT if due is None else max(0.0, due - time.monotonic()) + 0.001
+
+    def take(self, data: bytes) -> None:
+        self._transcript.resize(*size_of(self.terminal))
+        self._transcript.feed(data, time.monotonic())
+
+    def look(self) -> None:
+        due = self._transcript.due()
+        if due is not None and time.monotonic() >= due:
+            self._transcript.look(time.monotonic())
+
+    def write(self, *, last: bool) -> None:
+        if last:
+            self._transcript.finish()
+        if self._said:
+            self.log.append("".join(self._said))
+            self._said.clear()
+
+
 def main() -> None:
+    """Without a path for the log only reports are read."""
     path, status, sign, terminal = sys.argv[2], sys.argv[3], bytes.fromhex(sys.argv[4]), sys.argv[5]
     reports = StatusReader(status, sign, logs=bool(path))
-    if not path:
-        while data := os.read(0, PIECE):
-            reports.take(data)
-        reports.close()
-        return
-    log = Log(path)
-    said: list[str] = []
-    columns, height = size_of(terminal)
-    transcript = Transcript(columns or SIZE[0], height or SIZE[1], said.append)
+    lines = Lines(path, terminal) if path else None
     poll = select.poll()
     poll.register(0, select.POLLIN)
     going = True
     data = b""
     while going:
-        due = transcript.due()
-        wait = LONGEST_WAIT if due is None else max(0.0, due - time.monotonic()) + 0.001
-        if poll.poll(min(wait, reports.patience()) * 1000):
+        wait = min(LONGEST_WAIT if lines is None else lines.wait(), reports.patience())
+        if poll.poll(wait * 1000):
             if len(data) < PIECE and not reports.answering:
                 time.sleep(GATHERS)
             data = os.read(0, PIECE)
             reports.take(data)
-            transcript.resize(*size_of(terminal))
-            transcript.feed(data, time.monotonic())
+            if lines is not None:
+                lines.take(data)
             going = bool(data)
-        elif due is not None and time.monotonic() >= due:
-            transcript.look(time.monotonic())
+        elif lines is not None:
+            lines.look()
         reports.answer()
-        if not going:
-            transcript.finish()
-        if said:
-            log.append("".join(said))
-            said.clear()
+        if lines is not None:
+            lines.write(last=not going)
     reports.close()

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -140,13 +140,13 @@ class Lab:
 
     def start(
         self, agent: str, *, size: tuple[int, int] = (120, 40), version: str | None = None, home: Path | None = None,
-        project: str = "proj", ready: bool = True, **wish: Any,
+        project: str = "proj", ready: bool = True, reader: Callable[[str], Sequence[str]] | None = None, **wish: Any,
     ) -> AgentPane:  # fmt: skip
         """Type the agent's name into a shell in a new pane, as a person does, and wait for its prompt.
 
         Further arguments are those of `Wish`; `hooks="log"` writes events to where `AgentPane.hooks` reads them. In the
         `home` of an earlier session its settings stay as they are, and the journal goes by the name of that home.
-        `ready=False` does not wait.
+        `ready=False` does not wait. `reader` gives the command that a pane is piped to.
         """
         wanted = Wish(**wish)
         if wanted.hooks == "log":
@@ -161,6 +161,8 @@ class Lab:
             cwd=place.cwd, lab=self.root, prompt=launch.prompt,
         )  # fmt: skip
         pane.until(r"(?m)[$#]\s*$", what="the shell")
+        if reader is not None:
+            self.tmux("pipe-pane", "-IO", "-t", pane_id, f"exec {shlex.join(reader(pane_id))} '#{{pane_tty}}'")
         pane.type(shlex.join([*launch.argv, *wanted.options]))
         for question, keys in launch.answers if ready else ():
             pane.until(question)

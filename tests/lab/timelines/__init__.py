@@ -16,6 +16,7 @@ import dogwatch
 from dogwatch.formats import hooks, timeline
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.record import Recorder
+from dogwatch.senses.program_status import ProgramStatus
 from dogwatch.store import detectors
 from tests.lab.pane import AgentPane
 
@@ -34,11 +35,12 @@ def told(agent: str, spool: Path) -> dict[str, Any]:
 class Tape:
     """Records one pane in the background, and takes down what is true."""
 
-    def __init__(self, pane: AgentPane, spool: Path) -> None:
+    def __init__(self, pane: AgentPane, spool: Path, status: Path | None = None) -> None:
         self.pane = pane
         self._out = io.StringIO()
         server = (pane.server_args[0], pane.server_args[1])
         self._panes = Panes(detectors.load_all(), str(spool), server)
+        self._panes.status = ProgramStatus(str(status or spool))
         self._recorder = Recorder(self._panes, pane.pane_id, self._out, redact=True)
         self._truths: list[tuple[float, str, str, str]] = []
         self._stop = threading.Event()

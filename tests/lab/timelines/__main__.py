@@ -17,6 +17,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True, help="directory for the timelines")
     parser.add_argument("--version", default=None, help="`previous`, or any installed version; files are named by it")
     parser.add_argument("--hooks", action="store_true", help="with Dogwatch's hook installed")
+    parser.add_argument("--reports", action="store_true", help="with a reader of what the agent reports (OSC 7501)")
     parser.add_argument("--size", default="120x40")
     parser.add_argument("--only", nargs="*", help="only these stories")
     given = parser.parse_args()
@@ -27,7 +28,10 @@ def main() -> int:
     wrong = 0
     for story in given.only or known:
         try:
-            made = record(given.agent, story, given.version, given.out, hooks=given.hooks, size=(width, height))
+            made = record(
+                given.agent, story, given.version, given.out, hooks=given.hooks, reports=given.reports,
+                size=(width, height),
+            )  # fmt: skip
             print(f"{made.name}: recorded", file=sys.stderr)
         except Exception:  # noqa: BLE001  # one story that fails must not cost the others
             traceback.print_exc()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+from dogwatch.loops import spawning
+from dogwatch.senses import program_status
+from dogwatch.store import detectors
 from tests.lab.lab import Lab
 from tests.lab.timelines import Tape, told
 from tests.lab.timelines.claude_stories import OWN
@@ -18,12 +22,22 @@ def stories(agent: str) -> dict[str, Story]:
     return STORIES | {"claude": OWN, "qwen": OF_QWEN}.get(agent, {})
 
 
+def reader(agent: str, lab: Lab, status: Path) -> Callable[[str], list[str]]:
+    """What hears the reports of an agent in a pane, as in a session that Dogwatch starts."""
+    status.mkdir(mode=0o700)
+    server = (lab.tmux.arguments[0], lab.tmux.arguments[1])
+    asks = detectors.load(agent.partition("-")[0]).asks_after
+    return lambda pane: spawning.capture_command("", program_status.path_of(str(status), server, pane), asks)
+
+
 def record(
-    agent: str, story: str, version: str | None, out: Path, *, hooks: bool = False, size: tuple[int, int] = USUAL
-) -> Path:
+    agent: str, story: str, version: str | None, out: Path, *, hooks: bool = False, reports: bool = False,
+    size: tuple[int, int] = USUAL,
+) -> Path:  # fmt: skip
     """The file; it is not there when the story fails."""
     width, height = size
-    marks = [version, "hooks" if hooks else "", "" if size == USUAL else f"{width}x{height}"]
+    told_by = ["hooks" if hooks else "", "reports" if reports else ""]
+    marks = [version, *told_by, "" if size == USUAL else f"{width}x{height}"]
     # A version has dots of its own.
     path = out / ("-".join([agent, story, *filter(None, marks)]) + ".jsonl")
     try:
@@ -32,8 +46,10 @@ def record(
             spool.mkdir(mode=0o700)
             found = stories(agent)[story]
             tells = told(agent, spool) if hooks else {}
-            pane = lab.start(agent, size=size, version=version, **{**found.start, **tells})
-            tape = Tape(pane, spool)
+            status = lab.root / "status"
+            heard = {"reader": reader(agent, lab, status)} if reports else {}
+            pane = lab.start(agent, size=size, version=version, **{**found.start, **tells, **heard})
+            tape = Tape(pane, spool, status)
             tape.true(time.time(), "idle", "", "driver: the prompt is there and nothing was sent")
             try:
                 found.play(pane, tape)
