@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -45,8 +44,7 @@ class Watched:
         self.process = lab.begin(program, **self.env)
 
     def call(self, *words: str) -> str:
-        done: subprocess.CompletedProcess[str] = self.lab.run([sys.executable, "-m", "dogwatch", *words], **self.env)
-        return done.stdout
+        return self.lab.run([sys.executable, "-m", "dogwatch", *words], timeout=SLOW, **self.env).stdout
 
     def outcomes(self) -> list[str]:
         """What was counted of the title at rest."""

@@ -23,7 +23,7 @@ from dogwatch.loops.panes import Panes
 from dogwatch.loops.source_checks import MOST_MOMENTS
 from dogwatch.model.source_record import CONTRADICTS, Claim, ClaimRecord, Disbelief, PastOutcome, Release
 from dogwatch.model.verdict import Verdict
-from dogwatch.store import detectors, places, source_records
+from dogwatch.store import detectors, outbox, places, source_records
 from tests.conftest import Box, tool, until
 from tests.integration.panes.private import Private
 
@@ -76,8 +76,8 @@ class Watcher:
         self.clock = clock
         self.panes = Panes(detectors.load_all(), places.hook_spool(), agent.private.server)
 
-    def look(self) -> Verdict:
-        self.clock.passed += 1.0
+    def look(self, after: float = 1.0) -> Verdict:
+        self.clock.passed += after
         return self.panes.look(self.agent.pane).seen[0].verdict
 
     def watch(self, status: str, seconds: float = TIMING + 3) -> Verdict:
@@ -176,6 +176,33 @@ def test_it_is_reported_once_with_evidence_that_replay_reads(watcher: Watcher, o
     assert [json.loads(line)["note"] for line in own("replay", str(path), "--json").out.splitlines()] == [says] * len(
         looks
     )
+
+
+def test_the_evidence_is_bounded_however_often_one_looks(watcher: Watcher, own: Box) -> None:
+    for _ in range(ENOUGH - 1):
+        watcher.watch("busy")
+        watcher.watch("idle")
+    watcher.agent.says("busy")
+    for _ in range(60):
+        watcher.look(0.1)
+    (found,) = drifts(own)
+    looks = [json.loads(line) for line in Path(found["evidence"]).read_text().splitlines()[1:]]
+    assert len(looks) == MOST_MOMENTS
+    assert looks[-1]["at"] >= TIMING  # the first is kept, whatever is dropped between
+
+
+def test_those_who_want_to_hear_of_drifts_are_told_once(watcher: Watcher, own: Box, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    script = tmp_path / "tell"
+    script.write_text(f'#!/bin/sh\necho "$1" >> {told}\n')
+    script.chmod(0o755)
+    settings = tmp_path / "config" / "dogwatch" / "config.toml"
+    settings.write_text(f'[notify]\ncommand = "{script} {{text}}"\non = ["drift"]\n')
+    find_out(watcher)
+    find_out(watcher)
+    until(lambda: told.exists() and not outbox.pending(str(own.dir)))
+    (line,) = told.read_text().splitlines()
+    assert NOTE in line
 
 
 def test_why_doctor_and_ls_show_it(watcher: Watcher, own: Box) -> None:
