@@ -26,7 +26,8 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     tools = tools_of(detector, sighting, there)
     release = texts.get("version", "")
     notes = [f"{report.source}: {report.trouble}" for report in sighting.reports if report.trouble]
-    if newer_than_tested(detector, release):
+    new = newer_than_tested(detector, release)
+    if new:
         notes.append(f"drift: {detector.title} {release} {untested(detector)}")
     if detector.any:
         notes.append("no known agent: judged by what it reports of itself (OSC 7501)")
@@ -44,6 +45,7 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
         tool=_tool(sighting, tools),
         started=running.started if running else None, notes=tuple(notes),
         left=departure(detector, sighting) if there.state == "gone" else Departure(),
+        release=release, doubts=("untested-release",) if new else (),
     )  # fmt: skip
 
 

@@ -4,17 +4,19 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 
 from dogwatch import __version__
 from dogwatch.agents.detector import Detector, newer_than_tested, untested
 from dogwatch.cli import panes
 from dogwatch.cli.options import Options
+from dogwatch.formats.source_records import worded
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import DogwatchError, FormatError, UsageError
 from dogwatch.model.value import Value
 from dogwatch.senses import files, installed, limits, servers
-from dogwatch.store import brokers, detectors, outbox, places, published, settings, trust
+from dogwatch.store import brokers, detectors, outbox, places, published, settings, source_records, trust
 
 OLDEST = (3, 11)
 SIGNS = {"ok": ("32", "ok"), "note": ("2", "note"), "warning": ("33", "warning"), "wrong": ("31", "WRONG")}
@@ -36,7 +38,7 @@ def main(options: Options) -> int:
         raise UsageError("doctor takes no names")
     worst = 0
     mine = (*_system(options), *_settings(), *_notices(options))
-    for found in (*mine, *_agent_files(), *_installed(), *_in_panes(options)):
+    for found in (*mine, *_agent_files(), *_installed(), *_disbelieved(), *_in_panes(options)):
         worst = max(worst, found.level == "wrong")
         if options.flag("--json"):
             print(json.dumps(found._asdict(), ensure_ascii=False))
@@ -126,6 +128,23 @@ def _installed() -> Iterator[Finding]:
             yield Finding("warning", detector.agent, f"{version} {untested(detector)}: drift is possible")
         else:
             yield Finding("ok", detector.agent, f"{version} ({path})")
+
+
+def _disbelieved() -> Iterator[Finding]:
+    """Sources that have contradicted stronger ones too often."""
+    reading = source_records.read()
+    if reading.trouble:
+        mend = f"remove it, and everything is counted anew: {source_records.path()}"
+        yield Finding("warning", "sources", visible(f"{reading.trouble}; every source is believed"), mend)
+    titles = {each.agent: each.title for each in _readable()}
+    for release in reading.records:
+        for record in release.claims:
+            if (doubt := record.disbelief) is None:
+                continue
+            since = time.strftime("%Y-%m-%d %H:%M", time.localtime(doubt.since))
+            says = worded(record.claim, doubt, titles.get(release.agent, release.agent), release.version)
+            mend = f"`dogwatch replay {doubt.evidence}` shows it" if os.path.exists(doubt.evidence) else ""
+            yield Finding("warning", release.agent, visible(f"{says}, since {since}"), visible(mend))
 
 
 def _readable() -> Iterator[Detector]:

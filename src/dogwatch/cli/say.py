@@ -14,6 +14,9 @@ COLOURS = {
     "not_found": "35", "stopped": "2", "abandoned": "2",
 }  # fmt: skip
 
+MARKS = {"untested-release": "untested release", "sources-disagree": "sources disagree"}
+"""What a table shows of a session that may be read wrong."""
+
 
 def as_json(verdict: Verdict) -> str:
     return line.encode(verdict, NEXT[verdict.state])
@@ -39,10 +42,11 @@ def table(verdicts: list[Verdict]) -> str:
     rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  REASON"]
     for verdict in verdicts:
         elapsed = "" if verdict.elapsed_s is None else in_words(float(int(verdict.elapsed_s)))
-        room = max(10, columns - width - 23)
+        mark = "".join(f" [{MARKS[doubt]}]" for doubt in verdict.doubts)
+        room = max(10, columns - width - 23 - len(mark))
         reason = line.worded(verdict)
         reason = reason if len(reason) <= room else reason[: room - 1] + "…"
-        rows.append(f"{verdict.name:<{width}}  {coloured(verdict.state, 10)} {elapsed:>8}  {reason}")
+        rows.append(f"{verdict.name:<{width}}  {coloured(verdict.state, 10)} {elapsed:>8}  {reason}{mark}")
     return "\n".join(rows)
 
 

@@ -25,7 +25,7 @@ def fields(verdict: Verdict, following: str) -> dict[str, object]:
         "exit_code": verdict.exit_code,
         "signal": verdict.signal,
         "elapsed_s": None if elapsed is None else round(elapsed, 3),
-        **({"message": verdict.message or None} if verdict.kind == "session" else {}),
+        **({"message": verdict.message or None, "doubts": verdict.doubts} if verdict.kind == "session" else {}),
         "result": verdict.result,
         "log": verdict.log,
         "next": following,

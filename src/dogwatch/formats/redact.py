@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from dogwatch.model.session import Report, Sighting
+
 KEYS = re.compile(
     r"\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
     r"|\bAIza[0-9A-Za-z_-]{30,}"  # Google
@@ -33,3 +35,16 @@ class Redactor:
         """The same text; a hidden key keeps its length, so that the screen keeps its shape."""
         text = KEYS.sub(lambda found: HIDDEN * len(found[0]), text)
         return self.homes.sub("/home/user", text) if self.homes else text
+
+    def clean_sighting(self, seen: Sighting) -> Sighting:
+        """A look without keys, names of homes, and where its tmux server is."""
+        clean = self.clean
+        pane = seen.pane._replace(title=clean(seen.pane.title), path=clean(seen.pane.path), server=(), tty="")
+        tasks = tuple(task._replace(args=tuple(clean(arg) for arg in task.args)) for task in seen.tasks)
+        reports = tuple(
+            Report(
+                each.source, each.at, {word: clean(value) for word, value in each.words.items()}, clean(each.trouble)
+            )
+            for each in seen.reports
+        )
+        return seen._replace(pane=pane, rows=tuple(clean(row) for row in seen.rows), tasks=tasks, reports=reports)

@@ -53,6 +53,8 @@ class Header(Value):
     """What was being done, in a word."""
     policy: Policy | None = None
     """Under which the verdicts were given; None where none were."""
+    doubted: dict[str, str] | None = None
+    """Of evidence against a source: its `source`, `turn` and `rule`, and `by` which strong source."""
 
 
 class Writer:
@@ -134,7 +136,8 @@ def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Given 
 
 def _header(found: dict[str, Any]) -> Header:
     policy = sentinel.policy(found["policy"]) if "policy" in found else None
-    return Header(str(found["agent"]), str(found.get("version", "")), str(found.get("scenario", "")), policy)
+    doubted = {str(key): _text(value) for key, value in found["doubted"].items()} if "doubted" in found else None
+    return Header(str(found["agent"]), str(found.get("version", "")), str(found.get("scenario", "")), policy, doubted)
 
 
 def _given(at: float, found: dict[str, Any]) -> Given:

@@ -67,4 +67,6 @@ def _memory(found: dict[str, Any]) -> SessionMemory:
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     """Without what explains it: whoever reads this looks afresh."""
-    return verdict._replace(evidence=(), against=(), beat=None, result=None, deadline=None)._asdict()
+    found = verdict._replace(evidence=(), against=(), beat=None, result=None, deadline=None)._asdict()
+    del found["doubts"]  # earlier releases take no field that they do not know
+    return found

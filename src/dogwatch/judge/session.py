@@ -189,6 +189,7 @@ def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Ve
         turn=turn.turn, detail=turn.detail, until=turn.until, ends=turn.ends, message=turn.text,
         elapsed_s=None if facts.started is None else max(0.0, facts.wall - facts.started),
         evidence=(*agreed, there), against=(*(_evidence(said, facts.wall) for said in turn.against), *notes),
+        doubts=facts.doubts,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from dogwatch.loops.trials import SETTLED, Detectors
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.replay import Row
 from dogwatch.model.session import Sighting
-from dogwatch.model.turns import SessionMemory
+from dogwatch.model.turns import Said, SessionMemory
 
 NOBODY_KNEW = "nobody knew what was true"
 
@@ -25,6 +25,8 @@ class Again:
         self.memory: SessionMemory | None = None
         self.process = (0, 0)
         self.before: Given | None = None
+        self.said: tuple[Said, ...] = ()
+        """What each source said at the last look."""
 
     def judge(self, seen: Sighting) -> Given:
         which = self.known[seen.agent]
@@ -32,6 +34,7 @@ class Again:
         if found is not None and self.process != (found[1].pid, found[1].start):
             self.process, self.memory = (found[1].pid, found[1].start), None  # what is remembered is of its predecessor
         facts = limits.dated(sight.facts(which, seen, seen.pane.id), self.memory)
+        self.said = facts.said
         verdict, self.memory = session.judge(facts, self.memory, self.policy)
         return Given(seen.now, verdict.state, verdict.turn, verdict.detail, verdict.reason)
 
@@ -42,7 +45,10 @@ class Again:
 
 
 class Replayed:
-    """A recorded session judged again: a row wherever the verdict changed, then or now."""
+    """A recorded session judged again: a row wherever the verdict changed, then or now.
+
+    Of evidence against a source every look is a row, with what each source says.
+    """
 
     def __init__(self, known: Detectors, otherwise: Otherwise | None) -> None:
         self.known = known
@@ -51,6 +57,8 @@ class Replayed:
         self.looks = 0
         self.given: Given | None = None
         self.truths: list[Truth] = []
+        self.says: str | None = None
+        """What the sources say at the last look, where that is asked for."""
         self.waiting: list[tuple[float, Row]] = []
         """Rows without a verdict that was given; they are held against what was true until a moment later."""
 
@@ -68,11 +76,13 @@ class Replayed:
                 policy = item.policy or PATIENT
                 again = Again(self.otherwise.of(policy) if self.otherwise else policy, self.known)
                 self.agent = item.agent
+                self.says = None if item.doubted is None else ""
             elif isinstance(item, Sighting):
                 assert again is not None
                 self.looks += 1
                 changed = again.given(item) is not None
                 now = again.before
+                self.says = None if self.says is None else _heard(again.said)
                 yield from self._settled(item.now)
             else:
                 yield from self._row(now, item, changed=changed)
@@ -83,14 +93,15 @@ class Replayed:
     def _row(self, now: Given | None, given: Given | None, *, changed: bool) -> Iterator[Row]:
         """What was given at a look beside what is said now; nothing where neither changed."""
         self.given = given or self.given
-        if now is None or not (changed or given):
+        if now is None or not (changed or given or self.says):
             return
+        note = self.says or ""
         if self.given is None:
-            self.waiting.append((now.at, Row(None, _axes(now), at=now.at, event="look")))
+            self.waiting.append((now.at, Row(None, _axes(now), at=now.at, event="look", note=note)))
             return
         told = given is not None and self.otherwise is None  # then its reason was noted at this very look
         same = self.given == now if told else _word(self.given) == _word(now)
-        yield Row(_axes(self.given), _axes(now), at=now.at, event="look", differs=not same)
+        yield Row(_axes(self.given), _axes(now), note=note, at=now.at, event="look", differs=not same)
 
     def _settled(self, now: float) -> Iterator[Row]:
         """Rows by which enough time has gone to hold them against the truth."""
@@ -110,6 +121,11 @@ class Replayed:
 
 def _word(given: Given) -> tuple[str, ...]:
     return given.state, given.turn, given.detail
+
+
+def _heard(said: tuple[Said, ...]) -> str:
+    heard = [f"{each.source} says {each.turn}, by rule {each.rule}" for each in said]
+    return "; ".join(heard) or "no source says anything"
 
 
 def _axes(given: Given) -> dict[str, object]:

@@ -1,4 +1,7 @@
-"""A drift that is new is remembered in the journal, and told to those who want to hear of drifts."""
+"""A drift that is new is remembered in the journal, and told to those who want to hear of drifts.
+
+A drift is a difference between the list of sessions and the world, or between what a source says and what is true.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,23 @@ def said(drift: Drift, *, applied: bool) -> str:
 def remember(path: str, project: str, new: tuple[tuple[Drift, bool], ...]) -> None:
     """Note new drifts and tell of them. If that fails it is a warning: they are true all the same."""
     directory = places.directory(start=project)
+    _remember(directory, project, new, {"registry": path})
+
+
+def remember_disbelief(project: str, drift: Drift, evidence: str) -> None:
+    """Note, and tell once, that a source of an agent's release is not believed any more."""
+    _remember(places.directory(start=project), project, ((drift, False),), {"evidence": evidence})
+
+
+def _remember(directory: str, project: str, new: tuple[tuple[Drift, bool], ...], more: dict[str, object]) -> None:
     try:
-        _note(directory, path, new)
+        _note(directory, new, more)
         _tell(directory, project, new)
     except (OSError, RefusedError) as error:
         journal.warn(f"new drifts were not noted: {error}")
 
 
-def _note(directory: str, path: str, new: tuple[tuple[Drift, bool], ...]) -> None:
+def _note(directory: str, new: tuple[tuple[Drift, bool], ...], more: dict[str, object]) -> None:
     if journal.not_kept(directory):
         return
     places.prepare(directory)
@@ -42,7 +54,7 @@ def _note(directory: str, path: str, new: tuple[tuple[Drift, bool], ...]) -> Non
         book.add(*[
             events.noted("", time.time(), drift.session, DRIFT, {
                 "class": drift.kind, "reason": said(drift, applied=applied), "before": drift.before,
-                "after": drift.after, "applied": applied, "registry": path,
+                "after": drift.after, "applied": applied, **more,
             })
             for drift, applied in new
         ])  # fmt: skip

@@ -17,6 +17,7 @@ from dogwatch.formats import colours
 from dogwatch.judge import session
 from dogwatch.judge.rows import SHELLS
 from dogwatch.loops import limits
+from dogwatch.loops.source_checks import SourceChecks, SourceMemory
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.session import Pane, Report, Running, Sighting, Task
 from dogwatch.model.turns import SessionMemory
@@ -76,6 +77,7 @@ class _Known(Value):
     """Its process."""
     end: Report | None = None
     """How that ended, once it is known."""
+    sources: SourceMemory = SourceMemory()
 
 
 class Remembered(Value):
@@ -102,6 +104,7 @@ class Panes:
         self.status = ProgramStatus(places.status_spool())
         self.program = next((each for each in detectors if each.any), None)
         self._programs: dict[str, Detector] = {}
+        self.checks = SourceChecks()
         self.known: dict[str, _Known] = {}
         self.remembered: dict[str, Remembered] = {}
         """Of panes that have not been looked at yet: what another watcher knew of them."""
@@ -215,10 +218,11 @@ class Panes:
         seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
         self._sightings[pane.id] = seen
         facts = limits.dated(sight.facts(known.detector, seen, pane.id, known.running), known.memory)
+        facts, sources = self.checks.check(known.detector, known.process, seen, facts, known.policy, known.sources)
         verdict, memory = session.judge(facts, known.memory, known.policy)
         talk = next((talk for report in reports if (talk := report.words.get("conversation", ""))), "")
         talk = known.conversation if verdict.process == "gone" else talk or known.conversation
-        self.known[pane.id] = known._replace(memory=memory, conversation=talk, end=end)
+        self.known[pane.id] = known._replace(memory=memory, conversation=talk, end=end, sources=sources)
         return Seen(seen, verdict)
 
     def _elsewhere(self, known: _Known) -> tuple[Task, ...]:

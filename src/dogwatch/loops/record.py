@@ -14,7 +14,7 @@ from dogwatch.loops.again import Again
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.trials import Detectors
-from dogwatch.model.session import Report, Sighting
+from dogwatch.model.session import Sighting
 
 GONE_AFTER = 2
 """Looks without the pane after which it counts as gone."""
@@ -77,7 +77,8 @@ class Recorder:
             if self.redact:
                 self._redactor = Redactor((os.path.expanduser("~"), *self._homes()))
         # What is given is judged from what is written, so that whoever reads it can come to the same.
-        self.out.write(self._writer.line(self._clean(seen), self._again.given) + "\n")
+        clean = self._redactor.clean_sighting(seen) if self._redactor else seen
+        self.out.write(self._writer.line(clean, self._again.given) + "\n")
         self.out.flush()
         self.looks += 1
 
@@ -85,17 +86,3 @@ class Recorder:
         known = self.panes.known.get(self.pane)
         home = known.running.environment.get("HOME") if known and known.running else None
         return (home,) if home else ()
-
-    def _clean(self, seen: Sighting) -> Sighting:
-        if self._redactor is None:
-            return seen
-        clean = self._redactor.clean
-        pane = seen.pane._replace(title=clean(seen.pane.title), path=clean(seen.pane.path), server=(), tty="")
-        tasks = tuple(task._replace(args=tuple(clean(arg) for arg in task.args)) for task in seen.tasks)
-        reports = tuple(
-            Report(
-                each.source, each.at, {word: clean(value) for word, value in each.words.items()}, clean(each.trouble)
-            )
-            for each in seen.reports
-        )
-        return seen._replace(pane=pane, rows=tuple(clean(row) for row in seen.rows), tasks=tasks, reports=reports)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dogwatch.model.value import Value
+from dogwatch.model.verdict import Doubt
 
 
 class Said(Value):
@@ -76,6 +77,10 @@ class SessionFacts(Value):
     """What a person should know: a version never tested, a source that cannot be read."""
     left: Departure = Departure()
     """Of an agent that is gone: what this look tells of how."""
+    release: str = ""
+    """The agent's version; empty where nothing tells it."""
+    doubts: tuple[Doubt, ...] = ()
+    """Why what is read of this agent may be wrong."""
 
 
 class Moved(Value):

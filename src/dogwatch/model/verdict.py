@@ -9,6 +9,15 @@ from dogwatch.model.value import Value
 LIVE = ("starting", "working", "waiting", "limited", "idle", "stuck", "unknown")
 FINAL = ("completed", "failed", "crashed", "timeout", "incomplete", "not_found", "stopped", "abandoned")
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Doubt = Literal["untested-release", "sources-disagree"]
+    """Why a session may be read wrong: nobody has tried this release, or a strong source contradicts another one."""
+else:
+    Doubt = str
+
 
 class Evidence(Value):
     """One observation."""
@@ -59,3 +68,5 @@ class Verdict(Value):
     """The line of its log that ended a wait for one."""
     evidence: tuple[Evidence, ...] = ()
     against: tuple[Evidence, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    """Of a session: why this may be wrong."""
