@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dogwatch.judge import timelines
 from dogwatch.judge.accuracy import Trial, matrix, share
 from dogwatch.loops import trials
+from dogwatch.model.session import SOURCES
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "agents"
 FLICKER = 2.0
@@ -61,6 +62,32 @@ def summary(result: Result) -> list[str]:
         rows.append(
             f"| {agent} | {', '.join(releases)} | {len(some.screens)} | {share(some.screens)} | {len(some.replays)} | "
             f"{len(some.looks)} | {share(some.looks)} | {dangerous} | {len(some.flickers)} | {_late(late)} |"
+        )
+    return rows
+
+
+def sources(result: Result) -> list[str]:
+    """How often each source was right by itself: of the looks at which it said something, how many had the true turn.
+
+    What a source cannot express counts against it here, such as a dialog for a title. The verdict is made of all.
+    """
+    counts: dict[tuple[str, str, str], Counter[str]] = {}
+    looks: Counter[tuple[str, str]] = Counter()
+    for done in result.replays:
+        release = (done.header.agent, done.header.version)
+        for moment, truth, _ in trials.settled(done):
+            looks[release] += 1
+            for said in moment.said:
+                row = counts.setdefault((*release, said.source), Counter())
+                row["said"] += 1
+                row["right"] += said.turn == truth
+    rows = ["| agent | release | source | spoke in | of looks | right |", "|---|---|---|---:|---:|---:|"]
+    order = sorted(counts, key=lambda key: (key[0], _parts(key[1]), SOURCES.index(key[2])))
+    for agent, version, source in order:
+        row = counts[agent, version, source]
+        rows.append(
+            f"| {agent} | {version} | {source} | {row['said']} | {looks[agent, version]} | "
+            f"{100 * row['right'] / row['said']:.0f} % |"
         )
     return rows
 
@@ -132,6 +159,7 @@ def missed(result: Result) -> list[tuple[str, float, str]]:
 def tables(result: Result) -> list[str]:
     parts = ["How often the turn was read right", "", *summary(result), "", "Screens", "", *matrix(result.screens, "")]
     parts += ["", "Timelines, looks at least 2 s after a true change", "", *matrix(result.looks, "")]
+    parts += ["", "Each source by itself, in those looks", "", *sources(result)]
     dangers = Counter((t.agent, t.danger) for t in (*result.screens, *result.looks) if t.danger)
     parts += ["", "Dangerous errors", ""]
     parts += [f"{agent}: {danger}: {count}" for (agent, danger), count in sorted(dangers.items())] or ["none"]

@@ -136,3 +136,23 @@ def test_no_rule_knows_the_scripted_model() -> None:
     for path in (ROOT / "src" / "dogwatch" / "agents").glob("*.toml"):
         text = path.read_text()
         assert [word for word in words if word in text.replace("[[rule]]", "").replace("[[region]]", "")] == [], path
+
+
+# Without one of the sources -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["osc7501", "state", "api", "hook", "transcript"])
+def test_no_source_is_needed_to_avoid_a_dangerous_error(missing: str) -> None:
+    """Each leans on something: a release, a setting, a moment. Without it a verdict may be `unknown`, but not wrong."""
+    known = trials.Detectors()
+    paths = trials.timelines(str(report.GOLDENS / "timelines"))
+    heard = 0
+    for path in paths:
+        done = trials.replay(path, known, without=missing)
+        heard += any(said.source == missing for each in trials.replay(path, known).moments for said in each.said)
+        dangers = [trial for trial in trials.looks(done) if trial.danger]
+        assert dangers == [], path
+        badly = {truth.detail for truth in done.truths[-1:]} & {"interrupted", "turn-failed"}
+        last = done.moments[-1].verdict
+        assert not badly or last.detail not in ("turn-ended", "background-work"), path
+    assert heard > 5, f"too few timelines hear {missing} at all"

@@ -17,6 +17,7 @@ from dogwatch.loops import limits
 from dogwatch.model.errors import FormatError
 from dogwatch.model.policy import PATIENT
 from dogwatch.model.session import Sighting
+from dogwatch.model.turns import Said
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import detectors
@@ -69,6 +70,8 @@ class Moment(Value):
 
     at: float
     verdict: Verdict
+    said: tuple[Said, ...] = ()
+    """What each source said."""
 
 
 class Replay(Value):
@@ -80,8 +83,8 @@ class Replay(Value):
     truths: tuple[timeline.Truth, ...]
 
 
-def replay(path: str, known: Detectors) -> Replay:
-    """Judge a timeline again, look by look, as its watcher would have."""
+def replay(path: str, known: Detectors, without: str = "") -> Replay:
+    """Judge a timeline again, look by look, as its watcher would have; as if there had not been a source."""
     header: timeline.Header | None = None
     moments: list[Moment] = []
     truths: list[timeline.Truth] = []
@@ -93,9 +96,10 @@ def replay(path: str, known: Detectors) -> Replay:
             elif isinstance(each, timeline.Truth):
                 truths.append(each)
             elif isinstance(each, Sighting):
-                facts = limits.dated(sight.facts(known[each.agent], each, each.pane.id), memory)
+                seen = each._replace(reports=tuple(report for report in each.reports if report.source != without))
+                facts = limits.dated(sight.facts(known[each.agent], seen, each.pane.id), memory)
                 verdict, memory = session.judge(facts, memory, PATIENT)
-                moments.append(Moment(each.now, verdict))
+                moments.append(Moment(each.now, verdict, facts.said))
     if header is None:
         raise FormatError(f"{path}: an empty timeline")
     return Replay(header, path, tuple(moments), tuple(truths))
@@ -113,15 +117,21 @@ def spoken(done: Replay) -> timelines_judge.Said:
 
 def looks(done: Replay) -> Iterator[Trial]:
     """Every look that was not just after a true change, beside the truth of its moment."""
+    for moment, truth, detail in settled(done):
+        read = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
+        case = f"{os.path.basename(done.path)} at {moment.at:.1f}"
+        yield Trial(done.header.agent, case, truth, detail, read, moment.verdict.detail, "")
+
+
+def settled(done: Replay) -> Iterator[tuple[Moment, str, str]]:
+    """Every look that was not just after a true change, with the turn and detail that were true."""
     for moment in done.moments:
         before = [truth for truth in done.truths if truth.at <= moment.at]
         turns = [truth.turn for truth in before]
         changed = max((truth.at for n, truth in enumerate(before) if not n or turns[n - 1] != truth.turn), default=0.0)
         if not before or not turns[-1] or moment.at - changed < SETTLED:
             continue
-        read = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
-        case = f"{os.path.basename(done.path)} at {moment.at:.1f}"
-        yield Trial(done.header.agent, case, turns[-1], before[-1].detail, read, moment.verdict.detail, "")
+        yield moment, turns[-1], before[-1].detail
 
 
 def _text(path: str) -> str:

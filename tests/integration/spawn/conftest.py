@@ -1,3 +1,4 @@
 from tests.integration.spawn.office import office
+from tests.integration.spawn.reporter import reporter
 
-__all__ = ["office"]
+__all__ = ["office", "reporter"]

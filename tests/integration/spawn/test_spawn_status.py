@@ -2,100 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dogwatch.hands.panes import PaneHand
 from dogwatch.loops import spawning
-from dogwatch.model.facts import Seat
 from dogwatch.status_reader import ANSWER
-from tests.conftest import Done, until, until_gone
-from tests.integration.spawn.office import Office
+from tests.conftest import until, until_gone
+from tests.integration.spawn.reporter import BLOCKED, Reporter
 
-PROGRAM = Path(__file__).with_name("status_stand_in.py")
-AGENT = r"""
-agent = "asker"
-title = "Asker"
-tested = []
-[process]
-names = '^asker '
-[start]
-command = ["asker"]
-[status]
-asks_after = "\u001b[?2031h"
-"""
 ANSWERS = re.compile(rb"\x1b\]7501;\?\x1b\\|\x1b\[\?[\d;]*c|\x1bP>[^\x1b]*\x1b\\")
 """To what it has asked: ours, and tmux's to the rest."""
-BLOCKED = "state=blocked:kind=permission:msg=YXBwcm92ZSBXcml0ZTogbm90ZXMubWQ="
-
-
-class Reporter:
-    """An agent that asks whether its reports are read, and a program that does not."""
-
-    def __init__(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.office, self.box = office, office.box
-        config = office.home / "config"
-        (config / "dogwatch" / "agents").mkdir(parents=True)
-        (config / "dogwatch" / "agents" / "asker.toml").write_text(AGENT)
-        self.box.env["XDG_CONFIG_HOME"] = str(config)
-        monkeypatch.setenv("XDG_STATE_HOME", self.box.env["XDG_STATE_HOME"])
-        asker = office.home / "bin" / "asker"
-        asker.write_text(f"#!/bin/bash\nexec -a asker {sys.executable} -I -S {PROGRAM} --asks\n")
-        asker.chmod(0o755)
-
-    def spawn(self, *more: str, agent: str = "asker", **env: str) -> Done:
-        return self.box("spawn", "api", "--agent", agent, "--socket", str(self.office.tmux.socket), *more, **env)
-
-    def started(self) -> None:
-        done = self.spawn()
-        assert done.code == 0, done
-        until(lambda: self.note("started") != b"")
-
-    def program(self, *more: str) -> None:
-        done = self.spawn(*more, "--", sys.executable, "-I", "-S", str(PROGRAM), agent="program")
-        assert done.code == 0, done
-        until(lambda: self.note("started") != b"")
-
-    def note(self, name: str) -> bytes:
-        path = self.office.notes / name
-        return path.read_bytes() if path.exists() else b""
-
-    def report(self, words: str) -> None:
-        with (self.office.notes / "say").open("w") as file:
-            file.write(f"{words}\n")
-
-    def reported(self, words: str, state: str) -> dict[str, Any]:
-        self.report(words)
-        return self.office.until_state(state)
-
-    def file(self) -> Path:
-        (found,) = (self.office.home / "state" / "dogwatch" / "status").iterdir()
-        return found
-
-    def files(self) -> list[Path]:
-        return [*(self.office.home / "state" / "dogwatch").glob("status/*")]
-
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.file().read_text().splitlines()]
-
-    def reader(self) -> int:
-        return int(self.lines()[0]["reader"][0])
-
-    def seat(self) -> Seat:
-        pane = self.box.record("api")["pane"]
-        return Seat(tuple(pane["server"]), pane["id"], pane["session"], pane["life"])
-
-
-@pytest.fixture
-def reporter(office: Office, monkeypatch: pytest.MonkeyPatch) -> Reporter:
-    return Reporter(office, monkeypatch)
 
 
 def test_an_agent_that_asks_is_answered_first_and_every_report_tells_its_state(reporter: Reporter) -> None:
@@ -221,36 +142,3 @@ def test_any_program_is_judged_as_a_job_until_it_reports_and_then_by_that(report
 def test_any_program_needs_a_command(reporter: Reporter) -> None:
     done = reporter.spawn(agent="program")
     assert (done.code, "needs a command after --" in done.err) == (2, True)
-
-
-# Panes of others -----------------------------------------------------------------------------------------------------
-
-
-def listen(reporter: Reporter, *more: str) -> Done:
-    return reporter.box("listen", "%0", "-S", str(reporter.office.tmux.socket), *more)
-
-
-def test_a_pane_of_others_is_read_only_where_the_user_asks_for_it_and_no_pipe_is_in_use(reporter: Reporter) -> None:
-    office = reporter.office
-    office.tmux.start(f"STAND_IN={office.notes} {sys.executable} -I -S {PROGRAM}", "work")
-    until(lambda: reporter.note("started") != b"")
-    reporter.report("state=working")
-    panes = ("ls", "--panes", "-S", str(office.tmux.socket), "--json")
-    assert reporter.box(*panes).out == ""
-    assert listen(reporter).code == 0
-    until(lambda: reporter.files() != [])
-    reporter.report("state=blocked")
-    until(lambda: '"waiting"' in reporter.box(*panes).out)
-    again = listen(reporter)
-    assert (again.code, "is piped to a program already" in again.err) == (12, True)
-    assert listen(reporter, "--off").code == 0
-    until(lambda: reporter.files() == [])
-    assert office.tmux("display-message", "-p", "-t", "%0", "#{pane_pipe}").strip() == "0"
-    assert reporter.note("typed") == b""
-
-
-def test_the_capture_of_a_session_is_not_ended_by_listen(reporter: Reporter) -> None:
-    reporter.started()
-    done = listen(reporter, "--off")
-    assert (done.code, "does not read pane" in done.err) == (12, True)
-    reporter.reported("state=working", "working")
