@@ -47,6 +47,7 @@ class TerminalStatus:
         """What was typed while the terminal was asked, for the work that reads this terminal."""
         self.ended: list[ProgramReport] = []
         self.over = False
+        self._begun = False
         self._last = b""
         self._sent = 0.0
 
@@ -70,13 +71,16 @@ class TerminalStatus:
 
     def close(self) -> None:
         """Whatever ended the call without a last report, a Ctrl-C or an error: nothing of it is to stay."""
-        if self._last and not self.over:
+        if self._begun and not self.over:
             self.report(terminal_report.CLEAR)
 
     def report(self, report: ProgramReport) -> None:
         data = self._encoded(report)
         now = time.monotonic()
-        if data and (data != self._last or (self.bar and now >= self._sent + REFRESH)) and _write(data):
+        if not data or (data == self._last and not (self.bar and now >= self._sent + REFRESH)):
+            return
+        self._begun = True  # before it is written: a Ctrl-C may come as soon as it is
+        if _write(data):
             self._last, self._sent = data, now
 
     def _encoded(self, report: ProgramReport) -> bytes:

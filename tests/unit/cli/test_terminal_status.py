@@ -19,12 +19,16 @@ class Wire:
         self.sent: list[bytes] = []
         self.now = 1000.0
         self.open = True
+        self.interrupted = False
         monkeypatch.setattr(terminal_status, "_write", self.write)
         monkeypatch.setattr("time.monotonic", lambda: self.now)
 
     def write(self, data: bytes) -> bool:
         if self.open:
             self.sent.append(data)
+        if self.interrupted:
+            self.interrupted = False
+            raise KeyboardInterrupt
         return self.open
 
 
@@ -70,3 +74,12 @@ def test_a_call_that_reported_nothing_clears_nothing(wire: Wire) -> None:
     silent.report(CLEAR)
     silent.close()
     assert wire.sent == []
+
+
+def test_a_ctrl_c_right_after_a_report_clears_it(wire: Wire) -> None:
+    status = TerminalStatus(status=True, bar=False)
+    wire.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        status.report(WORKING)
+    status.close()
+    assert wire.sent[-1] == b"\x1b]7501;state=clear:id=dogwatch\x1b\\"
