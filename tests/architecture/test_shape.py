@@ -75,6 +75,17 @@ def test_hot_verbs_import_nothing_heavy(arguments: list[str], monkeypatch: pytes
     assert imported_by(arguments) & HEAVY == set()
 
 
+@pytest.mark.parametrize("arguments", [["wait", "x"], ["monitor", "x"], ["run", "--", "true"]], ids=" ".join)
+def test_without_a_terminal_nothing_is_loaded_that_reports_to_one(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOGWATCH_HOME", str(tmp_path))
+    loaded = imported_by(arguments)
+    assert f"dogwatch.cli.{arguments[0]}" in loaded
+    assert not [name for name in loaded if name.startswith("dogwatch.terminal") or "terminal_" in name]
+    assert "dogwatch.model.program_report" not in loaded
+
+
 def test_beat_imports_neither_json_nor_the_model() -> None:
     loaded = imported_by(["beat", "--note", "x", "--dir", "/nowhere", "--name", "x"])
     assert loaded & (HEAVY | {"json", "re", "enum", "dogwatch.model"}) == set()

@@ -18,8 +18,12 @@ MOST = 3
 class LiveLine:
     """Drawn on standard error; whoever writes to the same terminal clears it first."""
 
-    def __init__(self, live: Callable[[str], Verdict]) -> None:
+    def __init__(
+        self, live: Callable[[str], Verdict], report: Callable[[list[Verdict], int], None] | None = None
+    ) -> None:
         self.live = live
+        self.report = report
+        """Is told what was seen, and how many are waited for."""
         self.shown = False
 
     def draw(self, names: list[str]) -> None:
@@ -27,12 +31,15 @@ class LiveLine:
             columns = os.get_terminal_size(2).columns
         except OSError:
             return
-        text = " | ".join(describe(self.live(name)) for name in names[:MOST])
+        seen = [self.live(name) for name in names[:MOST]]
+        text = " | ".join(map(describe, seen))
         if len(names) > MOST:
             text += f" | and {len(names) - MOST} more"
         text = text if len(text) < columns else text[: columns - 2] + "…"
         os.write(2, f"\r\033[2K{text}".encode("utf-8", "replace"))
         self.shown = True
+        if self.report:
+            self.report(seen, len(names))
 
     def clear(self) -> None:
         if self.shown:

@@ -27,6 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Say = Callable[[Verdict], None]
+
 
 def main(options: Options) -> int:
     if len(options.names) != 1:
@@ -36,13 +38,36 @@ def main(options: Options) -> int:
     def show(verdict: Verdict) -> None:
         say.show(verdict, json=options.flag("--json"))
 
+    if not os.isatty(2):
+        return _watched(options, target, show, _progress)
+    from dogwatch.cli.terminal_status import open_status
+
+    def go_on(verdict: Verdict) -> None:
+        _progress(verdict)
+        status.ongoing([verdict], 1)
+
+    def end(verdict: Verdict) -> None:
+        show(verdict)
+        status.outcome(verdict, exit_code(verdict.state))
+        status.finish()
+
+    _wanted(options)  # what is wrong with them is said before the terminal is asked anything
+    status = open_status()
+    try:
+        status.start(target)
+        return _watched(options, target, end, go_on)
+    finally:
+        status.close()
+
+
+def _watched(options: Options, target: str, show: Say, tell: Say) -> int:
     if options.flag("--task-dir"):
-        return _task(options, target, show)
+        return _task(options, target, show, tell)
     subject = _subject(options, target)
     if isinstance(subject, Verdict):
         show(subject)
         return exit_code(subject.state)
-    return exit_code(Monitor(subject, _wanted(options), _progress).run(show).state)
+    return exit_code(Monitor(subject, _wanted(options), tell).run(show).state)
 
 
 def _subject(options: Options, target: str) -> Ours | Theirs | Verdict:
@@ -101,7 +126,7 @@ def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] 
     return Verdict(target, "session", "not_found", True, reason, "gone", "unknown", "not-found")
 
 
-def _task(options: Options, session: str, show: Callable[[Verdict], None]) -> int:
+def _task(options: Options, session: str, show: Say, tell: Say) -> int:
     """A task directory of the three-layer monitor, by its own rules and numbers."""
     from dogwatch.formats import taskdir as codec_of_tasks
     from dogwatch.loops import notify, taskdir
@@ -121,7 +146,7 @@ def _task(options: Options, session: str, show: Callable[[Verdict], None]) -> in
     server = ("-S", path) if path else ("-L", name) if name else ()
     verdict = taskdir.monitor(
         session.removeprefix("="), directory, server, numbers, wrapper=options.text("--wrapper") or "",
-        cleanup=options.flag("--cleanup"), tell=_progress,
+        cleanup=options.flag("--cleanup"), tell=tell,
     )  # fmt: skip
     show(verdict)
     about = About(directory, where=os.path.basename(directory))

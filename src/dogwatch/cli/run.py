@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from dogwatch.cli.terminal_status import TerminalStatus
+
 REFUSED, TIMED_OUT, INTERRUPTED = 125, 124, 130
 MOST_RETRIES = 1000
 IDLE = 1.0
@@ -101,6 +103,22 @@ def detached(job: spawn.Job, looker: Looker, *, json: bool, feed: bytes = b"") -
 
 
 def _foreground(job: spawn.Job, looker: Looker, *, json: bool) -> int:
+    """Report to the caller's terminal before the work has it and after, and between only while the live line stands
+    there: what the work writes may be half an escape sequence, into which nothing of ours must fall. At the end half a
+    sequence does no harm, because a report begins with the character that breaks it off.
+    """
+    if not os.isatty(2):
+        return _relayed(job, looker, None, json=json)
+    from dogwatch.cli.terminal_status import open_status
+
+    status = open_status(keeps_typed=os.isatty(0) and os.isatty(1))
+    try:
+        return _relayed(job, looker, status, json=json)
+    finally:
+        status.close()
+
+
+def _relayed(job: spawn.Job, looker: Looker, status: TerminalStatus | None, *, json: bool) -> int:
     from dogwatch.cli.live import LiveLine
     from dogwatch.hands.relay import Relay
     from dogwatch.hands.streams import open_streams
@@ -110,14 +128,16 @@ def _foreground(job: spawn.Job, looker: Looker, *, json: bool) -> int:
     try:
         log = start.open_log(job)
         streams = open_streams()
+        if status:
+            status.start(job.name)
         shim = spawn.launch(job, leave.lease, streams.stdio, tty=streams.terminal >= 0)
         launched = True
     finally:
         leave.close(launched=launched)
     for fd in set(streams.stdio):
         os.close(fd)
-    relay = Relay(shim, streams, log)
-    live = LiveLine(looker.verdict)
+    relay = Relay(shim, streams, log, typed=status.typed if status else b"")
+    live = LiveLine(looker.verdict, status.ongoing if status else None)
 
     def idle() -> None:
         if relay.plain():
@@ -127,6 +147,9 @@ def _foreground(job: spawn.Job, looker: Looker, *, json: bool) -> int:
     verdict = looker.verdict(job.name)
     if ending is not None and ending[0] == "refused":
         raise RefusedError(f"cannot write to {job.directory}: {ending[1]}")
+    if status:
+        status.run_outcome(verdict)
+        status.finish()
     if ending is None:
         print(f"dogwatch: its shim was killed; {say.as_line(verdict)}", file=sys.stderr)
         return REFUSED

@@ -13,7 +13,7 @@ from dogwatch.formats import durations, names
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES, Policy
-from dogwatch.model.settings import MqttSettings, Settings
+from dogwatch.model.settings import PROGRAM_STATUS, MqttSettings, Settings
 from dogwatch.store import brokers, places
 from dogwatch.store import settings as files
 
@@ -95,6 +95,7 @@ def settings(options: Options) -> Settings:  # noqa: ARG001  # as all here take 
     retries, backoff = _count("DOGWATCH_RETRIES", 0), _duration("DOGWATCH_BACKOFF")
     threshold, cooldown = _count("DOGWATCH_BREAKER_THRESHOLD", 1), _duration("DOGWATCH_BREAKER_COOLDOWN")
     preflight = _variable("DOGWATCH_PREFLIGHT", ("0", "1"))
+    program_status = _variable("DOGWATCH_PROGRAM_STATUS", PROGRAM_STATUS)
     return found._replace(
         retries=found.retries if retries is None else retries,
         backoff_s=found.backoff_s if backoff is None else backoff,
@@ -102,7 +103,21 @@ def settings(options: Options) -> Settings:  # noqa: ARG001  # as all here take 
         breaker_cooldown_s=found.breaker_cooldown_s if cooldown is None else cooldown,
         preflight=found.preflight if preflight is None else preflight == "1",
         mqtt=_broker(found.mqtt),
+        program_status=program_status or found.program_status,
     )
+
+
+def program_status() -> str:
+    """Whether a call reports to its own terminal. A broken file ends no call for that: nothing is reported."""
+    if told := _variable("DOGWATCH_PROGRAM_STATUS", PROGRAM_STATUS):
+        return told
+    try:
+        return files.load(places.project(os.getcwd())).program_status
+    except FormatError as error:
+        print(f"dogwatch: warning: {error}; until then nothing is reported to this terminal", file=sys.stderr)
+    except FileNotFoundError:  # our directory was removed; whose project this is cannot be told
+        pass
+    return "off"
 
 
 def _broker(found: MqttSettings | None) -> MqttSettings | None:

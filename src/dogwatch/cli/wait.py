@@ -27,23 +27,31 @@ def main(options: Options) -> int:
     )
     codes: dict[str, int] = {}
     waiting = Wait(looker, names, wanted)
-    live = None
+    live = status = None
     if os.isatty(2):
         from dogwatch.cli.live import LiveLine
+        from dogwatch.cli.terminal_status import open_status
 
-        live = LiveLine(waiting.live)
+        status = open_status()
+        live = LiveLine(waiting.live, status.ongoing)
     try:
         for outcome in waiting.outcomes(live.draw if live else None):
             if live:
                 live.clear()
             outcome = waiting.verified(outcome)  # noqa: PLW2901
             say.show(outcome.verdict, json=options.flag("--json"))
-            codes[outcome.verdict.name] = code_of(outcome)
+            codes[outcome.verdict.name] = code = code_of(outcome)
+            if status:
+                status.outcome(outcome.verdict, code)
             if options.flag("--any"):
                 break
+        if status:
+            status.finish()
     finally:
         if live:
             live.clear()
+        if status:
+            status.close()
     return next((code for code in (codes.get(name, 0) for name in names) if code), 0)
 
 

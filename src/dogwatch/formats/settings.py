@@ -13,9 +13,12 @@ from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.notices import USUAL, WORDS
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
-from dogwatch.model.settings import CHECKS, Channel, Check, Command, Settings
+from dogwatch.model.settings import CHECKS, PROGRAM_STATUS, Channel, Check, Command, Settings
 
-KEYS = ("policy", "run", "breaker", "check", "notify", "parse", "registry", "session", "mqtt", *swarm_settings.KEYS)
+KEYS = (
+    "policy", "run", "breaker", "check", "notify", "parse", "registry", "session", "mqtt", "terminal",
+    *swarm_settings.KEYS,
+)  # fmt: skip
 KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress", "clock")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
@@ -23,6 +26,7 @@ KEYS_OF_NOTIFY = ("urls", "command", "on")
 KEYS_OF_PARSE = ("command",)
 KEYS_OF_REGISTRY = ("naming", "keep")
 KEYS_OF_SESSION = ("status_protocol",)
+KEYS_OF_TERMINAL = ("program_status",)
 KEYS_OF_CHECK = (*CHECKS, "name", "fix", "timeout")
 READERS = {"disk": targets.disk, "tcp": targets.address, "env": targets.variable}
 """Of targets that have a form of their own."""
@@ -112,6 +116,10 @@ class _File(TomlFile):
             found["naming"] = self.strings(registry, "naming", ("registry",))
         if "keep" in registry:
             found["keep_s"] = self.seconds(registry, "keep", ("registry",), above_0=True)
+        terminal = self.table(data, "terminal", ())
+        self.known(terminal, ("terminal",), KEYS_OF_TERMINAL)
+        if "program_status" in terminal:
+            found["program_status"] = self.choice(terminal, "program_status", ("terminal",), PROGRAM_STATUS)
         return found
 
     def policy(self, data: Table) -> Table:

@@ -29,7 +29,7 @@ OTHER = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 class Relay:
     """Copies until the shim has said how the work ended."""
 
-    def __init__(self, shim: Shim, streams: Streams, log: int) -> None:
+    def __init__(self, shim: Shim, streams: Streams, log: int, *, typed: bytes = b"") -> None:
         self.shim = shim
         self.streams = streams
         self.log = log
@@ -41,7 +41,8 @@ class Relay:
         """The work has ended and nobody is left to say how."""
         self.line_start = True
         """Nothing of the work's stands on the caller's current line."""
-        self.typed = b""
+        self.typed = typed
+        """Keys for the work that its terminal had no room for yet; at first, those typed before there was any."""
         self.asked_to_suspend = False
         self.asked_to_end = False
         self.poll = select.poll()
@@ -72,6 +73,8 @@ class Relay:
         for fd in self.streams.copies:
             os.set_blocking(fd, False)
             self.poll.register(fd, select.POLLIN)
+        if self.typed:
+            self.flush_typed()
 
     def handle(self, fd: int, event: int) -> None:
         if fd == self.inbox:

@@ -11,6 +11,8 @@ TRACKERS = ("beads", "sprint", "kanban", "tasks")
 """Who may keep the tasks: beads, BMAD's sprint-status.yaml, a Hermes board, ours."""
 WAYS = ("tmux", "ntm")
 """How a prompt may get into a pane: by ourselves, or through `ntm --robot-send`."""
+PROGRAM_STATUS = ("auto", "on", "off")
+"""When calls report to their own terminal: if that understands it, without a question, or never."""
 NAMING = ("*-creator-claude", "*-creator-agy")
 
 
@@ -114,5 +116,7 @@ class Settings(Value):
     """What a worker is told to run when it is done; None: `dogwatch handoff`."""
     send_via: str = "tmux"
     """Of WAYS."""
+    program_status: str = "auto"
+    """Of PROGRAM_STATUS."""
     files: tuple[str, ...] = ()
     """The files that were read, the user's own first."""

@@ -46,6 +46,8 @@ while True:
 """A shell with job control and one job: tells when that is suspended or ends, and continues it when told to."""
 NO_SHELL = "import fcntl, os, sys; fcntl.ioctl(0, 0x540E, 0); os.execvp(sys.argv[1], sys.argv[1:])"
 """Takes the terminal (TIOCSCTTY) and becomes the command, as `ssh -t` or a new window of tmux run one."""
+TERM = {"TERM": "xterm", "DOGWATCH_PROGRAM_STATUS": "off"}
+"""A terminal that is not asked what it understands, and gets no reports."""
 SOON = 4.0
 """Seconds in which a stop must be over: less than it takes until KILL."""
 CHILDREN = "setsid sleep 1000 & sleep 1000 &"
@@ -65,7 +67,7 @@ class Terminal:
         said, say = os.pipe()
         hear, self.orders = os.pipe()
         self.reports = open(said, encoding="utf-8")  # noqa: SIM115  # closed in close()
-        command = [*box.program, "run", "--name", "job", *arguments]
+        command = [*box.program, *how.get("verb", ("run", "--name", "job")), *arguments]
         if how.get("shell", True):
             where = "background" if how.get("background") else "foreground"
             command = [sys.executable, "-c", SHELL, str(say), str(hear), where, *command]
@@ -73,7 +75,7 @@ class Terminal:
             command = [sys.executable, "-c", NO_SHELL, *command]
         self.process = subprocess.Popen(
             command, stdin=slave, stdout=how.get("stdout", slave), stderr=how.get("stderr", slave),
-            pass_fds=(say, hear), start_new_session=True, env=box.env | {"TERM": "xterm"}, cwd=box.cwd,
+            pass_fds=(say, hear), start_new_session=True, env=box.env | TERM | how.get("env", {}), cwd=box.cwd,
         )  # fmt: skip
         for fd in (slave, say, hear):
             os.close(fd)
@@ -109,6 +111,16 @@ class Terminal:
         slave = os.open(self.path, os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
         try:
             return int.from_bytes(fcntl.ioctl(slave, termios.FIONREAD, b"\0" * 4), sys.byteorder)
+        finally:
+            os.close(slave)
+
+    def unread_keys(self) -> bytes:
+        """Read them, as the next program on this terminal does."""
+        slave = os.open(self.path, os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            return os.read(slave, 4096)
+        except BlockingIOError:
+            return b""
         finally:
             os.close(slave)
 

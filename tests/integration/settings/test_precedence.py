@@ -158,3 +158,18 @@ def test_what_the_files_say_is_written_into_the_record_of_a_job(box: Box) -> Non
         "name": "strict", "stale_s": 1200.0, "grace_s": 30.0, "timeout_s": 1800.0, "heartbeat_s": 10.0,
         "on_stuck": "stop", "progress": ["beat"],
     }  # fmt: skip
+
+
+def test_reports_to_the_terminal_can_be_given_everywhere(layers: Layers) -> None:
+    assert (layers.settings().program_status, settings.program_status()) == ("auto", "auto")
+    layers.user('[terminal]\nprogram_status = "off"\n')
+    assert (layers.settings().program_status, settings.program_status()) == ("off", "off")
+    layers.own('[terminal]\nprogram_status = "on"\n')
+    assert (layers.settings().program_status, settings.program_status()) == ("on", "on")
+    layers.set(PROGRAM_STATUS="off")
+    assert (layers.settings().program_status, settings.program_status()) == ("off", "off")
+
+
+def test_where_the_directory_is_gone_nothing_is_reported(layers: Layers) -> None:
+    layers.project.rmdir()
+    assert settings.program_status() == "off"
