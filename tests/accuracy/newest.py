@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dogwatch.loops import trials
+from dogwatch.store import detectors
 from tests.accuracy import report
 from tests.lab import installs
 from tests.lab.scenes.play import ALL, play, scenes
@@ -27,6 +28,8 @@ from tests.lab.timelines.record import USUAL, record, stories
 HOOKED = ("answer", "permission", "interrupted", "interrupted-before-a-word", "failed")
 """Stories that are played with Dogwatch's hook too, by agents that have hooks which we install."""
 HOOKS = ("claude", "codex-nodaemon", "opencode", "gemini")
+REPORTING = ("answer", "permission", "asked", "interrupted", "unsent", "failed", "limited", "delegated")
+"""Stories that are played with a reader of reports (OSC 7501) too, by agents that wait to be asked for them."""
 SMALL = {"stream": (80, 24), "permission": (80, 24), "imitation": (60, 15)}
 """Stories that are played in a smaller pane too."""
 
@@ -39,11 +42,12 @@ class Task(NamedTuple):
     name: str
     story: bool = False
     hooks: bool = False
+    reports: bool = False
     size: tuple[int, int] = USUAL
 
     @property
     def words(self) -> str:
-        hooks = " with hooks" if self.hooks else ""
+        hooks = " with hooks" if self.hooks else " with reports" if self.reports else ""
         size = f" in {self.size[0]}x{self.size[1]}" if self.size != USUAL else ""
         return f"{self.agent} {'timeline' if self.story else 'scene'} {self.name}{hooks}{size}"
 
@@ -56,6 +60,8 @@ def tasks(agent: str, version: str) -> list[Task]:
         found += [Task(name, version, story, story=True) for story in stories(name)]
         found += [Task(name, version, story, story=True, size=size) for story, size in SMALL.items()]
         found += [Task(name, version, story, story=True, hooks=True) for story in HOOKED if name in HOOKS]
+        if detectors.load(agent).asks_after:
+            found += [Task(name, version, story, story=True, reports=True) for story in REPORTING]
     return found
 
 
@@ -63,7 +69,10 @@ def perform(task: Task, out: Path) -> tuple[str, str]:
     """Play it in a lab of its own; what kept it from being played, in a line and in full."""
     try:
         if task.story:
-            record(task.agent, task.name, task.version, out / "timelines", hooks=task.hooks, size=task.size)
+            record(
+                task.agent, task.name, task.version, out / "timelines", hooks=task.hooks, reports=task.reports,
+                size=task.size,
+            )  # fmt: skip
         else:
             scene = next(scene for scene in scenes(task.agent) if scene.name == task.name)
             play(task.agent, scene, task.version, out)

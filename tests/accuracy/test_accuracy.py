@@ -62,7 +62,7 @@ def test_what_is_not_on_the_screen_of_codex_is_unknown() -> None:
     assert {trial.case for trial in hidden if trial.read == "unknown"} == HIDDEN
 
 
-@pytest.mark.parametrize("agent", ["codex", "gemini", "opencode"])
+@pytest.mark.parametrize("agent", ["codex", "gemini", "opencode", "qwen"])
 def test_what_was_interrupted_or_failed_never_counts_as_ended_well(agent: str, result: report.Result) -> None:
     badly = [
         trial

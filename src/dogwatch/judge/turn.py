@@ -80,13 +80,15 @@ def _beside(turn: Turn, said: tuple[Said, ...], heard: tuple[Said, ...]) -> Turn
 def _strongest(said: tuple[Said, ...], since: Since, wall: float) -> Said:
     """The highest source that nothing outweighs."""
     for rank, each in enumerate(said):
+        at_work = next((low for low in said[rank + 1 :] if (low.source, low.turn) == ("screen", "working")), None)
         if each.source == REPORTS and any(_overtakes(low, each) for low in said[rank + 1 :]):
             continue
         if each.source not in EVENTS:
-            shown = next((low for low in said[rank + 1 :] if low.source == "screen"), None)
-            if each.source == "title" and each.turn == "idle" and shown is not None and shown.turn == "working":
-                return shown  # a title may be stale or plain; a status line that runs is there to be seen
+            if at_work is not None and (each.source, each.turn) == ("title", "idle"):
+                return at_work  # a title may be stale or plain; a status line that runs is there to be seen
             return each
+        if at_work is not None and each.detail == "background-work":
+            return at_work  # the turn waits for sub-agents, or they have begun the next one
         if not any(_outweighs(low, each, since, wall) for low in said[rank + 1 :]):
             return each
     return said[-1]

@@ -212,6 +212,14 @@ def test_a_limit_without_an_end_lasts_a_day() -> None:
     assert fuse(heard, ALIVE, None, NOW + 86400).detail == "limit-over"
 
 
+def test_a_turn_that_is_seen_to_wait_for_its_sub_agents_goes_on_though_an_event_told_its_end() -> None:
+    heard = (said("hook", "idle", "background-work", NOW), said("screen", "working", "tool"))
+    since = {"screen": NOW - 30, "hook": NOW}
+    assert fuse(heard, ALIVE, since, NOW + 1).turn == "working"
+    ended = (said("hook", "idle", "turn-ended", NOW), said("screen", "working", "tool"))
+    assert fuse(ended, ALIVE, since, NOW + 4).turn == "idle"
+
+
 # What the agent reports of itself (OSC 7501) -------------------------------------------------------------------------
 
 
