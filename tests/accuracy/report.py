@@ -8,10 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from dogwatch.formats import timeline
 from dogwatch.judge import timelines
 from dogwatch.judge.accuracy import Trial, matrix, share
 from dogwatch.loops import trials
 from dogwatch.model.session import SOURCES
+from dogwatch.model.verdict import Verdict
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "agents"
 FLICKER = 2.0
@@ -92,6 +94,42 @@ def sources(result: Result) -> list[str]:
     return rows
 
 
+NIGHT = ("permission", "asked", "unsent", "delegated", "failed", "limited", "answer")
+"""Stories of Claude Code that were recorded with its reports, as they may follow each other in a night."""
+TELLERS = ("osc7501", "state", "transcript", "screen")
+
+
+def night(result: Result) -> list[str]:
+    """When each source told of each true change, in seconds after it, and with which detail."""
+    rows = [f"| what happened | {' | '.join(TELLERS)} | verdict |", f"|---|{'---|' * (len(TELLERS) + 1)}"]
+    found = {Path(done.path).stem.removesuffix("-reports"): done for done in result.replays if "-reports" in done.path}
+    for story in NIGHT:
+        done = next(replay for name, replay in found.items() if name.startswith(f"claude-{story}-"))
+        ends = [*(truth.at for truth in done.truths[1:]), done.moments[-1].at + 1]
+        for truth, end in zip(done.truths, ends, strict=True):
+            within = [moment for moment in done.moments if truth.at <= moment.at < end]
+            if not truth.turn or not truth.at or not within:
+                continue
+            cells = [_told(source, within, truth) for source in (*TELLERS, "verdict")]
+            detail = f" ({truth.detail})" if truth.detail else ""
+            rows.append(f"| {story}: {truth.turn}{detail} | {' | '.join(cells)} |")
+    return rows
+
+
+def _told(source: str, within: list[trials.Moment], truth: timeline.Truth) -> str:
+    """When a source first told the true turn, and the last detail that it gave; what it said if never."""
+    told = [
+        (moment.at, each.turn, each.detail)
+        for moment in within
+        for each in ([moment.verdict] if source == "verdict" else moment.said)
+        if isinstance(each, Verdict) or each.source == source
+    ]
+    right = [each for each in told if each[1] == truth.turn]
+    if not right:
+        return f"said {told[-1][1]}" if told else "nothing"
+    return f"{right[0][0] - truth.at:.1f} s" + (f" ({right[-1][2]})" if right[-1][2] else "")
+
+
 def _parts(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)]
 
@@ -168,6 +206,7 @@ def tables(result: Result) -> list[str]:
 
 def full(result: Result) -> str:
     parts = tables(result)
+    parts += ["", "A night of Claude Code: seconds from a true change to what each source said", "", *night(result)]
     parts += ["", "Wrong or flickering", "", *(wrong(result) or ["nothing"])]
     parts += ["", "Not to be told from the pane alone (docs/accuracy.md), and so not counted", ""]
     parts += [f"{t.case}: {t.truth}, read as {t.read}" for t in trials.screens(str(GOLDENS / "undecidable"))]

@@ -130,6 +130,11 @@ def test_the_readme_shows_what_the_command_prints(result: report.Result) -> None
     assert "\n".join(report.summary(result)) in text
 
 
+def test_the_documents_show_the_other_tables(result: report.Result) -> None:
+    assert "\n".join(report.sources(result)) in (ROOT / "docs/accuracy.md").read_text()
+    assert "\n".join(report.night(result)) in (ROOT / "docs/reports.md").read_text()
+
+
 def test_no_rule_knows_the_scripted_model() -> None:
     """Words that only the lab's model says, and names of cases, are no evidence."""
     words = ("fake", "pondering", "[[", "scripted", "golden", "hard-", "Tool finished", "Slow reply")
