@@ -44,6 +44,14 @@ def test_a_session_is_told_by_its_name_and_how_to_get_there(state: str, cause: s
     assert found == f"{text} (claude in work, %3) · tmux attach -t =api"
 
 
+def test_what_the_agent_asks_is_told_in_its_own_words_without_keys_and_on_one_line() -> None:
+    asked = change("waiting", "it waits for a permission", SESSION, cause="permission")
+    key = "sk-" + "a1b2" * 6
+    found = notices.text(asked._replace(message=f"approve Bash:\ncurl -H {key} \x1b[2J"))
+    assert found.startswith("api waits for a permission: approve Bash: curl -H █")
+    assert (key in found, found.isprintable()) == (False, True)
+
+
 def test_a_pane_of_which_only_its_number_is_known_is_called_by_that() -> None:
     about = About("r", agent="claude")
     assert notices.text(change("waiting", "it waits for an answer", about, "%3", "question")) == (
