@@ -91,6 +91,16 @@ def test_it_gives_up_on_a_program_that_does_not_ask(typed: Typed, tmp_path: Path
     assert lines(tmp_path / "s")[1]["asked"] is False
 
 
+def test_it_is_not_woken_while_there_is_nothing_to_answer(typed: Typed, tmp_path: Path) -> None:
+    reader = StatusReader(str(tmp_path / "s"), SIGN, typed.pane)
+    assert reader.patience() == status_reader.WAITS_FOR
+    reader.take(SIGN)
+    assert reader.patience() == status_reader.ANSWERS_EVERY
+    reader.take(QUESTION)
+    reader.answer()
+    assert reader.patience() == status_reader.LONGEST_WAIT
+
+
 def test_it_does_not_wait_for_a_pane_that_takes_nothing(typed: Typed) -> None:
     typed.fill()
     handshake = Handshake(SIGN, typed.pane)
