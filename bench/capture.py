@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from bench.stage import HERE, Stage
-from bench.table import Anchor, Figure, Row, informs, ratio_at_most
+from bench.table import NO_ANCHOR, Anchor, Figure, Row, at_most, informs, ratio_at_most
+from bench.waiting import now, runtime_ns
 from dogwatch.loops import spawning
 from tests.lab import casts
 
@@ -18,6 +20,7 @@ KINDS = {
     "plain": b"%d some ordinary line of output, as a compiler or a run of tests prints it\r\n",
     "coloured": b"\x1b[32m%d some\x1b[0m ordinary line of \x1b[1moutput\x1b[m, as a compiler prints it\r\n",
 }
+SETTLE, SPAN = 1.0, 5.0
 TURNS = 2
 """Each is measured so often, in turns; the quicker counts, for the machine may be busy with something else."""
 
@@ -40,6 +43,7 @@ def rows(stage: Stage) -> Iterator[Row]:
         note = "CPU; what the program reports of itself (OSC 7501) is looked for in all of it"
         yield ratio_at_most(f"100 MB of {kind} lines captured, reports read", ours, "s", 1.05, without, note)
         os.unlink(path)
+    yield at_rest(stage, directory)
     recorded = b"".join(piece for _, piece in casts.read(RECORDING).pieces)
     path = f"{directory}/redraws"
     with open(path, "wb") as file:
@@ -47,6 +51,21 @@ def rows(stage: Stage) -> Iterator[Row]:
     ours, _, theirs = each(stage, path)
     note = "a screen is kept, and only what is new on it is written; 20 s of Codex are 0.07 MB"
     yield informs("4 MB of an agent's redraws captured", ours, "s", Anchor("stripping only", Figure(theirs, "s")), note)
+
+
+def at_rest(stage: Stage, directory: str) -> Row:
+    """What captures a silent pane, its handshake still open, as of an agent that has not drawn anything yet."""
+    open(f"{directory}/rest.log", "wb").close()
+    command = spawning.capture_command(f"{directory}/rest.log", f"{directory}/rest.status", "never")
+    process = stage.start(*command, os.devnull, stdin=subprocess.PIPE)
+    time.sleep(SETTLE)
+    began, before = now(), runtime_ns(process.pid)
+    time.sleep(SPAN)
+    share = (runtime_ns(process.pid) - before) / 1e9 / (now() - began) * 100
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait()
+    return at_most("capture of a silent pane: CPU", share, "% of a core", 0.05, NO_ANCHOR, f"for {SPAN:.0f} s")
 
 
 def each(stage: Stage, path: str) -> tuple[float, float, float]:

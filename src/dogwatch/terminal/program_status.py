@@ -46,7 +46,8 @@ class StatusStream:
         if self._kept:
             data, self._kept = self._kept + data, b""
         found: list[Fields | str] = []
-        if BEGIN in data or (self.resets and (RESET in data or PROMPT in data)):  # much faster than the expression
+        # Each test is much faster than the next one, and the expression the slowest.
+        if (b"]" in data and (BEGIN in data or (self.resets and PROMPT in data))) or (self.resets and RESET in data):
             found = [each for token in TOKEN.finditer(data) if (each := _meaning(token)) is not None]
         since = max(0, len(data) - LONGEST)
         for begun in (data.rfind(BEGIN, since), data.rfind(b"\x1b", since)):
