@@ -43,7 +43,7 @@ def retries(pane: AgentPane, shots: Shots) -> None:
     """Retries in a narrow pane, given up by Esc; a stream that breaks; what is final at once."""
     moment = send(pane, "[[status 500]]")
     closed(pane, moment, 2)
-    pane.until("Retrying in", LONG)
+    pane.until("[Rr]etrying in", LONG)
     shots.take(pane, "s46x14-retrying-500", "working", "retrying")
     pane.keys("Escape")
     rest(pane)
@@ -65,7 +65,7 @@ def waits(pane: AgentPane, shots: Shots) -> None:
     """A retry that the server put off; a refusal after a tool; then an imitation of both."""
     moment = send(pane, "[[retryafter 529 40]]")
     closed(pane, moment)
-    pane.until("Retrying in", LONG)
+    pane.until("[Rr]etrying in", LONG)
     shots.take(pane, "s80x24-retry-after-40", "working", "retrying")
     pane.keys("Escape")
     rest(pane)

@@ -50,7 +50,7 @@ def asked(pane: AgentPane, tape: Tape) -> None:
     stand(REST)
     tape.true(time.time(), "", "", "driver: pressed Esc; the agent has not taken it yet")
     pane.keys("Escape")
-    pane.until("User declined")
+    pane.until("User declined|Declined to answer")
     tape.true(time.time(), "idle", "interrupted", "driver: Esc declined the question")
     stand(REST)
 
