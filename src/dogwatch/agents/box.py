@@ -13,7 +13,7 @@ def read(detector: Detector, rows: tuple[str, ...]) -> Box:
     if typing is None:
         return Box(UNSEEN)
     texts, spans = regions(detector, colours.split(rows)[0])
-    if typing.box not in texts or any(name in texts and odd.search(texts[name]) for name, odd in typing.unless):
+    if typing.box not in texts or any(name in texts and odd.pattern.search(texts[name]) for name, odd in typing.unless):
         return Box(UNSEEN)
     first, past = spans[typing.box]
     inside = "\n".join([row.rstrip() for row in colours.undimmed(rows)[first:past]]).replace("\xa0", " ")

@@ -6,6 +6,7 @@ import re
 from collections import deque
 
 from dogwatch.agents import wrapped_rows
+from dogwatch.agents.expression import Expression
 from dogwatch.agents.starting import Starting
 from dogwatch.formats.visible import visible
 from dogwatch.model.session import SOURCES, Task
@@ -17,6 +18,8 @@ LONGEST_TEXT = 200
 
 Texts = dict[str, str]
 """What the rules look at, by name: regions of the screen, the title, fields of files …"""
+Conditions = tuple[tuple[str, Expression], ...]
+"""Names of texts, and what is looked for in each."""
 
 
 class Region(Value):
@@ -25,7 +28,7 @@ class Region(Value):
     name: str
     within: str
     """Region or text that it is searched in."""
-    match: re.Pattern[str] | None
+    match: Expression | None
     """It is the last match of this; None for a region that lies beside another."""
     above: str = ""
     below: str = ""
@@ -43,9 +46,9 @@ class Rule(Value):
     turn: str
     detail: str
     priority: int
-    when: tuple[tuple[str, re.Pattern[str]], ...]
+    when: Conditions
     """All of these texts are there and match."""
-    unless: tuple[tuple[str, re.Pattern[str]], ...]
+    unless: Conditions
     """None of these texts matches."""
     versions: tuple[tuple[int, ...], tuple[int, ...]] | None
     """First version that this holds for, and the first that it does not."""
@@ -62,7 +65,7 @@ class Typing(Value):
     """What is drawn around the text."""
     folded: re.Pattern[str] | None
     """What stands for a long text: how many `lines`, how many `more` than one, how many `chars`."""
-    unless: tuple[tuple[str, re.Pattern[str]], ...]
+    unless: Conditions
     """While one of these texts matches, what is typed goes elsewhere."""
     submit: str = "Enter"
     clear: tuple[str, ...] = ("C-u", "BSpace")
@@ -72,7 +75,7 @@ class Typing(Value):
 class Limits(Value):
     """What the agent itself does about a limit of its service."""
 
-    menu: tuple[tuple[str, re.Pattern[str]], ...]
+    menu: Conditions
     """All of these texts match while its menu is open and the choice "wait" is the one that is marked."""
     wait: tuple[str, ...]
     """Keys that take this choice."""
@@ -157,7 +160,7 @@ def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tup
             end = min(end, max(lower[0] - 1, start))
     if region.match is None:
         return start, end
-    found = deque(region.match.finditer(screen, start, end), maxlen=1)
+    found = deque(region.match.pattern.finditer(screen, start, end), maxlen=1)
     return found[0].span() if found else None
 
 
@@ -178,12 +181,12 @@ def _holds(rule: Rule, texts: Texts, version: tuple[int, ...]) -> bool:
     if rule.versions is not None and version and not rule.versions[0] <= version < rule.versions[1]:
         return False
     return _match(rule.when, texts) and not any(
-        name in texts and pattern.search(texts[name]) for name, pattern in rule.unless
+        name in texts and wanted.pattern.search(texts[name]) for name, wanted in rule.unless
     )
 
 
-def _match(conditions: tuple[tuple[str, re.Pattern[str]], ...], texts: Texts) -> bool:
-    return all(name in texts and pattern.search(texts[name]) for name, pattern in conditions)
+def _match(conditions: Conditions, texts: Texts) -> bool:
+    return all(name in texts and wanted.pattern.search(texts[name]) for name, wanted in conditions)
 
 
 def offers_to_wait(detector: Detector, rows: tuple[str, ...]) -> bool:
@@ -193,7 +196,8 @@ def offers_to_wait(detector: Detector, rows: tuple[str, ...]) -> bool:
 
 def _group(rule: Rule, texts: Texts, group: str) -> str:
     """What a named group of the rule's conditions matched, on one line."""
-    for name, pattern in rule.when:
+    for name, wanted in rule.when:
+        pattern = wanted.pattern
         if group in pattern.groupindex and (found := pattern.search(texts[name])) and found[group]:
             return visible(" ".join(found[group].split()))[:LONGEST_TEXT]
     return ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from dogwatch.agents import wrapped_rows
-from dogwatch.agents.detector import Detector, Limits, Region, Rule, Typing, numbered
+from dogwatch.agents.detector import Conditions, Detector, Limits, Region, Rule, Typing, numbered
+from dogwatch.agents.expression import Expression
 from dogwatch.agents.starting import CONVERSATION, MODEL, Starting
 from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
@@ -31,17 +32,24 @@ SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION), ("
 KEY = re.compile(r"(?:[CMS]-)*\w+")
 
 
-def read(text: str, path: str, shared: tuple[Rule, ...] = ()) -> Detector:
-    """The detector of one file; rules that all agents share hold unless it has its own. FormatError names the line."""
-    return _File(text, path).detector(shared)
+def read(text: str, path: str, shared: tuple[Rule, ...] = (), *, ours: bool = False) -> Detector:
+    """The detector of one file; rules that all agents share hold unless it has its own. FormatError names the line.
+
+    ``ours``: the file is known to be good.
+    """
+    return _File(text, path, ours=ours).detector(shared)
 
 
-def read_rules(text: str, path: str) -> tuple[Rule, ...]:
+def read_rules(text: str, path: str, *, ours: bool = False) -> tuple[Rule, ...]:
     """A file of nothing but rules."""
-    return _File(text, path).rules()
+    return _File(text, path, ours=ours).rules()
 
 
 class _File(TomlFile):
+    def __init__(self, text: str, path: str, *, ours: bool) -> None:
+        super().__init__(text, path)
+        self.ours = ours
+
     def rules(self) -> tuple[Rule, ...]:
         return tuple(self.rule(each, nth, set()) for nth, each in enumerate(self.tables(self.parsed(), "rule")))
 
@@ -90,7 +98,7 @@ class _File(TomlFile):
         match = self.string(data, "match", at, "")
         made = Region(
             name=self.string(data, "name", at), within=self.string(data, "in", at, "screen"),
-            match=self.regex(wrapped_rows.phrases(match), at, "match") if match else None,
+            match=self.expression(wrapped_rows.phrases(match), at, "match") if match else None,
             above=self.string(data, "above", at, ""), below=self.string(data, "below", at, ""),
             without=self.string(data, "without", at, ""), otherwise=self.string(data, "else", at, ""),
             flat=self.flag(data, "flat", at),
@@ -166,15 +174,15 @@ class _File(TomlFile):
             raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
         return made
 
-    def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-        found: list[tuple[str, re.Pattern[str]]] = []
+    def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> Conditions:
+        found: list[tuple[str, Expression]] = []
         for name, value in self.flat(data, key, at).items():
             if name not in texts and name.removesuffix(".style") not in texts and name.split(".")[0] not in REPORTED:
                 raise self.wrong(f"there is no text {name!r} to look at; there are {', '.join(sorted(texts))}", at, key)
             if not isinstance(value, str):
                 raise self.wrong(f"{key}.{name} must be a regular expression in quotes", at, key)
             shown = name in texts and name not in UNWRAPPED
-            found.append((name, self.regex(wrapped_rows.phrases(value) if shown else value, at, key)))
+            found.append((name, self.expression(wrapped_rows.phrases(value) if shown else value, at, key)))
         return tuple(found)
 
     def span(self, data: Table, at: Path) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -201,6 +209,13 @@ class _File(TomlFile):
         if not isinstance(value, int):
             raise self.wrong(f"{key} must be a number", at, key)
         return value
+
+    def expression(self, text: str, at: Path, key: str) -> Expression:
+        """Compiled now, so that an error has its line, unless the file is one of ours, which a test has read."""
+        found = Expression(text)
+        if not self.ours:
+            self.regex(text, at, key)
+        return found
 
     def regex(self, text: str, at: Path, key: str) -> re.Pattern[str]:
         try:

@@ -28,8 +28,9 @@ SHADOW = "\0"
 """The second cell of a wide letter."""
 BLANK = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|(?<=[\w,)])(?<!\\\w) (?=[\w(])")
 """In a regular expression: what is escaped, a set of letters, or a blank between two words."""
-BREAK = r"(?: |[ │┃█]*+\n[ │┃█]*+)"
-"""A blank, or the end of a row with what is drawn around it."""
+BREAK = r"(?: | *+(?:[^\w\s] *+)?\n *+(?:[^\w\s] *+)?)"
+"""A blank, or the end of a row with the sign that a frame has there. Naming those signs would take five times as long
+to compile."""
 
 Lines = tuple[list[str], list[int]]
 """Rows, and the row of the screen at which each begins; one more number for the end."""

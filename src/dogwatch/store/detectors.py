@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 from dogwatch.agents import reader
-from dogwatch.agents.detector import Detector
+from dogwatch.agents.detector import Detector, Rule
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.store.places import configuration
 
@@ -33,11 +34,16 @@ def load(agent: str) -> Detector:
     known = paths()
     if agent not in known:
         raise UsageError(f"no agent is called {agent!r}; known are {', '.join(known)}")
-    shared = tuple(rule for path in SHARED for rule in reader.read_rules(_text(path), path))
-    detector = reader.read(_text(known[agent]), known[agent], shared)
+    path = known[agent]
+    detector = reader.read(_text(path), path, _shared(), ours=os.path.dirname(path) == OURS)
     if detector.agent != agent:
         raise FormatError(f"{known[agent]}:1: agent is {detector.agent!r}, but the file is called {agent}{SUFFIX}")
     return detector
+
+
+@functools.cache
+def _shared() -> tuple[Rule, ...]:
+    return tuple(rule for path in SHARED for rule in reader.read_rules(_text(path), path, ours=True))
 
 
 def _text(path: str) -> str:

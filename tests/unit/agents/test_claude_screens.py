@@ -51,7 +51,7 @@ def test_a_limit_after_which_it_goes_on_by_itself_is_known_below_the_box() -> No
 
 def test_an_error_is_told_in_its_own_words_however_they_are_wrapped() -> None:
     (rule,) = [rule for rule in CLAUDE.rules if rule.name == "failed"]
-    ((_, pattern),) = [each for each in rule.when if "text" in each[1].groupindex]
+    (pattern,) = [wanted.pattern for _, wanted in rule.when if "text" in wanted.pattern.groupindex]
     found = pattern.search("● API Error: 400 messages.1: text content blocks must\n  be non-empty\n\n      hint")
     assert found is not None
     assert " ".join(found["text"].split()) == "API Error: 400 messages.1: text content blocks must be non-empty"

@@ -90,10 +90,15 @@ def test_every_file_of_ours_is_good_and_its_rules_have_names_of_their_own(agent:
     found = detectors.load(agent)
     names = [rule.name for rule in found.rules]
     assert found.tested or found.any or agent == "agy"  # which cannot be had
+    expressions = [wanted for rule in found.rules for _, wanted in (*rule.when, *rule.unless)]
+    expressions += [region.match for region in found.regions if region.match is not None]
+    expressions += [wanted for _, wanted in found.typing.unless] if found.typing else []
+    expressions += [wanted for _, wanted in found.limits.menu] if found.limits else []
+    assert all(each.pattern for each in expressions), "each can be compiled, which is done when it is first asked"
     assert len(names) == len(set(names))
 
 
 def test_a_rule_of_the_agents_own_stands_in_place_of_the_shared_one_of_that_name() -> None:
     rules = [rule for rule in detectors.load("gemini").rules if rule.name == "transcript-working"]
     assert len(rules) == 1
-    assert not rules[0].when[0][1].search("text")
+    assert not rules[0].when[0][1].pattern.search("text")
