@@ -183,6 +183,9 @@ class Panes:
             who, before = (task.pid, task.start), self.remembered.pop(pane.id, None)
             memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
             self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exits.Held(*who))
+        elif known.running is None or not known.running.args or not known.running.environment:
+            # It was met in the middle of its exec, when it has its name and nothing else yet.
+            self.known[pane.id] = known._replace(running=running(task, which.agent, which.variables))
         return True
 
     def _reporting(self, pane: Pane, tasks: tuple[Task, ...]) -> tuple[Detector, Task] | None:

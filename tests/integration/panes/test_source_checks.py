@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -257,7 +258,9 @@ def test_our_own_file_never_gets_there(private: Private, own: Box, clock: Clock,
 
 def test_ls_marks_a_release_that_nobody_has_tried(watcher: Watcher, own: Box, tmp_path: Path) -> None:
     file = tmp_path / "config" / "dogwatch" / "agents" / "claude.toml"
-    file.write_text(file.read_text().replace('tested = ["2.1.150", "2.1.197", "2.1.325"]', 'tested = ["1.0.0"]'))
+    changed, count = re.subn(r"^tested = .*$", 'tested = ["1.0.0"]', file.read_text(), flags=re.MULTILINE)
+    assert count == 1
+    file.write_text(changed)
     watcher.agent.says("idle")
     server = watcher.agent.private.server
     assert "[untested release]" in own("ls", "--panes", *server).out

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 from dogwatch.formats import tmux as codec
+from dogwatch.loops.panes import Panes
 from dogwatch.model.session import Pane
 from dogwatch.senses.tmux import Tmux
+from dogwatch.store import detectors
+from tests.conftest import until
+from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private, everything
 
 
@@ -89,3 +98,21 @@ def test_a_known_pane_that_is_gone_costs_the_others_nothing(private: Private, se
     found = sense.look(everything, known=[first, "%999", last])
     assert not found.trouble
     assert {pane: rows[0] for pane, rows in found.screens.items()} == {first: "first", last: "last"}
+
+
+@pytest.mark.parametrize("missing", [{"args": ()}, {"environment": {}}], ids=str)
+def test_an_agent_that_was_met_in_the_middle_of_its_exec_is_asked_again(
+    private: Private, tmp_path: Path, missing: dict[str, Any]
+) -> None:
+    """It has its name a moment before its arguments and variables, by which its files are found."""
+    pane = show(private, tmp_path, "claude", "2.1.325-calm-idle")
+    panes = Panes(detectors.load_all(), str(tmp_path), private.server)
+    until(lambda: bool(panes.look().seen))
+    known = panes.known[pane]
+    assert known.running is not None
+    panes.known[pane] = known._replace(running=known.running._replace(**missing))
+    panes.look()
+    found = panes.known[pane].running
+    assert found is not None
+    assert (found.args, found.environment) == (known.running.args, known.running.environment)
+    panes.close()
