@@ -20,11 +20,6 @@ def delegated(pane: AgentPane, tape: Tape) -> None:
     send(pane, tape, f"go [[tool Agent {JOB}]] [[text I wait for it.]]")
     tape.true(written(pane.cwd / "began", pane), "working", "tool", "file: the sub-agent's tool began")
     over = written(pane.cwd / "over", pane)
-    for each in pane.journal():
-        if each["event"] == "ended" and each.get("main") and each["t"] < over:
-            # Its own turn ends, and for a moment its state file says idle before it waits for the sub-agent.
-            tape.true(each["t"], "", "", "server: answered the main conversation")
-            tape.true(each["t"] + 0.001, "working", "tool", "the sub-agent is at work")
 
     def answered() -> list[float]:
         return [
