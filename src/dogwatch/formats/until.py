@@ -13,7 +13,8 @@ LENGTH = re.compile(
     re.IGNORECASE,
 )
 CLOCK = re.compile(
-    r"\b(?P<hour>\d{1,2})(?:(?::(?P<minute>\d\d))(?::\d\d)?(?: ?(?P<half>[ap]m))?| ?(?P<only>[ap]m))\b", re.IGNORECASE
+    r"\b(?P<hour>\d{1,2})(?:(?::(?P<minute>\d\d))(?::(?P<second>\d\d))?(?: ?(?P<half>[ap]m))?| ?(?P<only>[ap]m))\b",
+    re.IGNORECASE,
 )
 """A bare number is no time of day."""
 DATE = re.compile(
@@ -25,14 +26,16 @@ DATE = re.compile(
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 ZONE = re.compile(r"\(([A-Za-z_]+(?:/[A-Za-z0-9_+-]+)*)\)|\b(UTC|GMT)\b")
 SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
-JUST_NOW = timedelta(minutes=1)
+MINUTE = timedelta(minutes=1)
 NOON = 12
 
 
 def moment(words: str, said: float, local: tzinfo, named: Callable[[str], tzinfo | None]) -> float | None:
     """The wall-clock second that some words mean, said at another; None where they mean none.
 
-    A time of day is the next one after it was said. ``named`` finds a time zone by its name.
+    A time of day is the next one after it was said. Agents cut the seconds off: what ends "at 3:34" may end at any
+    second of that minute, and is sure to be over only with the minute; so it is with "in 5 minutes". ``named`` finds a
+    time zone by its name.
     """
     zone = local
     if found := ZONE.search(words):
@@ -41,7 +44,9 @@ def moment(words: str, said: float, local: tzinfo, named: Callable[[str], tzinfo
         words = words.replace(found[0], "")
     then = datetime.fromtimestamp(said, zone)
     if (lengths := LENGTH.findall(words)) and not re.search(r"\d ?[ap]m\b|\d:\d", words, re.IGNORECASE):
-        return said + sum(float(number) * SECONDS["".join(unit).lower()] for number, *unit in lengths)
+        units = ["".join(unit).lower() for _, *unit in lengths]
+        length = sum(float(each[0]) * SECONDS[unit] for each, unit in zip(lengths, units, strict=True))
+        return said + length + (0.0 if "s" in units else MINUTE.total_seconds())
     try:
         if stamp := STAMP.search(words):
             read = datetime.fromisoformat(stamp[0])
@@ -58,13 +63,14 @@ def _at(then: datetime, date: re.Match[str] | None, clock: re.Match[str] | None)
     hour, minute = (int(clock["hour"]), int(clock["minute"] or 0)) if clock else (0, 0)
     if half := clock and (clock["half"] or clock["only"]):
         hour = hour % NOON + (NOON if half.lower() == "pm" else 0)
-    found = then.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    exact = clock is not None and clock["second"] is not None
+    found = then.replace(hour=hour, minute=minute, second=int(clock["second"]) if clock and exact else 0, microsecond=0)
     if date is not None:
         month = MONTHS.index((date["m1"] or date["m2"]).lower()) + 1
         year = int(date["y"]) if date["y"] else then.year
         found = found.replace(year=year, month=month, day=int(date["d1"] or date["d2"]))
         if not date["y"] and found < then - timedelta(days=1):
             found = found.replace(year=then.year + 1)
-    elif found < then - JUST_NOW:
+    elif found < then - MINUTE:
         found += timedelta(days=1)
-    return found.timestamp()
+    return (found if clock is None or exact else found + MINUTE).timestamp()

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from dogwatch.formats import until
 from dogwatch.model.turns import Said, SessionFacts, SessionMemory
 
-MARGIN = 30.0
+MARGIN = 10.0
 """Seconds beyond the moment that was printed: clocks differ, and whoever comes first is turned away again."""
 
 
