@@ -7,6 +7,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,10 +91,13 @@ class AgentPane:
         before = self.ansi()
         self.tmux("send-keys", "-t", self.pane_id, "-l", "--", text[:1])
         self.until(lambda pane: pane.ansi() != before, what=f"typed {text[:1]!r}")
-        if text[1:]:
-            self.tmux("send-keys", "-t", self.pane_id, "-l", "--", text[1:])
-        tail = _bare(text)[-12:]
-        self.until(lambda pane: tail in _bare(pane.screen()) or "Pasted" in pane.screen(), what=f"typed {tail!r}")
+        # Codex 0.169 loses a question mark among keys that it has not drawn yet: it takes its line for an empty one.
+        pieces = re.split(r"(?=\?)", text[1:])
+        for number, piece in enumerate(pieces, 1):
+            if piece:
+                self.tmux("send-keys", "-t", self.pane_id, "-l", "--", piece)
+            tail = _bare(text[:1] + "".join(pieces[:number]))[-12:]
+            self.until(partial(_shows, tail), what=f"typed {tail!r}")
         if enter:
             time.sleep(HAND)
             self.keys("Enter")
@@ -228,6 +232,11 @@ def tree(pid: int) -> list[str]:
         return [own, *(line for child in children.get(at, []) for line in lines(child, depth + 1))]
 
     return lines(pid, 0)
+
+
+def _shows(tail: str, pane: AgentPane) -> bool:
+    screen = pane.screen()
+    return tail in _bare(screen) or "Pasted" in screen
 
 
 def _bare(text: str) -> str:

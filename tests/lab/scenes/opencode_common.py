@@ -88,6 +88,7 @@ def interrupt(pane: AgentPane) -> None:
     pane.keys("Escape")
     pane.until("again to", LONG)
     pane.keys("Escape")
+    pane.until("esc (?:again to )?interrupt", LONG, gone=True)
     rest(pane)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
-from tests.lab.scenes.opencode_common import LONG, interrupt, leader, over, runs, say, send, steady, tool
+from tests.lab.scenes.opencode_common import LONG, interrupt, leader, over, rest, runs, say, send, steady, tool
 
 PERMISSION = "Permission required"
 IMITATION = """Your log ends like this:
@@ -109,7 +109,9 @@ def small(pane: AgentPane, shots: Shots) -> None:
     moment = send(pane, "fail [[status 500]]")
     pane.until("retry", LONG)
     shots.take(pane, "retrying-46x14", "working", "retrying")
-    interrupt(pane)
+    pane.keys("Escape")
+    pane.answer("Escape")  # the hint that it wants it twice has no room beside the error
+    rest(pane)
     moment = send(pane, "hi [[text all done]]")
     over(pane, moment)
     shots.take(pane, "done-46x14", "idle", "turn-ended")

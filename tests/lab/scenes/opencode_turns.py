@@ -176,10 +176,13 @@ def tall(pane: AgentPane, shots: Shots) -> None:
     steady(pane)
     shots.take(pane, "stream-scrolled-up-120x80", "working", "model")
     pane.keys("C-M-g")
+    pane.until("line-119")  # an Escape right behind that key would be read as part of it
     interrupt(pane)
     pane.type("/undo")
     steady(pane)
     shots.take(pane, "undone-120x80", "idle")
+    pane.keys("C-c")  # the prompt is back in the box
+    pane.until(r"line-119\]\]", gone=True)
     pane.type("/new")
     pane.until("Ask anything")
     steady(pane)
