@@ -86,6 +86,8 @@ def _strongest(said: tuple[Said, ...], since: Since, wall: float) -> Said:
         if each.source not in EVENTS:
             if at_work is not None and (each.source, each.turn) == ("title", "idle"):
                 return at_work  # a title may be stale or plain; a status line that runs is there to be seen
+            if at_work is not None and _is_between(each, wall):
+                return at_work
             return each
         if at_work is not None and each.detail == "background-work":
             return at_work  # the turn waits for sub-agents, or they have begun the next one
@@ -102,6 +104,15 @@ def _overtakes(low: Said, report: Said) -> bool:
     """
     later = low.at is not None and report.at is not None and low.at > report.at + OLD
     return later and low.turn != report.turn and (low.source in OWN or (low.source in EVENTS and not _asks(report)))
+
+
+def _is_between(own: Said, wall: float) -> bool:
+    """Whether an agent's own word that it is at rest is so new that it may be meant for the blink between two turns.
+
+    Claude Code writes `idle` when a sub-agent is back, and `busy` as soon as it has gone on with what that brought. A
+    screen that still shows work after a true end is drawn anew at once.
+    """
+    return own.source in OWN and own.turn == "idle" and own.at is not None and wall < own.at + SUPERSEDED_AFTER
 
 
 def _asks(report: Said) -> bool:

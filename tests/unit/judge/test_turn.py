@@ -120,6 +120,15 @@ def test_a_title_at_rest_does_not_hide_a_running_status_line() -> None:
     assert fuse((said("title", "idle"), said("screen", "working", "model")), ALIVE).turn == "working"
 
 
+def test_rest_that_an_agent_has_just_told_of_is_not_believed_while_its_status_line_runs() -> None:
+    """Claude Code is at rest for a blink between a sub-agent's end and the turn that goes on with it."""
+    for source in ("osc7501", "state", "api"):
+        heard = (said(source, "idle", "turn-ended", at=NOW), said("screen", "working"))
+        assert fuse(heard, ALIVE, None, NOW + 0.2).turn == "working"
+        assert fuse(heard, ALIVE, None, NOW + 2.5).turn == "idle"
+        assert fuse((heard[0], said("screen", "idle")), ALIVE, None, NOW + 0.2).turn == "idle"
+
+
 def test_the_detail_comes_from_whoever_agrees_and_knows_it() -> None:
     found = fuse((said("state", "idle"), said("screen", "idle", "turn-failed")), ALIVE)
     assert (found.source, found.detail) == ("state", "turn-failed")
