@@ -124,6 +124,8 @@ def codex(place: Place, wish: Wish, *, daemon: bool = True) -> Launch:
     if wish.trusted:
         config |= {"approval_policy": "on-request", "sandbox_mode": "workspace-write"}
         config["projects"] = {str(place.cwd): {"trust_level": "trusted"}}
+    else:  # from 0.169 on it asks only in a repository, or where the folder has settings of its own
+        _write(place.cwd / ".codex/config.toml", 'model_reasoning_effort = "low"\n')
     has_daemon = tuple(map(int, place.install.version.split("."))) >= _CODEX_DAEMON
     daemon = daemon and has_daemon
     argv = ["codex"] if daemon or not has_daemon else ["codex", "--no-daemon"]

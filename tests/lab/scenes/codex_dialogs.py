@@ -146,7 +146,7 @@ def lists(pane: AgentPane, shots: Shots) -> None:
 
 
 def trust(pane: AgentPane, shots: Shots) -> None:
-    pane.until("trust", do.LONG)
+    pane.until("Do you trust|Trust this folder", do.LONG)
     do.still(pane, 1.5, lambda seen: seen.screen())
     shots.take(pane, "trust", "waiting", "trust")
 

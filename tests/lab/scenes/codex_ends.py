@@ -94,7 +94,7 @@ def suspended(pane: AgentPane, shots: Shots) -> None:
     do.shell(pane)
     shots.take(pane, "suspended-busy", "exited", "suspended")
     pane.type("fg")
-    pane.until(lambda seen: seen.facts()["pane_current_command"] == "node")
+    pane.until(lambda seen: seen.facts()["pane_current_command"] != "bash")
     pane.until("esc to interrupt", do.LONG)
     shots.take(pane, "suspended-then-back", "working", "model")
 

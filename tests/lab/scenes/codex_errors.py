@@ -53,7 +53,7 @@ def hours(pane: AgentPane, shots: Shots) -> None:
     """How long it waits is not shown: for all that can be seen, it tries again."""
     since = do.send(pane, "go [[retryafter 429 5400]]")
     pane.until_model("error", after=since, main=True)
-    pane.until("Reconnecting|■", do.LONG)
+    pane.until("[Rr]econnecting|■", do.LONG)
     do.passed(pane, since, 5)
     if "■" in pane.screen():  # older versions give up at once
         shots.take(pane, "failed-429-retry-after", "idle", "turn-failed")

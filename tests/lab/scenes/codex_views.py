@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 
 from tests.lab.pane import AgentPane
 from tests.lab.scenes import Scene, Shots
@@ -36,23 +37,43 @@ def changed_files(pane: AgentPane) -> None:
 def pagers(pane: AgentPane, shots: Shots) -> None:
     changed_files(pane)
     do.finish(pane, do.send(pane, "hello [[text Hello. How can I help?]]"))
-    read(pane, shots, "", "idle", "turn-ended")
+    read(pane, shots.undecided, "", "idle", "turn-ended")
     do.passed(pane, do.send(pane, "go [[hang]]"), 3)
-    read(pane, shots, "-busy", "working", "model")
+    read(pane, shots.take, "-busy", "working", "model")
 
 
-def read(pane: AgentPane, shots: Shots, word: str, turn: str, detail: str) -> None:
+def center(pane: AgentPane, shots: Shots) -> None:
+    """The list of all its tasks, over the conversation."""
+    pane.until("← for agents", do.LONG)
+    glance(pane, shots, "fresh", "waiting", "menu")
+    do.finish(pane, do.send(pane, "hello [[text Hello. How can I help?]]"))
+    glance(pane, shots, "ended", "waiting", "menu")
+    do.passed(pane, do.send(pane, "go [[hang]]"), 3)
+    glance(pane, shots, "busy", "working", "model")
+
+
+def glance(pane: AgentPane, shots: Shots, word: str, turn: str, detail: str) -> None:
+    pane.keys("Left")
+    pane.until("Agent command center")
+    calm(pane)
+    shots.take(pane, f"center-{word}", turn, detail)
+    pane.keys("Escape")
+    pane.until("Agent command center", gone=True)
+    calm(pane)
+
+
+def read(pane: AgentPane, take: Callable[[AgentPane, str, str, str], None], word: str, turn: str, detail: str) -> None:
     pane.keys("C-t")
     pane.until("T R A N S C R I P T")
     calm(pane)
-    shots.take(pane, f"pager{word}", turn, detail)
+    take(pane, f"pager{word}", turn, detail)
     pane.keys("q")
     pane.until("T R A N S C R I P T", gone=True)
     calm(pane)
     command(pane, "diff")
     pane.until("/ D I F F /")
     calm(pane)
-    shots.take(pane, f"pager-diff{word}", turn, detail)
+    take(pane, f"pager-diff{word}", turn, detail)
     pane.keys("q")
     pane.until("/ D I F F /", gone=True)
     calm(pane)
@@ -72,7 +93,7 @@ def answers(pane: AgentPane, shots: Shots) -> None:
     command(pane, "status")
     pane.until("Token usage")
     calm(pane)
-    shots.take(pane, "commands-scrolled", "idle", "turn-ended")
+    shots.undecided(pane, "commands-scrolled", "idle", "turn-ended")
     do.passed(pane, do.send(pane, "go [[hang]]"), 3)
     command(pane, "nonsense")
     pane.until("Unrecognized command")
@@ -127,5 +148,6 @@ SCENES = [
     Scene("views-pagers", pagers, {"size": (120, 40), "settings": INLINE}),
     Scene("views-answers", answers, {"size": (80, 24)}),
     Scene("views-menus", menus, {"size": (80, 24)}),
+    Scene("views-center", center, {"size": (100, 30)}),
     Scene("views-interrupted", interrupted, {"size": (100, 40)}),
 ]
