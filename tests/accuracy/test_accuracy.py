@@ -13,7 +13,16 @@ from tests.accuracy import report
 
 ROOT = Path(__file__).parents[2]
 AGENTS = {"claude", "codex", "gemini", "opencode", "qwen"}
-HIDDEN = {"commands-scrolled", "pager", "pager-diff", "previous-pager", "previous-pager-diff"}
+HIDDEN = {
+    "0.169.0-commands-scrolled",
+    "0.169.0-pager",
+    "0.169.0-pager-diff",
+    "commands-scrolled",
+    "pager",
+    "pager-diff",
+    "previous-pager",
+    "previous-pager-diff",
+}
 """Screens of Codex that show nothing of the turn; docs/accuracy.md argues them."""
 WITHOUT_COLOURS = {"codex-nodaemon/bare-words-closing-streaming", "codex/previous-words-status"}
 """Screens whose turn only their colours give away; docs/accuracy.md argues them."""
