@@ -109,7 +109,7 @@ def pressed(key: str) -> End:
     def press(pane: AgentPane, watcher: Watcher) -> None:
         """Again when that is asked for, or when nothing came of it: one that is about to end is not interrupted."""
         for _ in range(PRESSES):
-            if not watcher.gone():
+            if not watcher.gone() and pane.facts()["pane_current_command"] != "bash":  # else it would end the shell
                 asked = is_asked(pane)
                 pane.keys(key)
                 heard(pane, watcher, asked=asked)

@@ -186,7 +186,7 @@ def test_a_resumed_claude_is_asked_again(home: Lab) -> None:
 
 @pytest.mark.parametrize("silent", ["trusted", "no-status-protocol"])
 def test_where_it_reports_nothing_others_tell(home: Lab, silent: str) -> None:
-    """It says nothing of its question for trust; and nothing at all where it was not asked to."""
+    """It says little or nothing of its question for trust; and nothing at all where it was not asked to."""
     session = Reporting(home, "claude", trusted=silent != "trusted")
     if silent == "trusted":
         session.spawn()

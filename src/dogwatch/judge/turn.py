@@ -24,6 +24,8 @@ SUPERSEDED_AFTER = 2.0
 OLD = 3.0
 """An event of that age says little against a condition whose beginning nobody saw."""
 REFINE = {"limited": 2, "waiting": 1}
+AT_START = ("trust", "login", "startup-dialog")
+"""What an agent asks before it can be given anything."""
 LIMIT_FORGOTTEN = 86400.0
 """Seconds after which a limit that names no end is over, unless it was told again."""
 Since = dict[str, float]
@@ -192,6 +194,9 @@ def _seems_at_rest(base: Said, said: tuple[Said, ...], since: Since, wall: float
 def _detail(base: Said, said: tuple[Said, ...], since: Since, wall: float) -> str:
     """For what it waits, after what it is idle: by whoever agrees and knows it."""
     detail = base.detail or next((each.detail for each in said if each.turn == base.turn and each.detail), "")
+    if base.source == REPORTS and base.turn == "waiting":  # it has fewer words for its questions than they differ
+        shown = (each.detail for each in said if (each.source, each.turn) == ("screen", "waiting"))
+        detail = next((word for word in shown if word in AT_START), detail)
     if base.turn == "idle" and detail == "turn-failed" and any(each.detail == "limit-over" for each in said):
         return "limit-over"
     if base.source == REPORTS and detail == "turn-ended" and any(each.detail == "background-work" for each in said):

@@ -9,6 +9,8 @@ from dogwatch.model.turns import Said, SessionFacts, SessionMemory
 
 MARGIN = 10.0
 """Seconds beyond the moment that was printed: clocks differ, and whoever comes first is turned away again."""
+DAY, SAME = 86400.0, 120.0
+"""Seconds in a day; and by which two wordings of one moment may differ."""
 
 
 def dated(facts: SessionFacts, memory: SessionMemory | None) -> SessionFacts:
@@ -28,11 +30,16 @@ def dated(facts: SessionFacts, memory: SessionMemory | None) -> SessionFacts:
 def _dated(said: Said, facts: SessionFacts, memory: SessionMemory | None) -> Said:
     if said.turn != "limited" or not said.until:
         return said
-    if memory is not None and memory.limit is not None and memory.limit[0] == said.until:
-        return said._replace(ends=memory.limit[1])
+    known = memory.limit if memory is not None else None
+    if known is not None and known[0] == said.until:
+        return said._replace(ends=known[1])
     told = facts.wall if said.at is None else said.at
     end = until.moment(said.until, told, _local(), _named)
-    return said._replace(ends=None if end is None else end + MARGIN)
+    if end is None:
+        return said
+    if known is not None and abs(end + MARGIN - known[1] - DAY) < SAME:
+        return said._replace(ends=known[1])  # sources word it differently, and this one's moment has just passed
+    return said._replace(ends=end + MARGIN)
 
 
 def _local() -> tzinfo:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dogwatch import proc
+from dogwatch.loops import limits
 from tests.conftest import alive, kill, until, until_gone
 from tests.integration.send.conftest import Gate
 from tests.integration.spawn.office import Office
@@ -207,7 +208,7 @@ def test_its_pane_may_be_gone(office: Office) -> None:
 
 def limit(seconds: float) -> str:
     """A limit that is over, margin included, in so many seconds."""
-    end = datetime.now(UTC) + timedelta(seconds=seconds - 30)
+    end = datetime.now(UTC) + timedelta(seconds=seconds - limits.MARGIN)
     return f"limit {end.strftime('%Y-%m-%dT%H:%M:%SZ')}"
 
 

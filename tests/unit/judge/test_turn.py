@@ -129,6 +129,13 @@ def test_rest_that_an_agent_has_just_told_of_is_not_believed_while_its_status_li
         assert fuse((heard[0], said("screen", "idle")), ALIVE, None, NOW + 0.2).turn == "idle"
 
 
+def test_a_question_before_the_first_prompt_is_named_by_the_screen() -> None:
+    """Claude Code 2.1.326 reports its question for trust as one for permission."""
+    report = said("osc7501", "waiting", "permission")
+    assert fuse((report, said("screen", "waiting", "trust")), ALIVE).detail == "trust"
+    assert fuse((report, said("screen", "waiting", "menu")), ALIVE).detail == "permission"
+
+
 def test_the_detail_comes_from_whoever_agrees_and_knows_it() -> None:
     found = fuse((said("state", "idle"), said("screen", "idle", "turn-failed")), ALIVE)
     assert (found.source, found.detail) == ("state", "turn-failed")

@@ -1,0 +1,35 @@
+"""The moment at which a limit ends, reckoned once for all wordings of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from dogwatch.loops import limits
+from dogwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
+
+TOLD = datetime(2026, 11, 18, 5, 16, 10, tzinfo=UTC).timestamp()
+ENDS = datetime(2026, 11, 18, 5, 17, 0, tzinfo=UTC).timestamp() + limits.MARGIN
+DAY = 86400
+
+
+def ends(words: str, wall: float, memory: SessionMemory | None = None) -> float | None:
+    said = (Said("screen", "limited", "plan", "limit", until=words),)
+    facts = SessionFacts("api", "Claude Code", 0.0, wall, said, Presence("alive", ""), {}, {})
+    return limits.dated(facts, memory).said[0].ends
+
+
+def remembered(words: str) -> SessionMemory:
+    return SessionMemory("limited", "plan", 0.0, None, {}, {}, (0.0, 0.0, 0.0, 0.0), None, limit=(words, ENDS))
+
+
+def test_it_is_the_next_time_of_day_with_all_its_seconds() -> None:
+    assert ends("5:16am (UTC)", TOLD) == ENDS
+    assert ends("5:16am (UTC)", TOLD + 600) == ENDS + DAY
+
+
+def test_another_wording_of_a_known_limit_does_not_mean_the_next_day() -> None:
+    """A report says `5:16am (UTC)` and the screen `5:16am`, a moment after that minute has passed."""
+    known = remembered("5:16am (UTC), as it said")
+    assert ends("5:16am (UTC)", TOLD + 65, known) == ENDS
+    assert ends("5:16am (UTC)", TOLD + 600, known) == ENDS
+    assert ends("9am (UTC)", TOLD + 65, known) != ENDS
