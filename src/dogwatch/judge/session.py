@@ -47,7 +47,7 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
     kept = SessionMemory(
         turn.turn, turn.detail, since, pending, sayings, moved, tools,
         None if memory is None or fresh else memory.stale_since, turn.until, facts.now,
-        limit=(turn.until, turn.ends) if turn.ends is not None else memory.limit if memory else None,
+        limit=_limit(turn, memory),
         clock=clock.latest(memory.clock if memory else None, facts.life.get("clock"), facts.now), left=left,
     )  # fmt: skip
     verdict = _said(facts, turn, since, watched=memory is not None)
@@ -56,6 +56,13 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
     if turn.turn == "working" and memory is not None:
         verdict, kept = _progress(verdict, kept, facts, policy)
     return verdict, kept
+
+
+def _limit(turn: Turn, memory: SessionMemory | None) -> tuple[str, float] | None:
+    """The limit that was last told. Work ends it: the same words mean another day when they come again."""
+    if turn.ends is not None:
+        return turn.until, turn.ends
+    return memory.limit if memory is not None and turn.turn != "working" else None
 
 
 def _awake(memory: SessionMemory | None, now: float) -> SessionMemory | None:

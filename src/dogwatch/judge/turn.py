@@ -194,7 +194,7 @@ def _seems_at_rest(base: Said, said: tuple[Said, ...], since: Since, wall: float
 def _detail(base: Said, said: tuple[Said, ...], since: Since, wall: float) -> str:
     """For what it waits, after what it is idle: by whoever agrees and knows it."""
     detail = base.detail or next((each.detail for each in said if each.turn == base.turn and each.detail), "")
-    if base.source == REPORTS and base.turn == "waiting":  # it has fewer words for its questions than they differ
+    if base.source == REPORTS and base.turn == "waiting":  # OSC 7501 has no word for these questions
         shown = (each.detail for each in said if (each.source, each.turn) == ("screen", "waiting"))
         detail = next((word for word in shown if word in AT_START), detail)
     if base.turn == "idle" and detail == "turn-failed" and any(each.detail == "limit-over" for each in said):

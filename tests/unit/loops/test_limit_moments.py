@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from dogwatch.judge import session
 from dogwatch.loops import limits
+from dogwatch.model.policy import PATIENT
 from dogwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
 
 TOLD = datetime(2026, 11, 18, 5, 16, 10, tzinfo=UTC).timestamp()
@@ -12,10 +14,13 @@ ENDS = datetime(2026, 11, 18, 5, 17, 0, tzinfo=UTC).timestamp() + limits.MARGIN
 DAY = 86400
 
 
+def look(said: Said, wall: float, memory: SessionMemory | None = None) -> SessionFacts:
+    facts = SessionFacts("api", "Claude Code", wall, wall, (said,), Presence("alive", ""), {}, {})
+    return limits.dated(facts, memory)
+
+
 def ends(words: str, wall: float, memory: SessionMemory | None = None) -> float | None:
-    said = (Said("screen", "limited", "plan", "limit", until=words),)
-    facts = SessionFacts("api", "Claude Code", 0.0, wall, said, Presence("alive", ""), {}, {})
-    return limits.dated(facts, memory).said[0].ends
+    return look(Said("screen", "limited", "plan", "limit", until=words), wall, memory).said[0].ends
 
 
 def remembered(words: str) -> SessionMemory:
@@ -33,3 +38,11 @@ def test_another_wording_of_a_known_limit_does_not_mean_the_next_day() -> None:
     assert ends("5:16am (UTC)", TOLD + 65, known) == ENDS
     assert ends("5:16am (UTC)", TOLD + 600, known) == ENDS
     assert ends("9am (UTC)", TOLD + 65, known) != ENDS
+
+
+def test_the_same_words_on_the_next_day_are_another_limit() -> None:
+    limit = Said("screen", "limited", "plan", "limit", until="5:16am (UTC)")
+    _, memory = session.judge(look(limit, TOLD), None, PATIENT)
+    assert memory.limit == ("5:16am (UTC)", ENDS)
+    _, memory = session.judge(look(Said("state", "working", "", "busy"), ENDS + 60, memory), memory, PATIENT)
+    assert ends("5:16am (UTC)", TOLD + DAY - 3600, memory) == ENDS + DAY
