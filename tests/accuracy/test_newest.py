@@ -14,7 +14,7 @@ from tests.accuracy import newest, report
 from tests.accuracy.newest import Task
 from tests.lab import installs
 from tests.lab.scenes.play import scenes
-from tests.lab.timelines.stories import STORIES
+from tests.lab.timelines.record import stories
 
 SCREEN = report.GOLDENS / "screens" / "gemini" / "ended-after-tool-80x24"
 TIMELINE = report.GOLDENS / "timelines" / "gemini-answer.jsonl"
@@ -71,7 +71,7 @@ def test_all_scenes_and_all_stories_are_played() -> None:
     for name in ("codex", "codex-nodaemon"):
         own = [task for task in found if task.agent == name]
         assert [task.name for task in own if not task.story] == [scene.name for scene in scenes(name)]
-        assert {task.name for task in own if task.story} == {*STORIES}
+        assert {task.name for task in own if task.story} == {*stories(name)}
     assert len({*found}) == len(found)
 
 

@@ -146,6 +146,11 @@ def command(pane: AgentPane) -> str:
     return "codex --no-daemon" if pane.agent == "codex-nodaemon" else "codex"
 
 
+def started(pane: AgentPane) -> None:
+    """Wait until it has left the shell. Its starter runs on Node, and in newer releases becomes Codex itself."""
+    pane.until(lambda seen: seen.facts()["pane_current_command"] in ("node", "codex"), what="Codex or its starter")
+
+
 def front(pane: AgentPane) -> int:
     """The process of Codex itself, below its starter."""
     found = [pid for pid in _below(pane.pid) if Path(f"/proc/{pid}/comm").read_text().strip() == "codex"]

@@ -15,7 +15,7 @@ def killed_idle(pane: AgentPane, shots: Shots) -> None:
     do.kill(pane)
     shots.take(pane, "killed-idle", "exited")
     pane.type(do.command(pane))
-    pane.until(lambda seen: seen.facts()["pane_current_command"] == "node")
+    do.started(pane)
     pane.until(r"(?m)^› (?!\d)", do.LONG)
     do.rest(pane)
     shots.take(pane, "killed-then-again", "idle")
@@ -62,7 +62,7 @@ def terminated(pane: AgentPane, shots: Shots) -> None:
     do.kill(pane, signal.SIGTERM)
     shots.take(pane, "terminated-busy", "exited")
     pane.type(f"{do.command(pane)} resume --last")
-    pane.until(lambda seen: seen.facts()["pane_current_command"] == "node")
+    do.started(pane)
     pane.until("Terminated", do.LONG, gone=True)
     # A daemon goes on with the turn; without it, the model was left alone and nothing goes on.
     if any(entry["event"] == "client-gone" and entry["main"] for entry in pane.journal()):

@@ -37,7 +37,7 @@ def resumed(pane: AgentPane, shots: Shots) -> None:
     pane.keys("C-d")
     do.shell(pane)
     pane.type(f"{do.command(pane)} resume --last")
-    pane.until(lambda seen: seen.facts()["pane_current_command"] == "node")
+    do.started(pane)
     pane.until("It says", do.LONG)
     do.rest(pane, 2.5)
     shots.take(pane, "resumed-words-status", "idle")

@@ -88,8 +88,13 @@ def interrupt(pane: AgentPane) -> None:
     pane.keys("Escape")
     pane.until("again to", LONG)
     pane.keys("Escape")
-    pane.until("esc (?:again to )?interrupt", LONG, gone=True)
+    pane.until(lambda seen: not re.search("esc (?:again to )?interrupt", foot(seen)), LONG, what="its foot without Esc")
     rest(pane)
+
+
+def foot(pane: AgentPane) -> str:
+    """The last rows, where it says what Esc does; above them the conversation may say the same."""
+    return "\n".join([row for row in pane.screen().splitlines() if row.strip()][-3:])
 
 
 def paste(pane: AgentPane, words: str) -> None:

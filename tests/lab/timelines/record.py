@@ -12,14 +12,14 @@ from dogwatch.store import detectors
 from tests.lab.lab import Lab
 from tests.lab.timelines import Tape, told
 from tests.lab.timelines.claude_stories import OWN
-from tests.lab.timelines.stories import OF_QWEN, STORIES, Story
+from tests.lab.timelines.stories import OF_CODEX, OF_QWEN, STORIES, Story
 
 USUAL = (120, 40)
 
 
 def stories(agent: str) -> dict[str, Story]:
     """All that is recorded of an agent."""
-    return STORIES | {"claude": OWN, "qwen": OF_QWEN}.get(agent, {})
+    return STORIES | {"claude": OWN, "codex": OF_CODEX, "qwen": OF_QWEN}.get(agent.partition("-")[0], {})
 
 
 def reader(agent: str, lab: Lab, status: Path) -> Callable[[str], list[str]]:

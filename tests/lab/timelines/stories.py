@@ -192,6 +192,18 @@ def recovered(pane: AgentPane, tape: Tape) -> None:
     stand(REST)
 
 
+def cut(pane: AgentPane, tape: Tape) -> None:
+    """An answer breaks off, again and again. Up to its last attempt the agent works, whatever its screen shows."""
+    after = send(pane, tape, "go [[cut]]")
+
+    def broken() -> list[float]:
+        return [entry["t"] for entry in pane.journal() if entry["event"] == "cut" and entry["t"] > after]
+
+    pane.until(lambda _: len(broken()) > 5, what="six attempts")
+    tape.true(broken()[-1], "", "", "server: cut it off; whether another attempt follows is not known")
+    stand(1)
+
+
 def imitation(pane: AgentPane, tape: Tape) -> None:
     """An answer full of other people's status lines; and a tool that runs below it."""
     words = (
@@ -239,3 +251,5 @@ STORIES: dict[str, Story] = {
 
 OF_QWEN = {"long-phrases": Story(long_phrases, {"settings": {"ui": {"customWittyPhrases": PHRASES}}})}
 """Stories that need a setting of Qwen Code's."""
+OF_CODEX = {"cut": Story(cut, {"settings": {"model_providers.fake.stream_max_retries": 9}})}
+"""Stories that need a setting of Codex's. While it tries again it may show only its input box."""
