@@ -12,8 +12,23 @@ import time
 from dogwatch import proc
 from dogwatch.formats import sentinel
 from dogwatch.judge import job
+from dogwatch.loops import step_status
+from dogwatch.loops.step_status import StepStatus
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Adopted, Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
+from dogwatch.model.facts import (
+    Adopted,
+    Alive,
+    Beat,
+    End,
+    Gone,
+    JobFacts,
+    Process,
+    Record,
+    Result,
+    Seen,
+    Source,
+    Unseen,
+)
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
@@ -78,6 +93,7 @@ class _Look:
         self.base = base
         self.now = time.monotonic()
         self.troubles: list[str] = []
+        self.pid_written: int | None = None
 
     def facts(self, memory: Memory | None) -> JobFacts:
         record = self.record()
@@ -86,16 +102,18 @@ class _Look:
         if record is not None and record.end is not None:
             return self.ended(record, memory)
         shim, work = self.processes(record, memory)
-        status = self.read("status")
+        told = StepStatus(self.read("status")) if record else self.step_status(shim)
+        status = told.status
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
             fresh = self.record()  # it ended while we looked: the end was written before the status
             if fresh is not None and fresh.run != record.run:
                 return self.facts(memory)  # and it was started again: what we saw is not of this run
             if fresh is not None and fresh.end is not None:
                 return self.ended(fresh, memory)
-        result = self.result() if status else None
+        result = told.result if record is None else self.result() if status else None
         if record and record.adopted and isinstance(shim, Gone) and isinstance(work, Gone) and not status:
-            status, result = spoken(record.adopted, record.work.pid)  # its keeper could not pass that on
+            theirs = step_status.of_adopted(record.adopted, record.work.pid, work, self.now)  # its keeper is gone
+            status, result = (theirs.status, theirs.result) if theirs else (None, None)
         seen = self.seen(record, shim, work, memory)
         survivors: tuple[tuple[str, int], ...] = ()
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
@@ -105,6 +123,7 @@ class _Look:
             name=self.name, now=self.now, record=record, policy=None if record else self.looker.policy, status=status,
             status_since=memory.status_since if memory else None,
             watched=memory is not None, unseen_since=memory.unseen_since if memory else None,
+            earlier=told.earlier, open_until=told.open_until, ending=self.ending(record, shim, status),
             result=result, shim=shim, work=work, seen=seen, survivors=survivors,
             beat=self.beat(), log=self.log(record), elapsed_s=self.elapsed(record),
             troubles=tuple(self.troubles),
@@ -173,6 +192,17 @@ class _Look:
             return self.age("pid")
         return self.now - record.started_mono if self.same_boot(record) else time.time() - record.started
 
+    def step_status(self, shim: Process) -> StepStatus:
+        return step_status.read(self.base, self.pid_written, shim, self.now, self.troubles)
+
+    def ending(self, record: Record | None, shim: Process, status: str | None) -> End | None:
+        """How we ended a foreign step, if we did: all that it can say of that itself is FAILED."""
+        if record is not None or not isinstance(shim, Gone) or (status is not None and status.strip() != "FAILED"):
+            return None
+        from dogwatch.store import step_ends  # noqa: PLC0415  # few steps end so
+
+        return step_ends.read(self.base)
+
     # Processes
 
     def same_boot(self, record: Record) -> bool:
@@ -182,18 +212,17 @@ class _Look:
         if record is not None:
             place = self.looker.place
             return processes.find(record.shim, place), processes.find(record.work, place)
-        text = self.read("pid")
-        if text is None:
-            return Unseen("there is no pid file"), Unseen("not known")
         try:
-            pid = sentinel.pid(text)
-            written = os.lstat(f"{self.base}.pid").st_mtime
-        except (FormatError, OSError) as error:
+            found = sentinels.read_dated(f"{self.base}.pid")
+            if found is None:
+                return Unseen("there is no pid file"), Unseen("not known")
+            self.pid_written = found[1]
+            pid, written = sentinel.pid(found[0]), found[1] / 1e9
+        except FormatError as error:
             return Unseen(str(error)), Unseen("not known")
         if memory and memory.process == (pid, proc.start_time(pid)):
             written = time.time()  # we know it: no clock that jumped can make it another's
-        found = processes.find_by_pid(pid, written, self.age("heartbeat"))
-        return found, Unseen("not known")
+        return processes.find_by_pid(pid, written, self.age("heartbeat")), Unseen("not known")
 
     # Movement
 
@@ -256,17 +285,3 @@ def cheap_sample(base: str, wanted: set[str], adopted: Adopted | None) -> dict[s
         except OSError:
             pass
     return sample
-
-
-def spoken(adopted: Adopted, pid: int) -> tuple[str | None, Result | None]:
-    """Status and result that its directory holds of adopted work; none once they are of another run there."""
-    base = f"{adopted.dir}/{adopted.name}"
-    try:
-        named = sentinels.read(f"{base}.pid")
-        if not adopted.dir or (named is not None and sentinel.pid(named) != pid):
-            return None, None
-        status = sentinels.read(f"{base}.status")
-        text = None if status is None else sentinels.read(f"{base}.result")
-    except FormatError:
-        return None, None
-    return status, None if text is None else sentinel.result(text)
