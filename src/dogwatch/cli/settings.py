@@ -55,7 +55,7 @@ def lazily(options: Options) -> Callable[[], Policy]:
 def named(options: Options) -> list[str]:
     if not options.names:
         raise UsageError(f"{options.verb} needs the name of a job; `dogwatch ls` lists them")
-    return [names.check(name) for name in dict.fromkeys(options.names)]
+    return [names.check(name, blanks=options.flag("--dir")) for name in dict.fromkeys(options.names)]
 
 
 def policy(options: Options, given: Settings | None = None) -> Policy:

@@ -41,7 +41,8 @@ def jobs(directory: str) -> list[str]:
     """Names of all jobs in a directory, in order. A log or a lock alone is no job."""
     telling = {"json", "pid", "status", "heartbeat"}
     parts = [entry.rpartition(".") for entry in os.listdir(directory)]
-    return sorted(name for name in {name for name, _, suffix in parts if suffix in telling} if not names.problem(name))
+    found = {name for name, _, suffix in parts if suffix in telling}
+    return sorted(name for name in found if not names.problem(name, blanks=True))
 
 
 def written(path: str) -> int | None:
