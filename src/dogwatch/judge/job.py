@@ -26,8 +26,7 @@ ENDING_IS_ODD_AFTER = 2.0
 def judge(facts: JobFacts) -> Verdict:
     """Say what is true of a job, from one look at it."""
     if not facts.exists:
-        reason = next(iter(facts.troubles), "no job of that name is here")
-        return _verdict(facts, "not_found", "not-found", reason, "gone")
+        return _verdict(facts, "not_found", "not-found", _missing(facts), "gone")
     if facts.record is not None and facts.record.end is not None:
         return _ended(facts, facts.record)
     if facts.ending is not None:
@@ -37,6 +36,12 @@ def judge(facts: JobFacts) -> Verdict:
     if facts.record is not None:
         return _ours(facts, facts.record)
     return _foreign(facts)
+
+
+def _missing(facts: JobFacts) -> str:
+    why = next(iter(facts.troubles), "there is no job of that name")
+    others = {0: "no jobs exist", 1: "1 job exists"}.get(facts.others, f"{facts.others} jobs exist")
+    return f"no job {facts.name}: {why}; {others} here"
 
 
 # A final word -------------------------------------------------------------------------------------------------

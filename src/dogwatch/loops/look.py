@@ -131,9 +131,14 @@ class _Look:
 
     def missing(self) -> JobFacts:
         directory = self.looker.directory
-        if not os.path.isdir(directory):
+        others = 0
+        try:
+            others = len(sentinels.jobs(directory))
+        except FileNotFoundError:
             self.troubles.append(f"there is no directory {directory}")
-        return JobFacts(self.name, self.now, exists=False, troubles=tuple(self.troubles))
+        except OSError as error:
+            self.troubles.append(f"cannot read {directory}: {error.strerror}")
+        return JobFacts(self.name, self.now, exists=False, others=others, troubles=tuple(self.troubles))
 
     def ended(self, record: Record, memory: Memory | None) -> JobFacts:
         brief = self.looker.brief

@@ -212,6 +212,8 @@ class JobFacts(Value):
     """Monotonic; all ages are reckoned from it."""
     exists: bool = True
     """False when no file of that name is there."""
+    others: int = 0
+    """How many jobs there are then."""
     record: Record | None = None
     policy: Policy | None = None
     status: str | None = None
