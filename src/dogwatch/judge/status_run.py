@@ -2,7 +2,7 @@
 
 A script writes its pid file first, then status and result. What is older than the pid file, or than the process that
 the pid file names, is of an earlier run. The clock of a file system may be coarse: within one tick of it, only what the
-process does next tells. A script that wrote its own status ends in a moment.
+process does next tells. A script that wrote its own status ends in a moment, or rests; one that began again works.
 """
 
 from dogwatch.model.facts import StatusTimes
@@ -11,9 +11,9 @@ SECOND = 10**9
 FINE = SECOND // 20
 """Error of a start time (clock ticks since boot, 10 ms) plus one tick of a common file system, with room to spare."""
 COARSE = 2 * SECOND
-"""Of file systems that keep whole seconds, the coarsest (FAT) keeps every other one."""
+"""Of file systems that keep whole seconds, the coarsest (FAT) keeps only even ones."""
 PATIENCE = SECOND
-"""How long a script may go on after its own status before its process counts as one that works."""
+"""How long a script may take to end after its own status, or to begin its work after its pid file."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def owner(times: StatusTimes) -> "Owner":
         return "this"
     if times.now < decided_at(times):
         return "open"
-    return "earlier" if times.start >= times.status - FINE or _goes_on(times) else "this"
+    return "earlier" if _goes_on(times, times.start) else "this"
 
 
 def decided_at(times: StatusTimes) -> int:
@@ -63,11 +63,14 @@ def _began(times: StatusTimes, pid: int) -> bool:
 
 
 def _tick(times: StatusTimes) -> int:
-    whole = times.status % SECOND == 0 and (times.pid or 0) % SECOND == 0
-    return COARSE + FINE if whole else FINE
+    """How much later than their times the files may have been written, and a start time be wrong."""
+    if times.status % SECOND or (times.pid or 0) % SECOND:
+        return FINE
+    return FINE + (SECOND if times.status // SECOND % 2 else COARSE)
 
 
-def _goes_on(times: StatusTimes) -> bool:
-    """Whether a process that is older than both files works on: it beats, writes, or runs what it began then."""
+def _goes_on(times: StatusTimes, start: int) -> bool:
+    """Whether the process works on: it beats, writes, or still runs what it began with the step."""
     first, last = times.status - FINE, times.status + _tick(times)
-    return any(moved > last for moved in times.moved) or any(first <= began <= last for began in times.children)
+    begun = last + PATIENCE if start >= first else last  # an older one may have begun another step since
+    return any(moved > last for moved in times.moved) or any(first <= began <= begun for began in times.children)

@@ -15,20 +15,7 @@ from dogwatch.judge import job
 from dogwatch.loops import step_status
 from dogwatch.loops.step_status import StepStatus
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import (
-    Adopted,
-    Alive,
-    Beat,
-    End,
-    Gone,
-    JobFacts,
-    Process,
-    Record,
-    Result,
-    Seen,
-    Source,
-    Unseen,
-)
+from dogwatch.model.facts import Adopted, Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
@@ -39,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dogwatch.model.facts import End
+
 
 class Memory(Value):
     """What a watcher remembers between its looks at one job."""
@@ -47,6 +36,8 @@ class Memory(Value):
     unseen_since: float | None = None
     process: tuple[int, int] = (0, 0)
     """Pid and start time of the process that it was last seen to be."""
+    pid_written: int | None = None
+    """When the pid file that named it was written (ns)."""
     seen: Seen | None = None
     """Notes that the watcher keeps itself, where no shim does."""
 
@@ -103,6 +94,8 @@ class _Look:
             return self.ended(record, memory)
         shim, work = self.processes(record, memory)
         told = StepStatus(self.read("status")) if record else self.step_status(shim)
+        if told.earlier is not None and memory is not None and (before := self.step_before(memory)) is not None:
+            told, shim = before, Gone(f"process {memory.process[0]} has ended, and the step runs again")
         status = told.status
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
             fresh = self.record()  # it ended while we looked: the end was written before the status
@@ -124,6 +117,7 @@ class _Look:
             status_since=memory.status_since if memory else None,
             watched=memory is not None, unseen_since=memory.unseen_since if memory else None,
             earlier=told.earlier, open_until=told.open_until, ending=self.ending(record, shim, status),
+            pid_written=self.pid_written,
             result=result, shim=shim, work=work, seen=seen, survivors=survivors,
             beat=self.beat(), log=self.log(record), elapsed_s=self.elapsed(record),
             troubles=tuple(self.troubles),
@@ -199,6 +193,13 @@ class _Look:
 
     def step_status(self, shim: Process) -> StepStatus:
         return step_status.read(self.base, self.pid_written, shim, self.now, self.troubles)
+
+    def step_before(self, memory: Memory) -> StepStatus | None:
+        """What the run said that a watcher waits for, if the next one began before he could look."""
+        if memory.pid_written in (None, self.pid_written) or processes.lives(*memory.process):
+            return None
+        found = step_status.read(self.base, memory.pid_written, Gone(""), self.now, self.troubles)
+        return None if found.status is None else found
 
     def ending(self, record: Record | None, shim: Process, status: str | None) -> End | None:
         """How we ended a foreign step, if we did: all that it can say of that itself is FAILED."""

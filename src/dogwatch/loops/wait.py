@@ -282,7 +282,8 @@ class Wait:
 
                 self.keeper = Keeper(self.looker.directory, self.looker.place.boot)
             seen, again = self.keeper.note(facts, verdict, memory.seen)
-            memory = memory._replace(seen=seen, process=(subject.pid, subject.pid_start))
+            process = subject.pid, subject.pid_start
+            memory = memory._replace(seen=seen, process=process, pid_written=facts.pid_written)
             due = min(due, again)
         subject.memory = memory
         self.schedule.set(subject.name, due if self.sessions is None else min(due, self.sessions.due(subject.name)))

@@ -229,6 +229,8 @@ class JobFacts(Value):
     unseen_since: float | None = None
     """Since when this watcher sees no process of it."""
     result: Result | None = None
+    pid_written: int | None = None
+    """When the pid file of a foreign step was written (ns)."""
     ending: End | None = None
     """How Dogwatch ended a foreign step, which cannot say so itself."""
     shim: Process = Unseen("not looked at")

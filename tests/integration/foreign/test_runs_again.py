@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Box, alive, until, until_gone
+from dogwatch import proc
+from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import dead_pid, sleeper, wrapped
 from tests.integration.wait.watching import Gate, finish, listed, silent_for, waiter, within
 
@@ -65,6 +66,22 @@ def test_the_result_of_the_first_run_is_not_that_of_the_second(box: Box, theirs:
             assert finish(process, 5).json["result"] == 7
 
 
+def test_a_wait_is_told_how_its_run_ended_although_the_next_began_before_it_could_look(
+    box: Box, theirs: Path, gate: Gate
+) -> None:
+    work = f"read -r line < {gate.path}; exit 3"
+    with wrapped(box, "step", work, theirs) as first, waiter(box, "step", "--dir", str(theirs)) as process:
+        assert silent_for(process, 0.1)
+        os.kill(process.pid, signal.SIGSTOP)
+        until(lambda: letter(process.pid) == "T")
+        gate.say()
+        until_gone(first)
+        with wrapped(box, "step", "sleep 300", theirs):
+            os.kill(process.pid, signal.SIGCONT)
+            assert finish(process, 10).json["state"] == "failed"
+            assert says(box, theirs) == WORKING
+
+
 def test_a_second_run_can_be_adopted_and_is_told_by_its_own_status(box: Box, theirs: Path, gate: Gate) -> None:
     with wrapped(box, "step", f"read -r line < {gate.path}; exit 3", theirs):
         assert box("adopt", "--dir", str(theirs)).out == "step\n"
@@ -92,18 +109,37 @@ def test_a_status_older_than_the_process_is_not_its_own_however_its_pid_file_is_
         assert says(box, theirs) == WORKING
 
 
+def to_one_tick(theirs: Path) -> None:
+    tick = int(time.time())
+    for path in theirs.iterdir():
+        os.utime(path, (tick, tick))
+
+
 def test_of_files_of_one_tick_the_end_of_the_process_tells_whose_they_are(box: Box, theirs: Path) -> None:
     with sleeper() as pid:
         (theirs / "step.pid").write_text(f"{pid}\n")
         (theirs / "step.status").write_text("FAILED\n")
-        (theirs / "step.result").unlink()
-        tick = int(time.time())
-        for suffix in ("pid", "status"):
-            os.utime(theirs / f"step.{suffix}", (tick, tick))
+        to_one_tick(theirs)
         with waiter(box, "step", "--dir", str(theirs)) as process:
             assert silent_for(process, 0.2)
             os.kill(pid, signal.SIGKILL)
             assert finish(process, 5).json["state"] == "failed"
+
+
+def test_files_of_one_tick_are_told_in_seconds_though_the_process_rests(box: Box, theirs: Path) -> None:
+    with sleeper() as pid:
+        (theirs / "step.pid").write_text(f"{pid}\n")
+        (theirs / "step.status").write_text("FAILED\n")
+        to_one_tick(theirs)
+        assert within(box, 10, "wait", "step", "--dir", str(theirs)).code == 1
+        assert alive(pid)
+
+
+def test_of_files_of_one_tick_a_wrapper_that_works_on_has_begun_again(box: Box, theirs: Path) -> None:
+    with wrapped(box, "step", "sleep 300", theirs):
+        until(lambda: len(proc.descendants(int((theirs / "step.pid").read_text()))) >= 3)
+        to_one_tick(theirs)
+        assert box("wait", "step", "--dir", str(theirs), "--timeout", "3.2s").code == 13
 
 
 def test_files_of_one_tick_and_a_process_that_has_ended_are_of_one_run(box: Box, theirs: Path) -> None:

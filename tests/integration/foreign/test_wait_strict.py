@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dogwatch import proc
+from dogwatch.store import step_ends
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import sleeper, wrapped
 from tests.integration.wait.watching import SOON, SOON_BY_ENV, finish, listed, silent_for, waiter, within
@@ -84,6 +85,21 @@ def test_of_two_waits_one_acts_and_both_say_the_same(box: Box, theirs: Path) -> 
         assert [each for each in whole if alive(each)] == []
     assert {(each.code, each.json["state"], each.json["final"]) for each in found} == {(4, "stuck", True)}
     assert len({each.json["reason"] for each in found}) == 1
+
+
+def test_a_wait_that_does_not_hold_the_lease_acts_only_when_its_holder_is_gone(
+    box: Box, theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", box.env["HOME"])
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    lease = step_ends.lease(f"{theirs}/step")
+    assert lease.take()
+    with wrapped(box, "step", "sleep 300", theirs) as pid, waiter(box, *strictly(theirs, *SOON)) as process:
+        assert silent_for(process, 3.0)
+        assert alive(pid)
+        lease.close()
+        done = finish(process, 10)
+        assert (done.code, done.json["final"], alive(pid)) == (4, True, False)
 
 
 def test_a_patient_wait_beside_it_is_told_why_it_ended(box: Box, theirs: Path) -> None:

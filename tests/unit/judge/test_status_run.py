@@ -52,12 +52,27 @@ def test_the_process_that_ended_in_the_same_tick_wrote_the_status() -> None:
     assert status_run.owner(times(T, T)) == status_run.owner(times(ODD, ODD)) == "this"
 
 
-@pytest.mark.parametrize(("at", "start", "tick"), [(ODD, ODD - 2 * MS, 0), (T, T + 900 * MS, 2 * S)])
-def test_in_one_tick_a_process_that_lives_on_is_another_run(at: int, start: int, tick: int) -> None:
-    assert status_run.owner(times(at, at, start, now=at + S // 2)) == "open"
+IN_ONE_TICK = pytest.mark.parametrize(
+    ("at", "start", "tick"), [(ODD, ODD - 2 * MS, 0), (T, T + 900 * MS, 2 * S), (T + S, T + 1900 * MS, S)],
+    ids=["fine", "two seconds", "one second"],
+)  # fmt: skip
+
+
+@IN_ONE_TICK
+def test_in_one_tick_a_process_that_works_on_is_another_run(at: int, start: int, tick: int) -> None:
+    below = (start + 20 * MS,)
+    assert status_run.owner(times(at, at, start, now=at + S // 2, children=below)) == "open"
     decided = status_run.decided_at(times(at, at))
-    assert at + tick + S <= decided <= at + tick + 2 * S
-    assert status_run.owner(times(at, at, start, now=decided)) == "earlier"
+    assert at + tick + S <= decided <= at + tick + S + S // 10
+    assert status_run.owner(times(at, at, start, now=decided, children=below)) == "earlier"
+    assert status_run.owner(times(at, at, start, now=decided + 10 * S, moved=(at + tick + 9 * S,))) == "earlier"
+
+
+@IN_ONE_TICK
+def test_in_one_tick_a_process_that_rests_has_written_its_own_status(at: int, start: int, tick: int) -> None:
+    decided = status_run.decided_at(times(at, at))
+    assert status_run.owner(times(at, at, start, now=decided, moved=(at,))) == "this"
+    assert decided <= at + tick + S + S // 10
 
 
 def test_on_a_coarse_clock_a_status_may_seem_older_than_the_process_that_wrote_it() -> None:
