@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ParamSpec, TypeVar
 
-    from dogwatch.api import Duration, Path
+    from dogwatch.api import Duration, Job, Path
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -45,7 +45,7 @@ beat = _in_a_thread(api.beat)
 
 
 async def wait(
-    name: str,
+    name: Job,
     *,
     dir: Path | None = None,  # noqa: A002  # called as the flag is
     timeout: Duration | None = None,  # noqa: ASYNC109  # the caller's own; what comes back then is a verdict
@@ -58,7 +58,7 @@ async def wait(
 
 
 async def wait_all(
-    jobs: Iterable[str],
+    jobs: Iterable[Job],
     *,
     dir: Path | None = None,  # noqa: A002
     timeout: Duration | None = None,  # noqa: ASYNC109
@@ -71,7 +71,7 @@ async def wait_all(
 
 
 async def wait_any(
-    jobs: Iterable[str],
+    jobs: Iterable[Job],
     *,
     dir: Path | None = None,  # noqa: A002
     timeout: Duration | None = None,  # noqa: ASYNC109
@@ -84,7 +84,7 @@ async def wait_any(
 
 
 async def _waited(
-    jobs: Iterable[str],
+    jobs: Iterable[Job],
     directory: Path | None,
     timeout: Duration | None,  # noqa: ASYNC109
     until: str | None,

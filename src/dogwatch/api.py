@@ -48,6 +48,8 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Duration = float | str
+    Job = str | Verdict
+    """Its name, or a verdict on it: ``wait(run(["make"]))``."""
     Path = str | os.PathLike[str]
 
 WARNED_AT = 4
@@ -106,16 +108,16 @@ def run(  # noqa: PLR0913  # one for each flag of `dogwatch run`
     return looker.verdict(job.name)
 
 
-def status(name: str, *, dir: Path | None = None) -> Verdict:  # noqa: A002
+def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
     """The live state of a job or a session at this moment. What is not there has the verdict `not_found`.
 
     A session is judged by a look at its pane; nothing is verified.
     """
-    return live_state.verdict(_looker("why", dir), names.check(name), _warn)
+    return live_state.verdict(_looker("why", dir), names.check(_named(name), blanks=dir is not None), _warn)
 
 
 def wait(
-    name: str,
+    name: Job,
     *,
     dir: Path | None = None,  # noqa: A002
     timeout: Duration | None = None,
@@ -129,7 +131,7 @@ def wait(
 
 
 def wait_all(
-    jobs: Iterable[str],
+    jobs: Iterable[Job],
     *,
     dir: Path | None = None,  # noqa: A002
     timeout: Duration | None = None,
@@ -142,7 +144,7 @@ def wait_all(
 
 
 def wait_any(
-    jobs: Iterable[str],
+    jobs: Iterable[Job],
     *,
     dir: Path | None = None,  # noqa: A002
     timeout: Duration | None = None,
@@ -189,7 +191,7 @@ def as_json(verdict: Verdict) -> str:
 
 
 def request(
-    jobs: Iterable[str],
+    jobs: Iterable[Job],
     directory: Path | None,
     timeout: Duration | None,
     until: str | None,
@@ -197,10 +199,10 @@ def request(
     match: str | re.Pattern[str] | None,
 ) -> tuple[Looker, list[str], Wanted]:
     """What a wait works with, checked as the command line is."""
-    if isinstance(jobs, str):
-        raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {jobs!r}")
-    options = _options("wait", timeout=timeout, until=until, start=start)
-    options.names = list(jobs)
+    if isinstance(jobs, str | Verdict):
+        raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {_named(jobs)!r}")
+    options = _options("wait", dir=directory, timeout=timeout, until=until, start=start)
+    options.names = [_named(job) for job in jobs]
     settings.named(options)
     try:
         pattern = re.compile(match) if isinstance(match, str) else match
@@ -237,6 +239,10 @@ def _options(verb: str, **given: object) -> Options:
             text = os.fspath(value) if isinstance(value, os.PathLike) else "" if value is True else str(value)
             options.values[f"--{name.replace('_', '-')}"] = [text]
     return options
+
+
+def _named(job: Job) -> str:
+    return job.name if isinstance(job, Verdict) else job
 
 
 def _looker(verb: str, directory: Path | None) -> Looker:

@@ -53,7 +53,8 @@ def _pane(options: Options) -> int:
 def _steps(options: Options, looker: Looker, directory: str, *, may_stop: bool) -> int:
     if others := places.shared_with_others(directory):
         print(f"dogwatch: warning: {others}; what it says may be false, nothing there is signalled", file=sys.stderr)
-    steps = [names.check(step) for step in dict.fromkeys(options.names)] or adopt.unfinished(directory, looker.policy)
+    named = [names.check(step, blanks=True) for step in dict.fromkeys(options.names)]
+    steps = named or adopt.unfinished(directory, looker.policy)
     if not steps:
         raise RefusedError(f"nothing is at work in {directory}; `dogwatch ls --dir {directory}` lists what was")
     if options.text("--name") is not None and len(steps) > 1:

@@ -189,7 +189,8 @@ class _Line:
 
     def jobs(self) -> list[str]:
         try:
-            return sentinels.jobs(self.directory())
+            found = sentinels.jobs(self.directory())
+            return [name for name in found if " " not in name]  # a shell would take one for two words
         except OSError:
             return []
 

@@ -31,7 +31,10 @@ def main(options: Options) -> int:
             print(say.table(verdicts))
         shown += len(verdicts)
     if not shown and not options.flag("--json"):
-        print("no jobs here; `dogwatch run -d -- CMD` starts one", file=sys.stderr)
+        print(
+            "no jobs here; `dogwatch run -d -- CMD` starts one, `dogwatch ls --panes` lists agents in panes",
+            file=sys.stderr,
+        )
     return 0
 
 

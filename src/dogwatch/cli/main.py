@@ -14,6 +14,18 @@ def main() -> int:
 
 
 def _slow_main(verb: str, rest: list[str]) -> int:
+    try:
+        code = _called(verb, rest)
+        print(end="", flush=True)  # no sooner is it known whether it was read; there may be no standard output at all
+    except BrokenPipeError:  # whoever read us has gone; Python must not complain of it at exit
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    return code
+
+
+def _called(verb: str, rest: list[str]) -> int:
     from dogwatch.cli.options import parse, usage, usage_of
     from dogwatch.cli.verbs import VERBS
     from dogwatch.model.errors import DogwatchError, UsageError
@@ -45,8 +57,5 @@ def _slow_main(verb: str, rest: list[str]) -> int:
     except DogwatchError as error:
         print(f"dogwatch: {error}", file=sys.stderr)
         return 125 if verb == "run" else 12
-    except BrokenPipeError:  # whoever read us has gone; Python must not complain of it at exit
-        sys.stderr.close()
-        return 141
     except KeyboardInterrupt:
         return 130

@@ -87,7 +87,8 @@ def _subject(options: Options, target: str) -> Ours | Theirs | Verdict:
     name = names.check(target)
     looker = settings.looker(options)
     if (verdict := looker.verdict(name)).state == "not_found":
-        return verdict._replace(kind="session")
+        hint = f"for a tmux session that Dogwatch did not start, say `dogwatch monitor ={name}`"
+        return verdict._replace(kind="session", reason=f"{verdict.reason}; {hint}")
     return Ours(looker, name, policy)
 
 

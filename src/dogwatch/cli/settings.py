@@ -55,7 +55,7 @@ def lazily(options: Options) -> Callable[[], Policy]:
 def named(options: Options) -> list[str]:
     if not options.names:
         raise UsageError(f"{options.verb} needs the name of a job; `dogwatch ls` lists them")
-    return [names.check(name) for name in dict.fromkeys(options.names)]
+    return [names.check(name, blanks=options.flag("--dir")) for name in dict.fromkeys(options.names)]
 
 
 def policy(options: Options, given: Settings | None = None) -> Policy:
@@ -72,10 +72,10 @@ def policy(options: Options, given: Settings | None = None) -> Policy:
     pulse = _seconds(options, "--heartbeat", None)
     if pulse is not None and pulse >= stale / 2:
         raise UsageError(f"--heartbeat {pulse:g}s must be below half of --stale {stale:g}s")
-    timeout = _seconds(options, "--timeout", base.timeout_s) if options.verb in KEEPING else base.timeout_s
+    timeout = _timeout(options, base.timeout_s)
     grace = _seconds(options, "--grace", base.grace_s)
     if not stale or pulse == 0 or timeout == 0:
-        raise UsageError("--stale, --heartbeat and --timeout must be above 0")
+        raise UsageError("--stale, --heartbeat and the timeout of the work must be above 0")
     fits = "heartbeat_s" in table and base.heartbeat_s < stale / 2
     return Policy(
         name=base.name,
@@ -156,6 +156,17 @@ def _seconds(options: Options, flag: str, default: float | None) -> float:
     if given is None:
         given = _duration("DOGWATCH_" + flag.lstrip("-").upper().replace("-", "_"))
     return default if given is None else given  # type: ignore[return-value]
+
+
+def _timeout(options: Options, default: float | None) -> float | None:
+    """The work's. `wait` has another word for it, as its --timeout is the caller's."""
+    if options.verb in KEEPING:
+        return _seconds(options, "--timeout", default)
+    if options.verb != "wait" or not options.flag("--policy"):
+        return default
+    given = options.seconds("--work-timeout")
+    given = _duration("DOGWATCH_TIMEOUT") if given is None else given
+    return default if given is None else given
 
 
 def _progress(options: Options, base: Policy) -> tuple[str, ...]:

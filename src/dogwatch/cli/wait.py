@@ -8,8 +8,10 @@ from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.judge.consequences import STILL_RUNNING, exit_code
 from dogwatch.loops.wait import Wait
-from dogwatch.model.errors import UsageError
+from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.policy import POLICIES
 from dogwatch.model.waiting import UNTIL, Outcome, Wanted
+from dogwatch.store import places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ def main(options: Options) -> int:
     )
     codes: dict[str, int] = {}
     waiting = Wait(looker, names, wanted)
+    if _may_end(options, looker.directory):
+        from dogwatch.loops.enforcement import Enforcement
+
+        waiting.enforcement = Enforcement(looker)
     live = status = None
     if os.isatty(2):
         from dogwatch.cli.live import LiveLine
@@ -53,6 +59,19 @@ def main(options: Options) -> int:
         if status:
             status.close()
     return next((code for code in (codes.get(name, 0) for name in names) if code), 0)
+
+
+def _may_end(options: Options, directory: str) -> bool:
+    """Whether this wait ends what hangs or takes too long. Only the command line can say so, never a variable."""
+    policy = options.choice("--policy", tuple(POLICIES))
+    strict = policy == "strict"
+    if policy and not options.flag("--dir"):
+        raise UsageError("--policy is for the steps of a script's directory: add --dir D (a job has its own policy)")
+    if options.flag("--work-timeout") and not strict:
+        raise UsageError("--work-timeout ends the work; add --policy strict if that is meant")
+    if strict and (others := places.shared_with_others(directory)):
+        raise RefusedError(f"{others}: nothing named there is signalled; wait without --policy strict")
+    return strict
 
 
 def _check(given: str | None) -> str:

@@ -1,4 +1,7 @@
-"""Names of jobs: they become file names and go into one-line messages, so they stay plain and short."""
+"""Names of jobs: they become file names and go into one-line messages, so they stay plain and short.
+
+Steps of a foreign directory were named by others: blanks within their names are taken where such a step is meant.
+"""
 
 from dogwatch.model.errors import UsageError
 
@@ -6,7 +9,7 @@ LONGEST = 100
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+=@-")
 
 
-def problem(name: str) -> str:
+def problem(name: str, *, blanks: bool = False) -> str:
     """What is wrong with a name, or nothing."""
     if not name:
         return "is empty"
@@ -14,14 +17,15 @@ def problem(name: str) -> str:
         return f"is longer than {LONGEST} characters"
     if name[0] in ".-":
         return f"begins with {name[0]!r}"
-    if PLAIN.issuperset(name):
+    if PLAIN.issuperset(name) or (blanks and name == name.strip(" ") and (PLAIN | {" "}).issuperset(name)):
         return ""
     odd = next(character for character in name if character not in PLAIN)
-    return f"holds {odd!r}; letters, digits and . _ + = @ - are allowed"
+    where = "; a step of a script is named together with its directory: --dir D" if odd == " " and not blanks else ""
+    return f"holds {odd!r}; letters, digits and . _ + = @ - are allowed{where}"
 
 
-def check(name: str) -> str:
-    if wrong := problem(name):
+def check(name: str, *, blanks: bool = False) -> str:
+    if wrong := problem(name, blanks=blanks):
         shown = name if len(name) <= LONGEST else name[:20] + "…"
         raise UsageError(f"the name {shown!r} {wrong}")
     return name

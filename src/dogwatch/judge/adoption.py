@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dogwatch.model.facts import Gone, Record
-from dogwatch.model.verdict import Evidence
+from dogwatch.model.facts import Alive, Gone, JobFacts, Record
+from dogwatch.model.policy import Policy
+from dogwatch.model.verdict import Evidence, Verdict
+from dogwatch.model.words import in_words
 
 
 def keeper(record: Record) -> str:
@@ -30,3 +32,19 @@ def evidence(record: Record) -> tuple[Evidence, ...]:
     where = f"{adopted.name} in {adopted.dir}" if adopted.dir else f"process {record.work.pid}"
     manners = "the policy may end it" if adopted.stop else "left alone unless `dogwatch stop` is called"
     return (Evidence("adopted", f"{where}, started by somebody else; {manners}"),)
+
+
+def demanded(facts: JobFacts, verdict: Verdict, policy: Policy, timeout_at: float) -> tuple[str, str, str] | None:
+    """How a policy that may end a foreign step ends it now: state, cause and reason; None while it goes on.
+
+    What is suspended waits for a person and is never ended.
+    """
+    if facts.record is not None or verdict.final or facts.open_until is not None:
+        return None
+    if not isinstance(facts.shim, Alive) or facts.shim.suspended:
+        return None
+    if verdict.state == "stuck" and policy.on_stuck == "stop":
+        return "stuck", "no-progress", verdict.reason
+    if policy.timeout_s is not None and facts.now >= timeout_at:
+        return "timeout", "timeout", f"not done {in_words(policy.timeout_s)} after it started"
+    return None

@@ -8,7 +8,7 @@ from dogwatch.judge import adoption, attempts
 from dogwatch.judge.attempts import how
 from dogwatch.judge.evidence import called, of_process, processes_named
 from dogwatch.model.causes import Cause
-from dogwatch.model.facts import Alive, Attempt, Gone, JobFacts, Record, Seen, Unseen
+from dogwatch.model.facts import Alive, Attempt, End, Gone, JobFacts, Record, Seen, Unseen
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
 from dogwatch.model.words import in_words, signal_name
@@ -26,15 +26,22 @@ ENDING_IS_ODD_AFTER = 2.0
 def judge(facts: JobFacts) -> Verdict:
     """Say what is true of a job, from one look at it."""
     if not facts.exists:
-        reason = next(iter(facts.troubles), "no job of that name is here")
-        return _verdict(facts, "not_found", "not-found", reason, "gone")
+        return _verdict(facts, "not_found", "not-found", _missing(facts), "gone")
     if facts.record is not None and facts.record.end is not None:
         return _ended(facts, facts.record)
+    if facts.ending is not None:
+        return _ended_by_us(facts, facts.ending)
     if facts.status is not None and (facts.record is None or facts.status.strip()):
         return _spoken(facts, facts.status)
     if facts.record is not None:
         return _ours(facts, facts.record)
     return _foreign(facts)
+
+
+def _missing(facts: JobFacts) -> str:
+    why = next(iter(facts.troubles), "there is no job of that name")
+    others = {0: "no jobs exist", 1: "1 job exists"}.get(facts.others, f"{facts.others} jobs exist")
+    return f"no job {facts.name}: {why}; {others} here"
 
 
 # A final word -------------------------------------------------------------------------------------------------
@@ -61,6 +68,13 @@ def _ended(facts: JobFacts, record: Record) -> Verdict:
         final=True, exit_code=end.exit_code, signal=end.signal, elapsed_s=end.elapsed_s,
         result=facts.result.value if facts.result else None,
     )  # fmt: skip
+
+
+def _ended_by_us(facts: JobFacts, end: End) -> Verdict:
+    """A foreign step that Dogwatch ended: its own files can only say FAILED."""
+    seen = (of_process("pid file", facts.shim), *_status(facts))
+    verdict = _verdict(facts, end.state, end.cause, end.reason, "exited(unknown)", seen)
+    return verdict._replace(final=True, elapsed_s=end.elapsed_s)
 
 
 def _spoken(facts: JobFacts, status: str) -> Verdict:
@@ -139,7 +153,11 @@ def _foreign(facts: JobFacts) -> Verdict:
     seen = (of_process("pid file", facts.shim), *_status(facts))
     match facts.shim:
         case Alive():
-            return _live(facts, facts.shim, "alive", seen)
+            verdict = _live(facts, facts.shim, "alive", seen)
+            if facts.open_until is None:
+                return verdict
+            # Both are of one tick of its clock: whoever wrote its own status ends in a moment.
+            return verdict._replace(settled=False, look_at=min(verdict.look_at or facts.open_until, facts.open_until))
         case Gone(why=why):
             return _lost(facts, Gone(why), seen)
         case Unseen(why=why):
@@ -258,6 +276,8 @@ def _verdict(
 
 
 def _status(facts: JobFacts) -> tuple[Evidence, ...]:
+    if facts.earlier is not None:
+        return (Evidence("status file", f"{facts.earlier.strip()[:30] or 'empty'}, written by an earlier run"),)
     return () if facts.status is None else (Evidence("status file", facts.status.strip() or "empty"),)
 
 

@@ -83,7 +83,8 @@ def step(looker: Looker, directory: str, named: str, name: str | None, *, may_st
     try:
         _process(there, named, found.pid)  # it is the same, now that we hold on to it
         seen = found._replace(blind={source: why for source, why in found.blind.items() if source != "output"})
-        return _keep(looker, seen, name or named, Adopted(directory, named, may_stop, f"{directory}/{named}.log"))
+        adopted = Adopted(directory, named, may_stop, f"{directory}/{named}.log")
+        return _keep(looker, seen, name or named.replace(" ", "-"), adopted)
     finally:
         os.close(found.pidfd)
 

@@ -24,9 +24,9 @@ from dogwatch.hands import stop as hand
 from dogwatch.hands import tell
 from dogwatch.judge import job, keeping
 from dogwatch.lean import dumps, lasting, make_durable, write_atomic
+from dogwatch.loops import step_end
 from dogwatch.loops.keeper import Keeper, noted
 from dogwatch.loops.look import Looker, Memory
-from dogwatch.loops.stop import settle_theirs
 from dogwatch.loops.wakeups import TIMED_LOOK, Wakeups
 from dogwatch.loops.witness import Witness
 from dogwatch.model.facts import Adopted, Identity, Seen, Source
@@ -258,9 +258,10 @@ class Keeping:
             return
         self.notes.spool("stopping", state=state, reason=reason)
         self.witness.see_tree()
+        step_end.announce(self.adopted.dir, self.adopted.name, (state, cause, reason), self.witness.elapsed())
         spare = tuple(self.record.get("spare", ()))
         left = hand.end_tree(lambda: {self.work.pid: self.work.start} | self.witness.below, spare=spare)
-        quietly(settle_theirs, self.adopted, self.work.pid)
+        quietly(step_end.settle, self.adopted, self.work.pid)
         self.finish(self.witness.ended_by_us(state, cause, reason, left))
 
     def finish(self, end: dict[str, Any]) -> None:
@@ -278,8 +279,6 @@ class Keeping:
         self.have_told()
         for suffix in (".json", ".status"):
             quietly(make_durable, self.base + suffix)
-
-    # Telling
 
     def write_seen(self) -> None:
         self.notes.write_seen(noted(self.seen))

@@ -143,8 +143,8 @@ class Listener:
     def watch_process(self, name: str, pid: int) -> bool:
         return self.hub.wakeups.watch_process(name, pid)
 
-    def watch_writes(self, name: str, path: str) -> None:
-        self.hub.wakeups.watch_writes(name, path)
+    def watch_writes(self, name: str, path: str) -> bool:
+        return self.hub.wakeups.watch_writes(name, path)
 
     def forget(self, name: str) -> None:
         """Others may still wait for it; what they have watched stays."""

@@ -12,6 +12,8 @@ import time
 from dogwatch import proc
 from dogwatch.formats import sentinel
 from dogwatch.judge import job
+from dogwatch.loops import step_status
+from dogwatch.loops.step_status import StepStatus
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Adopted, Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
 from dogwatch.model.policy import Policy
@@ -24,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dogwatch.model.facts import End
+
 
 class Memory(Value):
     """What a watcher remembers between its looks at one job."""
@@ -32,6 +36,8 @@ class Memory(Value):
     unseen_since: float | None = None
     process: tuple[int, int] = (0, 0)
     """Pid and start time of the process that it was last seen to be."""
+    pid_written: int | None = None
+    """When the pid file that named it was written (ns)."""
     seen: Seen | None = None
     """Notes that the watcher keeps itself, where no shim does."""
 
@@ -78,6 +84,7 @@ class _Look:
         self.base = base
         self.now = time.monotonic()
         self.troubles: list[str] = []
+        self.pid_written: int | None = None
 
     def facts(self, memory: Memory | None) -> JobFacts:
         record = self.record()
@@ -86,16 +93,20 @@ class _Look:
         if record is not None and record.end is not None:
             return self.ended(record, memory)
         shim, work = self.processes(record, memory)
-        status = self.read("status")
+        told = StepStatus(self.read("status")) if record else self.step_status(shim)
+        if told.earlier is not None and memory is not None and (before := self.step_before(memory)) is not None:
+            told, shim = before, Gone(f"process {memory.process[0]} has ended, and the step runs again")
+        status = told.status
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
             fresh = self.record()  # it ended while we looked: the end was written before the status
             if fresh is not None and fresh.run != record.run:
                 return self.facts(memory)  # and it was started again: what we saw is not of this run
             if fresh is not None and fresh.end is not None:
                 return self.ended(fresh, memory)
-        result = self.result() if status else None
+        result = told.result if record is None else self.result() if status else None
         if record and record.adopted and isinstance(shim, Gone) and isinstance(work, Gone) and not status:
-            status, result = spoken(record.adopted, record.work.pid)  # its keeper could not pass that on
+            theirs = step_status.of_adopted(record.adopted, record.work.pid, work, self.now)  # its keeper is gone
+            status, result = (theirs.status, theirs.result) if theirs else (None, None)
         seen = self.seen(record, shim, work, memory)
         survivors: tuple[tuple[str, int], ...] = ()
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
@@ -105,6 +116,8 @@ class _Look:
             name=self.name, now=self.now, record=record, policy=None if record else self.looker.policy, status=status,
             status_since=memory.status_since if memory else None,
             watched=memory is not None, unseen_since=memory.unseen_since if memory else None,
+            earlier=told.earlier, open_until=told.open_until, ending=self.ending(record, shim, status),
+            pid_written=self.pid_written,
             result=result, shim=shim, work=work, seen=seen, survivors=survivors,
             beat=self.beat(), log=self.log(record), elapsed_s=self.elapsed(record),
             troubles=tuple(self.troubles),
@@ -112,9 +125,14 @@ class _Look:
 
     def missing(self) -> JobFacts:
         directory = self.looker.directory
-        if not os.path.isdir(directory):
+        others = 0
+        try:
+            others = len(sentinels.jobs(directory))
+        except FileNotFoundError:
             self.troubles.append(f"there is no directory {directory}")
-        return JobFacts(self.name, self.now, exists=False, troubles=tuple(self.troubles))
+        except OSError as error:
+            self.troubles.append(f"cannot read {directory}: {error.strerror}")
+        return JobFacts(self.name, self.now, exists=False, others=others, troubles=tuple(self.troubles))
 
     def ended(self, record: Record, memory: Memory | None) -> JobFacts:
         brief = self.looker.brief
@@ -173,6 +191,24 @@ class _Look:
             return self.age("pid")
         return self.now - record.started_mono if self.same_boot(record) else time.time() - record.started
 
+    def step_status(self, shim: Process) -> StepStatus:
+        return step_status.read(self.base, self.pid_written, shim, self.now, self.troubles)
+
+    def step_before(self, memory: Memory) -> StepStatus | None:
+        """What the run said that a watcher waits for, if the next one began before he could look."""
+        if memory.pid_written in (None, self.pid_written) or processes.lives(*memory.process):
+            return None
+        found = step_status.read(self.base, memory.pid_written, Gone(""), self.now, self.troubles)
+        return None if found.status is None else found
+
+    def ending(self, record: Record | None, shim: Process, status: str | None) -> End | None:
+        """How we ended a foreign step, if we did: all that it can say of that itself is FAILED."""
+        if record is not None or not isinstance(shim, Gone) or (status is not None and status.strip() != "FAILED"):
+            return None
+        from dogwatch.store import step_ends  # noqa: PLC0415  # few steps end so
+
+        return step_ends.read(self.base)
+
     # Processes
 
     def same_boot(self, record: Record) -> bool:
@@ -182,18 +218,17 @@ class _Look:
         if record is not None:
             place = self.looker.place
             return processes.find(record.shim, place), processes.find(record.work, place)
-        text = self.read("pid")
-        if text is None:
-            return Unseen("there is no pid file"), Unseen("not known")
         try:
-            pid = sentinel.pid(text)
-            written = os.lstat(f"{self.base}.pid").st_mtime
-        except (FormatError, OSError) as error:
+            found = sentinels.read_dated(f"{self.base}.pid")
+            if found is None:
+                return Unseen("there is no pid file"), Unseen("not known")
+            self.pid_written = found[1]
+            pid, written = sentinel.pid(found[0]), found[1] / 1e9
+        except FormatError as error:
             return Unseen(str(error)), Unseen("not known")
         if memory and memory.process == (pid, proc.start_time(pid)):
             written = time.time()  # we know it: no clock that jumped can make it another's
-        found = processes.find_by_pid(pid, written, self.age("heartbeat"))
-        return found, Unseen("not known")
+        return processes.find_by_pid(pid, written, self.age("heartbeat")), Unseen("not known")
 
     # Movement
 
@@ -256,17 +291,3 @@ def cheap_sample(base: str, wanted: set[str], adopted: Adopted | None) -> dict[s
         except OSError:
             pass
     return sample
-
-
-def spoken(adopted: Adopted, pid: int) -> tuple[str | None, Result | None]:
-    """Status and result that its directory holds of adopted work; none once they are of another run there."""
-    base = f"{adopted.dir}/{adopted.name}"
-    try:
-        named = sentinels.read(f"{base}.pid")
-        if not adopted.dir or (named is not None and sentinel.pid(named) != pid):
-            return None, None
-        status = sentinels.read(f"{base}.status")
-        text = None if status is None else sentinels.read(f"{base}.result")
-    except FormatError:
-        return None, None
-    return status, None if text is None else sentinel.result(text)

@@ -4,11 +4,12 @@ import json
 import signal
 import time
 
-from dogwatch.ending import asked, how_it_ended
+from dogwatch.ending import ENDINGS, asked, how_it_ended
 from dogwatch.hands import stop as hand
 from dogwatch.judge import job
 from dogwatch.lean import dumps
-from dogwatch.loops.look import Looker, spoken
+from dogwatch.loops import step_end
+from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Record, Unseen
 from dogwatch.model.verdict import Verdict
@@ -49,9 +50,9 @@ def end(looker: Looker, name: str, run: str = "") -> Verdict:
             return verdict
     if isinstance(facts.shim, Alive) and isinstance(facts.work, Gone):
         raise RefusedError(f"{name} has ended, but its shim cannot write that down yet: is the disk full or read-only?")
-    named = _named(facts)
-    if not named and not facts.survivors:
-        raise RefusedError(f"{name} cannot be stopped from here: {verdict.reason}")
+    if facts.record is None and isinstance(facts.shim, Alive):
+        return step_end.end(looker, name, facts.shim.pid, ENDINGS[signal.SIGTERM])
+    named = _named(facts, verdict)
     run, spare = (facts.record.run, facts.record.spare) if facts.record else ("", ())
     left = hand.end_tree(lambda: named | (processes.started(processes.of_run(run)) if run else {}), spare=spare)
     if left:
@@ -83,20 +84,15 @@ def _refuse_to_touch(adopted: Adopted, work: Identity, looker: Looker) -> None:
         raise RefusedError(f"process {work.pid} may not be signalled by this user; ask its owner")
 
 
-def settle_theirs(adopted: Adopted, pid: int) -> None:
-    """Readers of the directory that adopted work came from must come to an end too."""
-    if adopted.dir and spoken(adopted, pid)[0] is None:
-        claims.write(f"{adopted.dir}/{adopted.name}.status", "FAILED\n")
-
-
-def _named(facts: JobFacts) -> dict[int, int]:
-    """The processes that the job's files name and that are there, with their start times."""
-    if isinstance(facts.shim, Unseen):  # of another host or namespace: whatever looks like it here is not it
-        return {}
-    if facts.record is None:
-        return processes.started([facts.shim.pid] if isinstance(facts.shim, Alive) else [])
-    both = ((facts.shim, facts.record.shim), (facts.work, facts.record.work))
-    return {meant.pid: meant.start for process, meant in both if isinstance(process, Alive)}
+def _named(facts: JobFacts, verdict: Verdict) -> dict[int, int]:
+    """The processes that the job's record names and that are there, with their start times."""
+    found: dict[int, int] = {}
+    if facts.record is not None and not isinstance(facts.shim, Unseen):  # else what looks like it here is not it
+        both = ((facts.shim, facts.record.shim), (facts.work, facts.record.work))
+        found = {meant.pid: meant.start for process, meant in both if isinstance(process, Alive)}
+    if not found and not facts.survivors:
+        raise RefusedError(f"{facts.name} cannot be stopped from here: {verdict.reason}")
+    return found
 
 
 def _settle(looker: Looker, facts: JobFacts) -> None:
@@ -113,7 +109,7 @@ def _settle(looker: Looker, facts: JobFacts) -> None:
         raw["states"].append([end["state"], time.time()])
         claims.write(f"{base}.json", dumps(raw) + "\n")
         if facts.record.adopted is not None:
-            settle_theirs(facts.record.adopted, facts.record.work.pid)
+            step_end.settle(facts.record.adopted, facts.record.work.pid)
         from dogwatch.store import journal  # noqa: PLC0415  # a shim that lives tells this itself
 
         journal.note(looker.directory, facts.name, facts.record.run, "ended", **end)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from typing import Protocol
 
+    from dogwatch.loops.enforcement import Enforcement
     from dogwatch.loops.keeper import Keeper
     from dogwatch.loops.session_wait import SessionWaits
     from dogwatch.senses.logs import LogScan
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         """What can be told to wake a wait."""
 
         def watch_process(self, name: str, pid: int) -> bool: ...
-        def watch_writes(self, name: str, path: str) -> None: ...
+        def watch_writes(self, name: str, path: str) -> bool: ...
         def forget(self, name: str) -> None: ...
 
 
@@ -78,6 +79,7 @@ class Wait:
         self.pending = {name: _Subject(name) for name in names}
         self.keeper: Keeper | None = None
         self.sessions: SessionWaits | None = None
+        self.enforcement: Enforcement | None = None
         self.wakeups: Attention | None = None
         self.schedule = Schedule()
 
@@ -152,8 +154,9 @@ class Wait:
         for subject in self.pending.values():
             if subject.memory.seen is not None:
                 subject.memory = subject.memory._replace(seen=keeping.shift(subject.memory.seen, gap))
-        if self.sessions is not None:
-            self.sessions.lose(gap)
+        for keeper in (self.sessions, self.enforcement):
+            if keeper is not None:
+                keeper.lose(gap)
 
     # Looking
 
@@ -185,7 +188,10 @@ class Wait:
         verdict = job.judge(facts)
         if not facts.exists:
             return self.missing(subject, verdict)
-        subject.known, subject.settled, record = True, verdict.settled, facts.record
+        if self.enforcement is not None:
+            verdict = self.enforcement.applied(facts, verdict, subject.memory)
+        subject.known, record = True, facts.record
+        subject.settled = verdict.settled and facts.earlier is None
         subject.run = subject.run or (record.run if record else "")
         subject.seated = record is not None and record.pane is not None
         if record is not None and record.notify and verdict.settled and isinstance(facts.shim, Gone):
@@ -276,7 +282,8 @@ class Wait:
 
                 self.keeper = Keeper(self.looker.directory, self.looker.place.boot)
             seen, again = self.keeper.note(facts, verdict, memory.seen)
-            memory = memory._replace(seen=seen, process=(subject.pid, subject.pid_start))
+            process = subject.pid, subject.pid_start
+            memory = memory._replace(seen=seen, process=process, pid_written=facts.pid_written)
             due = min(due, again)
         subject.memory = memory
         self.schedule.set(subject.name, due if self.sessions is None else min(due, self.sessions.due(subject.name)))
@@ -287,7 +294,7 @@ class Wait:
             wakeups.watch_writes(subject.name, subject.log.path)
         for path in self.sessions.files(subject.name) if self.sessions is not None else ():
             wakeups.watch_writes(subject.name, path)
-        if not subject.settled:
-            for suffix in ("status", "result"):
-                wakeups.watch_writes(subject.name, f"{self.looker.directory}/{subject.name}.{suffix}")
-        return not subject.pid or wakeups.watch_process(subject.name, subject.pid)
+        base = f"{self.looker.directory}/{subject.name}"
+        awaited = () if subject.settled else ("status", "result")
+        missed = [suffix for suffix in awaited if wakeups.watch_writes(subject.name, f"{base}.{suffix}")]
+        return (not subject.pid or wakeups.watch_process(subject.name, subject.pid)) and not missed

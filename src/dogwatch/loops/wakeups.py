@@ -78,10 +78,17 @@ class Wakeups:
         self._poll.register(pidfd, select.POLLIN)
         return proc.start_time(pid) == started != 0
 
-    def watch_writes(self, name: str, path: str) -> None:
-        if self._files is not None:
-            with contextlib.suppress(OSError):
-                self._writes.setdefault(self._files.add(path, files.WRITES), set()).add(name)
+    def watch_writes(self, name: str, path: str) -> bool:
+        """Wake when this file is written. True: only from now on, so look again at what was written before."""
+        if self._files is None:
+            return False
+        try:
+            whose = self._writes.setdefault(self._files.add(path, files.WRITES), set())
+        except OSError:
+            return False
+        new = name not in whose
+        whose.add(name)
+        return new
 
     def fileno(self) -> int:
         """For whoever sleeps on more than this: when it is readable, ``sleep`` has something to tell."""

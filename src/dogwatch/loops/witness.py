@@ -12,7 +12,8 @@ import time
 from dogwatch import proc
 from dogwatch.ending import how_it_ended
 from dogwatch.judge import job
-from dogwatch.loops.look import spoken
+from dogwatch.loops import step_status
+from dogwatch.loops.step_status import StepStatus
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Process
 from dogwatch.model.verdict import Verdict
@@ -96,13 +97,14 @@ class Witness:
     def _verdict(self, gone: Gone | None) -> Verdict:
         """Of its directory, with what we know of its process, which is more than a pid file tells."""
         process: Process = gone or processes.find(self.work, self.place)
-        status, result = spoken(self.adopted, self.work.pid)
         now = time.monotonic()
+        found = step_status.of_adopted(self.adopted, self.work.pid, process, now) or StepStatus()
+        status, result = found.status, found.result
         self._status_since = None if status is None else now if self._status_since is None else self._status_since
         return job.judge(
             JobFacts(
                 self.adopted.name, now, status=status, status_since=self._status_since, watched=True, result=result,
-                shim=process,
+                earlier=found.earlier, open_until=found.open_until, shim=process,
             )
         )  # fmt: skip
 
@@ -111,7 +113,9 @@ class Witness:
 
     def result(self) -> str | None:
         """What it left in its own directory, to be left in ours."""
-        if not self.adopted.dir or spoken(self.adopted, self.work.pid)[1] is None:
+        process = processes.find(self.work, self.place)
+        told = step_status.of_adopted(self.adopted, self.work.pid, process, time.monotonic())
+        if told is None or told.result is None:
             return None
         try:
             return sentinels.read(f"{self.adopted.dir}/{self.adopted.name}.result")

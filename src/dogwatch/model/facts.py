@@ -190,16 +190,38 @@ class Result(Value):
     value: object
 
 
+class StatusTimes(Value):
+    """When the files of a foreign step were written, and its process began: nanoseconds of the wall clock."""
+
+    now: int
+    status: int
+    pid: int | None
+    """None where there is no pid file."""
+    result: int | None = None
+    start: int | None = None
+    """Of the process that the pid file names; None unless it lives."""
+    moved: tuple[int, ...] = ()
+    """When its heartbeat and its log were last written."""
+    children: tuple[int, ...] = ()
+    """When the processes directly below it began."""
+
+
 class JobFacts(Value):
     name: str
     now: float
     """Monotonic; all ages are reckoned from it."""
     exists: bool = True
     """False when no file of that name is there."""
+    others: int = 0
+    """How many jobs there are then."""
     record: Record | None = None
     policy: Policy | None = None
     status: str | None = None
-    """Text of the status file, None when there is none."""
+    """Text of the status file of this run, None when there is none."""
+    earlier: str | None = None
+    """Text of a status file that an earlier run of a foreign step left there."""
+    open_until: float | None = None
+    """Until when it cannot be told which run wrote that (monotonic); None where it is known."""
     status_since: float | None = None
     """When this watcher first saw that status; None for a single look."""
     watched: bool = False
@@ -207,6 +229,10 @@ class JobFacts(Value):
     unseen_since: float | None = None
     """Since when this watcher sees no process of it."""
     result: Result | None = None
+    pid_written: int | None = None
+    """When the pid file of a foreign step was written (ns)."""
+    ending: End | None = None
+    """How Dogwatch ended a foreign step, which cannot say so itself."""
     shim: Process = Unseen("not looked at")
     """The process of the pid file: our shim, or a foreign wrapper."""
     work: Process = Unseen("not looked at")

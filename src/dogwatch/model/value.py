@@ -34,11 +34,48 @@ else:
     def _repr(self):
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._asdict().items())})"
 
+    class _Anything:
+        """Stands for every name in an annotation: what that means is nobody's business here."""
+
+        def __getattr__(self, name):
+            return self
+
+        def __getitem__(self, key):
+            return self
+
+        __or__ = __ror__ = __call__ = __getitem__
+
+    class _Names(dict):
+        def __missing__(self, name):
+            return _Anything()
+
+    FAKE_GLOBALS = 2
+    """annotationlib.Format.VALUE_WITH_FAKE_GLOBALS, which is what such a function is called with here."""
+
+    def _enclosed(each):
+        return lambda: each
+
+    function, cell = type(_new), type(_enclosed(0).__closure__[0])  # as the types module has them, and an import more
+
+    def _annotated(space):
+        """Names of the fields. Python 3.14 keeps a function that makes the annotations, unless told by a future import.
+
+        Their values are not evaluated: some names are known to type checkers alone.
+        """
+        if "__annotations__" in space:
+            return tuple(space["__annotations__"])
+        annotate = space.get("__annotate_func__") or space.get("__annotate__")
+        if annotate is None:
+            return ()
+        code = annotate.__code__
+        outer = tuple([cell({} if name == "__classdict__" else _Anything()) for name in code.co_freevars])
+        return tuple(function(code, _Names(), closure=outer)(FAKE_GLOBALS))
+
     class _Maker(type):
         def __new__(cls, name, bases, space):
             if not bases:
                 return super().__new__(cls, name, bases, space)
-            fields = tuple(space["__annotations__"])
+            fields = _annotated(space)
             defaults = {each: space.pop(each) for each in fields if each in space}
             space |= {each: field(at, "") for at, each in enumerate(fields)}
             space |= {"__slots__": (), "__new__": _new, "__repr__": _repr, "__match_args__": fields}

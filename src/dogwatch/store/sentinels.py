@@ -11,6 +11,12 @@ LARGEST = 64 * 1024 * 1024
 
 def read(path: str) -> str | None:
     """Text of a file, None when there is none. Links, pipes and other traps raise FormatError."""
+    found = read_dated(path)
+    return None if found is None else found[0]
+
+
+def read_dated(path: str) -> tuple[str, int] | None:
+    """As ``read``, with the time of the file (ns). The text may be newer than that, never older."""
     try:
         fd = open_plain(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -20,10 +26,11 @@ def read(path: str) -> str | None:
             raise FormatError(f"{os.path.basename(path)} is a symbolic link; it is not followed") from error
         raise FormatError(f"{os.path.basename(path)} cannot be read: {error.strerror}") from error
     try:
-        parts = [os.read(fd, min(os.fstat(fd).st_size, LARGEST) + 1)]
+        about = os.fstat(fd)
+        parts = [os.read(fd, min(about.st_size, LARGEST) + 1)]
         while parts[-1] and sum(map(len, parts)) < LARGEST:
             parts.append(os.read(fd, 1 << 20))
-        return b"".join(parts).decode("utf-8", "replace")
+        return b"".join(parts).decode("utf-8", "replace"), about.st_mtime_ns
     except OSError as error:
         raise FormatError(f"{os.path.basename(path)} cannot be read: {error.strerror}") from error
     finally:
@@ -34,7 +41,16 @@ def jobs(directory: str) -> list[str]:
     """Names of all jobs in a directory, in order. A log or a lock alone is no job."""
     telling = {"json", "pid", "status", "heartbeat"}
     parts = [entry.rpartition(".") for entry in os.listdir(directory)]
-    return sorted(name for name in {name for name, _, suffix in parts if suffix in telling} if not names.problem(name))
+    found = {name for name, _, suffix in parts if suffix in telling}
+    return sorted(name for name in found if not names.problem(name, blanks=True))
+
+
+def written(path: str) -> int | None:
+    """When a file was last written (ns); None where there is none, or a link."""
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return None
 
 
 def archived(directory: str, name: str) -> list[str]:

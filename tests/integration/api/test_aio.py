@@ -67,7 +67,7 @@ def test_all_the_names_work_as_coroutines(here: Box) -> None:
     async def main() -> None:
         begun = await aio.run(["sh", "-c", "echo hello"], name="job", timeout="5m")
         assert begun.name == "job"
-        assert (await aio.wait("job")).state == "completed"
+        assert (await aio.wait("job")).state == (await aio.wait(begun)).state == "completed"
         assert (await aio.status("job")) == dogwatch.status("job")
         assert [each.name for each in await aio.wait_all(["nobody", "job", "nobody"])] == ["nobody", "job", "nobody"]
         assert (await aio.wait_any(["job"])).state == "completed"

@@ -38,6 +38,20 @@ def test_a_job_without_a_name_gets_one_from_its_command(here: Box) -> None:
     assert here.record(name)["command"] == ["/bin/true"]
 
 
+def test_a_verdict_is_as_good_as_a_name(here: Box) -> None:
+    begun = [dogwatch.run(["true"]), dogwatch.run(["false"])]
+    assert dogwatch.wait(begun[0]).state == dogwatch.status(begun[0]).state == "completed"
+    assert [each.state for each in dogwatch.wait_all([*begun, begun[0].name])] == ["completed", "failed", "completed"]
+    assert dogwatch.wait_any(begun[1:]).exit_code == here.record(begun[1].name)["end"]["exit_code"] == 1
+
+
+def test_one_verdict_is_no_list_of_jobs(here: Box) -> None:
+    begun = dogwatch.run(["true"], name="job")
+    with pytest.raises(dogwatch.UsageError, match="by a list"):
+        dogwatch.wait_all(begun)  # type: ignore[arg-type]
+    assert here.record("job")["name"] == "job"
+
+
 def test_the_work_has_the_directory_and_the_variables_that_it_was_given(here: Box, tmp_path: Path) -> None:
     (tmp_path / "deep down").mkdir()
     dogwatch.run(["sh", "-c", 'pwd; echo "$COLOUR"'], name="job", cwd=tmp_path / "deep down", env={"COLOUR": "a=b c"})

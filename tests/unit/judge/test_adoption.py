@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import job
+from dogwatch.judge import adoption, job
 from dogwatch.judge.consequences import exit_code
 from dogwatch.model.facts import (
     Adopted,
@@ -114,3 +114,74 @@ def test_why_names_where_it_came_from_and_what_may_be_done_to_it(adopted: Adopte
 def test_work_that_may_be_ended_is_said_to_be() -> None:
     evidence = job.judge(facts(ALIVE, ALIVE, record(A_PROCESS._replace(stop=True)))).evidence
     assert any("the policy may end it" in piece.says for piece in evidence)
+
+
+# A policy that may end a foreign step ------------------------------------------------------------------------------
+
+
+def step(shim: Process = ALIVE, **more: object) -> JobFacts:
+    return JobFacts("build", NOW, policy=STRICT, shim=shim)._replace(**more)  # type: ignore[arg-type]
+
+
+HUNG = Seen("", "boot", NOW, NOW - 40.0, True, {"output": Source(0.0, NOW, NOW - 100.0)})
+LATER = NOW + 1.0
+
+
+@pytest.mark.parametrize(
+    ("facts", "timeout_at", "state"),
+    [
+        (step(seen=HUNG), LATER, "stuck"),
+        (step(seen=HUNG), NOW, "stuck"),
+        (step(), NOW, "timeout"),
+        (step(status=""), NOW, "timeout"),
+        (step(), LATER, None),
+        (step(status="SUCCESS\n"), NOW, None),
+        (step(shim=GONE), NOW, None),
+        (step(shim=Alive(42, "T"), seen=HUNG), NOW, None),
+        (step(shim=Unseen("hidden"), seen=HUNG), NOW, None),
+        (step(earlier="SUCCESS\n", open_until=LATER), NOW, None),
+        (step(earlier="SUCCESS\n"), NOW, "timeout"),
+    ],
+)
+def test_a_strict_policy_ends_a_step_that_hangs_or_is_too_slow_and_no_other(
+    facts: JobFacts, timeout_at: float, state: str | None
+) -> None:
+    found = adoption.demanded(facts, job.judge(facts), STRICT, timeout_at)
+    assert (found and found[0]) == state
+
+
+def test_a_policy_that_reports_does_not_end_what_hangs() -> None:
+    facts = step(seen=HUNG)
+    assert adoption.demanded(facts, job.judge(facts), STRICT._replace(on_stuck="report"), LATER) is None
+
+
+def test_a_job_of_ours_is_left_to_its_own_keeper() -> None:
+    ours = facts(ALIVE, ALIVE)
+    assert adoption.demanded(ours, job.judge(ours), STRICT, NOW) is None
+
+
+# Files of an earlier run --------------------------------------------------------------------------------------------
+
+
+def test_the_status_of_an_earlier_run_is_named_and_changes_nothing() -> None:
+    verdict = job.judge(step(earlier="SUCCESS\n"))
+    assert (verdict.state, verdict.settled) == ("working", True)
+    assert ("status file", "SUCCESS, written by an earlier run") in [each[:2] for each in verdict.evidence]
+
+
+def test_until_it_is_known_whose_the_status_is_nothing_is_settled() -> None:
+    verdict = job.judge(step(earlier="SUCCESS\n", open_until=LATER))
+    assert (verdict.state, verdict.settled, verdict.look_at) == ("working", False, LATER)
+
+
+def test_a_run_that_ended_without_a_status_of_its_own_is_crashed() -> None:
+    assert job.judge(step(shim=GONE, earlier="SUCCESS\n")).state == "crashed"
+
+
+@pytest.mark.parametrize("status", [None, "FAILED\n"])
+def test_what_we_ended_is_what_we_ended_it_for(status: str | None) -> None:
+    end = End("stuck", None, None, "no output for 90s", 0.0, 95.0, (), "no-progress")
+    verdict = job.judge(step(shim=GONE, status=status, ending=end))
+    assert (verdict.state, verdict.final, verdict.cause, verdict.reason) == (
+        "stuck", True, "no-progress", "no output for 90s",
+    )  # fmt: skip

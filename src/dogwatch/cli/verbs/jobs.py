@@ -47,12 +47,19 @@ VERBS: dict[str, dict[str, object]] = {
             ("--until", "STATE", "a state; final: not stuck, waiting or limited; exited: the end of the process alone"),
             ("--match", "REGEX", "return when a line of the log matches, also one already written"),
             ("--verify", "CHECK", "what tells that the work is there, else it is incomplete (see `dogwatch verify`)"),
+            ("--policy", "P", "with --dir: patient (default), or strict, which ends a step that is stuck or too slow"),
+            ("--work-timeout", "T", "with --policy strict: end a step this long after its start (default: 30m)"),
+            ("--stale", "T", "with --dir: suspect a step after this long without any progress (strict: 60s)"),
+            ("--grace", "T", "with --dir: call it stuck when the suspicion lasted this long (default: 30s)"),
+            ("--progress", "S,…", "with --dir: what counts as progress: output,cpu,io,beat (default), heartbeat"),
             JSON,
         ),
         "more": (
             "Returns on final states, and on stuck, waiting, limited and unknown. For a session it reports the\n"
             "outcome as `dogwatch monitor` does, and takes no action: `completed` (or, by its check,\n"
             "`incomplete`) when the turn has ended, `failed` when the turn failed.\n"
+            "With --dir D --policy strict it ends the wrapper of a step, and everything below it, when the step\n"
+            "is stuck or its time is up. Only this option does so; no variable and no settings file can.\n"
             "Exit code: 0 completed, 1 failed, 2 usage, 3 crashed, 4 stuck, 5 timeout, 6 incomplete,\n"
             "7 not found, 8 waiting for a person, 9 limited, 10 stopped, 11 abandoned, 12 unknown,\n"
             "13 --timeout ran out. Several names: the first that is not 0."
@@ -62,6 +69,7 @@ VERBS: dict[str, dict[str, object]] = {
             "dogwatch wait server --match 'listening on' --timeout 30s",
             "dogwatch wait lint test docs --any",
             "dogwatch wait api --until exited",
+            "dogwatch wait build --dir /tmp/pipeline --policy strict",
         ),
     },
     "ls": {
