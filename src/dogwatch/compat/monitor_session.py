@@ -58,23 +58,24 @@ def main(words: list[str]) -> int:
     if len(given.names) != 1:
         raise UsageError(USAGE.rstrip())
     session, minutes = project.check_session(given.names[0]), given.number("--timeout", TIMEOUT)
-    root = os.path.realpath(given.text("--project-root") or project.root())
+    caller = project.meant(given.text("--project-root"))
     try:
-        _Watch(root, session, minutes, given).run()
+        _Watch(caller, session, minutes, given).run()
     except _InterruptedError as interrupted:
         return KILLED + interrupted.number
     return 0
 
 
 class _Watch:
-    def __init__(self, root: str, session: str, minutes: float, given: Arguments) -> None:
-        self.root = root
+    def __init__(self, caller: str, session: str, minutes: float, given: Arguments) -> None:
+        self.caller = caller
+        self.root = sessions.project_of(session, caller)
         self.session = session
         self.minutes = minutes
         self.verbose = given.flag("--verbose")
         self.json = given.flag("--json")
         self.told = False
-        self.looker = sessions.looker(root)
+        self.looker = sessions.looker(self.root)
         named = project.parse_name(session)
         self.step = given.text("--workflow") or (named.step if named else "")
         self.story = given.text("--story-key") or (named.story if named else "")
@@ -102,6 +103,9 @@ class _Watch:
             self.say(f"its output cannot be written: {error.strerror}")
             path = ""
         found = found._replace(todos_done=done, todos_total=total, output_file=path)
+        if self.root != self.caller:
+            self.say(f"its own project is {self.root}, and its files decide; those of {self.caller} do not count")
+            found = found._replace(project=self.root, caller_project=self.caller)
         print(found.as_json() if self.json else found.as_csv(), flush=True)
         self.told = True
 

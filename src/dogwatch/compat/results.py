@@ -21,12 +21,17 @@ class Result(Value):
     todos_done: int = 0
     todos_total: int = 0
     output_file: str = ""
+    project: str = ""
+    caller_project: str = ""
+    """Whose files have decided, and whose have not; empty where it is the same project."""
 
     def as_json(self) -> str:
-        told = {
+        told: dict[str, object] = {
             "final_state": self.final_state, "todos_done": self.todos_done, "todos_total": self.todos_total,
             "output_file": self.output_file, "exit_reason": self.exit_reason, "output_verified": self.output_verified,
         }  # fmt: skip
+        if self.project != self.caller_project:
+            told |= {"project": self.project, "caller_project": self.caller_project}
         return json.dumps(told, separators=(",", ":"), ensure_ascii=False)
 
     def as_csv(self) -> str:

@@ -59,8 +59,8 @@ def main(words: list[str]) -> int:
     if len(given.names) != 1:
         print(ERROR.format("no_session"))
         return 1
-    root = os.path.realpath(given.text("--project-root") or project.root())
     session = project.check_session(given.names[0])
+    root = sessions.project_of(session, project.meant(given.text("--project-root")))
     try:
         looked = look(root, session)
     except DogwatchError as error:
