@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from dogwatch.compat import project, sessions, status_check

@@ -6,7 +6,6 @@ directly, and what they say is told.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 

@@ -42,13 +42,15 @@ def test_without_a_session_there_is_an_error(stories: Stories, words: list[str])
     assert (done.code, done.out) == (1, "error,0,0,no_session,30,error\n")
 
 
-def test_todos_are_counted_where_they_are_a_list(stories: Stories) -> None:
+def test_todos_are_counted_while_claude_works_whose_list_begins_with_a_hard_blank(stories: Stories) -> None:
     session = stories.spawn(
-        "printf '  ⎿  ☒ one\\n     ☐ two, \"2\"\\n     ☐ three\\nprose with a ☒ in it\\n'; sleep 600"
+        "printf '  ⎿ \u00a0☒ one\\n     ☐ two, \"2\"\\n     ☐ three\\nprose with a ☒ in it\\n'; sleep 600"
     )
     until(lambda: "three" in stories.office.shown(session))
-    assert stories.monitor(session, "--timeout", "0.02")["todos_total"] == 3
-    assert stories.monitor(session, "--timeout", "0.02")["todos_done"] == 1
+    assert stories.status(session)[1:3] == ["1", "3"]
+    found = stories.monitor(session, "--timeout", "0.02")
+    assert (found["todos_done"], found["todos_total"]) == (1, 3)
+    assert "⎿  ☒ one" in Path(found["output_file"]).read_text(), "as the log has it, too"
 
 
 # The statusline time gate, poll by poll ---------------------------------------------------------------------------
