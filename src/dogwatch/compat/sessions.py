@@ -13,6 +13,7 @@ from dogwatch.cli import settings
 from dogwatch.cli.options import Options
 from dogwatch.compat import project
 from dogwatch.formats import tmux as codec
+from dogwatch.judge import spawned
 from dogwatch.lean import open_plain
 from dogwatch.loops import shown
 from dogwatch.loops.look import Looker
@@ -22,6 +23,7 @@ from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import exits, servers
+from dogwatch.senses.trees import Trees
 from dogwatch.store import places
 from dogwatch.store import settings as files
 
@@ -121,6 +123,15 @@ def ended(there: There, *, sure: bool = True) -> Verdict | None:
         cause="exit" if code is not None else "signal" if signal is not None else "exit-unseen",
         exit_code=code, signal=signal,
     )  # fmt: skip
+
+
+def shell(there: There) -> Verdict | None:
+    """What is to be said of a session that is not ours, has no agent, and is a shell that runs nothing."""
+    found = spawned.shell_at_prompt(Trees().below(there.pid))
+    why = f"{found} is at its prompt; no agent is to be seen in it"
+    return Verdict(
+        there.name, "session", "idle", False, why, "alive", "unknown", "at-prompt", turn="idle", detail=spawned.SHELL,
+    ) if found else None  # fmt: skip
 
 
 def is_of(session: There, root: str) -> bool:

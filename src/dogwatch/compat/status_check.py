@@ -168,7 +168,7 @@ def _theirs(policy: Policy, session: str, path: str) -> Looked:
         why = looked.trouble or "no agent is to be seen in it"
         process = "unknown" if looked.trouble else "alive"
         unseen = Verdict(session, "session", "unknown", False, why, process, "unknown", "not-seen")
-        return Looked(unseen, "", there.seat)
+        return Looked((not looked.trouble and sessions.shell(there)) or unseen, "", there.seat)
     seen = looked.seen[0]
     return Looked(seen.verdict, "\n".join(seen.sighting.rows), there.seat, known.process, known.memory, run)
 
