@@ -10,6 +10,7 @@ import shlex
 
 from dogwatch.formats.targets import in_bytes, release
 from dogwatch.formats.visible import visible
+from dogwatch.model.environment import Recipe
 from dogwatch.model.preflight import Ended, Finding, Imported, Reached, Space
 from dogwatch.model.settings import Check
 from dogwatch.model.words import in_words, signal_name
@@ -149,29 +150,38 @@ def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
     ]
 
 
-def install(environment: str, files: tuple[str, ...]) -> str:
-    """How a project's packages get into its environment, from the files that the project has."""
-    if "uv.lock" in files:
-        return f"`{_uv(environment)}`"
+def install(environment: str, recipe: Recipe) -> str:
+    """How a project's packages get into its environment, with the optional parts that it had."""
+    if "uv.lock" in recipe.names:
+        return f"`{_uv(environment, recipe)}`{_offer(recipe)}"
     into = f"{shlex.quote(environment)}/bin/python -m pip install"
-    wanted = [name for name in files if name.startswith("requirements") and name.endswith(".txt")]
-    if wanted:
-        return f"`{into} -r {shlex.quote('requirements.txt' if 'requirements.txt' in wanted else wanted[0])}`"
-    if "pyproject.toml" in files or "setup.py" in files:
-        return f"`{into} -e .`"
+    groups = "".join(f" --group {shlex.quote(group)}" for group in recipe.groups)
+    if recipe.requirements:
+        return f"`{into}{''.join(f' -r {shlex.quote(name)}' for name in recipe.requirements)}{groups}`"
+    if "pyproject.toml" in recipe.names or "setup.py" in recipe.names:
+        place = shlex.quote(f".[{','.join(recipe.extras)}]") if recipe.extras else "."
+        return f"`{into} -e {place}{groups}`{_offer(recipe)}"
     return f"install it there: `{into} …`"
 
 
-def rebuild(environment: str, files: tuple[str, ...]) -> str:
+def rebuild(environment: str, recipe: Recipe) -> str:
     """How an environment is made anew. A mere `uv sync` leaves scripts alone that name another directory."""
     place = shlex.quote(environment)
-    if "uv.lock" in files:
-        return f"make it again: `rm -rf {place} && {_uv(environment)}` (`uv sync` alone leaves what it had as it is)"
-    rest = install(environment, files)
+    if "uv.lock" in recipe.names:
+        alone = "(`uv sync` alone leaves what it had as it is)"
+        return f"make it again: `rm -rf {place} && {_uv(environment, recipe)}` {alone}{_offer(recipe)}"
+    rest = install(environment, recipe)
     if rest.startswith("`"):
         return f"make it again: `python3 -m venv --clear {place} && {rest[1:]}"
     return f"make it again: `python3 -m venv --clear {place}`, then install its packages"
 
 
-def _uv(environment: str) -> str:
-    return "uv sync" if environment == ".venv" else f"UV_PROJECT_ENVIRONMENT={shlex.quote(environment)} uv sync"
+def _uv(environment: str, recipe: Recipe) -> str:
+    parts = [f" --extra {shlex.quote(extra)}" for extra in recipe.extras]
+    parts += [f" --group {shlex.quote(group)}" for group in recipe.groups]
+    where = "" if environment == ".venv" else f"UV_PROJECT_ENVIRONMENT={shlex.quote(environment)} "
+    return f"{where}uv sync{''.join(parts)}"
+
+
+def _offer(recipe: Recipe) -> str:
+    return f"; the project also has {', '.join(f'`{each}`' for each in recipe.offered)}" if recipe.offered else ""
