@@ -30,19 +30,19 @@ def clean(text: str) -> str:
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
 
 
-def finding(check: Check, says: str, *, ok: bool, advice: str = "") -> Finding:
+def finding(check: Check, says: str, *, ok: bool, advice: str = "", ran: bool = True) -> Finding:
     name = check.name
     if check.kind == "env":
         name = name.replace(visible(check.target), check.target.partition("=")[0])
-    return Finding(clean(name), check.kind, ok, clean(says), check.fix, "" if ok else advice, check.source)
+    return Finding(clean(name), check.kind, ok, clean(says), check.fix, "" if ok else advice, check.source, ran)
 
 
 def late(check: Check) -> Finding:
-    return finding(check, f"no answer within {in_words(check.timeout_s)}", ok=False)
+    return finding(check, f"no answer within {in_words(check.timeout_s)}", ok=False, ran=False)
 
 
 def barred(check: Check, problem: str) -> Finding:
-    return finding(check, f"not run: {problem}", ok=False)
+    return finding(check, f"not run: {problem}", ok=False, ran=False)
 
 
 def reached(check: Check, seen: Reached) -> Finding:
@@ -131,15 +131,28 @@ def _told(seen: Imported) -> str:
     return f"{seen.error} (Python {seen.python} of {seen.prefix})" if seen.python else f"its Python {seen.error}"
 
 
+def counted(findings: list[Finding]) -> str:
+    """How many passed, and the name of each that could not be run; a failure is seen, but those are easily missed."""
+    failed = sum(not each.ok and each.ran for each in findings)
+    unrun = [each.name for each in findings if not each.ran]
+    some = f"of {len(findings)} {'check' if len(findings) == 1 else 'checks'}"
+    if not failed and not unrun:
+        return f"all {len(findings)} checks passed"
+    if not unrun:
+        return f"{failed} {some} failed"
+    which = f"could not be run: {', '.join(unrun)}"
+    return f"{failed} {some} failed, {len(unrun)} {which}" if failed else f"{len(unrun)} {some} {which}"
+
+
 def summary(findings: list[Finding]) -> str:
     """One line for whoever will not start because of it; empty when all passed."""
-    failed = [each for each in findings if not each.ok]
-    if not failed:
+    bad = sorted([each for each in findings if not each.ok], key=lambda each: not each.ran)
+    if not bad:
         return ""
-    said = [f"{each.name}: {each.says}" for each in failed[:MOST_NAMED]]
-    more = [f"and {len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
-    some = "check" if len(findings) == 1 else "checks"
-    return f"{len(failed)} of {len(findings)} {some} failed: {'; '.join(said + more)}; `dogwatch preflight` tells more"
+    said = [f"{each.name}: {each.says}" for each in bad[:MOST_NAMED]]
+    more = [f"and {len(bad) - MOST_NAMED} more"] if len(bad) > MOST_NAMED else []
+    separator = ": " if all(each.ran for each in bad) else "; "
+    return f"{counted(findings)}{separator}{'; '.join(said + more)}; `dogwatch preflight` tells more"
 
 
 def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:

@@ -142,7 +142,9 @@ class _Look:
             told = interpreters.ask(seen.interpreter.path, interpreters.ITSELF, "", self.project, self.limit, cancel)
             troubles += judge_environment.answer(seen, told)
         says = "; ".join(troubles) or ", ".join(aspect.says for aspect in aspects)
-        return judge.finding(self.check, says, ok=not troubles, advice=self._advice(judge.rebuild, seen))
+        ran = not (self.problem and len(troubles) == 1)  # else its files tell that it is broken
+        advice = self._advice(judge.rebuild, seen) if ran else ""
+        return judge.finding(self.check, says, ok=not troubles, advice=advice, ran=ran)
 
     def imported(self, cancel: int) -> Finding:
         if self.problem:
@@ -151,11 +153,11 @@ class _Look:
         if not found:
             says = "there is no .venv in the project, nor does the check name another with `venv`"
             none = Environment(f"{self.project}/.venv")
-            return judge.finding(self.check, says, ok=False, advice=self._advice(judge.rebuild, none))
+            return judge.finding(self.check, says, ok=False, advice=self._advice(judge.rebuild, none), ran=False)
         path = os.path.join(self.project, found[0])
         seen = environments.read(path)
         if trouble := seen.trouble or seen.interpreter.trouble:
-            return judge.finding(self.check, trouble, ok=False, advice=self._advice(judge.rebuild, seen))
+            return judge.finding(self.check, trouble, ok=False, advice=self._advice(judge.rebuild, seen), ran=False)
         told = interpreters.ask(
             seen.interpreter.path, self.check.kind, self.check.target, self.project, self.limit, cancel
         )

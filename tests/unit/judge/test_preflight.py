@@ -105,6 +105,17 @@ def test_a_summary_counts_and_names_and_is_empty_when_all_is_well() -> None:
     )
 
 
+def test_those_that_could_not_run_are_named_however_many() -> None:
+    unrun = [failed(name)._replace(ran=False) for name in "abcde"]
+    assert judge.counted([passed(), failed("x"), *unrun]) == "1 of 7 checks failed, 5 could not be run: a, b, c, d, e"
+    assert judge.counted([passed(), *unrun]) == "5 of 6 checks could not be run: a, b, c, d, e"
+    assert judge.counted([passed(), passed()]) == "all 2 checks passed"
+    assert judge.summary([unrun[0], failed("x")]) == (
+        "1 of 2 checks failed, 1 could not be run: a; x: broken; a: broken; `dogwatch preflight` tells more"
+    )
+    assert not any(each.ran for each in (judge.late(check()), judge.barred(check(), "no trust")))
+
+
 def test_what_became_of_a_fix_is_said_only_where_something_is_left() -> None:
     found = [passed(), failed("b", "mend"), failed("c", "other")]
     assert [each.says for each in judge.after(found, {"mend": "no help"})] == ["fine", "broken; no help", "broken"]
