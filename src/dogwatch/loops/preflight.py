@@ -57,9 +57,9 @@ def counted(findings: list[Finding]) -> str:
     return judge.counted(findings)
 
 
-def refuse(project: str, settings: Settings) -> None:
+def refuse(project: str, settings: Settings, state: str) -> None:
     """RefusedError, with what failed, unless all checks pass."""
-    if failed := summary(look(project, settings)):
+    if failed := summary(look(project, settings, state=state)):
         raise RefusedError(failed)
 
 
