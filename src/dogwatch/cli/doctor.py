@@ -9,16 +9,20 @@ from collections.abc import Iterator
 
 from dogwatch import __version__
 from dogwatch.agents.detector import Detector, newer_than_tested, untested
-from dogwatch.cli import panes
+from dogwatch.cli import panes, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats.source_records import worded
 from dogwatch.formats.visible import visible
-from dogwatch.model.errors import DogwatchError, FormatError, UsageError
+from dogwatch.loops import start
+from dogwatch.model.errors import DogwatchError, FormatError, RefusedError, UsageError
+from dogwatch.model.settings import Settings
 from dogwatch.model.value import Value
 from dogwatch.senses import files, installed, limits, servers
-from dogwatch.store import brokers, detectors, outbox, places, published, settings, source_records, trust
+from dogwatch.store import brokers, detectors, outbox, places, published, source_records, trust
+from dogwatch.store import settings as files_of_settings
 
 OLDEST = (3, 11)
+REFUSES = "`dogwatch run` refuses to start until then"
 SIGNS = {"ok": ("32", "ok"), "note": ("2", "note"), "warning": ("33", "warning"), "wrong": ("31", "WRONG")}
 
 
@@ -37,8 +41,7 @@ def main(options: Options) -> int:
     if options.names:
         raise UsageError("doctor takes no names")
     worst = 0
-    mine = (*_system(options), *_settings(), *_notices(options))
-    for found in (*mine, *_agent_files(), *_installed(), *_disbelieved(), *_in_panes(options)):
+    for found in _findings(options):
         worst = max(worst, found.level == "wrong")
         if options.flag("--json"):
             print(json.dumps(found._asdict(), ensure_ascii=False))
@@ -52,15 +55,27 @@ def main(options: Options) -> int:
     return int(worst)
 
 
+def _findings(options: Options) -> Iterator[Finding]:
+    try:
+        places.here()
+    except RefusedError as error:
+        yield Finding("wrong", "directory", str(error), REFUSES)
+        return
+    for about in (_system, _settings, _notices):
+        yield from about(options)
+    yield from (*_agent_files(), *_installed(), *_disbelieved(), *_in_panes(options))
+
+
 def _system(options: Options) -> Iterator[Finding]:
     here = ".".join(map(str, sys.version_info[:3]))
     enough = sys.version_info[:2] >= OLDEST
     yield Finding("ok" if enough else "wrong", "python", here if enough else f"{here}; 3.11 or newer is needed")
     yield Finding("ok", "dogwatch", f"{__version__} ({os.path.dirname(os.path.dirname(os.path.abspath(__file__)))})")
     directory = places.directory(options.text("--dir"))
-    if others := places.shared_with_others(directory):
-        mend = f"chmod go-w {directory}, or choose another"
-        yield Finding("warning", "state directory", f"{others}; nothing is signalled from there", mend)
+    if few := start.few_files():
+        yield Finding("wrong", "open files", few, REFUSES)
+    if why := places.trial(directory):
+        yield Finding("wrong", "state directory", why, REFUSES)
     elif hidden := files.hides_events(directory):
         says = f"{directory}: {hidden}; it is looked at every 2 s instead"
         yield Finding("warning", "state directory", says, "set DOGWATCH_HOME to a directory on a local disk")
@@ -70,22 +85,43 @@ def _system(options: Options) -> Iterator[Finding]:
         yield Finding("warning" if limit.harmful else "note", limit.about, limit.says, limit.mend)
 
 
-def _settings() -> Iterator[Finding]:
+def _settings(options: Options) -> Iterator[Finding]:
+    """The settings as `run` takes them: files, variables, and its checks where it makes them before each start."""
+    project = places.project(places.here())
     try:
-        found = settings.load(places.project(os.getcwd()))
+        found = files_of_settings.load(project)
     except FormatError as error:
-        yield Finding("wrong", "settings", str(error), "mend that line; `dogwatch run` refuses to start until then")
+        yield Finding("wrong", "settings", str(error), f"mend that line; {REFUSES}")
         return
     for path in found.files:
         problem = trust.problem(path) if os.path.basename(path) == "dogwatch.toml" else ""
         yield Finding("note" if problem else "ok", "settings", problem or path)
+    try:
+        settings.policy(Options("run"))
+        given = settings.settings(Options("run"))
+    except UsageError as error:
+        yield Finding("wrong", "settings", str(error), REFUSES)
+        return
+    if given.preflight:
+        yield from _checks(project, given, places.directory(options.text("--dir")))
+
+
+def _checks(project: str, given: Settings, state: str) -> Iterator[Finding]:
+    from dogwatch.loops import preflight
+
+    found = preflight.look(project, given, state=state)
+    for each in found:
+        if not each.ok:
+            yield Finding("wrong", "preflight", visible(f"{each.name}: {each.says}"), REFUSES)
+    if not preflight.summary(found):
+        yield Finding("ok", "preflight", preflight.counted(found))
 
 
 def _notices(options: Options) -> Iterator[Finding]:
     from dogwatch.loops import delivery
 
-    yield from _publishing(places.directory(options.text("--dir")), places.project(os.getcwd()))
-    for standing in delivery.standings(places.project(os.getcwd())):
+    yield from _publishing(places.directory(options.text("--dir")), places.project(places.here()))
+    for standing in delivery.standings(places.project(places.here())):
         says = f"{standing.called}: {standing.problem or 'can be used; `dogwatch notify --test` tries it'}"
         yield Finding("warning" if standing.problem else "ok", "notices", visible(says))
     if waiting := outbox.pending(places.directory(options.text("--dir"))):

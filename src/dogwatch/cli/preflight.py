@@ -12,7 +12,7 @@ from dogwatch.model.errors import UsageError
 from dogwatch.model.preflight import Finding
 from dogwatch.store import places, settings
 
-SIGNS = {True: ("32", "ok"), False: ("31", "FAILED")}
+PASSED, FAILED, UNRUN = ("32", "ok"), ("31", "FAILED"), ("33", "NOT RUN")
 WIDEST = 40
 NAMED = 3
 NARROW = 80
@@ -55,9 +55,9 @@ def _line(found: Finding) -> str:
 def _table(findings: list[Finding]) -> None:
     width = min(WIDEST, max(len(each.name) for each in findings))
     for each in findings:
-        colour, word = SIGNS[each.ok]
-        shown = f"\033[{colour}m{word:<6}\033[0m" if say.colours_wanted(1) else f"{word:<6}"
-        print(f"{shown}  {each.name:<{width}}  {each.says}")
+        colour, word = PASSED if each.ok else FAILED if each.ran else UNRUN
+        shown = f"\033[{colour}m{word:<7}\033[0m" if say.colours_wanted(1) else f"{word:<7}"
+        print(f"{shown} {each.name:<{width}}  {each.says}")
         if each.ok:
             continue
         below = " " * 8
@@ -65,8 +65,7 @@ def _table(findings: list[Finding]) -> None:
             print(f"{below}fix: {visible(each.fix)}  ({each.source}; `--fix` runs it)")
         if each.advice:
             print(f"{below}{'or' if each.fix else 'fix'}: {visible(each.advice)}")
-    failed = sum(not each.ok for each in findings)
-    print(f"{failed} of {len(findings)} checks failed" if failed else f"all {len(findings)} checks passed")
+    print(preflight.counted(findings))
 
 
 class _LiveLine:

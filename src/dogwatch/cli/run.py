@@ -60,12 +60,12 @@ def guards(options: Options) -> dict[str, Any]:
     if options.flag("--preflight") or given.preflight:
         from dogwatch.loops import preflight
 
-        preflight.refuse(places.project(os.getcwd()), given)
+        preflight.refuse(places.project(places.here()), given, places.directory(options.text("--dir")))
     return {
         "retries": given.retries if retries is None else int(retries),
         "backoff_s": given.backoff_s if backoff is None else backoff,
         "breaker": Breaker(names.check(key), given.breaker_threshold, given.breaker_cooldown_s) if key else None,
-        "notify": places.project(os.getcwd()) if given.channels or given.mqtt else "",
+        "notify": places.project(places.here()) if given.channels or given.mqtt else "",
     }
 
 
@@ -78,7 +78,7 @@ def ensure_open(fd: int) -> None:
 
 
 def _directory(given: str | None) -> str:
-    path = os.path.abspath(given or ".")
+    path = os.path.normpath(os.path.join(places.here(), given or ""))
     if not os.path.isdir(path):
         raise UsageError(f"--cwd: there is no directory {path}")
     return path

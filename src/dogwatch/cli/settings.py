@@ -65,7 +65,7 @@ def policy(options: Options, given: Settings | None = None) -> Policy:
     """
     told = options.choice("--policy", tuple(POLICIES)) or _variable("DOGWATCH_POLICY", tuple(POLICIES))
     if given is None:
-        given = Settings() if told else files.load(places.project(os.getcwd()))
+        given = Settings() if told else files.load(places.project(places.here()))
     table = {"name": told} if told else given.policy
     base = POLICIES[str(table.get("name", "patient"))]._replace(**table)
     stale = _seconds(options, "--stale", base.stale_s)
@@ -91,7 +91,7 @@ def policy(options: Options, given: Settings | None = None) -> Policy:
 
 def settings(options: Options) -> Settings:  # noqa: ARG001  # as all here take them
     """The settings files with the environment on top; flags are for the verb that has them."""
-    found = files.load(places.project(os.getcwd()))
+    found = files.load(places.project(places.here()))
     retries, backoff = _count("DOGWATCH_RETRIES", 0), _duration("DOGWATCH_BACKOFF")
     threshold, cooldown = _count("DOGWATCH_BREAKER_THRESHOLD", 1), _duration("DOGWATCH_BREAKER_COOLDOWN")
     preflight = _variable("DOGWATCH_PREFLIGHT", ("0", "1"))

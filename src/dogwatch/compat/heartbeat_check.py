@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from dogwatch.compat import project, sessions, status_check
@@ -25,8 +24,8 @@ def main(words: list[str]) -> int:
     if len(given.names) != 1:
         print("error,0.0,,no_session")
         return 0
-    root = os.path.realpath(given.text("--project-root") or project.root())
     session = project.check_session(given.names[0])
+    root = sessions.project_of(session, project.meant(given.text("--project-root")))
     try:
         looked = status_check.look(root, session)
     except DogwatchError:

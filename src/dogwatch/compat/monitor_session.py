@@ -6,23 +6,25 @@ directly, and what they say is told.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
+from collections.abc import Callable
 
 from dogwatch.compat import project, results, screens, sessions, truth
 from dogwatch.compat.arguments import Arguments
 from dogwatch.compat.results import Result
 from dogwatch.compat.truth import Truth
+from dogwatch.judge import monitoring
 from dogwatch.judge.monitoring import Wanted
 from dogwatch.loops.monitor import Monitor
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.verify import began
-from dogwatch.loops.watched import Ours, Theirs
+from dogwatch.loops.watched import Ours, Theirs, View
 from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.facts import Record, Seat
 from dogwatch.model.verdict import Verdict
+from dogwatch.model.verifying import Verified
 from dogwatch.model.words import signal_name
 from dogwatch.store import detectors, places
 
@@ -58,23 +60,41 @@ def main(words: list[str]) -> int:
     if len(given.names) != 1:
         raise UsageError(USAGE.rstrip())
     session, minutes = project.check_session(given.names[0]), given.number("--timeout", TIMEOUT)
-    root = os.path.realpath(given.text("--project-root") or project.root())
+    caller = project.meant(given.text("--project-root"))
     try:
-        _Watch(root, session, minutes, given).run()
+        _Watch(caller, session, minutes, given).run()
     except _InterruptedError as interrupted:
         return KILLED + interrupted.number
     return 0
 
 
+class _StoryMonitor(Monitor):
+    """A monitor for which the files of the story tell whether the work is there; what it says, `ls` says too."""
+
+    def __init__(
+        self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None],
+        truth: Callable[[Record | None], Truth],
+    ) -> None:  # fmt: skip
+        super().__init__(subject, wanted, say)
+        self.truth = truth
+        self.found: Truth | None = None
+        """What they told in the end."""
+
+    def verified(self, view: View, said: Verdict) -> Verdict:
+        found = self.found = self.truth(view.record)
+        return monitoring.verified(said, None if found.done is None else Verified(found.done, found.says))
+
+
 class _Watch:
-    def __init__(self, root: str, session: str, minutes: float, given: Arguments) -> None:
-        self.root = root
+    def __init__(self, caller: str, session: str, minutes: float, given: Arguments) -> None:
+        self.caller = caller
+        self.root = sessions.project_of(session, caller)
         self.session = session
         self.minutes = minutes
         self.verbose = given.flag("--verbose")
         self.json = given.flag("--json")
         self.told = False
-        self.looker = sessions.looker(root)
+        self.looker = sessions.looker(self.root)
         named = project.parse_name(session)
         self.step = given.text("--workflow") or (named.step if named else "")
         self.story = given.text("--story-key") or (named.story if named else "")
@@ -102,6 +122,9 @@ class _Watch:
             self.say(f"its output cannot be written: {error.strerror}")
             path = ""
         found = found._replace(todos_done=done, todos_total=total, output_file=path)
+        if self.root != self.caller:
+            self.say(f"its own project is {self.root}, and its files decide; those of {self.caller} do not count")
+            found = found._replace(project=self.root, caller_project=self.caller)
         print(found.as_json() if self.json else found.as_csv(), flush=True)
         self.told = True
 
@@ -117,12 +140,12 @@ class _Watch:
 
     def watched(self, subject: Ours | Theirs, record: Record | None) -> None:
         wanted = Wanted(max(self.until - time.monotonic(), AGAIN), on_limit="watch", afresh=True, unbegun_s=UNBEGUN)
-        monitor = Monitor(subject, wanted, self.progress)
+        monitor = _StoryMonitor(subject, wanted, self.progress, self.truth)
 
         def over(verdict: Verdict) -> None:
             if verdict.state != "abandoned":
                 self.progress(verdict)
-                self.tell(results.result(verdict, self.truth(record)))
+                self.tell(results.result(verdict, monitor.found or self.truth(record)))
             elif not monitor.alarm.signals.asked:
                 live = monitor.view.verdict if monitor.view else verdict
                 self.tell(results.exceeded(live, self.minutes, self.truth(record)))
@@ -136,7 +159,7 @@ class _Watch:
     def stranger(self) -> Theirs | Result:
         """A session that is not ours, once an agent is to be seen in it; or what became of it before."""
         panes = Panes(detectors.load_all(), places.hook_spool(), (), self.looker.policy)
-        missed, beat = 0, PassBeat()
+        missed, beat, idle = 0, PassBeat(), None
         while True:
             there = sessions.there(self.session)
             missed = missed + 1 if there is None or there.dead else 0
@@ -149,10 +172,12 @@ class _Watch:
                 looked = panes.look(there.seat.id)
                 if looked.seen:
                     return Theirs(panes, looked.seen[0], self.session, self.looker.directory)
-            if time.monotonic() >= self.until:
+            shell, now = there and sessions.shell(there), time.monotonic()
+            idle = (idle or now) if shell else None
+            if now >= self.until or (idle is not None and now >= idle + UNBEGUN):
                 why = "no agent was seen in it"
-                live = Verdict(self.session, "session", "unknown", False, why, "unknown", "unknown", "not-seen")
-                return results.exceeded(live, self.minutes, self.truth(None))
+                unseen = Verdict(self.session, "session", "unknown", False, why, "unknown", "unknown", "not-seen")
+                return results.exceeded(shell or unseen, self.minutes, self.truth(None))
             time.sleep(max(0.0, beat.after_pass(time.monotonic() + AGAIN) - time.monotonic()))
 
     def truth(self, record: Record | None) -> Truth:

@@ -10,6 +10,7 @@ import re
 
 from dogwatch.model.errors import UsageError
 from dogwatch.model.value import Value
+from dogwatch.store import places
 
 STEPS = ("create", "dev", "auto", "review", "retro")
 STORY = re.compile(r"(?P<epic>[0-9]{1,6})[.-](?P<number>[0-9]{1,6})(?P<rest>(?:-[A-Za-z0-9_]+)*)")
@@ -19,6 +20,8 @@ NAME = re.compile(
     r"sa-(?P<slug>[a-z0-9]+)-(?P<stamp>[0-9]{6}-[0-9]{6,}(?:-[0-9]+)?)-e(?P<epic>[0-9]+)-s(?P<story>[A-Za-z0-9_-]+?)"
     rf"-(?P<step>{'|'.join(STEPS)})(?:-r(?P<cycle>[0-9]+))?"
 )
+MARKS = ("_bmad-output", "_bmad")
+"""What a project of BMAD has at its root."""
 SLUG = 8
 MOST = 1_000_000
 SHOWN = 60
@@ -41,6 +44,29 @@ def root() -> str:
     if not os.path.isdir(found):
         raise UsageError(f"PROJECT_ROOT is {found}, and that is no directory; set it to the project's, or unset it")
     return found
+
+
+def meant(given: str | None) -> str:
+    """The project that a caller means: as it was said, else the usual one."""
+    return os.path.realpath(given) if given else root()
+
+
+def around(paths: list[str], caller: str) -> str:
+    """The project of a session that has no record: the nearest directory above one of its own with files of BMAD.
+
+    Where none has any yet, that of the caller if the session is inside it, else the repository that it is in.
+    """
+    for path in paths:
+        here = os.path.realpath(path)
+        while not any(os.path.isdir(f"{here}/{each}") for each in MARKS):
+            if os.path.exists(f"{here}/.git") or here == os.path.dirname(here):
+                break
+            here = os.path.dirname(here)
+        else:
+            return here
+    if not paths or f"{os.path.realpath(paths[0])}/".startswith(f"{caller}/"):
+        return caller
+    return places.project(paths[0])
 
 
 def slug(path: str) -> str:

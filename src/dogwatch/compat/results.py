@@ -6,6 +6,7 @@ import json
 
 from dogwatch.compat.screens import plain
 from dogwatch.compat.truth import Truth
+from dogwatch.judge.spawned import SHELL
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 
@@ -21,12 +22,17 @@ class Result(Value):
     todos_done: int = 0
     todos_total: int = 0
     output_file: str = ""
+    project: str = ""
+    caller_project: str = ""
+    """Whose files have decided, and whose have not; empty where it is the same project."""
 
     def as_json(self) -> str:
-        told = {
+        told: dict[str, object] = {
             "final_state": self.final_state, "todos_done": self.todos_done, "todos_total": self.todos_total,
             "output_file": self.output_file, "exit_reason": self.exit_reason, "output_verified": self.output_verified,
         }  # fmt: skip
+        if self.project != self.caller_project:
+            told |= {"project": self.project, "caller_project": self.caller_project}
         return json.dumps(told, separators=(",", ":"), ensure_ascii=False)
 
     def as_csv(self) -> str:
@@ -61,11 +67,15 @@ def result(verdict: Verdict, truth: Truth) -> Result:
 
 def exceeded(verdict: Verdict, minutes: float, truth: Truth) -> Result:
     """The time was up, and the session is left as it is."""
+    if verdict.detail == SHELL:
+        return _ended(verdict._replace(state="incomplete", cause="never-began"), truth)
     live = verdict.state if verdict.state in LOOKED_ON else ""
     return Result("timeout", _joined(f"exceeded_{minutes:g}m", live), truth.done is True)
 
 
 def _ended(verdict: Verdict, truth: Truth) -> Result:
+    if truth.done is not True and verdict.cause == "never-began":
+        return Result("incomplete", "idle_no_activity")
     if truth.done is False:
         return Result("incomplete", truth.reason)
     if truth.done:

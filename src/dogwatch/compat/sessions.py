@@ -13,15 +13,17 @@ from dogwatch.cli import settings
 from dogwatch.cli.options import Options
 from dogwatch.compat import project
 from dogwatch.formats import tmux as codec
+from dogwatch.judge import spawned
 from dogwatch.lean import open_plain
 from dogwatch.loops import shown
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record, Seat
-from dogwatch.model.policy import Policy
+from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import exits, servers
+from dogwatch.senses.trees import Trees
 from dogwatch.store import places
 from dogwatch.store import settings as files
 
@@ -32,7 +34,7 @@ NONE = ("can't find", "no current target", "no sessions")
 """What tmux says where there is no such session, or none at all."""
 TOLD = (
     "#{session_name}\t#{session_path}\t#{pane_id}\t#{pid} #{start_time}\t#{pane_pid}\t#{pane_dead}"
-    "\t#{pane_dead_status}\t#{pane_dead_signal}"
+    "\t#{pane_dead_status}\t#{pane_dead_signal}\t#{pane_current_path}"
 )
 
 
@@ -48,6 +50,8 @@ class There(Value):
     code: int | None = None
     signal: int | None = None
     """How the pane's process ended, as far as tmux tells."""
+    current: str = ""
+    """The directory that its pane is in now."""
 
 
 def policy(root: str) -> Policy:
@@ -91,9 +95,11 @@ def _panes(*asked: str) -> list[There]:
             raise RefusedError(trouble.words)
     found: dict[str, There] = {}
     for line in answer.out.decode(errors="replace").splitlines():
-        name, where, pane, life, pid, dead, code, signal = [*line.split("\t"), *8 * [""]][:8]
+        name, where, pane, life, pid, dead, code, signal, now = [*line.split("\t"), *9 * [""]][:9]
         seat = Seat(("-S", path), pane, name, life)
-        found.setdefault(name, There(name, where, seat, _number(pid) or 0, dead == "1", _number(code), _number(signal)))
+        found.setdefault(
+            name, There(name, where, seat, _number(pid) or 0, dead == "1", _number(code), _number(signal), now)
+        )
     return list(found.values())
 
 
@@ -119,9 +125,50 @@ def ended(there: There, *, sure: bool = True) -> Verdict | None:
     )  # fmt: skip
 
 
+def shell(there: There) -> Verdict | None:
+    """What is to be said of a session that is not ours, has no agent, and is a shell that runs nothing."""
+    found = spawned.shell_at_prompt(Trees().below(there.pid))
+    why = f"{found} is at its prompt; no agent is to be seen in it"
+    return Verdict(
+        there.name, "session", "idle", False, why, "alive", "unknown", "at-prompt", turn="idle", detail=spawned.SHELL,
+    ) if found else None  # fmt: skip
+
+
 def is_of(session: There, root: str) -> bool:
     """Whether a session is this project's: projects of one name have the same slug, but not the same directory."""
     return session.name.startswith(PREFIX) and os.path.realpath(session.path) == root
+
+
+def project_of(session: str, caller: str) -> str:
+    """The project whose files decide about a session: its own, whoever asks; the caller's where nothing tells it."""
+    try:
+        found = there(session)
+    except RefusedError:
+        found = None
+    return project_with(found, session, caller)
+
+
+def project_with(found: There | None, session: str, caller: str) -> str:
+    """The same, where it is known already what tmux has of that name."""
+    if found is not None:
+        own = record_of(looker(os.path.realpath(found.path)), session)
+        paths = [path for path in (found.current, found.path) if path]
+        return os.path.realpath(own.cwd) if own else project.around(paths, caller)
+    kept = [record_of(Looker(directory, PATIENT), session) for directory in _directories(session, caller)]
+    records = [record for record in kept if record is not None]
+    return os.path.realpath(max(records, key=lambda record: record.started).cwd) if records else caller
+
+
+def _directories(session: str, caller: str) -> list[str]:
+    """Where a session that tmux has no more may have its record: with the caller's, else with any project's."""
+    own = places.directory(start=caller)
+    if os.path.exists(f"{own}/{session}.json") or os.environ.get("DOGWATCH_HOME"):
+        return [own]
+    try:
+        every = [entry.path for entry in os.scandir(places.state_root())]
+    except OSError:
+        return []
+    return [path for path in every if os.path.exists(f"{path}/{session}.json")]
 
 
 def output(looker: Looker, session: str, seat: Seat | None) -> str:

@@ -59,8 +59,8 @@ def main(words: list[str]) -> int:
     if len(given.names) != 1:
         print(ERROR.format("no_session"))
         return 1
-    root = os.path.realpath(given.text("--project-root") or project.root())
     session = project.check_session(given.names[0])
+    root = sessions.project_of(session, project.meant(given.text("--project-root")))
     try:
         looked = look(root, session)
     except DogwatchError as error:
@@ -168,7 +168,7 @@ def _theirs(policy: Policy, session: str, path: str) -> Looked:
         why = looked.trouble or "no agent is to be seen in it"
         process = "unknown" if looked.trouble else "alive"
         unseen = Verdict(session, "session", "unknown", False, why, process, "unknown", "not-seen")
-        return Looked(unseen, "", there.seat)
+        return Looked((not looked.trouble and sessions.shell(there)) or unseen, "", there.seat)
     seen = looked.seen[0]
     return Looked(seen.verdict, "\n".join(seen.sighting.rows), there.seat, known.process, known.memory, run)
 

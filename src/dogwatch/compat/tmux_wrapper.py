@@ -214,7 +214,8 @@ def _end(root: str, name: str, there: There | None) -> bool:
     from dogwatch.hands.panes import PaneHand
     from dogwatch.loops import stop
 
-    looker = sessions.looker(root if there is None else os.path.realpath(there.path))
+    own = sessions.project_with(there, name, root)
+    looker = sessions.looker(own)
     record = sessions.record_of(looker, name)
     if record is not None and record.pane is not None:
         stop.stop(looker, name)
@@ -223,7 +224,7 @@ def _end(root: str, name: str, there: There | None) -> bool:
         why = PaneHand(there.seat.server).close(there.seat) if there else ""
     if why:
         raise RefusedError(f"{name} could not be ended: {why}")
-    for path in (project.output_file(root, name), project.state_file(root, name)):
+    for path in (project.output_file(own, name), project.state_file(own, name)):
         try:
             os.unlink(path)
         except OSError:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dogwatch.formats import dependencies
 from dogwatch.formats.environment import made_for, minor
-from dogwatch.model.environment import GONE, OTHER, OWN, Environment, Script
+from dogwatch.model.environment import GONE, OTHER, OWN, Environment, Origin, Package, Recipe, Script
 from dogwatch.model.preflight import Imported
 from dogwatch.model.value import Value
 
@@ -32,6 +33,28 @@ def aspects(seen: Environment) -> list[Aspect]:
         Aspect("scripts", tuple(_scripts(seen.scripts)), _count(len(seen.scripts), "script")),
         Aspect("packages", tuple(_packages(seen)), _count(len(seen.packages), "package")),
     ]
+
+
+def recipe(origin: Origin, packages: Iterable[Package]) -> Recipe:
+    """How to make an environment again so that no optional part is lost which has its packages installed."""
+    there = {dependencies.normal(package.name) for package in packages}
+    told = dependencies.declared(origin.pyproject)
+    groups = {key: names for key, names in told.groups.items() if key not in told.unasked}
+    files = {name: dependencies.required(text) for name, text in origin.requirements.items()}
+    if not there:
+        offered = (*(f"--extra {key}" for key in told.extras), *(f"--group {key}" for key in groups))
+        return Recipe(origin.names, requirements=_first(files), offered=offered)
+    had = [name for name, names in files.items() if names and names <= there]
+    return Recipe(
+        origin.names,
+        tuple(key for key, names in told.extras.items() if names - told.base and names <= there),
+        tuple(key for key, names in groups.items() if names - told.base and names <= there),
+        tuple(had) or _first(files),
+    )
+
+
+def _first(files: dict[str, frozenset[str]]) -> tuple[str, ...]:
+    return ("requirements.txt",) if "requirements.txt" in files else tuple(files)[:1]
 
 
 def answer(seen: Environment, told: Imported) -> Iterator[str]:

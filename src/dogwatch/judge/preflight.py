@@ -10,6 +10,7 @@ import shlex
 
 from dogwatch.formats.targets import in_bytes, release
 from dogwatch.formats.visible import visible
+from dogwatch.model.environment import Recipe
 from dogwatch.model.preflight import Ended, Finding, Imported, Reached, Space
 from dogwatch.model.settings import Check
 from dogwatch.model.words import in_words, signal_name
@@ -29,19 +30,19 @@ def clean(text: str) -> str:
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
 
 
-def finding(check: Check, says: str, *, ok: bool, advice: str = "") -> Finding:
+def finding(check: Check, says: str, *, ok: bool, advice: str = "", ran: bool = True) -> Finding:
     name = check.name
     if check.kind == "env":
         name = name.replace(visible(check.target), check.target.partition("=")[0])
-    return Finding(clean(name), check.kind, ok, clean(says), check.fix, "" if ok else advice, check.source)
+    return Finding(clean(name), check.kind, ok, clean(says), check.fix, "" if ok else advice, check.source, ran)
 
 
 def late(check: Check) -> Finding:
-    return finding(check, f"no answer within {in_words(check.timeout_s)}", ok=False)
+    return finding(check, f"no answer within {in_words(check.timeout_s)}", ok=False, ran=False)
 
 
 def barred(check: Check, problem: str) -> Finding:
-    return finding(check, f"not run: {problem}", ok=False)
+    return finding(check, f"not run: {problem}", ok=False, ran=False)
 
 
 def reached(check: Check, seen: Reached) -> Finding:
@@ -130,15 +131,28 @@ def _told(seen: Imported) -> str:
     return f"{seen.error} (Python {seen.python} of {seen.prefix})" if seen.python else f"its Python {seen.error}"
 
 
+def counted(findings: list[Finding]) -> str:
+    """How many passed, and the name of each that could not be run; a failure is seen, but those are easily missed."""
+    failed = sum(not each.ok and each.ran for each in findings)
+    unrun = [each.name for each in findings if not each.ran]
+    some = f"of {len(findings)} {'check' if len(findings) == 1 else 'checks'}"
+    if not failed and not unrun:
+        return f"all {len(findings)} checks passed"
+    if not unrun:
+        return f"{failed} {some} failed"
+    which = f"could not be run: {', '.join(unrun)}"
+    return f"{failed} {some} failed, {len(unrun)} {which}" if failed else f"{len(unrun)} {some} {which}"
+
+
 def summary(findings: list[Finding]) -> str:
     """One line for whoever will not start because of it; empty when all passed."""
-    failed = [each for each in findings if not each.ok]
-    if not failed:
+    bad = sorted([each for each in findings if not each.ok], key=lambda each: not each.ran)
+    if not bad:
         return ""
-    said = [f"{each.name}: {each.says}" for each in failed[:MOST_NAMED]]
-    more = [f"and {len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
-    some = "check" if len(findings) == 1 else "checks"
-    return f"{len(failed)} of {len(findings)} {some} failed: {'; '.join(said + more)}; `dogwatch preflight` tells more"
+    said = [f"{each.name}: {each.says}" for each in bad[:MOST_NAMED]]
+    more = [f"and {len(bad) - MOST_NAMED} more"] if len(bad) > MOST_NAMED else []
+    separator = ": " if all(each.ran for each in bad) else "; "
+    return f"{counted(findings)}{separator}{'; '.join(said + more)}; `dogwatch preflight` tells more"
 
 
 def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
@@ -149,29 +163,38 @@ def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
     ]
 
 
-def install(environment: str, files: tuple[str, ...]) -> str:
-    """How a project's packages get into its environment, from the files that the project has."""
-    if "uv.lock" in files:
-        return f"`{_uv(environment)}`"
+def install(environment: str, recipe: Recipe) -> str:
+    """How a project's packages get into its environment, with the optional parts that it had."""
+    if "uv.lock" in recipe.names:
+        return f"`{_uv(environment, recipe)}`{_offer(recipe)}"
     into = f"{shlex.quote(environment)}/bin/python -m pip install"
-    wanted = [name for name in files if name.startswith("requirements") and name.endswith(".txt")]
-    if wanted:
-        return f"`{into} -r {shlex.quote('requirements.txt' if 'requirements.txt' in wanted else wanted[0])}`"
-    if "pyproject.toml" in files or "setup.py" in files:
-        return f"`{into} -e .`"
+    groups = "".join(f" --group {shlex.quote(group)}" for group in recipe.groups)
+    if recipe.requirements:
+        return f"`{into}{''.join(f' -r {shlex.quote(name)}' for name in recipe.requirements)}{groups}`"
+    if "pyproject.toml" in recipe.names or "setup.py" in recipe.names:
+        place = shlex.quote(f".[{','.join(recipe.extras)}]") if recipe.extras else "."
+        return f"`{into} -e {place}{groups}`{_offer(recipe)}"
     return f"install it there: `{into} …`"
 
 
-def rebuild(environment: str, files: tuple[str, ...]) -> str:
+def rebuild(environment: str, recipe: Recipe) -> str:
     """How an environment is made anew. A mere `uv sync` leaves scripts alone that name another directory."""
     place = shlex.quote(environment)
-    if "uv.lock" in files:
-        return f"make it again: `rm -rf {place} && {_uv(environment)}` (`uv sync` alone leaves what it had as it is)"
-    rest = install(environment, files)
+    if "uv.lock" in recipe.names:
+        alone = "(`uv sync` alone leaves what it had as it is)"
+        return f"make it again: `rm -rf {place} && {_uv(environment, recipe)}` {alone}{_offer(recipe)}"
+    rest = install(environment, recipe)
     if rest.startswith("`"):
         return f"make it again: `python3 -m venv --clear {place} && {rest[1:]}"
     return f"make it again: `python3 -m venv --clear {place}`, then install its packages"
 
 
-def _uv(environment: str) -> str:
-    return "uv sync" if environment == ".venv" else f"UV_PROJECT_ENVIRONMENT={shlex.quote(environment)} uv sync"
+def _uv(environment: str, recipe: Recipe) -> str:
+    parts = [f" --extra {shlex.quote(extra)}" for extra in recipe.extras]
+    parts += [f" --group {shlex.quote(group)}" for group in recipe.groups]
+    where = "" if environment == ".venv" else f"UV_PROJECT_ENVIRONMENT={shlex.quote(environment)} "
+    return f"{where}uv sync{''.join(parts)}"
+
+
+def _offer(recipe: Recipe) -> str:
+    return f"; the project also has {', '.join(f'`{each}`' for each in recipe.offered)}" if recipe.offered else ""

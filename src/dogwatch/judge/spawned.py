@@ -6,7 +6,11 @@ the shim knows only that, and the sources tell the rest.
 
 from __future__ import annotations
 
+import re
+
+from dogwatch.judge.rows import SHELLS
 from dogwatch.model.causes import Cause
+from dogwatch.model.session import Task
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Evidence, Verdict
 
@@ -14,6 +18,10 @@ STARTING = 30.0
 """Seconds that an agent may take until there is something to be seen of it."""
 AGAIN = 1.0
 SOON = 0.2
+SHELL = "shell"
+"""Detail of the turn of a session that is a shell and no agent."""
+COMMAND = re.compile(r"-[a-z]*c")
+"""The option by which a shell is given its command."""
 MIDST = ("working", "waiting", "limited")
 
 
@@ -24,6 +32,8 @@ class Glance(Value):
     """None where no agent is to be seen in it."""
     trouble: str = ""
     """Why nothing could be seen."""
+    shell: str = ""
+    """The shell that is the session's own work, where it waits for its next command."""
 
 
 def judge(job: Verdict, glance: Glance, last: str, now: float, closed: Verdict | None = None) -> Verdict:
@@ -43,17 +53,36 @@ def judge(job: Verdict, glance: Glance, last: str, now: float, closed: Verdict |
     if seen is None and job.progress != "unknown":
         unseen = Evidence("note", "it shows nothing of its turn: judged as a job, by its process and output")
         return job._replace(against=(*job.against, unseen))
+    if seen is None and glance.shell:
+        why = f"{glance.shell} is at its prompt; no agent is to be seen in it"
+        return job._replace(state="idle", cause="at-prompt", reason=why, turn="idle", detail=SHELL)
     young = (job.elapsed_s or 0.0) < STARTING
     if seen is None or (young and seen.turn == "unknown" and not last):
         why = "it starts" if young else "it is alive, but not in its pane; nothing is to be seen of it"
         found = _alive(job, "starting" if young else "unknown", why, now)
         return found if seen is None else found._replace(against=(*found.against, *seen.against))
-    if seen.turn == "exited" and seen.detail != "suspended":
+    if seen.turn == "exited" and seen.detail != "suspended" and not glance.shell:
         return job._replace(turn=last, settled=False, look_at=now + SOON)  # its shim is about to say how
     return seen._replace(
         name=job.name, process=job.process if job.process == "unsupervised" else seen.process, log=job.log,
         elapsed_s=job.elapsed_s, evidence=(*seen.evidence, *_shim(job)), against=(*seen.against, *_notes(job)),
     )  # fmt: skip
+
+
+def as_verified(ended: Verdict, said: Verdict | None) -> Verdict:
+    """The same end, with what its last monitor has said of the work: what was not there is not completed."""
+    if ended.state != "completed" or said is None or said.cause != "not-verified":
+        return ended
+    return ended._replace(state=said.state, cause=said.cause, reason=said.reason)
+
+
+def shell_at_prompt(tasks: tuple[Task, ...]) -> str:
+    """The name of a shell for people that runs nothing, given it and all below it; empty where it is none."""
+    if len(tasks) != 1:
+        return ""
+    (task,) = tasks
+    interactive = all(word.startswith("-") and not COMMAND.match(word) for word in task.args[1:])
+    return task.name if task.name in SHELLS and task.foreground and task.letter == "S" and interactive else ""
 
 
 def _ended(job: Verdict, last: str) -> Verdict:

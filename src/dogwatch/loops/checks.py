@@ -13,7 +13,7 @@ from dogwatch.formats import targets
 from dogwatch.formats.tmux import OLDEST
 from dogwatch.judge import environment as judge_environment
 from dogwatch.judge import preflight as judge
-from dogwatch.model.environment import Environment
+from dogwatch.model.environment import Environment, Recipe
 from dogwatch.model.preflight import Finding
 from dogwatch.model.settings import Check, Settings
 from dogwatch.model.value import Value
@@ -85,13 +85,14 @@ def _environment(project: str, path: str) -> Task:
     check = Check("venv", path, name)
 
     def do(_: int) -> list[Finding]:
-        advice = judge.rebuild(name, environments.files_of(project))
+        seen = environments.read(path)
+        advice = judge.rebuild(name, judge_environment.recipe(environments.origin(project), seen.packages))
         return [
             judge.finding(
                 check._replace(name=f"{name} {aspect.name}"), "; ".join(aspect.troubles) or aspect.says,
                 ok=not aspect.troubles, advice=advice,
             )
-            for aspect in judge_environment.aspects(environments.read(path))
+            for aspect in judge_environment.aspects(seen)
         ]  # fmt: skip
 
     return Task(check, do, check.timeout_s, runs=False)
@@ -141,7 +142,9 @@ class _Look:
             told = interpreters.ask(seen.interpreter.path, interpreters.ITSELF, "", self.project, self.limit, cancel)
             troubles += judge_environment.answer(seen, told)
         says = "; ".join(troubles) or ", ".join(aspect.says for aspect in aspects)
-        return judge.finding(self.check, says, ok=not troubles, advice=self._advice(judge.rebuild, path))
+        ran = not (self.problem and len(troubles) == 1)  # else its files tell that it is broken
+        advice = self._advice(judge.rebuild, seen) if ran else ""
+        return judge.finding(self.check, says, ok=not troubles, advice=advice, ran=ran)
 
     def imported(self, cancel: int) -> Finding:
         if self.problem:
@@ -149,21 +152,21 @@ class _Look:
         found = [self.check.venv] if self.check.venv else environments.in_project(self.project)
         if not found:
             says = "there is no .venv in the project, nor does the check name another with `venv`"
-            return judge.finding(
-                self.check, says, ok=False, advice=self._advice(judge.rebuild, f"{self.project}/.venv")
-            )
+            none = Environment(f"{self.project}/.venv")
+            return judge.finding(self.check, says, ok=False, advice=self._advice(judge.rebuild, none), ran=False)
         path = os.path.join(self.project, found[0])
-        seen: Environment = environments.read(path)
+        seen = environments.read(path)
         if trouble := seen.trouble or seen.interpreter.trouble:
-            return judge.finding(self.check, trouble, ok=False, advice=self._advice(judge.rebuild, path))
+            return judge.finding(self.check, trouble, ok=False, advice=self._advice(judge.rebuild, seen), ran=False)
         told = interpreters.ask(
             seen.interpreter.path, self.check.kind, self.check.target, self.project, self.limit, cancel
         )
         judged = judge.module if self.check.kind == "module" else judge.package
-        return judged(self.check, told, self._advice(judge.install, path))
+        return judged(self.check, told, self._advice(judge.install, seen))
 
-    def _advice(self, how: Callable[[str, tuple[str, ...]], str], path: str) -> str:
-        return how(_shown(self.project, path), environments.files_of(self.project))
+    def _advice(self, how: Callable[[str, Recipe], str], seen: Environment) -> str:
+        made = judge_environment.recipe(environments.origin(self.project), seen.packages)
+        return how(_shown(self.project, seen.path), made)
 
     def command(self, _: int) -> Finding:
         return judge.command(self.check, *machine.program(self.check.target, self.project))

@@ -52,9 +52,14 @@ def summary(findings: list[Finding]) -> str:
     return judge.summary(findings)
 
 
-def refuse(project: str, settings: Settings) -> None:
+def counted(findings: list[Finding]) -> str:
+    """The last line of a table of them."""
+    return judge.counted(findings)
+
+
+def refuse(project: str, settings: Settings, state: str) -> None:
     """RefusedError, with what failed, unless all checks pass."""
-    if failed := summary(look(project, settings)):
+    if failed := summary(look(project, settings, state=state)):
         raise RefusedError(failed)
 
 
@@ -131,7 +136,8 @@ class _Round:
         try:
             found = task.do(cancel)
         except Exception as error:  # noqa: BLE001  # whatever it was, the check was not carried out
-            found = [judge.finding(task.check, f"could not be looked at: {checks.words_of(error)}", ok=False)]
+            why = f"could not be looked at: {checks.words_of(error)}"
+            found = [judge.finding(task.check, why, ok=False, ran=False)]
         with self._news:
             self._found.setdefault(number, found)
             self._news.notify()

@@ -19,6 +19,7 @@ from dogwatch.model.policy import Policy
 from dogwatch.model.sending import Outcome, Sent
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
+from dogwatch.senses.trees import Trees
 from dogwatch.store import conversations, detectors, places, watches
 
 TYPE_CHECKING = False
@@ -86,6 +87,12 @@ class Session:
                 self.last = verdict.turn
             self._learn(record, seen)
         return Looked(facts, verdict, seen)
+
+    def verdict(self) -> Verdict:
+        """What is true of it, with what its last monitor said of its work; who watches asks after the work himself."""
+        looked = self.look()
+        watch = watches.read(self.base, self.run) if looked.verdict.final and self.run else None
+        return spawned.as_verified(looked.verdict, watch.verdict if watch else None)
 
     def facts(self) -> JobFacts:
         """Its files and processes; what an earlier watcher remembers of it is taken in before its pane is looked at."""
@@ -159,7 +166,8 @@ class Session:
         assert record.pane is not None
         looked = self.batch or self.panes(record).look(record.pane.id)
         seen = next((each for each in looked.seen if is_its(record, each)), None)
-        return Glance(seen.verdict if seen else None, looked.trouble), seen
+        shell = _shell(record) if seen is None or seen.verdict.turn == "exited" else ""
+        return Glance(seen.verdict if seen else None, looked.trouble, shell), seen
 
     def _learn(self, record: Record, seen: Seen) -> None:
         """Whoever begins anew in the same process (`/clear`) has another conversation, and its lease goes with it."""
@@ -171,6 +179,12 @@ class Session:
         with contextlib.suppress(OSError):  # it is looked for again by whoever comes next
             if conversations.name(own, record.agent, found, record.spare):
                 conversations.learn(self.base, record.run, found)
+
+
+def _shell(record: Record) -> str:
+    """The shell that a session was made with, where it runs nothing."""
+    tasks = Trees().below(record.work.pid)
+    return spawned.shell_at_prompt(tasks) if tasks and tasks[0].start == record.work.start else ""
 
 
 def is_its(record: Record, seen: Seen) -> bool:
@@ -205,7 +219,7 @@ def seen(looker: Looker, verdicts: list[Verdict], policy: Policy) -> list[Verdic
             batch = servers[place].look()
             for session in several:
                 session.batch = batch
-    found = {name: session.look().verdict for name, session in sessions.items()}
+    found = {name: session.verdict() for name, session in sessions.items()}
     for panes in servers.values():
         panes.close()
     return [found.get(verdict.name, verdict) for verdict in verdicts]

@@ -11,6 +11,8 @@ from dogwatch.model.facts import Alive, Record
 from dogwatch.senses import processes
 from dogwatch.store import claims, places
 
+FILES = 16
+"""File descriptors that starting a job takes."""
 LEAVE_LIMIT = 10.0
 """Seconds that the shim of a run that has ended may take to leave."""
 
@@ -37,9 +39,25 @@ class Permit:
             self.admission.close(launched=launched)
 
 
+def few_files() -> str:
+    """Why there are too few file descriptors for a job: its streams, pipes, lease and log; empty where there are."""
+    held: list[int] = []
+    try:
+        while len(held) < FILES:
+            held += os.pipe()
+    except OSError as error:
+        return f"no job can be started: {error.strerror}; allow more, for example with `ulimit -n 1024`"
+    finally:
+        for fd in held:
+            os.close(fd)
+    return ""
+
+
 def permit(job: spawn.Job, looker: Looker) -> Permit:
     """Leave to start a job, or RefusedError. The breaker is asked first, for a claim puts the last run away."""
     places.prepare(job.directory)
+    if why := few_files():
+        raise RefusedError(why)
     admission = None
     if job.breaker is not None:
         from dogwatch.loops import breaker  # noqa: PLC0415  # only a job under one pays for it

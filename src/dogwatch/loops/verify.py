@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dogwatch.formats import verifiers
-from dogwatch.judge import monitoring
+from dogwatch.judge import monitoring, spawned
 from dogwatch.model.facts import Record
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.verifying import Verified
 from dogwatch.senses import verifying
-from dogwatch.store import places
+from dogwatch.store import places, watches
 
 
 def verified(said: Verdict, given: str, cwd: str, began: float | None) -> Verdict:
@@ -19,6 +19,9 @@ def verified(said: Verdict, given: str, cwd: str, began: float | None) -> Verdic
 def of_record(said: Verdict, record: Record, directory: str, given: str = "") -> Verdict:
     """The same by what its record tells, unless something else is ``given``."""
     if not given and not record.verify:
+        watch = watches.read(f"{directory}/{record.name}", record.run) if record.end is not None else None
+        if (known := spawned.as_verified(said, watch.verdict if watch else None)) != said:
+            return known
         return monitoring.verified(said, None)
     if not given and (others := places.shared_with_others(directory)):
         return monitoring.verified(said, Verified(done=False, reason=f"{others}, so what it says is not run"))

@@ -58,3 +58,24 @@ class Environment(Value):
     """Who (a package, a .pth file) is told to find its code in a directory that is not there, and that directory."""
     unread: tuple[str, ...] = ()
     """What could not be read, and why."""
+
+
+class Origin(Value):
+    """The files of a project from which its environment is made."""
+
+    names: tuple[str, ...]
+    pyproject: str
+    requirements: dict[str, str]
+    """Text of each requirements*.txt."""
+
+
+class Recipe(Value):
+    """How an environment is made again, with the optional parts that it had."""
+
+    names: tuple[str, ...] = ()
+    """Files of the project."""
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+    """Options for parts of which nothing tells whether they were in it."""

@@ -19,6 +19,8 @@ class Finding(Value):
     """What a person can do, in words."""
     source: str = ""
     """The file and line that asked for it; empty for those that are built in."""
+    ran: bool = True
+    """False: it could not be carried out (no time, no permission, no trust), so nothing is known."""
 
 
 class Reached(Value):

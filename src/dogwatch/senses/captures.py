@@ -24,7 +24,7 @@ def text(seat: Seat, lines: int) -> str | None:
     life, newline, found = answer.out.decode("utf-8", "replace").partition("\n")
     if answer.late or not newline or life != seat.life:
         return None
-    return last(DEAD.sub("\n", found), lines)
+    return last(DEAD.sub("\n", found.replace("\xa0", " ")), lines)  # as the log has it
 
 
 def last(text: str, lines: int) -> str:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from dogwatch.formats import environment as codec
-from dogwatch.model.environment import ELSEWHERE, GONE, OTHER, OWN, Environment, Interpreter, Package, Script
+from dogwatch.model.environment import ELSEWHERE, GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Script
 
 LARGEST = 1 << 16
 """Bytes of a file that are read; those that matter are far smaller."""
@@ -38,12 +38,24 @@ def same(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def files_of(project: str) -> tuple[str, ...]:
-    """Files by which a project tells how its environment is made."""
+def origin(project: str) -> Origin:
+    """The files by which a project tells how its environment is made."""
     try:
-        return tuple(sorted(name for name in os.listdir(project) if os.path.isfile(f"{project}/{name}")))
+        names = tuple(sorted(name for name in os.listdir(project) if os.path.isfile(f"{project}/{name}")))
     except OSError:
-        return ()
+        return Origin((), "", {})
+    wanted = [name for name in names if name.startswith("requirements") and name.endswith(".txt")]
+    return Origin(
+        names, _whole(f"{project}/pyproject.toml"), {name: _whole(f"{project}/{name}") for name in wanted}
+    )
+
+
+def _whole(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(LARGEST)
+    except OSError:
+        return ""
 
 
 def read(path: str) -> Environment:

@@ -52,11 +52,19 @@ def directory(given: str | None = None, start: str = "") -> str:
     """The sentinel directory meant: --dir, else $DOGWATCH_HOME, else that of the project that one is in."""
     if given or (given := os.environ.get("DOGWATCH_HOME")):
         return os.path.abspath(given)
-    root = project(start or os.getcwd())
+    root = project(start or here())
     import hashlib  # noqa: PLC0415  # only where the project's own directory is meant
 
     digest = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{state_root()}/{os.path.basename(root) or 'root'}-{digest}"
+
+
+def here() -> str:
+    """The current directory; RefusedError where it was removed meanwhile."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise RefusedError("the current directory was removed; change to one that is there") from None
 
 
 def prepare(path: str) -> None:
@@ -65,12 +73,57 @@ def prepare(path: str) -> None:
         make_private(f"{path}/spool")
         make_private(f"{path}/archive")
     except OSError as error:
-        raise RefusedError(f"cannot write to {path}: {error.strerror}; choose another with --dir") from error
+        raise RefusedError(unwritable(path, error)) from error
+    if why := problem(path):
+        raise RefusedError(why)
+
+
+def problem(path: str) -> str:
+    """What in a directory keeps a job from being started there; empty where nothing does."""
     for part in ("spool", "archive"):
         if os.path.islink(f"{path}/{part}"):
-            raise RefusedError(f"{path}/{part} is a symbolic link; remove it and try again")
+            return f"{path}/{part} is a symbolic link; remove it and try again"
+    errors = f"{path}/spool/shim.err"
+    if os.path.lexists(errors) and (os.path.islink(errors) or not os.path.isfile(errors)):
+        return f"{errors} is no plain file; remove it and try again"
     if others := shared_with_others(path):
-        raise RefusedError(f"{others}; use a directory of your own, or `chmod go-w {path}`")
+        return f"{others}; use a directory of your own, or `chmod go-w {path}`"
+    return ""
+
+
+def unwritable(path: str, error: OSError) -> str:
+    return f"cannot write to {path}: {error.strerror}; choose another with --dir"
+
+
+def trial(path: str) -> str:
+    """Why a directory could not be made ready, as far as can be told without making it; empty where it could.
+
+    Files are made and taken away wherever a job would make some: permissions are not all that can be in the way.
+    """
+    if why := problem(path):
+        return why
+    place = path
+    while not os.path.lexists(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    try:
+        for each in (place, f"{path}/spool", f"{path}/archive"):
+            if os.path.lexists(each):
+                _try_writing(each)
+    except OSError as error:
+        return unwritable(path, error)
+    return ""
+
+
+def _try_writing(directory: str) -> None:
+    made = f"{directory}/.trial-{os.urandom(8).hex()}"
+    os.mkdir(made, 0o700)
+    try:
+        with open(f"{made}/file", "wb") as file:
+            file.write(bytes(4096))
+    finally:
+        if os.path.exists(f"{made}/file"):
+            os.unlink(f"{made}/file")
+        os.rmdir(made)
 
 
 def make_private(path: str) -> None:

@@ -29,6 +29,15 @@ class Stories:
     def __call__(self, *words: str, **env: str) -> Done:
         return self.box(*words, **env)
 
+    def dogwatch(self, *words: str) -> Done:
+        """What the other program says of the same sessions."""
+        call = [sys.executable, "-m", "dogwatch", *words]
+        return Done(
+            subprocess.run(
+                call, env=self.box.env, cwd=self.root, capture_output=True, text=True, timeout=PATIENCE, check=False
+            )
+        )
+
     def wrapper(self, *words: str, **env: str) -> str:
         done = self("tmux-wrapper", *words, **env)
         assert (done.code, done.err) == (0, ""), done

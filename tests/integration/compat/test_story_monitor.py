@@ -146,6 +146,21 @@ def test_who_sits_at_its_prompt_and_never_begins_is_incomplete(stories: Stories)
     assert stories.finish(watch)[0].split(",")[-1].strip() == "exceeded_0.1m_idle"
 
 
+def test_nothing_says_completed_of_a_step_whose_result_is_incomplete(stories: Stories) -> None:
+    stories.sprint("5-3-login: in-progress")
+    session = stories.spawn("true")
+    assert told(stories.monitor(session))[0] == "incomplete"
+    for found in (stories.dogwatch("ls", "--json"), stories.dogwatch("why", session, "--json")):
+        assert (found.json["state"], found.json["cause"]) == ("incomplete", "not-verified"), found
+    waited = stories.dogwatch("wait", session, "--json")
+    assert (waited.code, waited.json["state"]) == (6, "incomplete")
+    events = map(json.loads, stories.dogwatch("events", session, "--json").out.splitlines())
+    assert [event["state"] for event in events if event["event"] == "watched"] == ["incomplete"]
+    stories.sprint("5-3-login: review")
+    assert told(stories.monitor(session)) == ("completed", "verified_complete", True)
+    assert stories.dogwatch("ls", "--json").json["state"] == "completed"
+
+
 # As a program -----------------------------------------------------------------------------------------------------
 
 

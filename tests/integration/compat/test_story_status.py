@@ -42,13 +42,61 @@ def test_without_a_session_there_is_an_error(stories: Stories, words: list[str])
     assert (done.code, done.out) == (1, "error,0,0,no_session,30,error\n")
 
 
-def test_todos_are_counted_where_they_are_a_list(stories: Stories) -> None:
+def test_todos_are_counted_while_claude_works_whose_list_begins_with_a_hard_blank(stories: Stories) -> None:
     session = stories.spawn(
-        "printf '  ⎿  ☒ one\\n     ☐ two, \"2\"\\n     ☐ three\\nprose with a ☒ in it\\n'; sleep 600"
+        "printf '  ⎿ \u00a0☒ one\\n     ☐ two, \"2\"\\n     ☐ three\\nprose with a ☒ in it\\n'; sleep 600"
     )
     until(lambda: "three" in stories.office.shown(session))
-    assert stories.monitor(session, "--timeout", "0.02")["todos_total"] == 3
-    assert stories.monitor(session, "--timeout", "0.02")["todos_done"] == 1
+    assert stories.status(session)[1:3] == ["1", "3"]
+    found = stories.monitor(session, "--timeout", "0.02")
+    assert (found["todos_done"], found["todos_total"]) == (1, 3)
+    assert "⎿  ☒ one" in Path(found["output_file"]).read_text(), "as the log has it, too"
+
+
+# A shell and no agent ----------------------------------------------------------------------------------------------
+
+
+def told(found: dict[str, object]) -> tuple[object, object]:
+    return found["final_state"], found["exit_reason"]
+
+
+@pytest.mark.parametrize("step", ["dev", "create"])
+def test_an_idle_shell_is_idle_and_its_step_incomplete(stories: Stories, step: str) -> None:
+    session = stories.wrapper("spawn", step, "5", "5.3", SHELL="/bin/bash")
+    cells = stories.until_status(session, "idle")
+    assert cells[0::4] == ["idle", "30"]
+    assert cells[3] == "bash is at its prompt; no agent is to be seen in it"
+    assert stories("heartbeat-check", session).out.split(",")[0::3] == ["idle", "true\n"]
+    assert told(stories.monitor(session, "--timeout", "0.02")) == ("incomplete", "idle_no_activity")
+    stories.office.tmux.type(stories.record(session)["pane"]["id"], "sleep 600")
+    stories.until_status(session, "just_started")
+
+
+def test_a_shell_whose_story_is_done_is_completed(stories: Stories) -> None:
+    stories.sprint("5-3-login: review")
+    session = stories.wrapper("spawn", "dev", "5", "5.3", SHELL="/bin/bash")
+    stories.until_status(session, "idle")
+    assert told(stories.monitor(session, "--timeout", "0.02")) == ("completed", "verified_complete")
+
+
+def test_an_idle_shell_that_is_not_ours_is_idle_too(stories: Stories) -> None:
+    name = "sa-project-250101-101010-e5-s5-3-dev"
+    stories.office.tmux.start("/bin/sh", name, cwd=str(stories.root))
+    assert stories.until_status(name, "idle")[0] == "idle"
+    assert told(stories.monitor(name, "--timeout", "0.02")) == ("incomplete", "idle_no_activity")
+
+
+@pytest.mark.parametrize(("does", "state"), [("exit 0", "not_found"), ("die 9", "crashed")])
+def test_an_agent_that_left_its_shell_is_judged_by_how_it_ended(stories: Stories, does: str, state: str) -> None:
+    session = stories.wrapper("spawn", "auto", "5", "5.3", SHELL="/bin/bash")
+    stories.until_status(session, "idle")
+    stories.office.begin("work")
+    watch = stories.begin("monitor-session", session, "--json")
+    pane = stories.record(session)["pane"]["id"]
+    stories.office.tmux.type(pane, f"claude --session-id {stories.office.conversation}")
+    stories.office.until_watched("working", session)
+    stories.office.go(does)
+    assert json.loads(stories.finish(watch)[0])["final_state"] == state
 
 
 # The statusline time gate, poll by poll ---------------------------------------------------------------------------

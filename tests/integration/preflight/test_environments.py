@@ -45,6 +45,20 @@ def test_module_not_found_in_a_shell_although_uv_run_finds_it(project: Project) 
     assert "`uv sync` alone" in place["advice"]
 
 
+def test_advice_keeps_the_extras_and_groups_that_are_installed(project: Project) -> None:
+    project.make()
+    (project.root / "uv.lock").touch()
+    (project.root / "pyproject.toml").write_text(
+        '[project]\nname = "app"\n[project.optional-dependencies]\ndev = ["pytest"]\ngui = ["qt"]\n'
+        '[dependency-groups]\ndocs = ["mkdocs"]\n'
+    )
+    for name in ("pytest", "mkdocs"):
+        project.install(name, script=name)
+    project.move("renamed")
+    for row in (".venv place", ".venv scripts"):
+        assert "`rm -rf .venv && uv sync --extra dev --group docs`" in project.found()[row]["advice"]
+
+
 def test_bad_interpreter_after_a_rename(project: Project) -> None:
     project.make()
     for name in ("pytest", "ruff", "mypy", "app"):

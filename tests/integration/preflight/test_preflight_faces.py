@@ -33,6 +33,7 @@ def test_a_line_for_machines(project: Project) -> None:
     assert last == {
         "schema": 1, "check": "env TOKEN", "kind": "env", "ok": False, "says": "TOKEN is not set", "fix": "exit 1",
         "advice": "set TOKEN where you start the work, and look again", "source": f"{project.root}/dogwatch.toml:1",
+        "ran": True,
     }  # fmt: skip
 
 
@@ -51,6 +52,20 @@ def test_more_programs_than_may_run_at_once_all_have_their_turn(project: Project
     project.configure("".join(f'[[check]]\nrun = "exit {n % 2}"\nname = "{n}"\n' for n in range(40)))
     found = project.found()
     assert all(found[str(number)]["says"] == f"exit code {number % 2}" for number in range(40))
+
+
+def test_checks_that_could_not_run_are_listed(project: Project, box: Box) -> None:
+    project.configure('[[check]]\nenv = "TOKEN"\n[[check]]\nrun = "true"\n[[check]]\nmodule = "app"\n', trusted=False)
+    done = project.run(PATH="/bin:/usr/bin")
+    lines = done.out.splitlines()
+    assert [line.split()[2:4] for line in lines if line.startswith("NOT RUN ")] == [["run", "true"], ["module", "app"]]
+    assert lines[-1].endswith(" checks failed, 2 could not be run: run true, module app")
+    ran = {name: each["ran"] for name, each in project.found().items()}
+    assert (ran["env TOKEN"], ran["run true"], ran["module app"]) == (True, False, False)
+    refused = box("run", "--preflight", "--", "true", TOKEN="x")
+    assert refused.code == 125
+    assert "2 of " in refused.err
+    assert "checks could not be run: run true, module app; run true: not run: " in refused.err
 
 
 def test_names_are_a_usage_error(project: Project) -> None:

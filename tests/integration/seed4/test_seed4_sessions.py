@@ -13,9 +13,11 @@ from tests.integration.compat.stories import SOON, Stories
 
 def test_defect_an_idle_shell_was_stuck_and_never_active_within_a_second(stories: Stories) -> None:
     session = stories.wrapper("spawn", "dev", "5", "5.3")
+    stories.until_status(session, "idle")
     for _ in range(12):  # of its eleven polls each was answered at once
-        assert stories.status(session)[-1] == "just_started"
-    assert stories.monitor(session, "--timeout", "0.03")["final_state"] == "timeout"
+        assert stories.status(session)[-1] == "idle"
+    found = stories.monitor(session, "--timeout", "0.03")
+    assert (found["final_state"], found["exit_reason"]) == ("incomplete", "idle_no_activity")
 
 
 def test_defect_a_codex_command_that_failed_was_completed(stories: Stories) -> None:

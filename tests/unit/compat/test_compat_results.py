@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,12 +92,58 @@ def test_todos_are_rows_of_a_list(text: str, expected: tuple[int, int]) -> None:
     assert screens.todos(text) == expected
 
 
+GOLDENS = Path(__file__).parents[2] / "goldens"
+CLAUDE = "agents/screens/claude/{}/screen.txt"
+
+
+@pytest.mark.parametrize(
+    ("screen", "expected"),
+    [
+        (CLAUDE.format("s80x24-tasks-busy"), (0, 2)),
+        (CLAUDE.format("s80x24-tasks-idle"), (0, 2)),
+        (CLAUDE.format("previous-s80x24-tasks-busy"), (0, 2)),
+        (CLAUDE.format("2.1.325-s80x24-tasks-busy"), (0, 2)),
+        (CLAUDE.format("s60x15-many-tasks-busy"), (0, 12)),
+        (CLAUDE.format("s60x15-many-tasks-idle"), (0, 12)),
+        ("todos/claude-2.1.326-80x24-busy.txt", (1, 4)),
+        ("todos/claude-2.1.326-80x24-idle.txt", (1, 4)),
+        ("todos/claude-2.1.326-60x15-busy.txt", (2, 12)),
+        ("todos/claude-2.1.326-60x15-idle.txt", (2, 12)),
+        (CLAUDE.format("question"), (0, 0)),
+        (CLAUDE.format("2.1.325-question-own-words"), (0, 0)),
+        ("agents/screens/codex-nodaemon/interrupted/screen.txt", (0, 0)),
+    ],
+)
+def test_todos_are_counted_on_screens_of_real_agents(screen: str, expected: tuple[int, int]) -> None:
+    assert screens.todos((GOLDENS / screen).read_text(encoding="utf-8")) == expected
+
+
+def test_no_other_screen_of_an_agent_has_todos() -> None:
+    screens_of_all = [path for path in sorted((GOLDENS / "agents").rglob("screen.txt")) if "tasks" not in str(path)]
+    assert {str(path) for path in screens_of_all if screens.todos(path.read_text(encoding="utf-8"))[1]} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  ⎿ \xa0☒ one\n     ☐ two that goes\n       on below\n     ☐ three\n", (1, 3)),
+        ("  ⎿  ☐ one\n     ☐ two\n● Bash(x)\n  ⎿  ☒ one\n     ☐ two\n", (1, 2)),
+        ("  ⎿ \xa0✔\ufe0e one\n     ◻ two\n      … +2 pending, 3 completed\n", (4, 7)),
+        ("● All is well:\n  ✔ the tests\n  ✔ the build\n", (0, 0)),
+        ("• Updated Plan\n  └ ✔ one\n    □ two\n", (1, 2)),
+    ],
+)
+def test_the_last_list_counts_with_what_it_leaves_out(text: str, expected: tuple[int, int]) -> None:
+    assert screens.todos(text) == expected
+
+
 @pytest.mark.parametrize(
     ("text", "task"),
     [
         ('✻ Running tests, "all"… (3s · esc to interrupt)\n', "Running tests all…"),
         ("· Musing…\n✻ Writing files… (1m)\n", "Writing files…"),
         ("I will ✻ wait… for it\n", "the model answers"),
+        ("✻\xa0Writing files… (1m)\n", "Writing files…"),
         ("", "the model answers"),
     ],
 )

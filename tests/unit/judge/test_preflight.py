@@ -6,7 +6,7 @@ import pytest
 
 from dogwatch.judge import environment as judge_environment
 from dogwatch.judge import preflight as judge
-from dogwatch.model.environment import GONE, OTHER, OWN, Environment, Interpreter, Package, Script
+from dogwatch.model.environment import GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Recipe, Script
 from dogwatch.model.preflight import Ended, Finding, Imported, Reached, Space
 from dogwatch.model.settings import Check
 
@@ -105,14 +105,76 @@ def test_a_summary_counts_and_names_and_is_empty_when_all_is_well() -> None:
     )
 
 
+def test_those_that_could_not_run_are_named_however_many() -> None:
+    unrun = [failed(name)._replace(ran=False) for name in "abcde"]
+    assert judge.counted([passed(), failed("x"), *unrun]) == "1 of 7 checks failed, 5 could not be run: a, b, c, d, e"
+    assert judge.counted([passed(), *unrun]) == "5 of 6 checks could not be run: a, b, c, d, e"
+    assert judge.counted([passed(), passed()]) == "all 2 checks passed"
+    assert judge.summary([unrun[0], failed("x")]) == (
+        "1 of 2 checks failed, 1 could not be run: a; x: broken; a: broken; `dogwatch preflight` tells more"
+    )
+    assert not any(each.ran for each in (judge.late(check()), judge.barred(check(), "no trust")))
+
+
 def test_what_became_of_a_fix_is_said_only_where_something_is_left() -> None:
     found = [passed(), failed("b", "mend"), failed("c", "other")]
     assert [each.says for each in judge.after(found, {"mend": "no help"})] == ["fine", "broken; no help", "broken"]
 
 
 def test_a_directory_with_blanks_is_quoted_in_advice() -> None:
-    assert judge.install("my env", ("pyproject.toml",)) == "`'my env'/bin/python -m pip install -e .`"
-    assert "UV_PROJECT_ENVIRONMENT='my env' uv sync" in judge.rebuild("my env", ("uv.lock",))
+    assert judge.install("my env", Recipe(("pyproject.toml",))) == "`'my env'/bin/python -m pip install -e .`"
+    assert "UV_PROJECT_ENVIRONMENT='my env' uv sync" in judge.rebuild("my env", Recipe(("uv.lock",)))
+
+
+PYPROJECT = """
+[project]
+name = "App"
+dependencies = ["click"]
+[project.optional-dependencies]
+dev = ["pytest>=8", "tomli; python_version < '3.11'", "app[lint]"]
+lint = ["Ruff"]
+gui = ["pyqt6"]
+fast = ["click"]
+[dependency-groups]
+dev = ["mypy"]
+docs = ["mkdocs_material", {include-group = "dev"}]
+"""
+LOCKED, PLAIN = ("pyproject.toml", "uv.lock"), ("pyproject.toml",)
+OFFERED = "`--extra dev`, `--extra lint`, `--extra gui`, `--extra fast`, `--group docs`"
+ALL = ("click", "pytest", "ruff", "mypy", "mkdocs-material")
+
+
+@pytest.mark.parametrize(
+    ("names", "there", "expected"),
+    [
+        (LOCKED, ALL, "`uv sync --extra dev --extra lint --group docs`"),
+        (LOCKED, ("click", "mypy"), "`uv sync`"),
+        (LOCKED, ("click", "pytest"), "`uv sync`"),
+        (LOCKED, ("click", "Ruff"), "`uv sync --extra lint`"),
+        (LOCKED, (), f"`uv sync`; the project also has {OFFERED}"),
+        (PLAIN, ALL, "`.venv/bin/python -m pip install -e '.[dev,lint]' --group docs`"),
+    ],
+)  # fmt: skip
+def test_advice_keeps_the_extras_and_groups_that_were_installed(
+    names: tuple[str, ...], there: tuple[str, ...], expected: str
+) -> None:
+    made = judge_environment.recipe(Origin(names, PYPROJECT, {}), [Package(name, "1.0") for name in there])
+    assert judge.install(".venv", made) == expected
+    assert expected.strip("`").partition("`")[0] in judge.rebuild(".venv", made)
+
+
+def test_advice_keeps_the_files_of_requirements_that_were_installed() -> None:
+    files = {"requirements-dev.txt": "-r requirements.txt\npytest==8\n", "requirements.txt": "click # it\n"}
+    origin = Origin(tuple(files), "", files)
+    both = judge_environment.recipe(origin, [Package("click", "1"), Package("pytest", "8")])
+    assert both.requirements == ("requirements-dev.txt", "requirements.txt")
+    assert judge_environment.recipe(origin, [Package("click", "1")]).requirements == ("requirements.txt",)
+    assert judge_environment.recipe(origin, []).requirements == ("requirements.txt",)
+
+
+@pytest.mark.parametrize("text", ["", "= x", "project = 3\n", '[project]\noptional-dependencies = ["x"]\n'])
+def test_a_project_file_that_tells_nothing_changes_no_advice(text: str) -> None:
+    assert judge_environment.recipe(Origin(LOCKED, text, {}), [Package("x", "1")]) == Recipe(LOCKED)
 
 
 # Environments -------------------------------------------------------------------------------------------------

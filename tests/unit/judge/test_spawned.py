@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge.spawned import Glance, judge
+from dogwatch.judge.spawned import Glance, as_verified, judge, shell_at_prompt
+from dogwatch.model.session import Task
 from dogwatch.model.verdict import Evidence, Verdict
 
 JOB = Verdict(
@@ -113,3 +114,62 @@ def test_what_shows_nothing_of_its_turn_is_judged_as_any_job() -> None:
     assert "judged as a job" in found.against[-1].says
     assert judge(silent, Glance(SEEN), "", 5.0).state == "idle", "what an agent shows of it counts for more"
     assert judge(silent, Glance(trouble="tmux does not answer"), "", 5.0).state == "unknown"
+
+
+# A shell and no agent ----------------------------------------------------------------------------------------------
+
+
+BASH = Task(2, 1, "S", "bash", ("-bash",), 7, foreground=True)
+
+
+@pytest.mark.parametrize("age", [1.0, 100.0])
+def test_a_shell_that_runs_nothing_is_idle_from_its_start_on(age: float) -> None:
+    found = judge(JOB._replace(elapsed_s=age), Glance(shell="bash"), "", 5.0)
+    assert (found.state, found.turn, found.cause, found.final) == ("idle", "idle", "at-prompt", False)
+
+
+def test_an_agent_that_left_its_shell_has_ended_though_the_shell_lives() -> None:
+    gone = SEEN._replace(state="crashed", final=True, turn="exited", detail="", reason="killed by SIGKILL")
+    assert judge(JOB, Glance(gone, shell="bash"), "working", 5.0).state == "crashed"
+    assert not judge(JOB, Glance(gone), "working", 5.0).settled, "else its shim is about to say how"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        ((BASH,), "bash"),
+        ((BASH._replace(name="zsh", args=("/bin/zsh", "-i", "-l")),), "zsh"),
+        ((), ""),
+        ((BASH, BASH._replace(pid=3, parent=2, name="sleep")), ""),
+        ((BASH._replace(letter="R"),), ""),
+        ((BASH._replace(foreground=False),), ""),
+        ((BASH._replace(name="claude"),), ""),
+        ((BASH._replace(args=("bash", "-c", "read x")),), ""),
+        ((BASH._replace(args=("bash", "-lc", "read x")),), ""),
+        ((BASH._replace(args=("bash", "work.sh")),), ""),
+    ],
+)
+def test_a_shell_at_its_prompt_runs_nothing_and_was_given_nothing(tasks: tuple[Task, ...], expected: str) -> None:
+    assert shell_at_prompt(tasks) == expected
+
+
+# What a monitor said of the work -----------------------------------------------------------------------------------
+
+
+MISSING = ENDED._replace(state="incomplete", cause="not-verified", reason="the work is not there")
+
+
+def test_what_a_monitor_did_not_find_is_not_completed() -> None:
+    assert as_verified(ENDED, MISSING) == ENDED._replace(
+        state="incomplete", cause="not-verified", reason="the work is not there"
+    )
+
+
+@pytest.mark.parametrize("said", [None, ENDED, ENDED._replace(cause="verified"), MISSING._replace(cause="deadline")])
+def test_nothing_else_that_it_said_changes_an_end(said: Verdict | None) -> None:
+    assert as_verified(ENDED, said) == ENDED
+
+
+def test_another_end_stays_what_it_is() -> None:
+    failed = ENDED._replace(state="failed")
+    assert as_verified(failed, MISSING) == failed

@@ -26,7 +26,7 @@ VERBS: dict[str, dict[str, object]] = {
         "says": "check what Dogwatch needs, and which agents are newer than any it was tested with",
         "takes": "[OPTIONS]",
         "options": (DIR, ("--all", "", "look at the agents of all tmux servers"), *SERVER, JSON),
-        "more": "Exit code: 1 when something is wrong; warnings do not count.",
+        "more": "Exit code: 1 when something is wrong, as wherever `run` would refuse to start; warnings do not count.",
         "examples": ("dogwatch doctor", "dogwatch doctor --all --json"),
     },
     "demo": {
