@@ -167,7 +167,7 @@ def _print(shown: dict[str, object]) -> None:
     assert isinstance(companions, list)
     assert isinstance(missing, list)
     said = {
-        "running": "yes" if shown["running"] else "no, it died" if shown["died"] else "no",
+        "running": "yes" if shown["running"] else "no",
         "controller": shown["controller"] or f"none ({shown['trouble'] or 'not looked for yet'})",
         "last_tick": _ago(shown["last_tick"], shown["tick"]),
         "last_delivery": _ago(shown["last_delivery"], shown["delivery"]),

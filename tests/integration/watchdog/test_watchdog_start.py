@@ -96,7 +96,8 @@ def test_one_that_was_killed_has_died_and_status_says_so(swarm: Swarm) -> None:
     assert found["ended"] == f"died (pid {pid}): it was killed or crashed and could not say why"
     shown = swarm("status")
     assert shown.code == 7
-    assert "running: no, it died\n" in shown.out
+    assert "running: no\n" in shown.out
+    assert f"ended: died (pid {pid}): " in shown.out
     swarm.start()
     swarm.until_logged(f"previous-died pid={pid}: ")
     swarm("stop")
