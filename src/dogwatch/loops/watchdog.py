@@ -255,8 +255,10 @@ class Watchdog:
     # Logging
 
     def _tell_of_tick(self, state: State, wake: Wake) -> None:
+        missing = self._work is not None and self._work.missing((self.asked.epic,))
+        epic = "CLOSED" if state.closed else "MISSING" if missing else "OPEN"
         self.ticked = (
-            f"tick epic={'CLOSED' if state.closed else 'OPEN'} ready={ticks.listed(state.ready)} "
+            f"tick epic={epic} ready={ticks.listed(state.ready)} "
             f"in_progress={ticks.listed(state.in_progress)} blocked={ticks.listed(state.blocked)} "
             f"quality_due={ticks.listed(state.quality)}"
         )

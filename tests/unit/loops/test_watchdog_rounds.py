@@ -239,6 +239,7 @@ def test_an_epic_that_nobody_knows_is_said_once() -> None:
     rounds = Rounds(World(bd_1=OPEN))
     rounds.tick()
     assert "no-such-epic bd-epic in the test" in rounds.log
+    assert rounds.dog.ticked.startswith("tick epic=MISSING ready=bd-1 ")
 
 
 def test_without_an_epic_none_is_missed() -> None:
