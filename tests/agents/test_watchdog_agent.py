@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dogwatch.store import watchdogs
 from tests.agents.test_send import Sender
 from tests.agents.test_smoke import SLOW
 from tests.lab.lab import Lab
@@ -58,7 +59,7 @@ class Project:
         words = shlex.split(line.replace("\\\n", " ").replace("/abs/path/to/project", str(self.place)))
         verb = words[0].removeprefix(script).removesuffix(".sh")
         mine = {"HOME": str(self.lab.root), "XDG_STATE_HOME": str(self.lab.root / "state"), "PATH": os.environ["PATH"],
-                "TMUX": f"{self.lab.root}/tmux,1,0"}  # fmt: skip
+                "TMUX": f"{self.lab.root}/tmux,1,0", watchdogs.LINKS: str(self.lab.root)}  # fmt: skip
         call = [sys.executable, "-m", "dogwatch", "watchdog", verb, *words[1:]]
         return self.lab.run(call, timeout=2 * SLOW, **mine)
 
@@ -95,7 +96,7 @@ def test_the_start_status_and_stop_lines_of_seed_5(lab: Lab, agent: str) -> None
     assert told.rstrip().endswith("<<<END WATCHDOG TICK>>>")
     project.controller.until(lambda _: "prompt-sent tick" in project.log, SLOW, what="that it was sent")
     assert "(its transcript tells of it)" in project.log
-    tick = "tick epic=OPEN ready=bd-b, bd-q1 in_progress=bd-a blocked=bd-c quality_due=bd-b, bd-c: first tick"
+    tick = "tick epic=OPEN ready=bd-b in_progress=bd-a blocked=bd-c quality_due=bd-b, bd-c: first tick"
     assert tick in project.log
 
     shown = project("~/.agents/skills/controller-proxy-watchdog/scripts/status.sh --session project-session")
@@ -171,6 +172,26 @@ def test_a_worker_that_was_exited_has_ended_and_one_that_was_killed_has_crashed(
     project.controller.until(lambda _: told in project.log, SLOW, what="that the other one has crashed")
     assert f"{left.pane_id} (claude) crashed" not in project.log
     project("stop --session project-session")
+
+
+@pytest.mark.claude
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_a_conversation_that_was_cleared_is_told_at_the_next_tick(lab: Lab, agent: str) -> None:
+    assert agent == "claude"
+    project = Project(lab)
+    Sender(lab, project.controller).idle()
+    tick = SEED.strip().replace("start.sh", "run.sh") + " --once"
+    for _ in range(2):
+        project(tick)
+        Sender(lab, project.controller).idle()
+    assert len(project.prompts()) == 1, "it was told twice in one conversation"
+    project.controller.type("/clear")
+    project.controller.until("WATCHDOG", gone=True, what="an empty screen")
+    Sender(lab, project.controller).idle()
+    project(tick)
+    project.until_told(2, "the state, in the new conversation")
+    assert project.prompts()[-1].rstrip().endswith("<<<END WATCHDOG TICK>>>")
+    assert f"conversation-new {project.controller.pane_id}: " in project.log
 
 
 @pytest.mark.codex

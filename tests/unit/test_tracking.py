@@ -47,3 +47,13 @@ def test_the_tasks_of_an_epic_name_it_or_have_its_id_before_a_dot() -> None:
         Task("x-10", "", OPEN), Task("x-12.1", "", OPEN), Task("y", "", OPEN, parent="x-1.2"),
     )  # fmt: skip
     assert ids(found.children("x-1")) == ["x-1.2", "x-7"]
+
+
+def test_the_most_urgent_are_those_of_the_highest_priority_that_are_not_closed() -> None:
+    found = work(Task("a", "", OPEN, priority=0), Task("b", "", CLOSED, priority=0), Task("c", "", OPEN, priority=1))
+    assert ids(found.urgent()) == ["a"]
+    assert ids(found._replace(highest=-3).urgent()) == []
+
+
+def test_ids_that_are_no_task_are_missing() -> None:
+    assert work(Task("a", "", OPEN)).missing(("x", "a", "", "y", "x")) == ("x", "y")

@@ -7,6 +7,7 @@ import sys
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.formats.visible import visible
+from dogwatch.judge import quality
 from dogwatch.loops import trackers
 from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.tracking import CLOSED, STATUSES, Task, Tracker, TrackerError, Work
@@ -78,6 +79,8 @@ def _check(options: Options, word: str, rest: list[str]) -> None:
 def _read(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int:
     status = options.choice("--status", (*STATUSES, "all"))
     work = tracker.read()
+    if work.trouble:
+        print(f"dogwatch: {visible(work.trouble)}", file=sys.stderr)
     if word == "show":
         task = _known(work, tracker, rest[0])
         _print(options, work, [task])
@@ -85,7 +88,7 @@ def _read(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int
             _show(work, task)
         return 0
     if word == "ready":
-        found = list(work.ready())
+        found = list(quality.ready(work))
     else:
         tasks = sorted(work.tasks.values(), key=lambda task: (STATUSES.index(task.status), task.priority, task.id))
         found = [task for task in tasks if status in ("all", task.status) or (status is None and task.status != CLOSED)]
@@ -103,11 +106,13 @@ def _known(work: Work, tracker: Tracker, task: str) -> Task:
 
 
 def _open_needs(work: Work, task: Task) -> list[str]:
-    return [need for need in task.needs if need in work.tasks and work.tasks[need].status != CLOSED]
+    """What is to be closed first: what it needs and, of a companion, the task that it is for."""
+    needs = [need for need in task.needs if need in work.tasks and work.tasks[need].status != CLOSED]
+    return list(dict.fromkeys([*needs, *filter(None, [quality.waits_for(work, task)])]))
 
 
 def _print(options: Options, work: Work, found: list[Task]) -> None:
-    ready = {task.id for task in work.ready()}
+    ready = {task.id for task in quality.ready(work)}
     width = max([len(visible(task.id)) for task in found], default=0)
     for task in found:
         print(_as_json(work, task, ready) if options.flag("--json") else _as_line(work, task, width))
@@ -170,7 +175,6 @@ def _move(options: Options, tracker: Tasks, word: str, task: str) -> None:
 
 def _may_close(options: Options, tracker: Tracker, task: str, project: str) -> None:
     """RefusedError while somebody has reported about it and nobody has read that, or its reviews are not done."""
-    from dogwatch.judge import quality
     from dogwatch.store import mail
 
     work = tracker.read()

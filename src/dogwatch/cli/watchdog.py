@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from dogwatch.cli.options import Options
 from dogwatch.hands.panes import server_of
@@ -19,24 +20,29 @@ if TYPE_CHECKING:
 VERBS = ("start", "stop", "status", "run")
 SHORTEST, USUAL = 60.0, 420.0
 TITLE = "controller"
-ONLY_RUN = ("--once", "--dry-run")
+ONLY_FOR = {"--once": "run", "--dry-run": "run", "--force": "start"}
 
 
 def main(options: Options) -> int:
     if len(options.names) != 1 or options.names[0] not in VERBS:
         raise UsageError(f"watchdog is one of {', '.join(VERBS)}: dogwatch watchdog start --session project")
     verb = options.names[0]
-    if verb != "run" and (odd := [flag for flag in ONLY_RUN if options.flag(flag)]):
-        raise UsageError(f"{odd[0]} is for `dogwatch watchdog run`")
+    if odd := [flag for flag, whose in ONLY_FOR.items() if whose != verb and options.flag(flag)]:
+        raise UsageError(f"{odd[0]} is for `dogwatch watchdog {ONLY_FOR[odd[0]]}`")
     if verb == "run":
         from dogwatch.loops.watchdog_run import run
 
-        return run(asked(options), log_file(options))
+        wanted = asked(options)
+        if not wanted.dry:
+            _link(options)
+        return run(wanted, log_file(options))
     from dogwatch.cli import watchdog_window
 
     base = watchdogs.base(session(options), servers.socket_path(server(options)))
     if verb == "start":
-        return watchdog_window.start(asked(options), log_file(options), base)
+        watchdog_window.start(asked(options), log_file(options), base, force=options.flag("--force"))
+        _link(options)
+        return 0
     if verb == "stop":
         return watchdog_window.stop(session(options), base, as_json=options.flag("--json"))
     return watchdog_window.status(session(options), base, as_json=options.flag("--json"))
@@ -88,3 +94,9 @@ def server(options: Options) -> tuple[str, ...]:
 def log_file(options: Options) -> str:
     given = options.text("--log-file")
     return os.path.abspath(given) if given else watchdogs.log_file(session(options))
+
+
+def _link(options: Options) -> None:
+    """Let the default log be found where the original of the watchdog has it; why not, if that cannot be."""
+    if not options.text("--log-file") and (trouble := watchdogs.link_log(session(options))):
+        print(f"dogwatch: {trouble}", file=sys.stderr)

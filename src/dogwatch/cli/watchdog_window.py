@@ -17,7 +17,7 @@ from dogwatch.hands.spawn import ROOT
 from dogwatch.judge import quality
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.judge.drift import iso
-from dogwatch.loops import trackers
+from dogwatch.loops import trackers, watchdog_checks
 from dogwatch.loops.watchdog import Asked
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.tracking import CLOSED
@@ -33,9 +33,15 @@ TAIL = 25
 """Lines of the log that `status` shows."""
 
 
-def start(asked: Asked, log: str, base: str) -> int:
-    """Open the window, in place of one that may be there, and wait until it really runs."""
-    if stopped(watchdogs.read(base)):
+def start(asked: Asked, log: str, base: str, *, force: bool = False) -> None:
+    """Open the window, in place of one that may be there, and wait until it really runs.
+
+    RefusedError where what it is to watch is not there, unless it is forced to.
+    """
+    before = watchdogs.read(base)
+    if not force and (problems := watchdog_checks.problems(asked, before)):
+        raise RefusedError(f"{'; '.join(problems)}. Correct that, or start it all the same with --force")
+    if stopped(before):
         print(f"stopped {name(asked.session)}, which ran until now")
     window = windows.open_in(asked.server, asked.session, name(asked.session), asked.project, _command(asked, log))
     until = time.monotonic() + COMES
@@ -47,7 +53,6 @@ def start(asked: Asked, log: str, base: str) -> int:
         time.sleep(PAUSE)
     print(f"started {asked.session}:{name(asked.session)}")
     print(f"log: {log}")
-    return 0
 
 
 def name(session: str) -> str:
@@ -127,44 +132,53 @@ def _window(standing: Standing) -> windows.Window | None:
 def status(session: str, base: str, *, as_json: bool) -> int:
     standing = watchdogs.read(base)
     running = standing is not None and is_running(standing)
-    window = _window(standing) if standing is not None and running else None
-    companions, trouble = _companions(standing)
-    log = standing.log if standing else watchdogs.log_file(session)
-    shown: dict[str, object] = {
-        "watchdog_window": f"{session}:{name(session)}" if window or not running else None, "running": running,
-        "pid": standing.pid if standing and running else None, "window_index": window.number if window else None,
-        "project": standing.project if standing else None, "epic": standing.epic or None if standing else None,
-        "controller": standing.controller or None if standing else None,
-        "trouble": standing.trouble or None if standing else None,
-        "last_tick": standing.tick or None if standing else None,
-        "tick": standing.ticked or None if standing else None,
-        "last_delivery": standing.delivered or None if standing else None,
-        "delivery": standing.outcome or None if standing else None,
-        "held_back": standing.held or None if standing and running else None,
-        "ended": standing.ended or None if standing and not running else None,
-        "open_companions": companions, "tracker_trouble": trouble or None, "log_file": log,
-    }  # fmt: skip
+    shown = _shown(session, standing or Standing(session, "", "", log=watchdogs.log_file(session)), running=running)
     if as_json:
         print(json.dumps({"schema": SCHEMA, "session": session, **shown}))
     else:
-        _print(shown, log)
+        _print(shown)
     return 0 if running else EXIT_CODES["not_found"]
 
 
-def _print(shown: dict[str, object], log: str) -> None:
-    companions = shown["open_companions"]
+def _shown(session: str, standing: Standing, *, running: bool) -> dict[str, object]:
+    """The fields of `status`; None where there is nothing to tell."""
+    window = _window(standing) if running else None
+    died = standing.pid > 0 and not running and not standing.ended
+    companions, missing, trouble = _asked_of_tracker(standing)
+    ended = f"died (pid {standing.pid}): it was killed or crashed and could not say why" if died else standing.ended
+    return {
+        "watchdog_window": f"{session}:{name(session)}" if window or not running else None, "running": running,
+        "pid": standing.pid if running else None, "window_index": window.number if window else None,
+        "project": standing.project or None, "epic": standing.epic or None,
+        "controller": standing.controller or None, "trouble": standing.trouble or None,
+        "last_tick": standing.tick or None, "tick": standing.ticked or None,
+        "last_delivery": standing.delivered or None, "delivery": standing.outcome or None,
+        "held_back": standing.held or None if running else None,
+        "held_message": standing.held_message or None if running else None,
+        "held_until": standing.held_until or None if running else None,
+        "ended": None if running else ended or None, "died": died,
+        "missing_tasks": missing, "open_companions": companions, "tracker_trouble": trouble or None,
+        "log_file": standing.log,
+    }  # fmt: skip
+
+
+def _print(shown: dict[str, object]) -> None:
+    until, companions, missing = shown["held_until"], shown["open_companions"], shown["missing_tasks"]
     assert isinstance(companions, list)
+    assert isinstance(missing, list)
     said = {
         "running": "yes" if shown["running"] else "no",
         "controller": shown["controller"] or f"none ({shown['trouble'] or 'not looked for yet'})",
         "last_tick": _ago(shown["last_tick"], shown["tick"]),
         "last_delivery": _ago(shown["last_delivery"], shown["delivery"]),
+        "held_until": iso(until) if isinstance(until, float) else None,
+        "missing_tasks": ", ".join(missing) or None,
         "open_companions": ", ".join(companions) or "none",
     }
     for key, value in {**shown, **said}.items():
-        if value is not None and key not in ("tick", "delivery", "trouble"):
+        if value is not None and key not in ("tick", "delivery", "trouble", "died"):
             print(f"{key}: {value}")
-    for line in tail(log, TAIL):
+    for line in tail(str(shown["log_file"]), TAIL):
         print(f"  {line}")
 
 
@@ -175,16 +189,17 @@ def _ago(at: object, what: object) -> str:
     return f"{iso(at)} ({ago} ago){f': {what}' if what else ''}"
 
 
-def _companions(standing: Standing | None) -> tuple[list[str], str]:
-    """Open companions, of the project that it watches wherever this is typed; or why the tracker does not tell."""
-    if standing is None:
-        return [], ""
+def _asked_of_tracker(standing: Standing) -> tuple[list[str], list[str], str]:
+    """Open companions and missing tasks of the project that it watches, wherever this is typed; and what is wrong."""
+    if not standing.project:
+        return [], [], ""
     try:
         work = trackers.find(standing.project).read()
     except (RefusedError, FormatError) as error:
-        return [], str(error)
+        return [], [], str(error)
     found = [task for task in work.tasks.values() if task.status != CLOSED and quality.bead_of(task)]
-    return [f"{task.id} {quality.title(quality.bead_of(task))}" for task in found], ""
+    companions = [f"{task.id} {quality.title(quality.bead_of(task))}" for task in found]
+    return companions, list(work.missing((standing.epic, *standing.beads))), work.trouble
 
 
 def tail(path: str, count: int) -> list[str]:

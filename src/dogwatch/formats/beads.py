@@ -48,6 +48,34 @@ def issue(line: str) -> Issue | None:
     return found if isinstance(found, dict) and isinstance(found.get("id"), str) and found["id"] else None
 
 
+def whole(text: str, source: str) -> tuple[list[Issue], str]:
+    """The objects of a file, and what is wrong with its other lines, in words.
+
+    TrackerError where none can be read, and where the file ends within a line: how much is missing nobody knows.
+    """
+    lines = text.split("\n")
+    read = [issue(line) for line in lines]
+    found = [each for each in read if each is not None]
+    others = [(number, line) for number, line in enumerate(lines, 1) if read[number - 1] is None]
+    odd = [number for number, line in others if line.strip() and not _is_json(line)]
+    if not found and text.strip():
+        raise TrackerError(f"{source} holds no issue that can be read; look what has become of it")
+    if odd and odd[-1] == len(lines):
+        raise TrackerError(
+            f"{source} is cut off in line {odd[-1]}: issues are missing; restore it, or have it exported anew"
+        )
+    more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+    return found, f"{source}: line {odd[0]}{more} cannot be read and may be an issue; correct it" if odd else ""
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def line(issue: Issue) -> str:
     """One line of a file, without its end."""
     text = json.dumps(issue, ensure_ascii=False, separators=(",", ":"))
@@ -64,14 +92,12 @@ def _encodable(text: str) -> bool:
 
 
 def work(text: str, source: str, now: float | None = None) -> Work:
-    """All tasks of a file. TrackerError where something stands there and none of it is an issue.
+    """All tasks of a file. TrackerError as of ``whole``.
 
     ``now``: wall clock; what is put off until later than that is deferred.
     """
-    found = issues(text)
-    if not found and text.strip():
-        raise TrackerError(f"{source} holds no issue that can be read; look what has become of it")
-    return of(found, source, now)
+    found, trouble = whole(text, source)
+    return of(found, source, now)._replace(trouble=trouble)
 
 
 def of(found: list[Issue], source: str, now: float | None = None) -> Work:

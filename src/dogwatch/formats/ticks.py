@@ -68,11 +68,11 @@ def state(found: State) -> str:
     """The state in lines that a program could read, too."""
     rows = {
         "ready": found.ready, "in_progress": found.in_progress, "blocked": found.blocked,
-        "quality_loops_due": found.quality, "workers": found.workers, "unread_reports": found.mail,
+        "quality_loops_due": found.quality, "workers": found.crew, "unread_reports": found.mail,
     }  # fmt: skip
     lines = [f"- {name}: {listed(each)}" for name, each in rows.items()]
     if found.trouble:
-        lines.append(f"- tracker: could not be read, so the tasks may be others by now: {plain(found.trouble)}")
+        lines.append(f"- tracker: could not be read in full, so the tasks may be others by now: {plain(found.trouble)}")
     return "\n".join(["State:", *lines])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dogwatch.model.waking import Memory, State
+from dogwatch.model.waking import Memory, Recipient, State
 
 LISTS = ("ready", "in_progress", "blocked", "quality", "workers", "mail")
 OLDEST = 86400.0
@@ -14,7 +14,7 @@ def written(memory: Memory, *, now: float, wall: float) -> dict[str, object]:
         "told": {name: list(getattr(memory.told, name)) for name in LISTS} if memory.told else None,
         "at": None if memory.at is None else wall - (now - memory.at),
         "repeats": memory.repeats, "sent": [wall - (now - at) for at in memory.sent], "unread": memory.unread,
-        "closed": memory.closed,
+        "closed": memory.closed, "conversation": memory.to.conversation, "process": memory.to.process,
     }  # fmt: skip
 
 
@@ -31,6 +31,7 @@ def read(data: dict[str, object], *, now: float, wall: float) -> Memory:
         repeats, closed = data["repeats"], data["closed"]
         if not isinstance(repeats, int) or not isinstance(closed, int):
             return Memory()
-        return Memory(state, now - (wall - at), repeats, moments, unread=data["unread"] is True, closed=closed)
+        to = Recipient(*[each if isinstance(each := data.get(name), str) else "" for name in Recipient._fields])
+        return Memory(state, now - (wall - at), repeats, moments, unread=data["unread"] is True, closed=closed, to=to)
     except (KeyError, TypeError, ValueError):
         return Memory()

@@ -17,6 +17,10 @@ WORDS = {"idle": "is idle", "stuck": "is stuck", "limited": "hit a limit", "wait
          "crashed": "crashed", "stopped": "has ended", "failed": "failed",
          ENDED: "ended, how is not known"}  # fmt: skip
 """States of a worker that are told, with words for them. Not `unknown` or `starting`: nobody can act upon that."""
+OTHERWISE = {"working": "is working", "starting": "is starting"}
+"""Words for states that are no news."""
+LOST = ("crashed", "failed", ENDED)
+"""States of a worker that is lost with its work: it did not end on purpose."""
 GONE = ("crashed", "stopped", "failed", ENDED)
 FREE = ("idle", *GONE)
 """States in which it could be given something, if need be once it is brought back."""
@@ -48,11 +52,26 @@ def looked(sight: Sight, before: Crew, *, now: float) -> Crew:
 def at_rest(crew: Crew, *, now: float) -> tuple[str, ...]:
     """The workers to be told of, in words."""
     found = [
-        f"{pane} ({agent}) {WORDS[state]}"
+        _words(pane, agent, state)
         for pane, (agent, state, since) in crew.since.items()
         if state in WORDS and (state != "idle" or (now - since >= GRACE and not _has_turned(crew, since)))
     ]
     return (*found, *crew.gone)
+
+
+def lost(crew: Crew) -> tuple[str, ...]:
+    """Those of them that are lost with their work, in the same words."""
+    found = [_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items() if state in LOST]
+    return (*found, *crew.gone)
+
+
+def everybody(crew: Crew) -> tuple[str, ...]:
+    """All workers in words, whatever they do: for a controller that may know none of them."""
+    return (*[_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items()], *crew.gone)
+
+
+def _words(pane: str, agent: str, state: str) -> str:
+    return f"{pane} ({agent}) {WORDS.get(state) or OTHERWISE.get(state, 'is in an unknown state')}"
 
 
 def _has_turned(crew: Crew, since: float) -> bool:

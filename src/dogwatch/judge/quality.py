@@ -123,13 +123,23 @@ def _is_later(bead: Task, companion: Task) -> bool:
     return bead.closed is not None and moment is not None and bead.closed > moment
 
 
+def waits_for(work: Work, companion: Task) -> str:
+    """The task that a companion waits for, while that is not closed; empty of any other task."""
+    bead = work.tasks.get(bead_of(companion))
+    return bead.id if bead is not None and bead.status != CLOSED else ""
+
+
+def ready(work: Work) -> tuple[Task, ...]:
+    """What could be begun now, the most urgent first. The loops of a task come after it."""
+    return tuple([task for task in work.ready() if not waits_for(work, task)])
+
+
 def keeps_open(work: Work, companion: Task) -> str:
     """Why a companion may not be closed yet; empty when it may, and for a task that is none."""
-    bead = work.tasks.get(bead_of(companion))
     if lacking := missing(companion) if bead_of(companion) else ():
         return f"not recorded: {', '.join(lacking)}"
-    if bead is not None and bead.status != CLOSED:
-        return f"{bead.id} is not closed, and a companion that is closed before its bead does not count"
+    if bead := waits_for(work, companion):
+        return f"{bead} is not closed, and a companion that is closed before its bead does not count"
     return ""
 
 

@@ -53,19 +53,22 @@ class Beads(Tracker):
                 if number and self._program():
                     break  # the older of two files is only better than nothing
                 stale = f" (the newer {os.path.basename(found[0][0])} cannot be read)" if number else ""
-                return beads.of(source(), path + stale, time.time())
+                issues, odd = source()
+                troubles += [odd] * bool(odd)
+                return beads.of(issues, path + stale, time.time())._replace(trouble="; ".join(troubles))
             except TrackerError as error:
                 troubles.append(str(error))
         if not self._program():
             there = "; ".join(troubles) or f"{self.directory} holds no issues that can be read"
             raise TrackerError(f"{there}; neither br nor bd is installed, or set DOGWATCH_BR to the program")
-        return beads.of(self._listed(limit), f"`{self._program()} list` in {self.directory}", time.time())
+        found_by = f"`{self._program()} list` in {self.directory}"
+        return beads.of(self._listed(limit), found_by, time.time())._replace(trouble="; ".join(troubles))
 
-    def _files(self, limit: float) -> list[tuple[str, Callable[[], list[Issue]]]]:
-        """What can be read without a program, the newest first."""
+    def _files(self, limit: float) -> list[tuple[str, Callable[[], tuple[list[Issue], str]]]]:
+        """What can be read without a program, and what is wrong with it; the newest first."""
         from dogwatch.links import beads_database  # noqa: PLC0415  # SQLite is loaded only where there is a database
 
-        found: list[tuple[int, str, Callable[[], list[Issue]]]] = []
+        found: list[tuple[int, str, Callable[[], tuple[list[Issue], str]]]] = []
         named = [os.path.basename(self.place)] if self.place != self.directory else []
         for path in [f"{self.directory}/{name}" for name in (*named, *LINES) if name.endswith(".jsonl")]:
             try:
@@ -75,7 +78,7 @@ class Beads(Tracker):
                 continue
         if database := beads_database.find(self.directory):
             at = beads_database.changed(database)
-            found.append((at, database, lambda: beads_database.read(database, limit)))
+            found.append((at, database, lambda: (beads_database.read(database, limit), "")))
         return [(path, source) for _, path, source in sorted(found, key=lambda each: -each[0])]
 
     def _listed(self, limit: float) -> list[Issue]:
@@ -177,13 +180,10 @@ def _is_silent(issue: Issue) -> bool:
     return matters and bool(issue.get("comment_count")) and "comments" not in issue
 
 
-def _lines(path: str) -> list[Issue]:
+def _lines(path: str) -> tuple[list[Issue], str]:
     try:
         with open(open_plain(os.path.realpath(path)), "rb") as file:
             text = file.read(LARGEST).decode("utf-8", "replace")
     except OSError as error:
         raise TrackerError(f"{path} cannot be read: {error.strerror}") from error
-    found = beads.issues(text)
-    if not found and text.strip():
-        raise TrackerError(f"{path} holds no issue that can be read")
-    return found
+    return beads.whole(text, path)

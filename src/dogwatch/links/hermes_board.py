@@ -29,12 +29,18 @@ class HermesBoard(Tracker):
         try:
             out, trouble = self._hermes("list", "--json", "--archived")
             cards = json.loads(out)
-            return Work({card["id"]: _task(card) for card in cards}, self.place)
+            tasks = {card["id"]: _task(card) for card in cards}
+            return Work(tasks, self.place, highest=_highest(tasks))
         except kanban.KanbanError as error:
             raise TrackerError(str(error)) from error
         except (ValueError, LookupError, TypeError) as error:
             said = kanban.last_line(trouble) or kanban.last_line(out) or "nothing"
             raise TrackerError(f"`hermes kanban list` said: {said}; see `hermes kanban list`") from error
+
+
+def _highest(tasks: dict[str, Task]) -> int:
+    """Hermes' priorities have no end: it is the highest that an unfinished card has, if somebody has raised one."""
+    return min([-1, *[task.priority for task in tasks.values() if task.status != CLOSED]])
 
 
 def _task(card: dict[str, object]) -> Task:

@@ -18,7 +18,7 @@ from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.session import Pane
 from dogwatch.model.settings import Settings
 from dogwatch.model.tracking import Tracker, Work
-from dogwatch.model.waking import Sight, Told, Worker
+from dogwatch.model.waking import NOBODY, Recipient, Sight, Told, Worker
 from dogwatch.senses import servers, whereabouts
 from dogwatch.store import mail, places, trust, undelivered
 
@@ -41,15 +41,20 @@ OWN_PING = 60.0
 class Controlled:
     def __init__(
         self, asked: Asked, settings: Settings, tracker: Tracker, panes: Panes, log: Callable[[str], None],
-        stopped: Callable[[], bool],
+        stopped: Callable[[], bool], own: str | None = None,
     ) -> None:  # fmt: skip
+        """``own``: the pane of the watchdog, which is none of the agents; the one that this runs in unless given."""
         self.asked, self.settings, self.tracker = asked, settings, tracker
         self.panes, self.log, self.stopped = panes, log, stopped
         self.controller: tuple[str, int] | None = None
         """Pane and pid of its first process: once found it stays the one, whatever its title becomes."""
         self._pattern = pattern(asked.title)
-        self._own = os.environ.get("TMUX_PANE", "")
-        self._state = self._path = ""
+        self._own = os.environ.get("TMUX_PANE", "") if own is None else own
+        self._called: dict[str, str] = {}
+        """Names of windows, by pane, when they were last asked for."""
+        self._path = ""
+        self._state = "", ""
+        """Pane and state of the controller at the last look."""
         self._resumed: list[float] = []
         self._steps: list[str] = []
         """What the last attempt to make it ready came to."""
@@ -96,35 +101,40 @@ class Controlled:
         if looked.trouble:
             return Sight("", looked.trouble, "", (), seen=looked.cause == codec.ABSENT)
         inside = [pane for pane in looked.panes if codec.in_session(pane, self.asked.session) and pane.id != self._own]
-        controller, trouble = self._found(inside, {seen.sighting.pane.id for seen in looked.seen})
-        self._path = next((pane.path for pane in inside if pane.id == controller), "")
         states = {seen.sighting.pane.id: crew.word(seen.verdict) for seen in looked.seen}
+        controller, trouble = self._found(inside, states)
+        self._path = next((pane.path for pane in inside if pane.id == controller), "")
         workers = [
-            Worker(seen.sighting.pane.id, seen.sighting.agent, crew.word(seen.verdict))
+            Worker(seen.sighting.pane.id, seen.sighting.agent, states[seen.sighting.pane.id])
             for seen in looked.seen
             if seen.sighting.pane.id not in (controller, self._own)
         ]
         state = states.get(controller, "")
         self._notice(controller, state, looked)
-        return Sight(controller, trouble, state, tuple(workers))
+        return Sight(controller, trouble, state, tuple(workers), recipient=self._recipient(controller))
 
-    def _found(self, inside: list[Pane], agents: set[str]) -> tuple[str, str]:
-        """The pane that was found before, as long as it is there; else the only one whose title fits.
+    def _recipient(self, controller: str) -> Recipient:
+        """Who is in that pane, or was there last."""
+        known = self.panes.known.get(controller)
+        return Recipient(known.conversation, f"{known.process[0]}:{known.process[1]}") if known else NOBODY
 
-        Where no title does, the names of windows are asked: many agents write what they are at into their title.
+    def _found(self, inside: list[Pane], states: dict[str, str]) -> tuple[str, str]:
+        """The pane that was found before, as long as it is there; else the only one that fits.
+
+        A pane without an agent that runs gives way to the only one that fits and has one.
         """
-        here = {(pane.id, pane.pid): pane for pane in inside}
-        if self.controller is not None and self.controller not in here:
+        if self.controller is not None and self.controller not in {(pane.id, pane.pid) for pane in inside}:
             self.log(f"controller-gone {self.controller[0]}")
             self.controller = None
-        fits = [pane for pane in inside if self._pattern.search(pane.title) and not pane.dead]
-        called: dict[str, str] = {}
-        if self.controller is None and not fits and inside:
-            called = whereabouts.window_names(self.panes.tmux.server, self.asked.session)
-            fits = [pane for pane in inside if pane.id in agents and self._pattern.search(called.get(pane.id, ""))]
-        if self.controller is None and len(fits) == 1:
+        running = [pane for pane in inside if states.get(pane.id, crew.ENDED) not in crew.GONE]
+        fits: list[Pane] = []
+        if self.controller is None:
+            fits = self._fitting(inside, states)
+        if len(fits) > 1 or (self.controller is not None and self.controller[0] not in {pane.id for pane in running}):
+            fits = self._fitting(running, states) or fits
+        if len(fits) == 1:
             self.controller = (fits[0].id, fits[0].pid)
-            name = f"in window {called[fits[0].id]}" if called else fits[0].title
+            name = fits[0].title if self._pattern.search(fits[0].title) else f"in window {self._called[fits[0].id]}"
             self.log(f"controller-found {fits[0].id} {ticks.plain(name)}")
         if self.controller is not None:
             return self.controller[0], ""
@@ -133,13 +143,22 @@ class Controlled:
         several = f"multiple-controller-pane-matches {' '.join([pane.id for pane in fits])}"
         return "", several if fits else "no-controller-pane"
 
+    def _fitting(self, panes: list[Pane], states: dict[str, str]) -> list[Pane]:
+        """Panes whose title fits. Where none does, agents in windows whose name does: many agents set their title."""
+        fits = [pane for pane in panes if self._pattern.search(pane.title) and not pane.dead]
+        if fits or not panes:
+            return fits
+        self._called = whereabouts.window_names(self.panes.tmux.server, self.asked.session)
+        return [pane for pane in panes if pane.id in states and self._pattern.search(self._called.get(pane.id, ""))]
+
     def _notice(self, controller: str, state: str, looked: Looked) -> None:
         """Say when the agent in the controller's pane ends, and when one is back."""
         ended = state in crew.GONE
-        if controller and state and self._state and ended != (self._state in crew.GONE):
+        pane, before = self._state
+        if controller == pane and state and before and ended != (before in crew.GONE):
             verdict = next(seen.verdict for seen in looked.seen if seen.sighting.pane.id == controller)
             self.log(f"controller-{'ended' if ended else 'back'} {controller}: {ticks.plain(verdict.reason)}")
-        self._state = state if controller else ""
+        self._state = controller, state
 
     # Telling
 

@@ -15,6 +15,7 @@ import traceback
 from dogwatch.formats import ticks
 from dogwatch.judge import crew as crews
 from dogwatch.judge import quality, waking
+from dogwatch.judge.drift import iso
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.tracking import CLOSED, IN_PROGRESS, TrackerError, Work
 from dogwatch.model.value import Value
@@ -60,6 +61,14 @@ class Asked(Value):
     dry: bool = False
 
 
+class _Left(Value):
+    """A message that may still stand in the box of a pane."""
+
+    state: State
+    kind: str
+    pane: str
+
+
 class Watchdog:
     def __init__(self, asked: Asked, world: World, log: Callable[[str], None]) -> None:
         self.asked, self.world, self.log = asked, world, log
@@ -72,13 +81,17 @@ class Watchdog:
         """What became of the last message."""
         self.held = ""
         """Why a message that is due has not been sent."""
+        self.message = ""
+        """What that message tells."""
+        self.until: float | None = None
+        """When it is sent at the latest, on the wall clock, where that is known."""
+        self._until: float | None = None
         self.delivered = 0.0
         """When the last one was, on the wall clock."""
         self._work: Work | None = None
         self._read_at = 0.0
         self._trouble = ""
-        self._left: tuple[State, str] | None = None
-        """What a message that may still stand in the box tells, and its kind."""
+        self._left: _Left | None = None
         self._said: dict[str, str] = {}
 
     def round(self, *, tick: bool) -> Wake:
@@ -94,13 +107,15 @@ class Watchdog:
             self._read()
             self.world.ensure()
         self._look()
+        self._recognise(tick=tick)
         state, wake = self._decided()
         if wake.send and not tick and self.world.now() - self._read_at > FRESH:
             self._read()
             state, wake = self._decided()
         if tick:
             self._tell_of_tick(state, wake)
-        self.held = self._deliver(state, wake) if wake.send else ""
+        self.held = self._deliver(state, wake) if wake.send else wake.held
+        self._note_held(wake)
         return wake
 
     # Seeing
@@ -113,18 +128,32 @@ class Watchdog:
             self._trouble = str(error)
             self.log(f"tracker-failed {ticks.plain(self._trouble)}")
             return
-        if self.asked.epic and self.asked.epic not in self._work.tasks:
-            self._once(f"no-such-epic {self.asked.epic} in {self._work.source}")
+        self._trouble = self._work.trouble
+        if self._trouble:
+            self._once(f"tracker-damaged {ticks.plain(self._trouble)}")
+        for kind, ids in (("epic", (self.asked.epic,)), ("bead", self.asked.beads)):
+            if missing := self._work.missing(ids):
+                self._once(f"no-such-{kind} {', '.join(missing)} in {self._work.source}")
 
     def _look(self) -> None:
         self.sight = self.world.look()
         self.crew = crews.looked(self.sight, self.crew, now=self.world.now())
+        if self._left is not None and self.sight.controller not in ("", self._left.pane):
+            self._left = None  # another pane leads by now, and that box is not its own
         if self._left is not None:
-            self._see_to(*self._left)
+            self._see_to(self._left)
         if self.crew.busy and self.memory.unread:
             self.memory = self.memory._replace(unread=False)  # it has begun a turn since
 
-    def _see_to(self, state: State, kind: str) -> None:
+    def _recognise(self, *, tick: bool) -> None:
+        """What was told belongs to a conversation; at a tick a new one begins with nothing told."""
+        recipient = self.sight.recipient
+        if tick and waking.is_new(self.memory.to, recipient):
+            self.log(f"conversation-new {self.sight.controller}: it has been told nothing yet")
+            self.memory, self.crew = Memory(), self.crew._replace(turn=None)
+        self.memory = waking.recognised(self.memory, recipient)
+
+    def _see_to(self, left: _Left) -> None:
         """A message of ours was left in the box: it is sent as soon as that may be, or known to be lost."""
         became = "sent" if self.crew.busy else self.world.submit(self.sight.controller) if self.sight.controller else ""
         if became:
@@ -132,7 +161,7 @@ class Watchdog:
             self.log(f"prompt-left {self.sight.controller}: it is {became} now")
             self.memory = self.memory._replace(unread=False)
         if became == "sent":
-            self.memory = waking.delivered(state, self.memory, kind, now=self.world.now(), proven=False)
+            self._remember(left.state, left.kind, proven=False)
 
     def _decided(self) -> tuple[State, Wake]:
         now = self.world.now()
@@ -148,12 +177,13 @@ class Watchdog:
         looped = self.asked.beads if self.world.has_loops() else ()
         return State(
             closed=epic is not None and epic.status == CLOSED,
-            ready=tuple([task.id for task in work.ready()]),
+            ready=tuple([task.id for task in quality.ready(work)]),
             in_progress=tuple([task.id for task in work.of(IN_PROGRESS) if task.id in mine]),
             blocked=tuple([task.id for task in work.blocked() if task.id in mine]),
             quality=tuple([due.bead for due in quality.due(work, looped)]), workers=crews.at_rest(self.crew, now=now),
             mail=self.world.mail(), free=crews.is_free(self.crew), working=crews.is_working(self.crew),
-            turn=self.crew.turn, trouble=self._trouble,
+            turn=self.crew.turn, trouble=self._trouble, crew=crews.everybody(self.crew), crashed=crews.lost(self.crew),
+            urgent=tuple([task.id for task in work.urgent()]),
         )  # fmt: skip
 
     # Telling
@@ -167,11 +197,11 @@ class Watchdog:
         if self.asked.dry:
             self.log(f"dry-run {wake.send} for {self.sight.controller}: {wake.why}")
             self.world.show(text)
-            self.memory = waking.delivered(state, self.memory, wake.send, now=self.world.now(), proven=True)
+            self._remember(state, wake.send, proven=True)
             return ""
         told = self.world.tell(self.sight.controller, text)
         if told.taken:
-            self.memory = waking.delivered(state, self.memory, wake.send, now=self.world.now(), proven=told.proven)
+            self._remember(state, wake.send, proven=told.proven)
             self.crew, self.delivered = self.crew._replace(gone=()), time.time()
             self.outcome = f"{'delivered' if told.proven else 'sent, perhaps'}: {told.reason}"
             self.log(f"prompt-sent {wake.send} to {self.sight.controller}: {wake.why} ({told.reason})")
@@ -180,11 +210,27 @@ class Watchdog:
             return ""
         if told.left:
             self.memory = self.memory._replace(unread=True, at=self.memory.at or self.world.now())
-            self.outcome, self._left = f"undelivered: {told.reason}", (state, wake.send)
+            self.outcome = f"undelivered: {told.reason}"
+            self._left = _Left(state, wake.send, self.sight.controller)
             self.log(f"prompt-not-consumed {self.sight.controller}: {told.reason}")
         else:
             self._once(f"not-sent to {self.sight.controller}: {told.reason}; held back: {wake.why}")
         return told.reason
+
+    def _remember(self, state: State, kind: str, *, proven: bool) -> None:
+        now, to = self.world.now(), self.sight.recipient
+        self.memory = waking.delivered(state, self.memory, kind, now=now, proven=proven, to=to)
+
+    def _note_held(self, wake: Wake) -> None:
+        """What is held back and until when, for `status` and, once, for the log."""
+        before = self._until, self.message
+        self.message = (wake.message or wake.why) if self.held else ""
+        self._until = wake.until if self.held else None
+        if self._until is None:
+            self.until = None
+        elif (self._until, self.message) != before:
+            self.until = time.time() + self._until - self.world.now()
+            self.log(f"held-back until {iso(self.until)}: {wake.why}")
 
     def _text(self, state: State, wake: Wake) -> str:
         session, project = self.asked.session, self.world.flag()
@@ -209,8 +255,10 @@ class Watchdog:
     # Logging
 
     def _tell_of_tick(self, state: State, wake: Wake) -> None:
+        missing = self._work is not None and self._work.missing((self.asked.epic,))
+        epic = "CLOSED" if state.closed else "MISSING" if missing else "OPEN"
         self.ticked = (
-            f"tick epic={'CLOSED' if state.closed else 'OPEN'} ready={ticks.listed(state.ready)} "
+            f"tick epic={epic} ready={ticks.listed(state.ready)} "
             f"in_progress={ticks.listed(state.in_progress)} blocked={ticks.listed(state.blocked)} "
             f"quality_due={ticks.listed(state.quality)}"
         )

@@ -64,14 +64,19 @@ class _Running:
         )  # fmt: skip
         self._memory: Memory | None = None
         """What was last written of it."""
+        self._died = 0
+        """Pid of the last one, if that could not say why it ended."""
         before = watchdogs.read(base)
         if before is not None:
+            self._died = 0 if before.ended else before.pid
             self._go_on(before)
 
     def run(self, signals: Signals) -> int:
         rules, place = self.asked.rules, self.world.tracker.place
         what = f"session={self.asked.session} epic={self.asked.epic or 'none'} tracker={place}"
         self.log(f"started {what} interval={rules.interval:g}s exit-mode={rules.exit_mode}")
+        if self._died:
+            self.log(f"previous-died pid={self._died}: it was killed or crashed and could not say why")
         self._write()
         due, beat = 0.0, PassBeat()
         while True:
@@ -102,7 +107,7 @@ class _Running:
         found = self.standing._replace(
             controller=controller[0], controller_pid=controller[1], trouble=dog.sight.trouble, ticked=dog.ticked,
             tick=time.time() if tick else self.standing.tick, delivered=dog.delivered, outcome=dog.outcome,
-            held=dog.held,
+            held=dog.held, held_message=dog.message, held_until=dog.until or 0.0,
         )  # fmt: skip
         if found != self.standing or dog.memory != self._memory:
             self._memory = dog.memory

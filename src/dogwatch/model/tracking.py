@@ -43,6 +43,18 @@ class Work(Value):
     tasks: dict[str, Task]
     source: str
     """Where it was read, for people."""
+    trouble: str = ""
+    """Why it may not be all that there is; empty where nothing speaks against it."""
+    highest: int = 0
+    """The priority, or any lower number, that is the highest which this tracker has."""
+
+    def urgent(self) -> tuple[Task, ...]:
+        """Unfinished tasks of the highest priority."""
+        return tuple([task for task in self.tasks.values() if task.priority <= self.highest and task.status != CLOSED])
+
+    def missing(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        """Those that are no task here."""
+        return tuple([each for each in dict.fromkeys(ids) if each and each not in self.tasks])
 
     def stands_free(self, task: Task) -> bool:
         """Whether nothing that it needs is still to be done; what nobody knows any more does not block."""

@@ -8,6 +8,17 @@ CONFIRM, AUTO = "confirm", "auto"
 EXIT_MODES = (CONFIRM, AUTO)
 
 
+class Recipient(Value):
+    """Whom messages reach; what is empty is not known."""
+
+    conversation: str = ""
+    """Its id, as the agent's own sources have it."""
+    process: str = ""
+    """Pid and start of the agent."""
+
+
+NOBODY = Recipient()
+
 class State(Value):
     """The work at one tick, as far as the controller is to hear of it: ids only, in order."""
 
@@ -22,6 +33,12 @@ class State(Value):
     """Workers that have come to rest in a way that somebody should know of: `w2 is idle`, `w3 crashed` …"""
     mail: tuple[str, ...] = ()
     """Reports that nobody has read yet."""
+    crew: tuple[str, ...] = ()
+    """Every worker with its state: `w2 is idle`, `w4 is working` …"""
+    crashed: tuple[str, ...] = ()
+    """Those of `workers` that are lost with their work."""
+    urgent: tuple[str, ...] = ()
+    """Unfinished tasks of the highest priority."""
     free: bool = True
     """A worker is there that could take something, or there is none at all."""
     working: bool = False
@@ -42,11 +59,13 @@ class Memory(Value):
     repeats: int = 0
     """How often the same was told again."""
     sent: tuple[float, ...] = ()
-    """When the last ones were delivered, within an hour."""
+    """When those that told something new were delivered, within an hour."""
     unread: bool = False
     """Nothing proves that the last one was taken."""
     closed: int = 0
     """How often it was told that the epic is closed."""
+    to: Recipient = NOBODY
+    """Who was told."""
 
 
 class Rules(Value):
@@ -55,7 +74,7 @@ class Rules(Value):
     longest: float = 3600.0
     """Seconds between two that say the same, at most."""
     ceiling: int = 8
-    """Messages within an hour."""
+    """Messages with something new within an hour. Repeats are not counted; crashes and urgent tasks do not wait."""
     notices: int = 10
     """How often a closed epic is told of."""
 
@@ -81,6 +100,8 @@ class Sight(Value):
     workers: tuple[Worker, ...]
     seen: bool = True
     """False where the server did not tell: who is missing then is unknown, not gone."""
+    recipient: Recipient = NOBODY
+    """Who is in the controller's pane."""
 
 
 class Crew(Value):
@@ -116,3 +137,9 @@ class Wake(Value):
     """For the log."""
     end: bool = False
     """The watchdog has nothing more to do."""
+    held: str = ""
+    """Why a message that is due is held back."""
+    message: str = ""
+    """What that message would tell."""
+    until: float | None = None
+    """When it is sent at the latest (monotonic), where that is known."""

@@ -5,6 +5,8 @@ The file is for `status` and for whoever starts it again: it goes on from there,
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -15,6 +17,8 @@ from dogwatch.store import places
 from dogwatch.store.leases import Lease
 
 SCHEMA = 1
+LINKS = "DOGWATCH_WATCHDOG_LINKS"
+"""The variable that names the directory for links to logs."""
 
 
 class Standing(Value):
@@ -43,6 +47,10 @@ class Standing(Value):
     """What became of the last message."""
     held: str = ""
     """Why a message that is due has not been sent."""
+    held_message: str = ""
+    """What that message tells."""
+    held_until: float = 0.0
+    """When it is sent at the latest, where that is known."""
     ended: str = ""
     """Why it does not run any more, if it could still say so."""
     memory: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
@@ -53,13 +61,36 @@ def base(session: str, socket: str) -> str:
     directory = f"{places.state_root()}/watchdogs"
     places.make_private(directory)
     digest = hashlib.sha256(f"{os.path.realpath(socket)}\0{session}".encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return f"{directory}/{''.join(c if c.isalnum() or c in '._-' else '_' for c in session)[:60]}-{digest}"
+    return f"{directory}/{_plain(session)[:60]}-{digest}"
 
 
 def log_file(session: str) -> str:
     """Where it is logged unless told otherwise."""
-    plain = "".join(c if c.isalnum() or c in "._-" else "_" for c in session)
-    return f"{places.state_root()}/{plain[:80]}-watchdog.log"
+    return f"{places.state_root()}/{_plain(session)}-watchdog.log"
+
+
+def link_log(session: str) -> str:
+    """Link the place where the original of the watchdog logs to ours; why not, where that cannot be.
+
+    Others may write to that directory: what is there and is no link of ours stays as it is.
+    """
+    link = f"{os.environ.get(LINKS) or '/tmp'}/{_plain(session)}-watchdog-controller-proxy.log"  # noqa: S108  # its own
+    target = log_file(session)
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            if os.readlink(link) == target:
+                return ""
+            if os.lstat(link).st_uid == os.getuid():
+                os.unlink(link)
+        os.symlink(target, link)
+    except OSError as error:
+        why = "something else is there" if error.errno in (errno.EINVAL, errno.EEXIST) else error.strerror
+        return f"{link} could not be linked to the log: {why}"
+    return ""
+
+
+def _plain(session: str) -> str:
+    return "".join(c if c.isalnum() or c in "._-" else "_" for c in session)[:80]
 
 
 def lease(path: str) -> Lease:

@@ -34,6 +34,7 @@ def test_cards_are_tasks_with_the_words_of_their_columns(board: Board) -> None:
         running: ("in_progress", "running"), blocked: ("blocked", "blocked"), done: ("closed", "done"),
     }  # fmt: skip
     assert [task.id for task in work.ready()] == [urgent, ready]
+    assert [task.id for task in work.urgent()] == [urgent], "a card of the usual priority is not urgent"
     listed = [card["id"] for card in json.loads(board("list", "--json", "--status=ready"))]
     assert listed == [urgent, ready]
     assert work.tasks[done].closed == board.task(board.card(done))["completed_at"]

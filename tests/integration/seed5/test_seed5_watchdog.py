@@ -23,7 +23,7 @@ def beads(swarm: Swarm, **statuses: str) -> None:
 @pytest.mark.parametrize("status", ["blocked", "deferred", "missing"])
 def test_a_blocked_deferred_or_missing_bead_kills_the_watchdog(swarm: Swarm, status: str) -> None:
     beads(swarm, bd_epic="open", bd_a="open", **({} if status == "missing" else {"bd_b": status}))
-    swarm.start("--epic", "bd-epic", "--beads", "bd-a,bd-b")
+    swarm.start("--epic", "bd-epic", "--beads", "bd-a,bd-b", *(["--force"] if status == "missing" else []))
     swarm.until_logged("prompt-sent tick")
     assert swarm.status()["running"]
 
@@ -70,7 +70,7 @@ def test_the_session_name_is_taken_for_an_expression(swarm: Swarm, tmp_path: Pat
 
 def test_a_session_name_matches_longer_ones(swarm: Swarm) -> None:
     """`tmux -t wor` means the session work."""
-    done = swarm("start", session="wor")
+    done = swarm("start", "--force", session="wor")
     assert done.code == 12
     assert "can't find session: wor" in done.err
     assert "watchdog" not in swarm.private("list-windows", "-a", "-F", "#{window_name}")
@@ -79,7 +79,7 @@ def test_a_session_name_matches_longer_ones(swarm: Swarm) -> None:
 def test_an_apostrophe_in_a_path_is_a_command(swarm: Swarm) -> None:
     evil = swarm.box.cwd / "p'; touch owned; '"
     evil.mkdir()
-    assert swarm("start", "--project-dir", str(evil)).code == 0
+    assert swarm("start", "--project-dir", str(evil), "--force").code == 0
     swarm.until_logged("tick epic=")
     assert not list(swarm.box.cwd.rglob("owned"))
 

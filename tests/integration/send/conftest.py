@@ -56,10 +56,10 @@ class Agent:
     def mood(self, name: str, content: str = "") -> None:
         (self.directory / name).write_text(content)
 
-    def state(self, status: str) -> None:
-        """Have it say of itself what it does."""
+    def state(self, status: str, conversation: str = "8d7f2c1e") -> None:
+        """Have it say of itself what it does, and in which conversation."""
         pid = int(self.private("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
-        about = {"pid": pid, "procStart": str(proc.start_time(pid)), "sessionId": "8d7f2c1e", "status": status}
+        about = {"pid": pid, "procStart": str(proc.start_time(pid)), "sessionId": conversation, "status": status}
         place = self.directory / "home" / "sessions"
         place.mkdir(parents=True, exist_ok=True)
         (place / "new").write_text(json.dumps(about))

@@ -9,6 +9,7 @@
     silent    what is sent goes to no transcript
     stateful  its state file, if it has one, says that it works once something was sent
     hooked    a hook is called with what is sent; the script and its spool stand in it
+    conversation  the id of the conversation that goes to the transcript
     undone    what was sent comes back into the box once somebody has seen that it was empty
 """
 
@@ -27,6 +28,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 BEGIN, END = b"\x1b[200~", b"\x1b[201~"
+USUAL = "8d7f2c1e-1111-4222-8333-444455556666"
 TOKEN = re.compile(rb"\x1b\[20[01]~|[^\x00-\x1f\x7f]+|[\s\S]")
 
 
@@ -111,7 +113,8 @@ class StandIn:
             {"type": "user", "message": {"role": "user", "content": self.box}},
             {"type": "assistant", "message": answer},
         )
-        with (place / "8d7f2c1e-1111-4222-8333-444455556666.jsonl").open("a") as file:
+        name = (self.directory / "conversation").read_text() if self.has("conversation") else USUAL
+        with (place / f"{name}.jsonl").open("a") as file:
             file.writelines(json.dumps(line | about) + "\n" for line in lines)
 
     def is_folded(self) -> bool:

@@ -186,7 +186,9 @@ def test_the_program_is_asked_only_where_no_file_can_be_read(
     assert list(tracker.read().tasks) == ["a"]
     assert stand_in.calls() == []
     path.write_text("rubbish\n")
-    assert {own: task.status for own, task in tracker.read().tasks.items()} == {"b": DEFERRED}
+    work = tracker.read()
+    assert {own: task.status for own, task in work.tasks.items()} == {"b": DEFERRED}
+    assert "issues.jsonl holds no issue that can be read" in work.trouble
 
 
 def test_tasks_in_dolt_are_read_by_the_program_although_an_old_export_is_there(

@@ -218,6 +218,35 @@ def test_list_shows_what_is_left_and_with_a_status_only_that(box: Box) -> None:
     assert len(told(box, "list", "--status", "all")) == 5
 
 
+@pytest.mark.parametrize("name", ["dogwatch-tasks.jsonl", ".beads/issues.jsonl"])
+def test_a_file_that_is_cut_off_is_said(box: Box, name: str) -> None:
+    path = Path(box.cwd) / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('{"id":"x-1","title":"one"}\n{"id":"x-2","title":"two"}\n')
+    os.truncate(path, path.stat().st_size - 9)
+    done = box("task", "list")
+    assert (done.code, done.out) == (12, "")
+    assert f"{name} is cut off in line 2: issues are missing" in done.err
+
+
+def test_lines_that_cannot_be_read_are_said_beside_the_others(box: Box) -> None:
+    file_of(box).write_text('{"id":"x-1","title":"one"}\n<<<<<<< HEAD\n{"id":"x-2","title":"two"}\n')
+    done = box("task", "list", "--json")
+    assert (done.code, len(done.out.splitlines())) == (0, 2)
+    assert "line 2 cannot be read and may be an issue" in done.err
+
+
+def test_the_companion_of_an_unfinished_task_is_not_ready(box: Box) -> None:
+    task = added(box, "one")
+    companion = added(box, f"Quality loops for {task}")
+    assert [each["id"] for each in told(box, "ready")] == [task]
+    (found,) = told(box, "show", companion)
+    assert (found["ready"], found["waits_for"], found["needs"]) == (False, [task], [])
+    assert f"(needs {task})" in box("task", "list").out
+    box("task", "close", task)
+    assert [each["id"] for each in told(box, "ready")] == [companion]
+
+
 def test_a_worktree_has_the_tasks_of_its_main_tree(box: Box) -> None:
     main, tree = Path(box.cwd) / "main", Path(box.cwd) / "tree"
     git = [tool("git"), "-c", "user.name=x", "-c", "user.email=x@x"]

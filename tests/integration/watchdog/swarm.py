@@ -34,6 +34,7 @@ class Swarm:
         self.project = box.cwd / "project"
         (self.project / ".git").mkdir(parents=True)
         box.env |= {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"], "TMUX_TMPDIR": os.environ["TMUX_TMPDIR"]}
+        box.env[watchdogs.LINKS] = str(box.cwd)
 
     # As a person
 

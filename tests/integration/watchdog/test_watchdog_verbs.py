@@ -50,13 +50,14 @@ def test_the_pane_and_the_file_have_the_same_lines(swarm: Swarm) -> None:
 
 def test_status_tells_people_all_of_it(swarm: Swarm) -> None:
     swarm.task("add", "Quality loops for bd-1")
-    swarm.start("--epic", "bd-epic")
+    swarm.start("--epic", "bd-epic", "--beads", "bd-7", "--force")
     swarm.until_logged("tick epic=")
     until(lambda: "last_tick: 20" in swarm("status").out)
     told = swarm("status")
     assert told.code == 0
     for words in ("watchdog_window: work:", "running: yes", "window_index: ", "controller: %", "last_delivery: ",
-                  "Quality loops for bd-1", "epic: bd-epic", "log_file: ", "  [controller-watchdog] "):  # fmt: skip
+                  "Quality loops for bd-1", "epic: bd-epic", "missing_tasks: bd-epic, bd-7", "log_file: ",
+                  "  [controller-watchdog] "):  # fmt: skip
         assert words in told.out
 
 
@@ -93,7 +94,7 @@ def test_there_is_one_for_a_session(swarm: Swarm) -> None:
 
 
 def test_many_who_start_it_at_once_leave_one(swarm: Swarm) -> None:
-    words = ("--session", "work", *swarm.private.server, "--project-dir", str(swarm.project))
+    words = ("--session", "work", *swarm.private.server, "--project-dir", str(swarm.project), "--force")
     starting = [swarm.box.start("watchdog", "start", *words) for _ in range(4)]
     for each in starting:
         each.communicate(timeout=90)
@@ -175,7 +176,8 @@ def test_a_session_must_be_named_and_be_there(swarm: Swarm) -> None:
     assert swarm.box("watchdog", "start").code == 2
     missing = swarm("start", session="nobody")
     assert missing.code == 12
-    assert "no window could be opened in session nobody" in missing.err
+    assert "was not found: no-session nobody" in missing.err
+    assert "no window could be opened in session nobody" in swarm("start", "--force", session="nobody").err
 
 
 def test_a_log_that_cannot_be_written_is_said_before_anything_begins(swarm: Swarm) -> None:
@@ -202,7 +204,8 @@ def test_it_gets_our_variables_and_not_those_of_the_server(swarm: Swarm) -> None
 def test_what_is_quoted_in_names_is_only_a_name(swarm: Swarm) -> None:
     evil = swarm.box.cwd / "it's; touch owned $(touch owned) `touch owned` #{pid}"
     evil.mkdir()
-    done = swarm("start", "--project-dir", str(evil), "--controller-title-regex", "'; touch owned; '")
+    done = swarm("start", "--project-dir", str(evil), "--controller-title-regex", "'; touch owned; '",
+                 "--force")  # fmt: skip
     assert done.code == 0, done
     swarm.until_logged("tick epic=")
     assert swarm.status()["project"] == str(evil)

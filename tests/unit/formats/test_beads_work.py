@@ -139,6 +139,25 @@ def test_a_file_that_holds_something_and_no_issue_is_an_error_and_an_empty_one_i
     assert beads.work("\n\n", "a test").tasks == {}
 
 
+@pytest.mark.parametrize("left", [1, 20, 40])
+def test_a_file_that_is_cut_off_is_an_error(left: int) -> None:
+    first, last = json.dumps(issue("a")), json.dumps(issue("b"))
+    with pytest.raises(TrackerError, match="a test is cut off in line 2: issues are missing"):
+        beads.work(f"{first}\n{last[:left]}", "a test")
+    with pytest.raises(TrackerError, match="cut off in line 2"):
+        beads.work(f"{first}\n\0\0\0", "a test")
+    for whole in (f"{first}\n{last}", f"{first}\n{last}\n", f"{first}\n"):
+        assert beads.work(whole, "a test").trouble == ""
+
+
+def test_lines_that_are_no_json_are_told_and_those_of_another_kind_are_not() -> None:
+    conflict = read("<<<<<<< HEAD", issue("a"), "=======", issue("b"), ">>>>>>> other", issue("c"))
+    assert (len(conflict.tasks), conflict.trouble) == (
+        3, "a test: line 1 and 2 more cannot be read and may be an issue; correct it",
+    )  # fmt: skip
+    assert read(issue("a"), '{"_type": "memory", "key": "k"}', "[]", "", issue("b")).trouble == ""
+
+
 def test_fields_of_the_wrong_kind_are_taken_for_nothing() -> None:
     odd: dict[str, Any] = {
         "title": 7, "status": None, "priority": "high", "labels": "x", "dependencies": [7, {}], "comments": {},

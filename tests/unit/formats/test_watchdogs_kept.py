@@ -7,9 +7,10 @@ import json
 import pytest
 
 from dogwatch.formats import watchdogs
-from dogwatch.model.waking import Memory, State
+from dogwatch.model.waking import Memory, Recipient, State
 
-TOLD = Memory(State(closed=False, ready=("bd-1",), workers=("%2 is idle",)), 1000.0, 2, (900.0, 1000.0), True, 3)
+TOLD = Memory(State(closed=False, ready=("bd-1",), workers=("%2 is idle",)), 1000.0, 2, (900.0, 1000.0), True, 3,
+              Recipient("8d7f", "71:5"))  # fmt: skip
 
 
 def test_it_goes_on_where_the_last_one_was() -> None:
@@ -46,3 +47,10 @@ def test_what_is_not_as_we_write_it_is_as_never_told(change: dict[str, object]) 
 
 def test_nothing_told_is_nothing_told() -> None:
     assert watchdogs.read(watchdogs.written(Memory(), now=1.0, wall=2.0), now=1.0, wall=2.0) == Memory()
+
+
+def test_what_an_older_one_left_tells_of_no_conversation() -> None:
+    kept = watchdogs.written(TOLD, now=1000.0, wall=5000.0)
+    del kept["conversation"]
+    found = watchdogs.read(kept | {"process": 7}, now=1000.0, wall=5000.0)
+    assert found == TOLD._replace(to=Recipient())

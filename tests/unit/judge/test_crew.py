@@ -102,3 +102,18 @@ def test_an_agent_that_is_gone_is_called_ended_where_nothing_tells_how(
 
 def test_one_that_ended_can_be_given_something_once_it_is_back() -> None:
     assert crews.is_free(after((0.0, sight("ended"))))
+
+
+def test_who_is_lost_is_told_in_the_words_in_which_it_is_at_rest() -> None:
+    crew = after((0.0, sight("working", "working")), (1.0, sight("crashed")))
+    assert crews.lost(crew) == crews.at_rest(crew, now=1.0) == ("%2 (claude) crashed", "%3 (claude) is gone")
+    for state in ("stopped", "idle", "limited", "waiting", "stuck", "working"):
+        assert crews.lost(after((0.0, sight(state)))) == ()
+
+
+def test_everybody_is_there_in_words() -> None:
+    crew = after((0.0, sight("working", "idle", "starting", "unknown", "ended")))
+    assert crews.everybody(crew) == (
+        "%2 (claude) is working", "%3 (claude) is idle", "%4 (claude) is starting",
+        "%5 (claude) is in an unknown state", "%6 (claude) ended, how is not known",
+    )  # fmt: skip

@@ -216,3 +216,14 @@ def test_a_companion_whose_bead_is_gone_can_be_closed() -> None:
 
 def test_other_tasks_are_none_of_its_business() -> None:
     assert quality.keeps_open(work(bead()), bead()) == ""
+
+
+@pytest.mark.parametrize("status", [OPEN, IN_PROGRESS, BLOCKED, DEFERRED])
+def test_a_companion_is_ready_once_its_bead_is_closed(status: str) -> None:
+    found = work(bead(status=status), companion(), bead("bd-2"), companion("bd-gone"))
+    ready = {task.id for task in quality.ready(found)}
+    assert ready == {"bd-2", "q-bd-gone", *(["bd-1"] if status == OPEN else [])}
+    assert quality.waits_for(found, found.tasks["q-bd-1"]) == "bd-1"
+    done = work(bead(status=CLOSED), companion())
+    assert [task.id for task in quality.ready(done)] == ["q-bd-1"]
+    assert quality.waits_for(done, done.tasks["q-bd-1"]) == quality.waits_for(found, found.tasks["bd-2"]) == ""

@@ -99,6 +99,53 @@ def test_there_is_a_ceiling_per_hour() -> None:
     assert sends(OPEN._replace(ready=("bd-1", "bd-3")), busy, now=1000.0 + 3600.0) == "tick"
 
 
+def test_repeats_do_not_count_towards_the_ceiling_nor_do_notices_of_a_closed_epic() -> None:
+    again = waking.delivered(OPEN, TOLD, "tick", now=1420.0, proven=True)
+    assert (again.sent, again.repeats) == ((1000.0,), 1)
+    assert waking.delivered(State(closed=True), TOLD, "closed", now=1420.0, proven=True).sent == (1000.0,)
+    news = OPEN._replace(ready=("bd-1", "bd-3"))
+    assert waking.delivered(news, TOLD, "tick", now=1420.0, proven=True).sent == (1000.0, 1420.0)
+
+
+def test_a_repeat_does_not_wait_for_the_ceiling() -> None:
+    assert sends(OPEN, TOLD._replace(sent=tuple(990.0 + number for number in range(9))), now=1420.0) == "tick"
+
+
+@pytest.mark.parametrize("extra", [0, 3])
+def test_it_is_known_when_what_is_held_back_will_be_sent(extra: int) -> None:
+    """Also where more were sent than the ceiling allows, because they did not wait for it."""
+    sent = tuple(1000.0 + number for number in range(RULES.ceiling + extra))
+    busy, news = TOLD._replace(sent=sent), OPEN._replace(ready=("bd-1", "bd-3"))
+    found = waking.wake(news, busy, RULES, now=2000.0)
+    assert (found.held, found.message) == ("8 messages within an hour are enough", "ready bd-3")
+    assert found.until == 1000.0 + extra + 3600.0
+    assert sends(news, busy, now=found.until - 0.5) == ""
+    assert sends(news, busy, now=found.until) == "tick"
+
+
+@pytest.mark.parametrize(
+    "state", [OPEN._replace(ready=("bd-1", "bd-3")), State(closed=True)], ids=["news", "a closed epic"]
+)
+def test_it_is_known_when_the_unread_one_holds_nothing_back_any_more(state: State) -> None:
+    found = waking.wake(state, TOLD._replace(unread=True), RULES, now=1001.0)
+    assert (found.send, found.held, found.until) == ("", "the last message is unread", 1000.0 + 3600.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "urgent"),
+    [({"workers": ("%2 crashed",), "crashed": ("%2 crashed",)}, True), ({"workers": ("%2 is idle",)}, False),
+     ({"ready": ("bd-1", "bd-3"), "urgent": ("bd-3",)}, True), ({"blocked": ("bd-3",), "urgent": ("bd-3",)}, True),
+     ({"quality": ("bd-3",), "urgent": ("bd-3",)}, True), ({"urgent": ("bd-1", "bd-2")}, False),
+     ({"ready": ("bd-1", "bd-3"), "urgent": ("bd-1",)}, False)],
+)  # fmt: skip
+def test_crashes_and_tasks_of_the_highest_priority_do_not_wait(
+    change: dict[str, tuple[str, ...]], urgent: bool
+) -> None:
+    busy = TOLD._replace(sent=tuple(1000.0 + number for number in range(8)))
+    state = OPEN._replace(**change)  # type: ignore[arg-type]
+    assert (sends(state, busy, now=1100.0) == "tick") is urgent
+
+
 def test_what_becomes_ready_a_second_time_is_news_a_second_time() -> None:
     memory = waking.seen(OPEN._replace(ready=()), TOLD)
     assert sends(OPEN, memory) == "tick"

@@ -4,99 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import ticks
-from dogwatch.loops.watchdog import FRESH, Asked, Watchdog
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, EPIC, IN_PROGRESS, OPEN, Task, TrackerError, Work
+from dogwatch.loops.watchdog import FRESH
+from dogwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
 from dogwatch.model.waking import AUTO, Rules, Sight, Told, Worker
-
-TAKEN = Told(taken=True, proven=True, reason="its transcript tells of it")
-
-
-class World:
-    """A session, a tracker and a clock that do as they are told."""
-
-    def __init__(self, **statuses: str) -> None:
-        self.time = 0.0
-        self.tasks = {name.replace("_", "-"): status for name, status in statuses.items()}
-        self.failing: Exception | None = None
-        self.sight = Sight("%1", "", "idle", ())
-        self.answer = TAKEN
-        self.texts: list[str] = []
-        self.shown: list[str] = []
-        self.reads = 0
-        self.letters: tuple[str, ...] = ()
-        self.words = ticks.TICK
-        self.loops = True
-        self.submitted = ""
-
-    def now(self) -> float:
-        return self.time
-
-    def work(self) -> Work:
-        self.reads += 1
-        if self.failing:
-            raise self.failing
-        tasks = {name: Task(name, f"Handle OPEN {name}", status, EPIC if name == "bd-epic" else "task")
-                 for name, status in self.tasks.items()}  # fmt: skip
-        return Work(tasks, "the test")
-
-    def look(self) -> Sight:
-        return self.sight
-
-    def mail(self) -> tuple[str, ...]:
-        return self.letters
-
-    def ensure(self) -> None:
-        pass
-
-    def template(self) -> str:
-        if not self.words:
-            raise RefusedError("watchdog.md cannot be read")
-        return self.words
-
-    def has_loops(self) -> bool:
-        return self.loops
-
-    def flag(self) -> str:
-        return ""
-
-    def submit(self, pane: str) -> str:
-        assert pane == "%1"
-        return self.submitted
-
-    def show(self, text: str) -> None:
-        self.shown.append(text)
-
-    def tell(self, pane: str, text: str) -> Told:
-        assert pane == "%1"
-        if self.sight.state == "working":
-            return Told(taken=False, proven=False, reason="it is at work")
-        if self.answer.taken:
-            self.texts.append(text)
-        return self.answer
-
-
-class Rounds:
-    def __init__(self, world: World, **asked: object) -> None:
-        self.world, self.log = world, []  # type: tuple[World, list[str]]
-        given = {
-            "session": "s",
-            "project": "/p",
-            "title": "controller",
-            "epic": "bd-epic",
-            "beads": (),
-            "rules": Rules(),
-        }
-        self.dog = Watchdog(Asked(**(given | asked)), world, self.log.append)  # type: ignore[arg-type]
-
-    def tick(self, *, later: float = 0.0) -> str:
-        self.world.time += later
-        return self.dog.round(tick=True).send
-
-    def look(self, *, later: float = 9.0) -> str:
-        self.world.time += later
-        return self.dog.round(tick=False).send
+from tests.unit.loops.rounds import TAKEN, Rounds, World
 
 
 def test_the_prompt_has_the_state_a_mark_and_what_to_do() -> None:
@@ -328,6 +239,7 @@ def test_an_epic_that_nobody_knows_is_said_once() -> None:
     rounds = Rounds(World(bd_1=OPEN))
     rounds.tick()
     assert "no-such-epic bd-epic in the test" in rounds.log
+    assert rounds.dog.ticked.startswith("tick epic=MISSING ready=bd-1 ")
 
 
 def test_without_an_epic_none_is_missed() -> None:
