@@ -110,10 +110,12 @@ def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: Ab
 
 def change_of(verdict: Verdict, project: str, about: About, at: float) -> Change:
     """What a look found, for those who are told."""
-    stuck_since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
+    since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
+    if verdict.state == "abandoned":  # by this watcher, now: what another gave up before is another event
+        since = at
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
         cause=verdict.cause, until=verdict.until, message=verdict.message,
-        following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=stuck_since,
+        following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=since,
         goes_on=notices.goes_on(verdict),
     )  # fmt: skip

@@ -30,12 +30,14 @@ PATIENT = QUICK._replace(base_s=200.0, max_s=400.0)
 
 
 class Task:
+    folder = "task of {}"
+
     def __init__(self, private: Private, home: Path, name: str = "claude-task", form: str = "manifest.json") -> None:
         self.private = private
         self.home = home
         self.name = name
         self.written = name.replace(".", "_")
-        self.dir = home / f"task of {name}"
+        self.dir = home / self.folder.format(name)
         self.dir.mkdir(mode=0o700)
         self.form = form
         self.runs = self.dir / "runs.txt"

@@ -9,6 +9,7 @@ import time
 from dogwatch import proc
 from tests.conftest import alive, until, until_gone
 from tests.integration.foreign.template import sleeper
+from tests.integration.seed2.conftest import Make
 from tests.integration.seed2.tasks import PATIENT, QUICK, Task, outcome
 from tests.integration.seed2.test_task_defects import crash
 
@@ -130,12 +131,14 @@ def test_a_monitor_after_a_verdict_begins_anew(task: Task) -> None:
     assert task.modes() == ["fresh", "resumed", "resumed", "resumed"]
 
 
-def test_a_monitor_that_never_saw_the_wrapper_says_that_it_cannot_run_it(task: Task) -> None:
+def test_a_monitor_that_never_saw_wrapper_or_agent_says_that_it_cannot_go_on(make: Make) -> None:
+    task = make("night")
     crash(task, task.begin())
     found = task.verdict()
     assert (found["state"], found["code"], task.modes()) == ("crashed", 3, ["fresh"])
-    assert "its wrapper was not seen at work" in found["reason"]
-    assert task.manifest()["status"] == "crashed"
+    assert "neither its wrapper nor which agent it ran is known" in found["reason"]
+    manifest = task.manifest()
+    assert (manifest["status"], manifest["retry_count"], "last_checked_at" in manifest) == ("crashed", 0, True)
 
 
 # Limits

@@ -9,7 +9,7 @@ import pytest
 from dogwatch.judge import taskplan
 from dogwatch.judge.taskdir import LAST_WORDS, judge
 from dogwatch.model.facts import Alive, Gone, Source, Unseen
-from dogwatch.model.taskdir import Notes, Numbers, Place, Session, Step, TaskFacts
+from dogwatch.model.taskdir import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
 
 NOW = 10_000.0
 NUMBERS = Numbers()
@@ -85,7 +85,7 @@ def test_a_wrapper_that_lives_is_given_as_long_as_silence_may_last() -> None:
         assert (young.state, young.settled) == ("working", False)
         old = judge(ending._replace(notes=SEEN._replace(gone_since=NOW - 120)), NUMBERS)
         assert (old.state, old.settled) == ("crashed", True)
-        assert "its wrapper has said nothing for 2m" in old.reason
+        assert "its wrapper has said nothing since we saw that, 2m ago" in old.reason
 
 
 @pytest.mark.parametrize(("code", "word"), [(0, "completed"), (4, "failed"), (137, "crashed")])
@@ -264,10 +264,22 @@ def test_what_cannot_be_resumed_is_told_and_left_as_it_is(more: dict[str, object
     assert why in found.verdict.reason
 
 
-def test_a_wrapper_that_was_never_seen_cannot_be_run_again() -> None:
-    found = step(LATER._replace(command=""), **CRASHED)
-    assert (found.what, found.verdict.state) == ("say", "crashed")
-    assert "not seen at work" in found.verdict.reason
+@pytest.mark.parametrize("command", ["", "sh /tmp/task/dogwatch.sh"])
+def test_where_no_wrapper_is_known_it_is_asked_how_to_go_on_before_each_resume(command: str) -> None:
+    notes = LATER._replace(command=command)
+    assert step(notes, **CRASHED).what == "derive"
+    found = step(notes, **CRASHED, recipe=Recipe("echo"))
+    assert (found.what, found.notes.command, found.notes.total) == ("resume", "sh /tmp/task/dogwatch.sh", 1)
+    given_up = step(notes, **CRASHED, recipe=Recipe(why="nobody tells"))
+    assert (given_up.what, given_up.verdict.state, given_up.notes.total) == ("say", "crashed", 0)
+    assert given_up.verdict.reason.endswith("; not resumed: nobody tells")
+
+
+@pytest.mark.parametrize("phase", ["ready", "typed"])
+def test_the_end_of_the_agent_that_was_ended_may_be_told_late_and_ends_no_resume(phase: str) -> None:
+    notes = SEEN._replace(phase=phase, total=1, cause="hung", resumed_at=NOW - 1)
+    assert step(notes, done=True, code=143).notes.phase == phase
+    assert step(notes, done=True, code=0).verdict.state == "completed"
 
 
 def test_a_tmux_that_does_not_answer_is_given_time_before_a_crash_is_final() -> None:
