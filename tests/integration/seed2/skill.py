@@ -58,7 +58,7 @@ class SkillTask(Task):
     def write_manifest(self, **fields: object) -> None:
         (self.dir / "manifest.json").write_text(json.dumps(self.manifest() | fields))
 
-    def begin(self, *, capture: bool = True, shell: str = "", line: str = "") -> int:
+    def begin(self, *, capture: bool = True, shell: str = "", line: str = "", after: str = "") -> int:
         """As the skill does: the pid that it has written, once its agent runs."""
         given = {
             "TASK_TMPDIR": self.dir, "HOME": self.home, "STAND_IN_RUNS": self.runs, "STAND_IN_GATE": self.gate_path,
@@ -71,7 +71,7 @@ class SkillTask(Task):
         self.pane = made.strip()
         if capture:
             self.private("pipe-pane", "-t", self.pane, "-O", f"perl -pe '{PERL}' >> {self.log}")
-        line = line or LINE.format(project=self.project, model=MODEL)
+        line = (line or LINE.format(project=self.project, model=MODEL)) + after
         self.private("send-keys", "-t", self.pane, "-l", line)
         self.private("send-keys", "-t", self.pane, "Enter")
         return self.until_called(1)

@@ -59,6 +59,8 @@ class Task:
             (self.dir / form).write_text(json.dumps(fields))
         self.given = ""
         """The wrapper, if its monitors are to be told."""
+        self.within: tuple[str, ...] = ()
+        """What its monitors are run through."""
         self.seen: set[tuple[int, int]] = set()
         self.env = {
             "HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT / "src")
@@ -158,7 +160,17 @@ class Task:
 
     def start(self, numbers: Numbers = PATIENT, *, cleanup: bool = False, name: str = "") -> subprocess.Popen[str]:
         call = [
-            *(sys.executable, "-m", "dogwatch", "monitor", name or self.name, "--task-dir", str(self.dir), "--json"),
+            *(
+                *self.within,
+                sys.executable,
+                "-m",
+                "dogwatch",
+                "monitor",
+                name or self.name,
+                "--task-dir",
+                str(self.dir),
+                "--json",
+            ),
             *("-S", str(self.private.socket), *(("--cleanup",) if cleanup else ())),
             *(("--wrapper", self.given) if self.given else ()),
         ]

@@ -57,9 +57,9 @@ def test_a_task_started_inline_that_hangs_is_ended_and_resumed(skill: SkillTask,
     """The shell that waits for it is interrupted first: it would call the task done, and tell its owner so."""
     tool(shell.partition(" ")[0])
     skill.plan("", "exit 0")
-    pid = skill.begin(shell=shell)
+    pid = skill.begin(shell=shell, after="; touch $TASK_TMPDIR/told")
     found = skill.verdict(QUICK)
-    assert (found["state"], skill.calls(), alive(pid)) == ("completed", 2, False), found
+    assert (found["state"], skill.calls(), alive(pid), skill.has("told")) == ("completed", 2, False, False), found
     check_resumed(skill, 2)
     assert skill.manifest()["retry_count"] == 1
     assert "resumed (1 of 10)" in found["told"]
