@@ -349,3 +349,45 @@ def test_looks_are_no_further_apart_than_the_protocol_has_them() -> None:
     assert step(fresh, agent=ALIVE).at == NOW + 30
     assert step(fresh._replace(retry=1), agent=ALIVE).at == NOW + 45  # half of the silence that counts
     assert step(fresh._replace(began=NOW - 17999), agent=ALIVE).at == NOW + 1
+
+
+# Ages
+
+
+def test_silence_that_began_before_we_looked_is_said_to_be_since_then() -> None:
+    met = quiet(100, met=NOW - 100)
+    assert "no output or CPU since we look, 1m 40s ago" in judge(facts(agent=ALIVE, notes=met), NUMBERS).reason
+    young = judge(facts(agent=ALIVE, notes=quiet(5, met=NOW - 5)), NUMBERS)
+    assert (young.reason, young.evidence[-1].says) == ("first looked at 5s ago", "first looked at")
+
+
+def test_silence_that_we_saw_begin_has_its_true_age() -> None:
+    assert "no output or CPU for 1m 40s" in judge(facts(agent=ALIVE, notes=quiet(100, met=NOW - 500)), NUMBERS).reason
+    young = judge(facts(agent=ALIVE, notes=quiet(5, met=NOW - 500)), NUMBERS)
+    assert (young.reason, young.evidence[-1].says) == ("last output 5s ago", "last moved")
+
+
+@pytest.mark.parametrize("source", ["output", "screen"])
+def test_what_is_printed_takes_back_the_doubling_however_it_was_seen(source: str) -> None:
+    before = quiet(50, total=4, retry=4)
+    before = before._replace(sources=before.sources | {source: Source(5.0, NOW - 1, NOW - 50)})
+    after = before._replace(sources=before.sources | {source: Source(6.0, NOW, NOW)})
+    assert step(before, agent=ALIVE, notes=after).notes.retry == 0
+
+
+# The next monitor
+
+MINE = Notes("boot", NOW, NOW, monitor=(9, 9))
+OURS = "sh /tmp/task/dogwatch.sh"
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "command"),
+    [("bash w", "bash o", "bash w"), ("", "bash o", "bash o"), (OURS, "bash o", "bash o"), (OURS, "", OURS)],
+)
+@pytest.mark.parametrize("over", [True, False])
+def test_a_wrapper_that_was_seen_is_known_to_the_next_one(before: str, given: str, command: str, over: bool) -> None:
+    verdict = judge(facts(done=True, code=137), NUMBERS) if over else None
+    notes = LATER._replace(command=before, verdict=verdict, total=3)
+    found = taskplan.taken_over(notes, MINE._replace(command=given), NOW, "/tmp/task")
+    assert (found.command, found.total, found.verdict, found.monitor) == (command, 0 if over else 3, None, (9, 9))
