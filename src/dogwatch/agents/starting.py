@@ -43,15 +43,21 @@ def resume(start: Starting, conversation: str, given: tuple[str, ...]) -> list[s
     return [*start.command, *_filled(start.resume, CONVERSATION, conversation), *given]
 
 
+def program_in(start: Starting, args: tuple[str, ...]) -> tuple[str, ...]:
+    """What runs on a command line, up to the agent's program; nothing where that does not stand there."""
+    found = next((at for at, word in enumerate(args) if word.rpartition("/")[2] == start.command[0]), None)
+    return () if found is None else args[: found + 1]
+
+
 def given_in(start: Starting, args: tuple[str, ...], prompt: str) -> tuple[str, ...] | None:
     """What a running agent was given, from its command line; None where that does not tell.
 
     `{prompt}` stands where the prompt stood, which is known by what it says; its conversation is left out.
     """
-    program = next((at for at, word in enumerate(args) if word.rpartition("/")[2] == start.command[0]), None)
-    if program is None or not prompt or args[program + 1 :].count(prompt) != 1:
+    rest = args[len(program_in(start, args)) :]
+    if rest == args or not prompt or rest.count(prompt) != 1:
         return None
-    words = [PROMPT if word == prompt else word for word in args[program + 1 :]]
+    words = [PROMPT if word == prompt else word for word in rest]
     for parts in (start.named, start.resume):
         while parts and parts[0] in words:
             at = words.index(parts[0])
@@ -59,10 +65,16 @@ def given_in(start: Starting, args: tuple[str, ...], prompt: str) -> tuple[str, 
     return tuple(words)
 
 
-def go_on(start: Starting, conversation: str, given: tuple[str, ...], prompt: str) -> list[str]:
-    """Goes on with a conversation, or begins one if it is empty, without a terminal. ``given`` as `given_in` tells."""
+def go_on(
+    start: Starting, program: tuple[str, ...], conversation: str, given: tuple[str, ...], prompt: str
+) -> list[str]:
+    """Goes on with a conversation, or begins one if it is empty. ``given`` as `given_in` tells.
+
+    ``program`` counts where it is a path: the shell that found it may have known it by another name.
+    """
     which = _filled(start.resume, CONVERSATION, conversation) if conversation else ()
-    return [*start.command, *which, *(prompt if word == PROMPT else word for word in given)]
+    command = program if program and program[-1].startswith("/") else start.command
+    return [*command, *which, *(prompt if word == PROMPT else word for word in given)]
 
 
 def plainly(start: Starting, model: str) -> tuple[str, ...]:

@@ -184,8 +184,8 @@ def notes(text: str, name: str) -> Notes:
             first, second = found[pair]
             found[pair] = (first, int(second))
         if seen := found.pop("worker", None):
-            given = seen.get("options")
-            found["worker"] = Worker(**{**seen, "options": None if given is None else tuple(given)})
+            lists = {key: tuple(value) for key, value in seen.items() if isinstance(value, list)}
+            found["worker"] = Worker(**{**seen, **lists})
         read = Notes(**found)
         return read._replace(at=float(read.at), began=float(read.began), total=int(read.total), retry=int(read.retry))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -20,7 +20,7 @@ from dogwatch.formats import sentinel
 from dogwatch.formats import taskdir as codec
 from dogwatch.hands import taskdir as hand
 from dogwatch.loops.tasktalk import prompt
-from dogwatch.model.errors import FormatError
+from dogwatch.model.errors import DogwatchError, FormatError
 from dogwatch.model.registry import GONE
 from dogwatch.model.session import Running
 from dogwatch.model.taskdir import Notes, Recipe, TaskFacts, Worker
@@ -68,6 +68,13 @@ def run_name(directory: str, notes: Notes) -> str:
 
 def derive(facts: TaskFacts) -> Recipe:
     """How to go on with a task whose wrapper nobody knows."""
+    try:
+        return _derive(facts)
+    except (DogwatchError, OSError) as error:  # an agent's file that is wrong, a conversation that may not be read
+        return Recipe(why=f"how to go on cannot be found out: {error}")
+
+
+def _derive(facts: TaskFacts) -> Recipe:
     worker, fields = facts.notes.worker, facts.manifest
     agent = _agent(worker, facts)
     if agent is None:
@@ -86,7 +93,8 @@ def derive(facts: TaskFacts) -> Recipe:
         return Recipe(why=why or f"no conversation of it was found, and it has no prompt to begin with; {BY_HAND}")
     model = str(fields.get("model") or "")
     given = starting.plainly(start, model) if worker.options is None else worker.options
-    return Recipe(codec.script(facts.directory, cwd, starting.go_on(start, talk, given, text), start.without))
+    words = starting.go_on(start, worker.program, talk, given, text)
+    return Recipe(codec.script(facts.directory, cwd, words, start.without))
 
 
 def _agent(worker: Worker, facts: TaskFacts) -> Detector | None:

@@ -84,8 +84,11 @@ class TaskTalk:
             return Worker()
         told = [each.words.get("conversation", "") for each in seen.sighting.reports if each.source in KNOWING]
         talk = next(filter(None, told), "") or conversations.own(running, self._heads)
-        given = starting.given_in(start, running.args, prompt(self.directory)) if start else None
-        return Worker(running.agent, talk, running.cwd, given, running.environment)
+        if start is None:
+            return Worker(running.agent, talk, running.cwd, None, running.environment)
+        given = starting.given_in(start, running.args, prompt(self.directory))
+        program = starting.program_in(start, running.args)
+        return Worker(running.agent, talk, running.cwd, given, running.environment, program)
 
     def close(self) -> None:
         if self._panes is not None:

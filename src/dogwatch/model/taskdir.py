@@ -70,6 +70,8 @@ class Worker(Value):
     """What it was started with, `{prompt}` for its prompt; None where its command line does not tell."""
     environment: dict[str, str] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
     """Where its files are."""
+    program: tuple[str, ...] = ()
+    """How its command line begins, up to its program."""
 
 
 class Talk(Value):

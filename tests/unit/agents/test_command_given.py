@@ -38,8 +38,22 @@ def test_a_task_without_a_prompt_tells_nothing() -> None:
 
 def test_the_prompt_is_put_where_it_stood() -> None:
     given = ("{prompt}", "--tools", "a", "b")
-    assert starting.go_on(START, "x1", given, "On.") == ["sample", "--resume", "x1", "On.", "--tools", "a", "b"]
-    assert starting.go_on(START, "", given, "On.") == ["sample", "On.", "--tools", "a", "b"]
+    assert starting.go_on(START, (), "x1", given, "On.") == ["sample", "--resume", "x1", "On.", "--tools", "a", "b"]
+    assert starting.go_on(START, (), "", given, "On.") == ["sample", "On.", "--tools", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("args", "program"),
+    [
+        (("node", "/opt/sample", "-p"), ["node", "/opt/sample"]),
+        (("/opt/sample",), ["/opt/sample"]),
+        (("sample", "-p"), ["sample"]),
+        (("bun", "cli.js"), ["sample"]),
+    ],
+)
+def test_a_program_that_was_run_by_its_path_is_run_by_it_again(args: tuple[str, ...], program: list[str]) -> None:
+    found = starting.go_on(START, starting.program_in(START, args), "", ("{prompt}",), "On.")
+    assert found == [*program, "On."]
 
 
 @pytest.mark.parametrize(("model", "words"), [("m", ("-p", "--model", "m", "{prompt}")), ("", ("-p", "{prompt}"))])
