@@ -39,7 +39,7 @@ def test_a_hung_agent_is_ended_before_its_wrapper_is_run_again(task: Task) -> No
     found = task.verdict(QUICK)
     assert (found["state"], task.modes()) == ("completed", ["fresh", "resumed"])
     assert not alive(first)
-    assert "no output, CPU, I/O or screen since we look, 1.7s ago" in found["told"]
+    assert "no output, CPU, I/O or screen since we look, " in found["told"]
 
 
 def test_a_hung_agent_that_does_not_hear_is_killed_with_what_it_started(task: Task) -> None:
