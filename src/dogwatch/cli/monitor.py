@@ -148,7 +148,10 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
 
     def report(verdict: Verdict, run: str, at: float) -> None:
         about = About(run, where=os.path.basename(directory))
-        notify.changed(places.directory(options.text("--dir")), verdict, None, project=project, about=about, at=at)
+        notify.changed(
+            places.directory(options.text("--dir")), verdict, None, project=project, about=about, at=at,
+            apart=verdict.state == "abandoned",
+        )  # fmt: skip
 
     verdict = taskdir.monitor(
         session.removeprefix("="), directory, server, numbers, wrapper=options.text("--wrapper") or "",
