@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dogwatch.model.value import Value
 
-CONVERSATION, MODEL = "{conversation}", "{model}"
+CONVERSATION, MODEL, PROMPT = "{conversation}", "{model}", "{prompt}"
 
 
 class Starting(Value):
@@ -17,6 +17,8 @@ class Starting(Value):
     resume: tuple[str, ...] = ()
     headless: tuple[str, ...] = ()
     """Without a terminal: the prompt on standard input, events on standard output as they happen."""
+    plain: tuple[str, ...] = ()
+    """Without a terminal: the prompt as the last word, the answer as text on standard output."""
     daemons: tuple[str, ...] = ()
     """In the command lines of processes that it starts for all its sessions: not to be ended with one of them."""
     without: tuple[str, ...] = ()
@@ -39,6 +41,45 @@ def begin(start: Starting, conversation: str, given: tuple[str, ...], *, headles
 def resume(start: Starting, conversation: str, given: tuple[str, ...]) -> list[str]:
     """Goes on with exactly that conversation."""
     return [*start.command, *_filled(start.resume, CONVERSATION, conversation), *given]
+
+
+def program_in(start: Starting, args: tuple[str, ...]) -> tuple[str, ...]:
+    """What runs on a command line, up to the agent's program; nothing where that does not stand there."""
+    found = next((at for at, word in enumerate(args) if word.rpartition("/")[2] == start.command[0]), None)
+    return () if found is None else args[: found + 1]
+
+
+def given_in(start: Starting, args: tuple[str, ...], prompt: str) -> tuple[str, ...] | None:
+    """What a running agent was given, from its command line; None where that does not tell.
+
+    `{prompt}` stands where the prompt stood, which is known by what it says; its conversation is left out.
+    """
+    rest = args[len(program_in(start, args)) :]
+    if rest == args or not prompt or rest.count(prompt) != 1:
+        return None
+    words = [PROMPT if word == prompt else word for word in rest]
+    for parts in (start.named, start.resume):
+        while parts and parts[0] in words:
+            at = words.index(parts[0])
+            del words[at : at + len(parts)]
+    return tuple(words)
+
+
+def go_on(
+    start: Starting, program: tuple[str, ...], conversation: str, given: tuple[str, ...], prompt: str
+) -> list[str]:
+    """Goes on with a conversation, or begins one if it is empty. ``given`` as `given_in` tells.
+
+    ``program`` counts where it is a path: the shell that found it may have known it by another name.
+    """
+    which = _filled(start.resume, CONVERSATION, conversation) if conversation else ()
+    command = program if program and program[-1].startswith("/") else start.command
+    return [*command, *which, *(prompt if word == PROMPT else word for word in given)]
+
+
+def plainly(start: Starting, model: str) -> tuple[str, ...]:
+    """The same for an agent whose command line nobody has seen."""
+    return (*start.plain, *options(start, model, ()), PROMPT)
 
 
 def _filled(parts: tuple[str, ...], sign: str, value: str) -> tuple[str, ...]:

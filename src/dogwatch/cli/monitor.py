@@ -145,14 +145,20 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
     directory = os.path.abspath(options.text("--task-dir") or ".")
     name, path = options.text("-L"), options.text("-S")
     server = ("-S", path) if path else ("-L", name) if name else ()
+    project = notify.configured(places.project(os.getcwd()))
+
+    def report(verdict: Verdict, run: str, at: float) -> None:
+        about = About(run, where=os.path.basename(directory))
+        notify.changed(
+            places.directory(options.text("--dir")), verdict, None, project=project, about=about, at=at,
+            apart=verdict.state == "abandoned",
+        )  # fmt: skip
+
     verdict = taskdir.monitor(
         session.removeprefix("="), directory, server, numbers, wrapper=options.text("--wrapper") or "",
-        cleanup=options.flag("--cleanup"), tell=tell,
+        cleanup=options.flag("--cleanup"), tell=tell, ended=report,
     )  # fmt: skip
     show(verdict)
-    about = About(directory, where=os.path.basename(directory))
-    project = notify.configured(places.project(os.getcwd()))
-    notify.changed(places.directory(options.text("--dir")), verdict, None, project=project, about=about)
     return exit_code(verdict.state)
 
 

@@ -7,13 +7,14 @@ come and go as surrogates.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from dogwatch.formats import durations
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.facts import Source
-from dogwatch.model.taskdir import Notes, Numbers
+from dogwatch.model.taskdir import Notes, Numbers, Worker
 from dogwatch.model.verdict import Verdict
 
 TYPE_CHECKING = False
@@ -90,13 +91,16 @@ def manifest(name: str, text: str) -> Fields:
 
 
 def merged(name: str, text: str, fields: Fields) -> str:
-    """A manifest with some fields set, and everything else as it was."""
+    """A manifest with some fields set, those that are None taken out, and everything else as it was."""
+    wanted = {key: value for key, value in fields.items() if value is not None}
     if name == MANIFESTS[0]:
-        if fields.get("status") == "hung":  # a word of the later form only
-            fields = fields | {"status": "crashed"}
-        return json.dumps(_object(text) | fields, indent=2, ensure_ascii=False) + "\n"
+        if wanted.get("status") == "hung":  # a word of the later form only
+            wanted["status"] = "crashed"
+        whole = _object(text) | wanted
+        kept_fields = {key: value for key, value in whole.items() if key in wanted or key not in fields}
+        return json.dumps(kept_fields, indent=2, ensure_ascii=False) + "\n"
     kept = [line for line in text.split("\n") if line and line.partition("=")[0] not in fields]
-    return "\n".join([*kept, *(f"{key}={_plain(value)}" for key, value in fields.items())]) + "\n"
+    return "\n".join([*kept, *(f"{key}={_plain(value)}" for key, value in wanted.items())]) + "\n"
 
 
 def told_code(fields: Fields) -> int | None:
@@ -121,6 +125,37 @@ def _plain(value: object) -> str:
     return " ".join(str(value).split("\n"))
 
 
+# A task without a wrapper that we know
+
+
+def script_path(directory: str) -> str:
+    return f"{directory}/dogwatch.sh"
+
+
+def script_command(directory: str) -> str:
+    """What is typed to run our own script."""
+    return shlex.join(("sh", script_path(directory)))
+
+
+def script(directory: str, cwd: str, words: Sequence[str], without: Sequence[str]) -> str:
+    """A wrapper of our own, by the rules of the others: pid, then exit_code, then done.
+
+    It outlives Ctrl-C, which its terminal sends to both: how the agent ended is still to be told.
+    """
+    return f"""#!/bin/sh
+# Dogwatch goes on with this task here, because it does not know the task's own wrapper. Written anew for each resume.
+task={shlex.quote(directory)}
+trap : INT QUIT
+{f"unset {shlex.join(without)}" if without else ":"}
+rm -f -- "$task/done" "$task/exit_code" "$task/resume"
+cd -- {shlex.quote(cwd)} || exit
+sh -c 'echo "$$" > "$0/pid.tmp" && mv -f -- "$0/pid.tmp" "$0/pid" && exec "$@"' "$task" {shlex.join(words)}
+code=$?
+echo "$code" > "$task/exit_code.tmp" && mv -f -- "$task/exit_code.tmp" "$task/exit_code"
+: > "$task/done"
+"""
+
+
 # Our notes
 
 
@@ -131,6 +166,7 @@ def noted(notes: Notes) -> Fields:
         "schema": SCHEMA,
         **notes._asdict(),
         "sources": {name: source._asdict() for name, source in notes.sources.items()},
+        "worker": notes.worker._asdict(),
         "verdict": verdict and {field: getattr(verdict, field) for field in TOLD},
     }
 
@@ -147,6 +183,9 @@ def notes(text: str, name: str) -> Notes:
         for pair in ("agent", "wrapper", "group", "pane", "monitor"):
             first, second = found[pair]
             found[pair] = (first, int(second))
+        if seen := found.pop("worker", None):
+            lists = {key: tuple(value) for key, value in seen.items() if isinstance(value, list)}
+            found["worker"] = Worker(**{**seen, **lists})
         read = Notes(**found)
         return read._replace(at=float(read.at), began=float(read.began), total=int(read.total), retry=int(read.retry))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

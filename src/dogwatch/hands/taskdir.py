@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import time
 from collections.abc import Iterator
 
@@ -17,15 +18,19 @@ from dogwatch.formats import taskdir
 from dogwatch.hands import stop as hand
 from dogwatch.lean import write_atomic
 from dogwatch.model.errors import FormatError, RefusedError
-from dogwatch.model.taskdir import Notes
+from dogwatch.model.taskdir import Notes, TaskFacts
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import files, processes
 from dogwatch.senses.taskdir import is_file, read
-from dogwatch.senses.taskpane import members
+from dogwatch.senses.taskpane import ancestors, interactive, members
 
 LOCK_PATIENCE = 5.0
 """Seconds that the owner waits for the lock of his manifest; then he goes on without it."""
 ATTEMPTS = 100
+BETWEEN_TRIES = 0.1
+"""Seconds between tries for a lock whose going nothing tells of."""
+NOT_ABANDONED: taskdir.Fields = {"abandoned_at": None, "abandon_reason": None}
+"""What is taken out of the manifest of a task that runs again."""
 
 
 # The manifest
@@ -75,6 +80,30 @@ def write_end(directory: str, verdict: Verdict, code: int | None, resumes: int) 
         tell(directory, abandoned(verdict.detail) | checked)
 
 
+def complete_manifest(directory: str, verdict: Verdict, code: int | None, status: str, resumes: int) -> None:
+    """Add to the manifest of a task that is done what nobody else will: our own script leaves its end to us.
+
+    What its wrapper has said of the end stays; of a crash it is added that it was seen, and how often it was resumed.
+    """
+    fields: taskdir.Fields = {}
+    if code is not None and status not in ("completed", "failed"):
+        fields = _end(code)
+    if verdict.state in ("crashed", "abandoned"):
+        fields |= {"retry_count": resumes, "last_checked_at": taskdir.stamp(time.time())}
+    if fields:
+        tell(directory, fields, unless_over=False)
+
+
+def was_given_up(facts: TaskFacts) -> bool:
+    """Whether the manifest of a task that runs says that it does not."""
+    return facts.status in ("abandoned", "crashed", "hung") or not NOT_ABANDONED.keys().isdisjoint(facts.manifest)
+
+
+def runs_again(directory: str, pid: int) -> None:
+    """Say in the manifest that the task runs, after it was given up or brought back."""
+    tell(directory, {"status": "running", "pid": pid, **NOT_ABANDONED})
+
+
 def abandoned(reason: str) -> taskdir.Fields:
     return {"status": "abandoned", "abandoned_at": taskdir.stamp(time.time()), "abandon_reason": reason}
 
@@ -103,14 +132,15 @@ def _end(code: int) -> taskdir.Fields:
 def _their_lock(directory: str) -> Iterator[None]:
     """The owner's lock of a manifest of lines: a directory that is made."""
     path, deadline = f"{directory}/manifest.lock", time.monotonic() + LOCK_PATIENCE
-    events = files.FileEvents()
-    try:
-        events.add(directory, files.NAMES)
+    with contextlib.ExitStack() as stack:
+        events = None
+        with contextlib.suppress(OSError, AttributeError):  # none are left: then time alone tells
+            events = stack.enter_context(contextlib.closing(files.FileEvents()))
+            events.add(directory, files.NAMES)
         while not (made := _make(path)) and time.monotonic() < deadline:
-            select.select([events], [], [], min(0.5, max(0.0, deadline - time.monotonic())))
-            events.read()
-    finally:
-        events.close()
+            select.select([events] if events else [], [], [], BETWEEN_TRIES)
+            if events:
+                events.read()
     try:
         yield
     finally:
@@ -138,7 +168,8 @@ def alive(who: tuple[int, int]) -> bool:
 def end(notes: Notes) -> None:
     """End the agent, its wrapper, all below them and in their process group. RefusedError if that cannot be.
 
-    The wrapper goes first: it would call the task done. A pane's own process is never touched.
+    The wrapper goes first: it would call the task done. A pane's own process is never ended; a shell in it that waits
+    for the agent is interrupted, as by Ctrl-C, since it would call the task done as well.
     """
 
     def left() -> dict[int, int]:
@@ -149,8 +180,20 @@ def end(notes: Notes) -> None:
 
     if os.getpid() in [each for pid in left() for each in (pid, *proc.descendants(pid))]:
         raise RefusedError("this monitor runs below what it would have to end")
+    _interrupt_shell(notes)
     if stays := hand.end_tree(left):
         raise RefusedError(f"it could not be ended; still there: {', '.join(map(str, stays))}")
+
+
+def _interrupt_shell(notes: Notes) -> None:
+    """Have the pane's shell give up the line in which it waits for the agent, if it is the one who started that."""
+    shell = notes.pane[1]
+    if shell and alive(notes.agent) and ancestors(notes.agent[0])[1:2] == [shell] and interactive(shell):
+        hand.signal_exactly(shell, proc.start_time(shell), signal.SIGINT)
+
+
+def write_script(directory: str, text: str) -> None:
+    write_atomic(taskdir.script_path(directory), text)
 
 
 def make_ready(directory: str, dead: int) -> None:

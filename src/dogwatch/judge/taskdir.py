@@ -17,6 +17,7 @@ from dogwatch.model.words import in_words, signal_name
 LAST_WORDS = 2.0
 """Seconds that `done` may come later than the agent's end."""
 QUIET_AFTER = 60.0
+FIRST_SEEN = "first looked at"
 SIGNALLED, LAST_SIGNAL = 128, 64
 BY_KEYBOARD: dict[int | None, tuple[Cause, str]] = {
     2: ("interrupt", "interrupted (Ctrl-C)"), 3: ("quit", "quit from the keyboard"),
@@ -87,7 +88,7 @@ def _gone(facts: TaskFacts, agent: Gone, numbers: Numbers) -> Verdict:
         return _ended(facts, code, source)
     reason = f"the agent ended without `done`: {agent.why}"
     if ending:
-        reason += f"; its wrapper has said nothing for {in_words(facts.now - since)}"
+        reason += f"; its wrapper has said nothing since we saw that, {in_words(facts.now - since)} ago"
     if facts.session.there is False:
         reason += f"; {facts.session.why}"
     return _verdict(facts, "crashed", "no-status", reason, "gone", seen)
@@ -128,7 +129,8 @@ def _unstarted(facts: TaskFacts, numbers: Numbers) -> Verdict:
         if facts.marker:
             reason = "a resume was asked for, and nothing runs in its pane"
             return _verdict(facts, "crashed", "no-status", reason, "gone")
-        reason = f"nothing was started: no pid file after {in_words(facts.now - notes.began)}, and a shell in its pane"
+        looked = in_words(facts.now - notes.began)
+        reason = f"nothing was started: no pid file since we look, {looked} ago, and a shell in its pane"
         return _verdict(facts, "not_found", "not-found", reason, "gone", _session(facts))
     verdict = _verdict(facts, "starting", "starting", "there is no pid file yet", "starting", _session(facts))
     return verdict._replace(look_at=until if facts.now < until else None)
@@ -179,14 +181,19 @@ def _live(facts: TaskFacts, agent: Alive, numbers: Numbers) -> Verdict:
         return verdict
     last = max(source.moved for source in sources.values())
     silent = facts.now - last
-    moves = tuple(Evidence(called(name), "last moved", facts.now - source.moved) for name, source in sources.items())
+    met = facts.notes.met
+    moves = tuple(
+        Evidence(called(name), "last moved" if source.moved > met else FIRST_SEEN, facts.now - source.moved)
+        for name, source in sources.items()
+    )
     verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *moves))
     if silent >= numbers.stale_s:
         return _stalled(verdict, facts, numbers, note)
     latest = max(sources, key=lambda name: sources[name].moved)
     return verdict._replace(
         progress="advancing" if silent < min(QUIET_AFTER, numbers.stale_s / 2) else "quiet",
-        reason=note or f"last {called(latest)} {in_words(silent)} ago",
+        reason=note
+        or (f"last {called(latest)} {in_words(silent)} ago" if last > met else f"{FIRST_SEEN} {in_words(silent)} ago"),
         look_at=last + numbers.stale_s,
         deadline=("suspected if silent", last + numbers.stale_s - facts.now),
     )
@@ -196,7 +203,9 @@ def _stalled(verdict: Verdict, facts: TaskFacts, numbers: Numbers, note: str) ->
     notes = facts.notes
     named = [called(name) for name in notes.sources]
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
-    silence = f"no {listed} for {in_words(verdict.silent_s or 0.0)}"
+    silent = verdict.silent_s or 0.0
+    watched = facts.now - silent <= notes.met  # nobody knows for how long before
+    silence = f"no {listed} {f'since we look, {in_words(silent)} ago' if watched else f'for {in_words(silent)}'}"
     if facts.below:
         silence += f", with {processes_named(facts.below)} below it"
     silence = f"{note}; {silence}" if note else silence

@@ -7,8 +7,9 @@ the protocol lay apart: an agent that crashes at once must not use up all its re
 
 from __future__ import annotations
 
+from dogwatch.formats import taskdir as codec
 from dogwatch.judge.consequences import REPORTED
-from dogwatch.judge.taskdir import judge, resumable
+from dogwatch.judge.taskdir import SIGNALLED, judge, resumable
 from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Alive, Gone, Source
 from dogwatch.model.taskdir import Notes, Numbers, Step, TaskFacts
@@ -23,11 +24,17 @@ PATIENCE = 5.0
 SAMPLES = 10
 """Looks at CPU and I/O in the time after which silence counts."""
 USED = ("cpu", "io")
+PRINTED = ("output", "screen")
+"""What moves when the agent prints: as it was captured, and as its pane shows it."""
 SHORTEST_SAMPLE, LONGEST_SAMPLE = 1.0, 3.0
+LEFT = "monitor_ended"
+CLOCKS_STOOD = ("waiting", "limited")
 
 
 def plan(facts: TaskFacts, before: Notes, numbers: Numbers) -> Step:
     """What to do after a look. ``before``: the notes that the look began with; it brought them up to its moment."""
+    if _left_over(facts):
+        facts = facts._replace(done=False, code=None)
     notes = keep(facts, before, numbers)
     facts = facts._replace(notes=notes)
     verdict = judge(facts, numbers)
@@ -45,6 +52,12 @@ def plan(facts: TaskFacts, before: Notes, numbers: Numbers) -> Step:
     if notes.phase == "ready":
         return _run_wrapper(facts, verdict, numbers)
     return _wait(facts, verdict, numbers)
+
+
+def _left_over(facts: TaskFacts) -> bool:
+    """Whether an end is that of the agent which was ended for the resume that is under way: told late, by its shell."""
+    killed = facts.done and facts.code is not None and facts.code > SIGNALLED
+    return killed and facts.agent is None and facts.notes.phase in ("ready", "typed")
 
 
 def keep(facts: TaskFacts, before: Notes, numbers: Numbers) -> Notes:
@@ -65,10 +78,13 @@ def keep(facts: TaskFacts, before: Notes, numbers: Numbers) -> Notes:
         notes = notes._replace(stale_since=now, stuck=False)
     else:
         notes = notes._replace(stuck=now >= notes.stale_since + numbers.grace_s)
-    printed, known = notes.sources.get("output"), before.sources.get("output")
-    if printed and known and notes.agent == before.agent and printed.moved > known.moved:
+    if notes.agent == before.agent and any(_moved(name, before, notes) for name in PRINTED):
         notes = notes._replace(retry=0)
     return notes._replace(phase=_phase(facts, notes, before))
+
+
+def _moved(name: str, before: Notes, after: Notes) -> bool:
+    return name in before.sources and name in after.sources and after.sources[name].moved > before.sources[name].moved
 
 
 def _phase(facts: TaskFacts, notes: Notes, before: Notes) -> str:
@@ -90,12 +106,32 @@ def shift(notes: Notes, gap: float) -> Notes:
     return notes._replace(
         at=notes.at + gap,
         began=notes.began + gap,
+        met=notes.met + gap,
         resumed_at=later(notes.resumed_at),
         gone_since=later(notes.gone_since),
         unknown_since=later(notes.unknown_since),
         stale_since=later(notes.stale_since),
         sources={name: Source(value, at + gap, moved + gap) for name, (value, at, moved) in notes.sources.items()},
     )
+
+
+def taken_over(before: Notes | None, mine: Notes, now: float, directory: str) -> Notes:
+    """Notes to go on with where the last monitor was ended before it could say anything; else those of a new watch."""
+    if before is None:
+        return mine
+    script = codec.script_command(directory)
+    command = mine.command or before.command if before.command in ("", script) else before.command
+    if before.verdict and before.verdict.final and before.verdict.detail != LEFT:
+        return mine._replace(command=command)
+    if before.boot != mine.boot:
+        before = shift(before, now - before.at)._replace(
+            boot=mine.boot, agent=(0, 0), wrapper=(0, 0), pane=("", 0), gone_since=None
+        )
+    if before.verdict and before.verdict.state in CLOCKS_STOOD:
+        before = before._replace(agent=(0, 0))
+    if before.verdict and before.verdict.detail == LEFT:
+        before = before._replace(began=now)  # somebody ended it, and somebody has started this one
+    return before._replace(verdict=None, ended_at=0.0, monitor=mine.monitor, command=command)
 
 
 def essence(notes: Notes) -> Notes:
@@ -119,7 +155,13 @@ def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
     if facts.session.there is None and not facts.foreign and now < (since or now) + PATIENCE + numbers.dispatch_s:
         return Step("wait", verdict, notes, now + TIMED_LOOK)
     if why := _refusal(facts):
-        return Step("say", verdict._replace(reason=f"{verdict.reason}; not resumed: {why}"), notes, now)
+        return Step("say", _not_resumed(verdict, why), notes, now)
+    if notes.command in ("", codec.script_command(facts.directory)):
+        if facts.recipe is None:
+            return Step("derive", verdict, notes, now)
+        if facts.recipe.why:
+            return Step("say", _not_resumed(verdict, facts.recipe.why), notes, now)
+        notes = notes._replace(command=codec.script_command(facts.directory))
     if notes.phase == "resuming":
         return Step("resume", verdict, notes, now)
     if notes.total >= numbers.retries:
@@ -139,6 +181,10 @@ def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
     return Step("resume", verdict, counted, now)
 
 
+def _not_resumed(verdict: Verdict, why: str) -> Verdict:
+    return verdict._replace(reason=f"{verdict.reason}; not resumed: {why}")
+
+
 def _refusal(facts: TaskFacts) -> str:
     """Why it cannot be resumed; empty when it can."""
     session, notes = facts.session, facts.notes
@@ -150,7 +196,7 @@ def _refusal(facts: TaskFacts) -> str:
         return f"which of the {session.panes} panes of {session.name} was its own is not known"
     if session.pane.pid == notes.wrapper[0]:
         return "its pane has no shell to run the wrapper in, it runs the wrapper itself"
-    return "" if notes.command else "its wrapper was not seen at work, so how to run it is not known; run it by hand"
+    return ""
 
 
 def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
@@ -168,7 +214,7 @@ def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
 
 
 def _out_of_time(verdict: Verdict, numbers: Numbers) -> Verdict:
-    reason = f"not done after {in_words(numbers.deadline_s)}; it is left as it is ({verdict.reason})"
+    reason = f"not done after {in_words(numbers.deadline_s)} of watching; it is left as it is ({verdict.reason})"
     return _abandoned(verdict, "deadline", reason, "deadline_exceeded")
 
 

@@ -35,15 +35,17 @@ def configured(project: str) -> str:
 
 def changed(
     directory: str, verdict: Verdict, before: Verdict | None, *, project: str, about: About = NOBODY,
-    at: float | None = None,
+    at: float | None = None, apart: bool = False,
 ) -> None:  # fmt: skip
     """Report what a look (at the monotonic moment ``at``) found, with the verdict of the look before, None at first.
 
+    ``apart``: it came to be so at that very moment, so whatever was told before was another event.
     ``project`` is what `configured` gave, or the record's. Returns at once; that nobody could be told is only noted.
     """
     if not project or not _matters(directory, verdict, before, about):
         return
     change = change_of(verdict, project, about, time.monotonic() if at is None else at)
+    change = change._replace(since=change.at) if apart else change
     try:
         tell.start(spawn.teller_command(directory), lines.encode(change).encode())
     except OSError as error:
@@ -110,10 +112,10 @@ def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: Ab
 
 def change_of(verdict: Verdict, project: str, about: About, at: float) -> Change:
     """What a look found, for those who are told."""
-    stuck_since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
+    since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
         cause=verdict.cause, until=verdict.until, message=verdict.message,
-        following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=stuck_since,
+        following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=since,
         goes_on=notices.goes_on(verdict),
     )  # fmt: skip

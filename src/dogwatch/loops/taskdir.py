@@ -19,12 +19,12 @@ from dogwatch.hands import taskdir as hand
 from dogwatch.hands.taskpane import TaskHand
 from dogwatch.judge import taskplan
 from dogwatch.judge.taskdir import judge
+from dogwatch.loops import taskresume
 from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.tasktalk import TaskTalk
-from dogwatch.model.causes import Cause
 from dogwatch.model.errors import DogwatchError, FormatError, RefusedError, UsageError
 from dogwatch.model.facts import Alive
-from dogwatch.model.taskdir import Notes, Numbers, Step, TaskFacts
+from dogwatch.model.taskdir import Notes, Numbers, Step, Talk, TaskFacts
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.words import signal_name
 from dogwatch.senses.alarm import Alarm
@@ -41,8 +41,9 @@ SOON = 0.2
 AGAIN = 2.0
 """Seconds between attempts to type where somebody else is typing."""
 NAMES = frozenset(("done", "exit_code", "pid", "resume", taskdirs.NOTES))
-LEFT = "monitor_ended"
-CLOCKS_STOOD = ("waiting", "limited")
+
+Ended = Callable[[Verdict, str, float], None]
+"""Is told the verdict, which run of the task it is about, and its monotonic moment, which all monitors share."""
 
 
 def monitor(
@@ -54,14 +55,17 @@ def monitor(
     wrapper: str = "",
     cleanup: bool = False,
     tell: Callable[[Verdict], None] | None = None,
+    ended: Ended | None = None,
 ) -> Verdict:
     """Watch a task to its end. Returns as `dogwatch monitor` does: on final states, and on what a caller must be told.
 
-    ``wrapper``: the script that is run again for a resume, if it was not seen at work. ``cleanup``: at a final state
-    close the capture and kill that session, unless the agent still runs. ``tell`` is called with what was seen
-    whenever the task is resumed.
+    ``wrapper``: the script that is run again for a resume, if it was not seen at work. Where nobody knows one, the
+    agent's own command goes on (``loops/taskresume.py``). ``cleanup``: at a final state close the capture and kill
+    that session, unless the agent still runs. ``tell`` is called with what was seen whenever the task is resumed,
+    ``ended`` once when the watch ends, also by a fault of ours.
     """
     watch = _Monitor(session.removeprefix("="), directory, server, numbers or Numbers(), cleanup=cleanup, tell=tell)
+    watch.ended = ended
     if wrapper:
         words = ("bash", os.path.abspath(wrapper))
         watch.notes = watch.notes._replace(command=command_line(words, {VARIABLE: watch.directory}))
@@ -82,7 +86,7 @@ class _Monitor:
         self.foreign = places.shared_with_others(os.path.abspath(directory))
         self.sense = TaskSense(session, self.directory, server, self.foreign)
         self.hand = TaskHand(server)
-        self.talk = TaskTalk(server)
+        self.talk = TaskTalk(server, self.directory)
         self.first = taskdirs.text(self.directory)
         """Notes that were there before we asked for the lease: what stands in them is of others before us."""
         self.lease = taskdirs.lease(self.directory)
@@ -91,6 +95,7 @@ class _Monitor:
         self.awake = self.began
         """When we last knew that we were not standing still."""
         self.leading = self.noted = False
+        self.ended: Ended | None = None
         self.beat = PassBeat()
 
     def run(self) -> Verdict:
@@ -104,8 +109,9 @@ class _Monitor:
                 while verdict is None:
                     verdict = self.attend()
             except BaseException:
-                self.leave(self.gave_up("the monitor failed"), "monitor_failed")
+                self.report(self.leave(self.gave_up("the monitor failed"), "monitor_failed"))
                 raise
+            self.report(verdict)
             return verdict
 
     def check(self) -> None:
@@ -128,6 +134,9 @@ class _Monitor:
             self.note(taskplan.shift(before, lost), before)
             return None
         step = taskplan.plan(facts, before, self.numbers)
+        if step.what == "derive":
+            facts = facts._replace(recipe=taskresume.derive(facts._replace(notes=step.notes)))
+            step = taskplan.plan(facts, before, self.numbers)
         self.note(step.notes, before)
         if step.what == "say":
             return self.finish(step.verdict, facts)
@@ -136,7 +145,7 @@ class _Monitor:
         if asked:
             name = signal_name(asked)
             reason = f"the monitor was ended by {name}; the task was left as it is ({step.verdict.reason})"
-            return self.leave(self.gave_up(reason), LEFT)
+            return self.leave(self.gave_up(reason), taskplan.LEFT)
         over = None
         if step.what == "resume":
             over = self.resume(step, facts)
@@ -163,33 +172,19 @@ class _Monitor:
                 self.leading = False
                 self.lease.close()
             else:
-                self.take_over(taskdirs.read(text, self.session))
+                before = taskdirs.read(text, self.session)
+                self.notes = taskplan.taken_over(before, self.notes, time.monotonic(), self.directory)
         return self.leading
 
     def told(self, text: str) -> Verdict | None:
         """What the monitor that acted beside us came to; None if it came to nothing, or has left."""
         notes = taskdirs.read(text, self.session) if text != self.first else None
-        return notes.verdict if notes and notes.verdict and notes.verdict.detail != LEFT else None
-
-    def take_over(self, notes: Notes | None) -> None:
-        """Go on where the last monitor was ended before it could say anything; else begin anew."""
-        now = time.monotonic()
-        if notes is None or (notes.verdict and notes.verdict.final and notes.verdict.detail != LEFT):
-            return
-        if notes.boot != self.sense.boot:
-            notes = taskplan.shift(notes, now - notes.at)
-            notes = notes._replace(boot=self.sense.boot, agent=(0, 0), wrapper=(0, 0), pane=("", 0), gone_since=None)
-        if notes.verdict and notes.verdict.state in CLOCKS_STOOD:
-            notes = notes._replace(agent=(0, 0))
-        if notes.verdict and notes.verdict.detail == LEFT:
-            notes = notes._replace(began=now)  # somebody ended it, and somebody has started this one
-        self.notes = notes._replace(
-            verdict=None, monitor=self.notes.monitor, command=notes.command or self.notes.command
-        )
+        return notes.verdict if notes and notes.verdict and notes.verdict.detail != taskplan.LEFT else None
 
     def follow(self) -> Verdict | None:
         """Another monitor acts: wait for what it says, or for its end."""
-        if said := self.told(taskdirs.text(self.directory)):
+        if said := self.told(text := taskdirs.text(self.directory)):
+            self.notes = taskdirs.read(text, self.session) or self.notes
             return said
         if self.alarm.signals.asked or time.monotonic() >= self.began + self.numbers.deadline_s:
             why = signal_name(self.alarm.signals.asked) if self.alarm.signals.asked else "its deadline"
@@ -205,15 +200,14 @@ class _Monitor:
     def look(self, notes: Notes) -> TaskFacts:
         interval = self.numbers.interval(notes.retry)
         self.sense.every = interval
-        said: float | None = None
-        turn: tuple[str, Cause, str] = ("", "", "")
+        talk = Talk()
         if notes.agent[0] and notes.sources and not notes.gone_since:
             quiet = time.monotonic() - told(notes.sources) >= self.numbers.stale_s / 2
-            turn, said = self.talk.listen(notes.pane[0], notes.agent[0], interval, quiet=quiet)
-        facts = self.sense.look(notes, self.numbers.stale_s, said)._replace(turn=turn)
-        if facts.status == "abandoned" and isinstance(facts.agent, Alive) and self.leading:
-            with contextlib.suppress(FormatError, OSError):  # it is watched again
-                hand.tell(self.directory, {"status": "running"})
+            talk = self.talk.listen(notes.pane[0], notes.agent[0], interval, quiet=quiet)
+        facts = self.sense.look(notes, self.numbers.stale_s, talk)
+        if self.leading and isinstance(facts.agent, Alive) and hand.was_given_up(facts):
+            with contextlib.suppress(FormatError, OSError):
+                hand.runs_again(self.directory, facts.pid)
         return facts
 
     def note(self, notes: Notes, before: Notes) -> None:
@@ -248,11 +242,7 @@ class _Monitor:
         try:
             if isinstance(facts.agent, Alive) and not hand.alive(notes.agent):
                 return None  # it ended by itself just now: how, is the truth
-            hand.end(notes)
-            fields = {"status": notes.cause, "retry_count": notes.total, "last_checked_at": codec.stamp(time.time())}
-            with contextlib.suppress(FormatError):
-                hand.tell(self.directory, fields, unless_over=False)
-            hand.make_ready(self.directory, facts.pid)
+            taskresume.make_ready(self.directory, notes, facts)
         except (RefusedError, OSError) as error:
             return self.finish(step.verdict._replace(reason=f"{step.verdict.reason}; not resumed: {error}"), facts)
         self.note(notes._replace(phase="ready"), notes)
@@ -261,6 +251,8 @@ class _Monitor:
     def run_wrapper(self, facts: TaskFacts) -> None:
         ready, pane = self.notes, facts.session.pane
         assert pane is not None
+        if facts.done:  # by the shell of the agent that was ended
+            hand.make_ready(self.directory, 0)
         self.note(ready._replace(phase="typed", resumed_at=time.monotonic()), ready)
         if self.hand.run(pane, ready.command):
             self.note(ready, self.notes)
@@ -270,10 +262,13 @@ class _Monitor:
 
     def finish(self, verdict: Verdict, facts: TaskFacts) -> Verdict:
         """Write down what nobody else will, clear away if that was wanted, and tell those who watch beside us."""
-        if self.leading and facts.exists and not facts.done:
+        if self.leading and facts.exists:
             code = self.notes.code if facts.code is None else facts.code
             try:
-                hand.write_end(self.directory, verdict, code, self.notes.total)
+                if facts.done:
+                    hand.complete_manifest(self.directory, verdict, code, facts.status, self.notes.total)
+                else:
+                    hand.write_end(self.directory, verdict, code, self.notes.total)
             except (OSError, DogwatchError) as error:
                 verdict = verdict._replace(reason=f"{verdict.reason}; that could not be written down: {error}")
         if self.cleanup and verdict.final and not self.foreign and facts.session.there:
@@ -281,20 +276,25 @@ class _Monitor:
                 verdict = verdict._replace(reason=f"{verdict.reason}; its session was left, for the agent runs")
             elif why := self.hand.clear_away(facts.session.name, self.notes.pane[0]):
                 verdict = verdict._replace(reason=f"{verdict.reason}; its session could not be killed: {why}")
-        self.note(self.notes._replace(verdict=verdict), self.notes)
+        self.note(self.notes._replace(verdict=verdict, ended_at=time.monotonic()), self.notes)
         return verdict
+
+    def report(self, verdict: Verdict) -> None:
+        if self.ended is not None:
+            run = taskresume.run_name(self.directory, self.notes)
+            self.ended(verdict, run, self.notes.ended_at or time.monotonic())
 
     def leave(self, verdict: Verdict, reason: str) -> Verdict:
         """The end of this monitor comes before its task's. The task goes on, and the next monitor carries on."""
         if self.leading:
             with contextlib.suppress(OSError, DogwatchError):
                 hand.tell(self.directory, hand.abandoned(reason))
-            self.note(self.notes._replace(verdict=verdict), self.notes)
+            self.note(self.notes._replace(verdict=verdict, ended_at=time.monotonic()), self.notes)
         return verdict
 
     def gave_up(self, reason: str) -> Verdict:
         facts = TaskFacts(self.session, self.directory, time.monotonic(), self.notes)
         verdict = judge(facts, self.numbers)
         return verdict._replace(
-            state="abandoned", final=True, cause="monitor-ended", reason=reason, settled=True, detail=LEFT
+            state="abandoned", final=True, cause="monitor-ended", reason=reason, settled=True, detail=taskplan.LEFT
         )

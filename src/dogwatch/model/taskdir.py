@@ -58,6 +58,43 @@ class Session(Value):
     panes: int = 0
 
 
+class Worker(Value):
+    """What was seen of the coding agent itself while it worked: enough to go on with its conversation."""
+
+    agent: str = ""
+    """Its name; empty: none that a file describes was seen."""
+    conversation: str = ""
+    """Its id, by a source that knows it; never a guess."""
+    cwd: str = ""
+    options: tuple[str, ...] | None = None
+    """What it was started with, `{prompt}` for its prompt; None where its command line does not tell."""
+    environment: dict[str, str] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
+    """Where its files are."""
+    program: tuple[str, ...] = ()
+    """How its command line begins, up to its program."""
+
+
+class Talk(Value):
+    """What the pane of a task shows."""
+
+    turn: tuple[str, Cause, str] = ("", "", "")
+    """`waiting` or `limited`, if the agent says so, with cause and reason."""
+    wrote: float | None = None
+    """When it last wrote to its transcript or called a hook, on the wall clock; None: nobody knows."""
+    screen: float | None = None
+    """Differs when new text stands on the screen; None: nobody has looked."""
+    worker: Worker = Worker()
+
+
+class Recipe(Value):
+    """How to go on with a task whose wrapper nobody knows."""
+
+    script: str = ""
+    """What the pane's shell is given to run."""
+    why: str = ""
+    """Why there is none."""
+
+
 class Notes(Value):
     """What a monitor remembers of a task, for itself and for the one that comes after it. Times are monotonic."""
 
@@ -83,6 +120,9 @@ class Notes(Value):
     """Id and pid of the pane that it was seen in."""
     command: str = ""
     """What is typed to run the wrapper again."""
+    worker: Worker = Worker()
+    met: float = 0.0
+    """When a monitor first saw this agent: what has not moved since then may have been silent for longer."""
     code: int | None = None
     """How the agent ended, as the kernel told it, in the way of shells: 128 and more is a signal."""
     gone_since: float | None = None
@@ -94,6 +134,8 @@ class Notes(Value):
     """Pid and start of the monitor that acts."""
     verdict: Verdict | None = None
     """What the last monitor ended with, for those that watch beside it."""
+    ended_at: float = 0.0
+    """When it did: each end of a watch is an event of its own, however many monitors tell of it."""
 
 
 class TaskFacts(Value):
@@ -109,6 +151,9 @@ class TaskFacts(Value):
     """What `exit_code` holds, else the manifest of a task that is done."""
     status: str = ""
     """Of the manifest."""
+    manifest: dict[str, object] = {}  # noqa: RUF012  # as above
+    recipe: Recipe | None = None
+    """None: nobody has asked for it yet."""
     marker: bool = False
     """Somebody asked the wrapper to resume, and it has not done so yet."""
     agent: Process | None = None
@@ -134,7 +179,8 @@ class Step(Value):
     """What is to be done after a look."""
 
     what: str
-    """`wait`, `say` (the watch is over), `resume` (end what is left, make ready) or `type` (run the wrapper)."""
+    """`wait`, `say` (the watch is over), `derive` (find out how to go on, and ask again), `resume` (end what is left,
+    and make ready) or `type` (run the wrapper)."""
     verdict: Verdict
     notes: Notes
     at: float

@@ -8,6 +8,7 @@ first two know. Two that were written since the start are never guessed between.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -257,6 +258,19 @@ def since(agent: str, running: Running, heads: Heads) -> list[str]:
         path for shelf in shelves for path in heads.recent.written(shelf, running.started, layout.ends, layout.begins)
     ]
     return [path for path in paths if not os.path.basename(path).startswith("agent-")]
+
+
+def begun(running: Running, heads: Heads) -> dict[str, str]:
+    """Conversations that began in the agent's directory since it started: id and file of each."""
+    found: dict[str, str] = {}
+    story = LAYOUTS[running.agent].story
+    for path in since(running.agent, running, heads):
+        with contextlib.suppress(FileNotFoundError):
+            head = heads.story(path, story)
+            early = head.began is not None and head.began < running.started
+            if not head.side and not early and head.home in (running.cwd, places.digest(running.cwd)):
+                found.setdefault(head.conversation or os.path.basename(path).partition(".")[0], path)
+    return found
 
 
 def own(running: Running, heads: Heads) -> str:

@@ -15,13 +15,14 @@ from dogwatch.formats import sentinel, taskdir
 from dogwatch.lean import open_plain
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Alive, Gone, Process, Source, Unseen
-from dogwatch.model.taskdir import Notes, Session, TaskFacts
+from dogwatch.model.taskdir import Notes, Session, Talk, TaskFacts, Worker
 from dogwatch.senses import exits, processes
 from dogwatch.senses.taskpane import TaskPanes, ancestors, command_of, group_of, wrapper_of
 
 LARGEST = 1 << 24
 SIGNALLED = 128
 NOBODY = (0, 0)
+NOTHING_SHOWN = Talk()
 
 
 def read(path: str) -> str | None:
@@ -65,8 +66,8 @@ class TaskSense:
         self._held: tuple[int, int, int] | None = None
         self._troubles: list[str] = []
 
-    def look(self, notes: Notes, stale_s: float, said: float | None = None) -> TaskFacts:
-        """What is there now. ``said``: when the agent last wrote to its transcript, if anybody knows."""
+    def look(self, notes: Notes, stale_s: float, talk: Talk = NOTHING_SHOWN) -> TaskFacts:
+        """What is there now. ``talk``: what the agent's pane shows."""
         self._troubles = []
         now = time.monotonic()
         agent, pid, start = self._agent(notes)
@@ -82,11 +83,12 @@ class TaskSense:
             self.due = now + self.every
         notes = self._met(notes, chain, start, now) if alive else self._lost(notes, agent, pid)
         if alive:
-            notes = self._moved(notes, pid, now, stale_s, said)
+            notes = self._moved(_known(notes, talk.worker), pid, now, stale_s, talk)
         last = max((source.moved for source in notes.sources.values()), default=now)
         return TaskFacts(
             name=self.name, directory=self.directory, now=now, notes=notes, exists=exists, done=done, code=code,
-            status=str(fields.get("status", "")), marker=is_file(f"{self.directory}/resume"),
+            status=str(fields.get("status", "")), manifest=fields,
+            marker=is_file(f"{self.directory}/resume"), turn=talk.turn,
             agent=agent, pid=pid, start=start, wrapper=self._wrapper(notes, chain), session=self.session,
             below=_below(pid) if alive and now - last >= stale_s else (), foreign=self.foreign,
             rival=self._rival(),
@@ -157,7 +159,8 @@ class TaskSense:
         pid = chain[0]
         if (pid, start) != notes.agent:
             notes = notes._replace(
-                agent=(pid, start), wrapper=NOBODY, group=group_of(pid), code=None,
+                agent=(pid, start), wrapper=NOBODY, group=group_of(pid), code=None, met=now,
+                worker=notes.worker if notes.phase == "typed" else Worker(),  # one that we started, or another
                 gone_since=None, stale_since=None, stuck=False,
                 sources={"output": Source(self._size()[0], now, now)},
             )  # fmt: skip
@@ -167,7 +170,9 @@ class TaskSense:
         if wrapper and notes.wrapper[0] != wrapper:
             pane = self.session.pane
             command = command_of(wrapper, pane.pid, self.directory) if pane else ""
-            notes = notes._replace(wrapper=(wrapper, proc.start_time(wrapper)), command=command or notes.command)
+            if command in ("", taskdir.script_command(self.directory)):  # ours is never in the place of another
+                command = notes.command
+            notes = notes._replace(wrapper=(wrapper, proc.start_time(wrapper)), command=command)
         if self.session.pane is not None and self.session.pane.pid in chain:
             notes = notes._replace(pane=(self.session.pane.id, self.session.pane.pid))
         return notes
@@ -210,7 +215,7 @@ class TaskSense:
             return 0.0, 0.0
         return float(found.st_size), found.st_mtime
 
-    def _moved(self, notes: Notes, pid: int, now: float, stale_s: float, said: float | None) -> Notes:
+    def _moved(self, notes: Notes, pid: int, now: float, stale_s: float, talk: Talk) -> Notes:
         sources = dict(notes.sources)
         size, written = self._size()
         printed = sources["output"]
@@ -218,14 +223,27 @@ class TaskSense:
         if size != printed.value:
             moved = min(max(now - (time.time() - written), printed.at), now)
         sources["output"] = printed = Source(size, now, moved)
-        if said is not None:
-            spoke = sources.get("transcript", Source(said, now, now))
-            sources["transcript"] = Source(said, now, now if said != spoke.value else spoke.moved)
+        if talk.wrote is not None:
+            spoke = sources.get("transcript", Source(0.0, notes.met, notes.met))
+            moved = min(max(now - (time.time() - talk.wrote), spoke.at), now)
+            sources["transcript"] = Source(talk.wrote, now, moved if talk.wrote != spoke.value else spoke.moved)
+        if talk.screen is not None:
+            shown = sources.get("screen", Source(talk.screen, now, notes.met))
+            sources["screen"] = Source(talk.screen, now, now if talk.screen != shown.value else shown.moved)
         if "cpu" not in sources or now - told(sources) >= stale_s / 2:
             used = proc.consumption(pid, own=True, helper=0, own_cpu=0.0, own_io=0.0)
             for name, value in zip(proc.RATES, used, strict=True):
                 sources[name] = _used(name, value, sources.get(name), printed.moved, now)
         return notes._replace(sources=sources)
+
+
+def _known(notes: Notes, seen: Worker) -> Notes:
+    """With what was seen of the agent: what a later look does not tell, an earlier one still does."""
+    if not seen.agent:
+        return notes
+    before = notes.worker if notes.worker.agent in ("", seen.agent) else Worker()
+    options = before.options if seen.options is None else seen.options
+    return notes._replace(worker=seen._replace(conversation=seen.conversation or before.conversation, options=options))
 
 
 def living(facts: TaskFacts) -> dict[str, tuple[int, int]]:

@@ -30,12 +30,14 @@ PATIENT = QUICK._replace(base_s=200.0, max_s=400.0)
 
 
 class Task:
+    folder = "task of {}"
+
     def __init__(self, private: Private, home: Path, name: str = "claude-task", form: str = "manifest.json") -> None:
         self.private = private
         self.home = home
         self.name = name
         self.written = name.replace(".", "_")
-        self.dir = home / f"task of {name}"
+        self.dir = home / self.folder.format(name)
         self.dir.mkdir(mode=0o700)
         self.form = form
         self.runs = self.dir / "runs.txt"
@@ -57,6 +59,8 @@ class Task:
             (self.dir / form).write_text(json.dumps(fields))
         self.given = ""
         """The wrapper, if its monitors are to be told."""
+        self.within: tuple[str, ...] = ()
+        """What its monitors are run through."""
         self.seen: set[tuple[int, int]] = set()
         self.env = {
             "HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT / "src")
@@ -156,7 +160,17 @@ class Task:
 
     def start(self, numbers: Numbers = PATIENT, *, cleanup: bool = False, name: str = "") -> subprocess.Popen[str]:
         call = [
-            *(sys.executable, "-m", "dogwatch", "monitor", name or self.name, "--task-dir", str(self.dir), "--json"),
+            *(
+                *self.within,
+                sys.executable,
+                "-m",
+                "dogwatch",
+                "monitor",
+                name or self.name,
+                "--task-dir",
+                str(self.dir),
+                "--json",
+            ),
             *("-S", str(self.private.socket), *(("--cleanup",) if cleanup else ())),
             *(("--wrapper", self.given) if self.given else ()),
         ]

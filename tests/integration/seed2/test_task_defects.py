@@ -39,7 +39,7 @@ def test_a_hung_agent_is_ended_before_its_wrapper_is_run_again(task: Task) -> No
     found = task.verdict(QUICK)
     assert (found["state"], task.modes()) == ("completed", ["fresh", "resumed"])
     assert not alive(first)
-    assert "no output, CPU or I/O for" in found["told"]
+    assert "no output, CPU, I/O or screen since we look, " in found["told"]
 
 
 def test_a_hung_agent_that_does_not_hear_is_killed_with_what_it_started(task: Task) -> None:
@@ -318,7 +318,7 @@ def test_a_pid_that_another_process_has_by_now_is_neither_alive_nor_signalled(ta
     with sleeper() as pid:
         (task.dir / "pid").write_text(f"{pid}\n")
         os.utime(task.dir / "pid", (time.time() - 3600, time.time() - 3600))
-        found = task.verdict()
+        found = task.verdict(NEVER)
         assert alive(pid)
     assert found["state"] == "crashed"
     assert "now belongs to a younger process" in found["reason"]

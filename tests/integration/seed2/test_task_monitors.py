@@ -6,9 +6,14 @@ import os
 import signal
 import time
 
+import pytest
+
 from dogwatch import proc
-from tests.conftest import alive, until, until_gone
+from dogwatch.loops.taskdir import monitor
+from dogwatch.model.verdict import Verdict
+from tests.conftest import alive, tool, until, until_gone
 from tests.integration.foreign.template import sleeper
+from tests.integration.seed2.conftest import Make
 from tests.integration.seed2.tasks import PATIENT, QUICK, Task, outcome
 from tests.integration.seed2.test_task_defects import crash
 
@@ -130,12 +135,14 @@ def test_a_monitor_after_a_verdict_begins_anew(task: Task) -> None:
     assert task.modes() == ["fresh", "resumed", "resumed", "resumed"]
 
 
-def test_a_monitor_that_never_saw_the_wrapper_says_that_it_cannot_run_it(task: Task) -> None:
+def test_a_monitor_that_never_saw_wrapper_or_agent_says_that_it_cannot_go_on(make: Make) -> None:
+    task = make("night")
     crash(task, task.begin())
     found = task.verdict()
     assert (found["state"], found["code"], task.modes()) == ("crashed", 3, ["fresh"])
-    assert "its wrapper was not seen at work" in found["reason"]
-    assert task.manifest()["status"] == "crashed"
+    assert "neither its wrapper nor which agent it ran is known" in found["reason"]
+    manifest = task.manifest()
+    assert (manifest["status"], manifest["retry_count"], "last_checked_at" in manifest) == ("crashed", 0, True)
 
 
 # Limits
@@ -245,3 +252,79 @@ def test_a_directory_that_is_removed_is_not_found_any_more(task: Task) -> None:
     assert moved.is_dir()
     os.kill(agent, signal.SIGKILL)
     until_gone(agent)
+
+
+# Abandoned
+
+
+def end_watch(task: Task) -> None:
+    with task.watched() as process:
+        process.terminate()
+        assert outcome(process)["state"] == "abandoned"
+
+
+def test_every_abandonment_is_told_and_each_once(task: Task) -> None:
+    """A second monitor beside the first tells of the same event, the next one's end is another."""
+    delivered = task.home / "delivered"
+    (task.home / ".config" / "dogwatch").mkdir(parents=True)
+    (task.home / ".config" / "dogwatch" / "config.toml").write_text(
+        f'[notify]\ncommand = ["{tool("sh")}", "-c", "echo \\"$1\\" >> {delivered}", "sh", "{{state}}"]\n'
+    )
+    task.env["DOGWATCH_HOME"] = str(task.home / "jobs")
+    task.begin()
+    with task.watched(PATIENT._replace(deadline_s=2.0)) as first, task.beside() as second:
+        said = [outcome(each)["state"] for each in (first, second)]
+    assert said == ["abandoned", "abandoned"]
+    until(lambda: delivered.exists() and len(delivered.read_text().splitlines()) == 1, task.home)
+    end_watch(task)
+    until(lambda: len(delivered.read_text().splitlines()) == 2, task.home)
+    end_watch(task)
+    until(lambda: len(delivered.read_text().splitlines()) == 3, task.home)
+
+
+def test_a_fault_of_the_monitor_is_told_as_an_abandonment(task: Task) -> None:
+    def fail(_: Verdict) -> None:
+        raise RuntimeError("a fault of ours")
+
+    told: list[str] = []
+    crash(task, task.begin())
+    with pytest.raises(RuntimeError):
+        monitor(
+            task.name, str(task.dir), task.private.server, PATIENT, wrapper=str(task.wrapper), tell=fail,
+            ended=lambda verdict, _run, _at: told.append(verdict.state),
+        )  # fmt: skip
+    assert (told, task.manifest()["abandon_reason"]) == (["abandoned"], "monitor_failed")
+
+
+def test_what_is_said_of_an_abandonment_goes_when_the_task_runs_again(task: Task) -> None:
+    task.begin()
+    end_watch(task)
+    assert {"abandoned_at", "abandon_reason"} <= task.manifest().keys()
+    with task.watched() as process:
+        until(lambda: task.manifest()["status"] == "running", task.dir)
+        assert task.manifest().keys().isdisjoint({"abandoned_at", "abandon_reason"})
+        process.kill()
+
+
+def test_what_was_given_up_and_is_resumed_is_not_abandoned_any_more(task: Task) -> None:
+    task.plan("", "")
+    agent = task.begin()
+    end_watch(task)
+    crash(task, agent)
+    with task.watched() as process:
+        task.until_run(2, "resumed")
+        until(lambda: task.manifest()["status"] == "running", task.dir)
+        assert task.manifest().keys().isdisjoint({"abandoned_at", "abandon_reason"})
+        process.kill()
+
+
+def test_without_any_file_events_left_a_task_is_resumed_all_the_same(make: Make) -> None:
+    """In a user namespace of its own, whose limit of file watchers is none."""
+    task = make(form="manifest")
+    task.plan("", "exit 0")
+    agent = task.begin()
+    task.within = ("unshare", "-Ur", "sh", "-c", 'echo 0 > /proc/sys/user/max_inotify_instances; exec "$@"', "sh")
+    with task.watched() as process:
+        crash(task, agent)
+        found = outcome(process)
+    assert (found["state"], task.modes()) == ("completed", ["fresh", "resumed"]), found

@@ -15,6 +15,8 @@ import pytest
 from dogwatch import proc
 from dogwatch.formats.transcripts import places
 from dogwatch.model.session import Report
+from dogwatch.senses.conversations import begun
+from dogwatch.senses.heads import Heads
 from dogwatch.senses.transcripts import Transcripts
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
@@ -270,3 +272,18 @@ def test_agy_by_what_it_noted_last(home: Home) -> None:
     assert Transcripts().read(home.running("agy", "--conversation", ONE)) is not None
     home.write(f"{top}/cache/last_conversations.json", {CWD: "../../x"})
     assert Transcripts().read(home.running("agy")) is None
+
+
+def test_only_what_began_since_then_in_that_directory_counts_as_begun(home: Home) -> None:
+    """A conversation that was gone on with since then began earlier."""
+    shelf, early = ".claude/projects/-home-developer-proj", "2026-11-15T19:00:00.000Z"
+    home.write(f"{shelf}/{ONE}.jsonl", claude())
+    home.write(f"{shelf}/{TWO}.jsonl", claude(timestamp=early))
+    home.write(f"{shelf}/00000000-0000-4000-8000-000000000001.jsonl", claude("/home/developer.proj"))
+    began = datetime.fromisoformat("2026-11-15T20:00:00Z").timestamp()
+    running = home.running("claude", started=began)
+    for path in (home.top / shelf).iterdir():
+        os.utime(path, (began + 60, began + 60))
+    assert list(begun(running, Heads())) == [ONE]
+    assert sorted(begun(running._replace(started=0.0), Heads())) == [TWO, ONE]
+    assert begun(running._replace(started=began + 3600), Heads()) == {}

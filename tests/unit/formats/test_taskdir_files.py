@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +15,7 @@ from dogwatch.formats import taskdir
 from dogwatch.lean import dumps
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.facts import Source
-from dogwatch.model.taskdir import Notes, Numbers
+from dogwatch.model.taskdir import Notes, Numbers, Worker
 from dogwatch.model.verdict import Verdict
 
 JSON, LINES = taskdir.MANIFESTS
@@ -166,3 +169,41 @@ def test_notes_are_read_as_they_were_written() -> None:
 def test_notes_that_are_none_are_an_error(text: str) -> None:
     with pytest.raises(FormatError):
         taskdir.notes(text, "s")
+
+
+# A field that goes, and a script of ours
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "left"),
+    [(JSON, '{"a": null, "gone": 1, "status": "x"}', {"a": None, "status": "y"}),
+     (LINES, "a=1\ngone=1\nstatus=x\n", {"a": "1", "status": "y"})],
+)  # fmt: skip
+def test_a_field_that_is_set_to_nothing_is_taken_out(name: str, text: str, left: dict[str, object]) -> None:
+    fields: taskdir.Fields = {"status": "y", "gone": None, "never": None}
+    assert taskdir.manifest(name, taskdir.merged(name, text, fields)) == left
+
+
+def test_what_was_seen_of_the_agent_comes_back_as_it_was_and_may_be_missing() -> None:
+    worker = Worker("claude", "id", "/p", ("-p", "{prompt}"), {"HOME": "/h"})
+    notes = Notes("boot", 1.0, 1.0, worker=worker, met=2.0)
+    assert taskdir.notes(dumps(taskdir.noted(notes)), "x") == notes
+    older = taskdir.noted(notes)
+    for field in ("worker", "met", "ended_at"):
+        del older[field]
+    assert taskdir.notes(dumps(older), "x") == Notes("boot", 1.0, 1.0)
+
+
+def test_a_script_of_ours_is_a_wrapper_by_the_rules_of_the_others(tmp_path: Path) -> None:
+    task, project = tmp_path / "it's a task", tmp_path / "a $project"
+    task.mkdir()
+    project.mkdir()
+    (task / "done").touch()
+    words = ["sh", "-c", 'echo "$$ $PWD $1 ${NESTED-none}" > "$0/seen"; exit 7', str(task), "Continue; 'now' $HOME\n"]
+    path = Path(taskdir.script_path(str(task)))
+    path.write_text(taskdir.script(str(task), str(project), words, ("NESTED",)))
+    command = taskdir.script_command(str(task))
+    subprocess.run(["sh", "-c", command], env={"PATH": os.environ["PATH"], "NESTED": "1"}, check=True)
+    pid = (task / "pid").read_text().strip()
+    assert (task / "seen").read_text() == f"{pid} {project} Continue; 'now' $HOME\n none\n"
+    assert ((task / "exit_code").read_text(), (task / "done").exists()) == ("7\n", True)

@@ -9,7 +9,7 @@ import pytest
 from dogwatch.judge import taskplan
 from dogwatch.judge.taskdir import LAST_WORDS, judge
 from dogwatch.model.facts import Alive, Gone, Source, Unseen
-from dogwatch.model.taskdir import Notes, Numbers, Place, Session, Step, TaskFacts
+from dogwatch.model.taskdir import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
 
 NOW = 10_000.0
 NUMBERS = Numbers()
@@ -85,7 +85,7 @@ def test_a_wrapper_that_lives_is_given_as_long_as_silence_may_last() -> None:
         assert (young.state, young.settled) == ("working", False)
         old = judge(ending._replace(notes=SEEN._replace(gone_since=NOW - 120)), NUMBERS)
         assert (old.state, old.settled) == ("crashed", True)
-        assert "its wrapper has said nothing for 2m" in old.reason
+        assert "its wrapper has said nothing since we saw that, 2m ago" in old.reason
 
 
 @pytest.mark.parametrize(("code", "word"), [(0, "completed"), (4, "failed"), (137, "crashed")])
@@ -264,10 +264,22 @@ def test_what_cannot_be_resumed_is_told_and_left_as_it_is(more: dict[str, object
     assert why in found.verdict.reason
 
 
-def test_a_wrapper_that_was_never_seen_cannot_be_run_again() -> None:
-    found = step(LATER._replace(command=""), **CRASHED)
-    assert (found.what, found.verdict.state) == ("say", "crashed")
-    assert "not seen at work" in found.verdict.reason
+@pytest.mark.parametrize("command", ["", "sh /tmp/task/dogwatch.sh"])
+def test_where_no_wrapper_is_known_it_is_asked_how_to_go_on_before_each_resume(command: str) -> None:
+    notes = LATER._replace(command=command)
+    assert step(notes, **CRASHED).what == "derive"
+    found = step(notes, **CRASHED, recipe=Recipe("echo"))
+    assert (found.what, found.notes.command, found.notes.total) == ("resume", "sh /tmp/task/dogwatch.sh", 1)
+    given_up = step(notes, **CRASHED, recipe=Recipe(why="nobody tells"))
+    assert (given_up.what, given_up.verdict.state, given_up.notes.total) == ("say", "crashed", 0)
+    assert given_up.verdict.reason.endswith("; not resumed: nobody tells")
+
+
+@pytest.mark.parametrize("phase", ["ready", "typed"])
+def test_the_end_of_the_agent_that_was_ended_may_be_told_late_and_ends_no_resume(phase: str) -> None:
+    notes = SEEN._replace(phase=phase, total=1, cause="hung", resumed_at=NOW - 1)
+    assert step(notes, done=True, code=143).notes.phase == phase
+    assert step(notes, done=True, code=0).verdict.state == "completed"
 
 
 def test_a_tmux_that_does_not_answer_is_given_time_before_a_crash_is_final() -> None:
@@ -337,3 +349,45 @@ def test_looks_are_no_further_apart_than_the_protocol_has_them() -> None:
     assert step(fresh, agent=ALIVE).at == NOW + 30
     assert step(fresh._replace(retry=1), agent=ALIVE).at == NOW + 45  # half of the silence that counts
     assert step(fresh._replace(began=NOW - 17999), agent=ALIVE).at == NOW + 1
+
+
+# Ages
+
+
+def test_silence_that_began_before_we_looked_is_said_to_be_since_then() -> None:
+    met = quiet(100, met=NOW - 100)
+    assert "no output or CPU since we look, 1m 40s ago" in judge(facts(agent=ALIVE, notes=met), NUMBERS).reason
+    young = judge(facts(agent=ALIVE, notes=quiet(5, met=NOW - 5)), NUMBERS)
+    assert (young.reason, young.evidence[-1].says) == ("first looked at 5s ago", "first looked at")
+
+
+def test_silence_that_we_saw_begin_has_its_true_age() -> None:
+    assert "no output or CPU for 1m 40s" in judge(facts(agent=ALIVE, notes=quiet(100, met=NOW - 500)), NUMBERS).reason
+    young = judge(facts(agent=ALIVE, notes=quiet(5, met=NOW - 500)), NUMBERS)
+    assert (young.reason, young.evidence[-1].says) == ("last output 5s ago", "last moved")
+
+
+@pytest.mark.parametrize("source", ["output", "screen"])
+def test_what_is_printed_takes_back_the_doubling_however_it_was_seen(source: str) -> None:
+    before = quiet(50, total=4, retry=4)
+    before = before._replace(sources=before.sources | {source: Source(5.0, NOW - 1, NOW - 50)})
+    after = before._replace(sources=before.sources | {source: Source(6.0, NOW, NOW)})
+    assert step(before, agent=ALIVE, notes=after).notes.retry == 0
+
+
+# The next monitor
+
+MINE = Notes("boot", NOW, NOW, monitor=(9, 9))
+OURS = "sh /tmp/task/dogwatch.sh"
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "command"),
+    [("bash w", "bash o", "bash w"), ("", "bash o", "bash o"), (OURS, "bash o", "bash o"), (OURS, "", OURS)],
+)
+@pytest.mark.parametrize("over", [True, False])
+def test_a_wrapper_that_was_seen_is_known_to_the_next_one(before: str, given: str, command: str, over: bool) -> None:
+    verdict = judge(facts(done=True, code=137), NUMBERS) if over else None
+    notes = LATER._replace(command=before, verdict=verdict, total=3)
+    found = taskplan.taken_over(notes, MINE._replace(command=given), NOW, "/tmp/task")
+    assert (found.command, found.total, found.verdict, found.monitor) == (command, 0 if over else 3, None, (9, 9))

@@ -45,6 +45,8 @@ class Story:
         self.event = ""
         self.at: float | None = None
         self.conversation = ""
+        self.began: float | None = None
+        """The first moment that it names."""
         self.home = ""
         """The first directory that it named (or a digest of it): the one that the conversation belongs to."""
         self.side = False
@@ -73,6 +75,8 @@ class Story:
             return
         if isinstance(found, dict):
             self.understood += 1
+            if self.began is None:
+                self.began = instant(found.get("timestamp", found.get("startTime")))
             self.tell(found)
         else:
             self.passed_over += 1
