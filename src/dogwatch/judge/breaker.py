@@ -58,8 +58,11 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
             case Void(run=run):
                 running.pop(run, None)
                 state = state.before if isinstance(state, Trial) and state.run == run else state
-            case Reset():
+            case Reset(over=over):
                 state = Closed()
+                for run, attempt in over:  # whatever is told of it from now on lies before the reset
+                    if run in running:
+                        running[run] = running[run]._replace(attempt=max(attempt, running[run].attempt))
             case Trip(at=at, reason=reason):
                 state = Tripped(at, reason)
             case SetBack(at=at):

@@ -11,11 +11,18 @@ import time
 
 from dogwatch.judge import breaker, job
 from dogwatch.loops.look import Looker
-from dogwatch.model.breakers import Closed, Happening, Ledger, Open, Outcome, Running, SetBack, Started, Void
+from dogwatch.model.breakers import Closed, Happening, Ledger, Open, Outcome, Reset, Running, SetBack, Started, Void
 from dogwatch.model.errors import FormatError, RefusedError
-from dogwatch.model.facts import Breaker
+from dogwatch.model.facts import Alive, Breaker, Gone
 from dogwatch.model.value import Value
 from dogwatch.store import breakers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_OVER = 20
+"""Attempts that one line of a reset names at most: it is written in one piece."""
 
 
 class Admission:
@@ -114,10 +121,43 @@ def look(looker: Looker, rules: Breaker) -> Standing:
 
 def tell(directory: str, key: str, happened: Happening) -> None:
     """Write down what a person did. Once it has returned, nobody goes by what was before."""
+    _write(directory, key, lambda: [happened])
+
+
+def reset(looker: Looker, rules: Breaker) -> None:
+    """Close a breaker. What has ended by now never counts, also where its shim has not written that down."""
+    now = time.time()
+    _write(looker.directory, rules.key, lambda: _reset(looker, rules, now))
+
+
+def _reset(looker: Looker, rules: Breaker, now: float) -> list[Happening]:
+    try:
+        reading = breakers.read(looker.directory, rules.key, rules.threshold)
+    except FormatError:
+        return [Reset(now, "")]  # nobody goes by a file that cannot be read; its reader is told so
+    ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
+    over = _ending(looker, ledger)
+    resets = [Reset(now, "", tuple(over[at : at + MOST_OVER])) for at in range(0, max(1, len(over)), MOST_OVER)]
+    return [*_untold(looker, ledger, now, launching=False), *resets]
+
+
+def _ending(looker: Looker, ledger: Ledger) -> list[tuple[str, int]]:
+    """Attempts whose work has ended while their shim, which is frozen or has a full disk, has not said how."""
+    found: list[tuple[str, int]] = []
+    for run, (name, told) in ledger.running.items():
+        facts = looker.facts(name)
+        ended = isinstance(facts.work, Gone) and isinstance(facts.shim, Alive)
+        if facts.record is not None and facts.record.run == run and facts.record.attempt > told and ended:
+            found.append((run, facts.record.attempt))
+    return found
+
+
+def _write(directory: str, key: str, decide: Callable[[], list[Happening]]) -> None:
+    """Write down, for good, what is decided while nobody else is let through."""
     breakers.prepare(directory)
     lock = breakers.lock(directory, key)
     try:
-        breakers.append(directory, key, happened, lasting=True)
+        breakers.append(directory, key, *decide(), lasting=True)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}/breakers: {error.strerror}") from error
     finally:
