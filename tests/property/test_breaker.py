@@ -51,7 +51,8 @@ failures = st.builds(Outcome, moments, runs, st.just("job"), st.integers(1, 3), 
 ends = st.builds(Outcome, moments, runs, st.just("job"), st.integers(1, 3), st.sampled_from(ENDS))
 voids = st.builds(Void, moments, runs)
 covered = st.lists(st.tuples(runs, st.integers(1, 3)), max_size=3).map(tuple)
-acts = st.one_of(st.builds(Reset, moments, st.text(), covered), st.builds(Trip, moments, st.text()), st.builds(SetBack, moments))
+resets = st.builds(Reset, moments, st.text(), covered)
+acts = st.one_of(resets, st.builds(Trip, moments, st.text()), st.builds(SetBack, moments))
 happenings = st.one_of(*[starts] * 6, *[failures] * 6, *[ends] * 4, voids, acts)
 MOST = 5
 thresholds = st.integers(1, MOST)

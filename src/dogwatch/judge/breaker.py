@@ -59,15 +59,18 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
                 running.pop(run, None)
                 state = state.before if isinstance(state, Trial) and state.run == run else state
             case Reset(over=over):
-                state = Closed()
-                for run, attempt in over:  # whatever is told of it from now on lies before the reset
-                    if run in running:
-                        running[run] = running[run]._replace(attempt=max(attempt, running[run].attempt))
+                state, running = Closed(), _covered(running, over)
             case Trip(at=at, reason=reason):
                 state = Tripped(at, reason)
             case SetBack(at=at):
                 state = state._replace(since=min(at, state.since)) if isinstance(state, Open) else state
     return Ledger(state, running)
+
+
+def _covered(running: dict[str, Running], over: Iterable[tuple[str, int]]) -> dict[str, Running]:
+    """Runs after a reset: what is told later of attempts that were over by then is heard no more."""
+    last = {run: max(attempt for each, attempt in over if each == run) for run, _ in over}
+    return {run: known._replace(attempt=max(known.attempt, last.get(run, 0))) for run, known in running.items()}
 
 
 def _after(state: State, outcome: Outcome, threshold: int) -> State:
