@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from dogwatch.cli import panes as watched
 from dogwatch.cli import say, settings
@@ -108,8 +109,6 @@ def _wanted(options: Options) -> Wanted:
 
 def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] | Verdict:
     """The one agent that is meant; absence counts when two looks a moment apart agree."""
-    import time
-
     panes = watched.watchers(options)[0]
     panes.policy = policy
     for again in (True, False):
@@ -144,6 +143,7 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
     directory = os.path.abspath(options.text("--task-dir") or ".")
     name, path = options.text("-L"), options.text("-S")
     server = ("-S", path) if path else ("-L", name) if name else ()
+    began = time.monotonic()
     verdict = taskdir.monitor(
         session.removeprefix("="), directory, server, numbers, wrapper=options.text("--wrapper") or "",
         cleanup=options.flag("--cleanup"), tell=tell,
@@ -151,7 +151,7 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
     show(verdict)
     about = About(directory, where=os.path.basename(directory))
     project = notify.configured(places.project(os.getcwd()))
-    notify.changed(places.directory(options.text("--dir")), verdict, None, project=project, about=about)
+    notify.changed(places.directory(options.text("--dir")), verdict, None, project=project, about=about, since=began)
     return exit_code(verdict.state)
 
 

@@ -15,7 +15,7 @@ from dogwatch.model.breakers import Closed, Happening, Ledger, Open, Outcome, Re
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.facts import Alive, Breaker, Gone
 from dogwatch.model.value import Value
-from dogwatch.store import breakers
+from dogwatch.store import breakers, file_locks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def look(looker: Looker, rules: Breaker) -> Standing:
     """What `admit` would go by, without writing anything down."""
     reading = breakers.read(looker.directory, rules.key, rules.threshold)
     # Looked at after reading: free now, nobody whose start we read is still about to launch it.
-    launching = not breakers.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
+    launching = not file_locks.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
     ledger = breaker.fold(ledger, _untold(looker, ledger, time.time(), launching=launching), rules.threshold)
     return Standing(rules.key, ledger, reading.upto > 0, reading.wrong)
@@ -172,7 +172,7 @@ def _untold(looker: Looker, ledger: Ledger, now: float, *, launching: bool) -> l
         facts = current if current.record and current.record.run == run else looker.archived(name, run)
         if facts is None or facts.record is None:
             # A shim holds the lease of its name from the start, and a record stands there only until another's claim.
-            taken = current.record is None and not breakers.is_free(f"{looker.directory}/{name}.lock")
+            taken = current.record is None and not file_locks.is_free(f"{looker.directory}/{name}.lock")
             if not launching and not taken:
                 found.append(Void(now, run))
             continue
