@@ -112,6 +112,12 @@ def is_shared(pid: int, spare: list[str] | tuple[str, ...]) -> bool:
     return bool(spare) and _name(_arguments(pid), spare)
 
 
+def run_beside() -> list[list[str]]:
+    """The words of all who judge or tell beside some work at this moment, behind the interpreter's own."""
+    found = [_arguments(int(entry)) for entry in os.listdir("/proc") if entry.isdigit()]
+    return [words[len(BESIDE) :] for words in found if _begin(words, (BESIDE,))]
+
+
 def _arguments(pid: int) -> list[str]:
     try:
         return read_text(f"/proc/{pid}/cmdline").split("\0")[1:]

@@ -111,6 +111,7 @@ class Shim:
         self.work, self.gate, self.exec_pipe = fork_work(self.spec, self.ignored, keep=keep)
         self.record["work"] = {"pid": self.work, "start": proc.start_time(self.work)}
         self.notes.enter("working", save=False)
+        self.voice.promise()
         self.notes.write_record()
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
         if "heartbeat" not in self.moves.wanted:

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+UNSENT = "outbox/unsent"
+"""Where an empty file stands for each run whose end must still be sent."""
+
+
+def promise(directory: str, name: str, run: str) -> None:
+    """Note that an end will have to be sent, while that can be written: at the end the disk may be full."""
+    for part in ("outbox", UNSENT):
+        if not os.path.isdir(f"{directory}/{part}"):
+            os.mkdir(f"{directory}/{part}", 0o700)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    os.close(os.open(f"{directory}/{UNSENT}/{name}.{run}", flags, 0o600))
+
+
 class Voice:
     def __init__(self, notes: Notebook, control: int, teller: list[str] | None) -> None:
         self.notes = notes
@@ -31,6 +44,17 @@ class Voice:
 
     def say_end(self, end: dict[str, Any]) -> None:
         self.say("\t".join(["ended", *(str(end[key]) for key in ("state", "exit_code", "signal", "cause", "reason"))]))
+
+    def promise(self) -> None:
+        """Whoever comes by sends what nobody could send at the end."""
+        if self.teller:
+            quietly(promise, os.path.dirname(self.notes.base), self.notes.name, self.notes.run)
+
+    def reap(self) -> None:
+        """Wait for those that have ended, where nobody else does."""
+        for pid in [*self.tellers]:
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                self.tellers.remove(pid)
 
     def notify(self) -> None:
         """Have somebody told how it is now."""

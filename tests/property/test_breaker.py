@@ -50,7 +50,9 @@ starts = st.builds(Started, moments, runs, st.just("job"), st.booleans())
 failures = st.builds(Outcome, moments, runs, st.just("job"), st.integers(1, 3), st.sampled_from(COUNTING))
 ends = st.builds(Outcome, moments, runs, st.just("job"), st.integers(1, 3), st.sampled_from(ENDS))
 voids = st.builds(Void, moments, runs)
-acts = st.one_of(st.builds(Reset, moments, st.text()), st.builds(Trip, moments, st.text()), st.builds(SetBack, moments))
+covered = st.lists(st.tuples(runs, st.integers(1, 3)), max_size=3).map(tuple)
+resets = st.builds(Reset, moments, st.text(), covered)
+acts = st.one_of(resets, st.builds(Trip, moments, st.text()), st.builds(SetBack, moments))
 happenings = st.one_of(*[starts] * 6, *[failures] * 6, *[ends] * 4, voids, acts)
 MOST = 5
 thresholds = st.integers(1, MOST)
@@ -156,6 +158,9 @@ def told(model: Model, each: Happening) -> None:
             model.void(each.run)
         case Reset():
             model.close()
+            for run, attempt in each.over:
+                if run in model.heard:
+                    model.heard[run] = max(model.heard[run], attempt)
         case Trip():
             model.trip()
         case SetBack():

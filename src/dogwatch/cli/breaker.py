@@ -11,7 +11,7 @@ from dogwatch.formats import names
 from dogwatch.judge import breaker as judge
 from dogwatch.loops import breaker
 from dogwatch.loops.look import Looker
-from dogwatch.model.breakers import Closed, Open, Reset, Trial, Trip, Tripped
+from dogwatch.model.breakers import Closed, Open, Trial, Trip, Tripped
 from dogwatch.model.errors import UsageError
 from dogwatch.model.facts import Breaker
 from dogwatch.store import breakers
@@ -31,18 +31,18 @@ def main(options: Options) -> int:
     if options.flag("--reason") and word != "trip":
         raise UsageError("--reason belongs to trip")
     looker, given = settings.looker(options), settings.settings(options)
-    for key in keys:
+    rules = [
+        Breaker(key, given.breaker_threshold, given.breaker_cooldown_s)
+        for key in keys or breakers.keys(looker.directory)
+    ]
+    for key, each in zip(keys, rules, strict=False):
         if word == "reset":
-            breaker.tell(looker.directory, key, Reset(time.time(), ""))
+            breaker.reset(looker, each)
             _note(looker, key, "breaker reset", "")
         elif word == "trip":
             reason = options.text("--reason") or ""
             breaker.tell(looker.directory, key, Trip(time.time(), reason))
             _note(looker, key, "breaker tripped", reason)
-    rules = [
-        Breaker(key, given.breaker_threshold, given.breaker_cooldown_s)
-        for key in keys or breakers.keys(looker.directory)
-    ]
     shut = _show(looker, rules, json_lines=options.flag("--json"))
     return 1 if shut and word == "status" else 0
 

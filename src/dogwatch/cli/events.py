@@ -92,7 +92,7 @@ def tell(options: Options, found: Iterable[Event]) -> int:
 def _line(event: Event) -> str:
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.at))
     said = in_colour(event.event, events.body(event))
-    return f"{at}  {event.seq:>5}  {event.name:<12} {event.event:<10} {said}".rstrip()
+    return f"{at}  {event.seq:>5}  {events.printable(event.name):<12} {event.event:<10} {said}".rstrip()
 
 
 def in_colour(event: str, said: dict[str, object]) -> str:

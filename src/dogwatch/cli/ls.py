@@ -5,7 +5,7 @@ import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
-from dogwatch.loops import live_state
+from dogwatch.loops import live_state, unsent
 from dogwatch.loops.listing import listed
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError, UsageError
@@ -20,6 +20,8 @@ def main(options: Options) -> int:
         return _panes(options)
     shown = 0
     for directory in _directories(options):
+        if options.flag("--all"):
+            unsent.send(directory)
         looker = Looker(directory, settings.lazily(options), brief=True)
         verdicts = live_state.with_turns(looker, look_at_all(looker), say.warn)
         if options.flag("--json"):

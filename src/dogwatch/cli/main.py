@@ -48,6 +48,8 @@ def _called(verb: str, rest: list[str]) -> int:
             print(usage_of(verb))
             return 0
         options = parse(verb, rest)
+        if not verb.startswith("_") and verb != "notify":  # which sends by itself
+            _send_unsent(options.text("--dir"))
         module = __import__(f"dogwatch.cli.{verb.lstrip('_')}", fromlist=["main"])
         return int(module.main(options))
     except UsageError as error:
@@ -59,3 +61,13 @@ def _called(verb: str, rest: list[str]) -> int:
         return 125 if verb == "run" else 12
     except KeyboardInterrupt:
         return 130
+
+
+def _send_unsent(given: str | None) -> None:
+    from dogwatch.loops import unsent
+    from dogwatch.store import places
+
+    try:
+        unsent.send(places.directory(given))
+    except OSError:
+        pass  # there is no current directory, or no /proc: the verb itself says so

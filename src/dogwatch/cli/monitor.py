@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from dogwatch.cli import panes as watched
 from dogwatch.cli import say, settings
@@ -109,8 +110,6 @@ def _wanted(options: Options) -> Wanted:
 
 def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] | Verdict:
     """The one agent that is meant; absence counts when two looks a moment apart agree."""
-    import time
-
     panes = watched.watchers(options)[0]
     panes.policy = policy
     for again in (True, False):
@@ -151,7 +150,7 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
         about = About(run, where=os.path.basename(directory))
         notify.changed(
             places.directory(options.text("--dir")), verdict, None, project=project, about=about, at=at,
-            apart=verdict.state == "abandoned",
+            since=at if verdict.state == "abandoned" else None,
         )  # fmt: skip
 
     verdict = taskdir.monitor(

@@ -7,11 +7,12 @@ import os
 import sys
 import time
 
-from dogwatch.cli import say
+from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats.visible import visible
-from dogwatch.loops import delivery
-from dogwatch.model.errors import UsageError
+from dogwatch.loops import delivery, hearing
+from dogwatch.loops.look import Looker
+from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.notices import Notice
 from dogwatch.model.words import in_words
 from dogwatch.store import brokers, channels, outbox, places, published
@@ -36,8 +37,7 @@ def main(options: Options) -> int:
             raise UsageError("--test and --pending are two things; ask for one")
         return _test(project, text, as_json=as_json)
     if options.flag("--pending"):
-        delivery.deliver(directory, everything=True)
-        return _pending(directory, _published(directory, project, as_json=as_json), as_json=as_json)
+        return _pending(options, directory, project, as_json=as_json)
     return _show(project, directory, as_json=as_json)
 
 
@@ -112,8 +112,12 @@ def _published(directory: str, project: str, *, as_json: bool) -> str:
     return why
 
 
-def _pending(directory: str, unpublished: str, *, as_json: bool) -> int:
+def _pending(options: Options, directory: str, project: str, *, as_json: bool) -> int:
+    unheard = _heard(options, directory)
+    delivery.deliver(directory, everything=True)
+    unpublished = _published(directory, project, as_json=as_json)
     waiting = outbox.pending(directory)
+    waiting += [notice for notice in unheard if notice.id not in {each.id for each in waiting}]
     for notice in waiting:
         if as_json:
             _tell(
@@ -125,6 +129,16 @@ def _pending(directory: str, unpublished: str, *, as_json: bool) -> int:
     if not waiting and not unpublished and not as_json:
         print("everything is delivered", file=sys.stderr)
     return int(bool(waiting or unpublished))
+
+
+def _heard(options: Options, directory: str) -> list[Notice]:
+    """Take in all that is to be told. Returns what cannot be written into the outbox, and so cannot be delivered."""
+    looker = Looker(directory, settings.lazily(options))
+    try:
+        hearing.settle(looker)
+    except RefusedError as error:
+        return hearing.unheard(looker, str(error))
+    return []
 
 
 def _why(notice: Notice) -> str:

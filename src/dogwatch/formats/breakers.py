@@ -63,6 +63,8 @@ def line(happening: Happening) -> str:
     found = {"schema": SCHEMA, "at": happening.at, "what": what, **happening._asdict()}
     if "reason" in found:
         found["reason"] = str(found["reason"])[:LONGEST_TEXT]
+    if not found.get("over", True):
+        del found["over"]
     return json.dumps(found) + "\n"
 
 
@@ -70,7 +72,7 @@ def happening(text: str) -> Happening:
     try:
         found = _load(text)
         made: Happening = _build(_kind(WHAT, found.get("what")), found)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise FormatError(f"{type(error).__name__} {error}"[:80]) from error
     return made
 
@@ -179,6 +181,13 @@ def _name(value: object) -> str:
     return _text(value)
 
 
+def _attempts(value: object) -> tuple[tuple[str, int], ...]:
+    """Runs with the number of an attempt each. Lines of earlier releases have none."""
+    if not isinstance(value, list | None):
+        raise ValueError(f"{value!r:.20} is not a list")  # noqa: TRY004
+    return tuple([(_name(run), _attempt(attempt)) for run, attempt in value or ()])
+
+
 def _end(value: object) -> str:
     if value not in ENDS:
         raise ValueError(f"it ended as {value!r:.20}")
@@ -187,6 +196,6 @@ def _end(value: object) -> str:
 
 FIELDS: dict[str, Callable[[object], Any]] = {
     "at": _moment, "since": _moment, "run": _name, "name": _name, "trial": _flag, "attempt": _attempt,
-    "state": _end, "reason": _text, "failures": _whole,
+    "state": _end, "reason": _text, "failures": _whole, "over": _attempts,
     "last": lambda value: _build(Failure, _object(value)), "before": lambda value: _build(Open, _object(value)),
 }  # fmt: skip

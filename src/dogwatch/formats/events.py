@@ -15,6 +15,10 @@ from dogwatch.model.errors import FormatError
 from dogwatch.model.event import Event
 from dogwatch.model.words import in_words, signal_name
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SCHEMA = 1
 BEGINNING = b'{"schema"'
 """How each line of a shim begins. It cannot stand inside a text: quotes are escaped there."""
@@ -35,6 +39,8 @@ UNTOLD = (
 """Fields of a body that serve a replay or a program, and tell a person nothing that the rest does not."""
 DURATIONS = {"seconds": "for ", "in_s": "in ", "elapsed_s": "after "}
 UNREADABLE = "unreadable"
+KINDS = (str, int | None, float, str, str, str, int)
+"""What the fields of an event are."""
 
 
 def _no_number(word: str) -> None:
@@ -106,12 +112,29 @@ def _tried(line: bytes) -> Event | None:
 def unreadable(name: str, run: str, place: int, said: bytes, size: int, at: float) -> Event:
     """What is remembered of bytes that are no event. Their place in the file makes them one of a kind, below 0."""
     body = {"text": said[:KEPT].decode("utf-8", "replace"), "bytes": size, "place": place}
-    return Event(run, -1 - place, at, name, UNREADABLE, _dump(body))
+    return Event(run, -1 - place, min(max(at, 0.0), LATEST / 2), name, UNREADABLE, _dump(body))
 
 
 def noted(run: str, at: float, name: str, event: str, body: dict[str, object]) -> Event:
     """An event that no shim counted."""
     return Event(run, None, at, name, event, _dump({key: body[key] for key in body if key not in OWN}))
+
+
+def kept(row: tuple[Any, ...]) -> Event:
+    """A row of a journal. FormatError when it is none: a damaged file may hold anything in any place."""
+    found = Event(*row)
+    fits = all(isinstance(value, kinds) for value, kinds in zip(row, KINDS, strict=True))
+    if not fits or not abs(found.at) < LATEST or not found.body.isascii() or not _is_object(found.body):
+        raise FormatError(f"row {found.seq!r:.20} is no event")
+    return found
+
+
+def _is_object(text: str) -> bool:
+    try:
+        found, end = _scan(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and end == len(text)
 
 
 def encode(event: Event) -> str:

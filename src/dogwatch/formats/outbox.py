@@ -16,7 +16,7 @@ LATEST = 1e18
 KINDS: dict[Any, dict[str, tuple[type, ...]]] = {
     Notice: {
         "id": (str,), "name": (str,), "run": (str,), "fields": (dict,), "channel": (str,), "project": (str,),
-        "filed": (int, float), "tries": (int,), "again": (int, float), "trouble": (str,),
+        "filed": (int, float), "tries": (int,), "again": (int, float), "trouble": (str,), "number": (int,),
     },
     Told: {"state": (str,), "final": (bool,), "open": (bool,), "at": (int, float), "boot": (str,), "number": (int,)},
     About: {"run": (str,), "agent": (str,), "pane": (str,), "where": (str,), "session": (str,), "attach": (str,)},
@@ -66,6 +66,8 @@ def _read(kind: Any, text: str) -> Any:
 
 def _value(kind: Any, found: dict[str, Any]) -> Any:
     kinds = KINDS[kind]
+    if kind is Notice:
+        found = {"number": 0, **found}  # those of earlier releases have none
     for key, allowed in kinds.items():
         value = found.get(key)
         odd = isinstance(value, bool) != (bool in allowed) or not isinstance(value, allowed)

@@ -80,9 +80,14 @@ def keeper_command() -> list[str]:
     return [sys.executable, *proc.KEEPER, ROOT]
 
 
-def teller_command(directory: str, name: str = "", run: str = "") -> list[str]:
-    """What delivers notices, and before that looks at a job, if one is named, and tells what became of it."""
+def teller_command(directory: str, name: str = "", run: str = "", report: str = "") -> list[str]:
+    """What delivers notices. Before that it looks at a job, if one is named, and tells what became of it.
+
+    ``report``: what a watcher has just filed. It is only named so that others can see that somebody takes care of it.
+    """
     found = [sys.executable, *proc.BESIDE, ROOT, "_tell", "--dir", directory]
+    if report:
+        return [*found, "--report", report]
     return [*found, "--run", run, name] if name else found
 
 

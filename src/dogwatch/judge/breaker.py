@@ -58,13 +58,19 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
             case Void(run=run):
                 running.pop(run, None)
                 state = state.before if isinstance(state, Trial) and state.run == run else state
-            case Reset():
-                state = Closed()
+            case Reset(over=over):
+                state, running = Closed(), _covered(running, over)
             case Trip(at=at, reason=reason):
                 state = Tripped(at, reason)
             case SetBack(at=at):
                 state = state._replace(since=min(at, state.since)) if isinstance(state, Open) else state
     return Ledger(state, running)
+
+
+def _covered(running: dict[str, Running], over: Iterable[tuple[str, int]]) -> dict[str, Running]:
+    """Runs after a reset: what is told later of attempts that were over by then is heard no more."""
+    last = {run: max(attempt for each, attempt in over if each == run) for run, _ in over}
+    return {run: known._replace(attempt=max(known.attempt, last.get(run, 0))) for run, known in running.items()}
 
 
 def _after(state: State, outcome: Outcome, threshold: int) -> State:

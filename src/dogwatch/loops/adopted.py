@@ -21,7 +21,6 @@ from dogwatch import proc
 from dogwatch.ending import ENDINGS, how_it_ended
 from dogwatch.forking import listen
 from dogwatch.hands import stop as hand
-from dogwatch.hands import tell
 from dogwatch.judge import job, keeping
 from dogwatch.lean import dumps, lasting, make_durable, write_atomic
 from dogwatch.loops import step_end
@@ -34,6 +33,7 @@ from dogwatch.model.policy import Policy
 from dogwatch.model.words import in_words, signal_name
 from dogwatch.noting import Notebook, opened, quietly
 from dogwatch.store import places
+from dogwatch.telling import Voice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ class Keeping:
         head = spec["head"]
         self.control: int = spec["control"]
         self.pidfd: int = spec["stdio"][0]
-        self.teller: list[str] | None = spec["tell"]
         self.name: str = spec["name"]
         self.base = f"{spec['dir']}/{self.name}"
         self.policy = Policy(**{**head["policy"], "progress": tuple(head["policy"]["progress"])})
@@ -72,6 +71,7 @@ class Keeping:
             "states": [["working", time.time()]], "notes": spec["notes"],
         }  # fmt: skip
         self.notes = Notebook(spec["dir"], self.record)
+        self.voice = Voice(self.notes, self.control, spec["tell"])
         self.witness = Witness(
             self.adopted, self.work, self.pidfd, self.began - age, agent=self.record["pane"] is not None
         )
@@ -82,9 +82,9 @@ class Keeping:
             self.begin()
         except OSError as error:  # a full or read-only disk: nobody could be told anything
             self.notes.forget(".json", ".pid", ".heartbeat", ".seen")
-            self.tell(f"refused\t{error.strerror}")
+            self.voice.say(f"refused\t{error.strerror}")
             return
-        self.tell(f"started\t{self.work.pid}")
+        self.voice.say(f"started\t{self.work.pid}")
         os.close(self.control)
         with contextlib.ExitStack() as held:
             wakeups = held.enter_context(contextlib.closing(self.listen())) if self.adopted.dir else None
@@ -92,6 +92,7 @@ class Keeping:
 
     def begin(self) -> None:
         """Everything that must be on disk before we say that it is kept."""
+        self.voice.promise()
         self.notes.write_record()
         facts = self.looker.facts(self.name)._replace(now=self.began)
         seen = Keeper(self.looker.directory, self.work.boot).begin(facts, self.policy)
@@ -215,10 +216,8 @@ class Keeping:
                 self.have_told()
 
     def have_told(self) -> None:
-        try:
-            tell.start(self.teller)
-        except OSError as error:
-            self.notes.spool("undelivered", reason=f"nobody could be told: {error.strerror}")
+        self.voice.reap()
+        self.voice.notify()
 
     def spool_change(self, before: Seen, reason: str) -> None:
         after, moved = self.seen, {name: source.moved for name, source in self.seen.sources.items()}
@@ -282,10 +281,6 @@ class Keeping:
 
     def write_seen(self) -> None:
         self.notes.write_seen(noted(self.seen))
-
-    def tell(self, line: str) -> None:
-        """Speak to the `dogwatch adopt` that started us, if it still listens."""
-        quietly(os.write, self.control, (line + "\n").encode("utf-8", "replace"))
 
 
 def main() -> None:

@@ -11,11 +11,18 @@ import time
 
 from dogwatch.judge import breaker, job
 from dogwatch.loops.look import Looker
-from dogwatch.model.breakers import Closed, Happening, Ledger, Open, Outcome, Running, SetBack, Started, Void
+from dogwatch.model.breakers import Closed, Happening, Ledger, Open, Outcome, Reset, Running, SetBack, Started, Void
 from dogwatch.model.errors import FormatError, RefusedError
-from dogwatch.model.facts import Breaker
+from dogwatch.model.facts import Alive, Breaker, Gone
 from dogwatch.model.value import Value
-from dogwatch.store import breakers
+from dogwatch.store import breakers, file_locks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_OVER = 20
+"""Attempts that one line of a reset names at most: it is written in one piece."""
 
 
 class Admission:
@@ -106,7 +113,7 @@ def look(looker: Looker, rules: Breaker) -> Standing:
     """What `admit` would go by, without writing anything down."""
     reading = breakers.read(looker.directory, rules.key, rules.threshold)
     # Looked at after reading: free now, nobody whose start we read is still about to launch it.
-    launching = not breakers.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
+    launching = not file_locks.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
     ledger = breaker.fold(ledger, _untold(looker, ledger, time.time(), launching=launching), rules.threshold)
     return Standing(rules.key, ledger, reading.upto > 0, reading.wrong)
@@ -114,10 +121,43 @@ def look(looker: Looker, rules: Breaker) -> Standing:
 
 def tell(directory: str, key: str, happened: Happening) -> None:
     """Write down what a person did. Once it has returned, nobody goes by what was before."""
+    _write(directory, key, lambda: [happened])
+
+
+def reset(looker: Looker, rules: Breaker) -> None:
+    """Close a breaker. What has ended by now never counts, also where its shim has not written that down."""
+    now = time.time()
+    _write(looker.directory, rules.key, lambda: _reset(looker, rules, now))
+
+
+def _reset(looker: Looker, rules: Breaker, now: float) -> list[Happening]:
+    try:
+        reading = breakers.read(looker.directory, rules.key, rules.threshold)
+    except FormatError:
+        return [Reset(now, "")]  # nobody goes by a file that cannot be read; its reader is told so
+    ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
+    over = _ending(looker, ledger)
+    resets = [Reset(now, "", tuple(over[at : at + MOST_OVER])) for at in range(0, max(1, len(over)), MOST_OVER)]
+    return [*_untold(looker, ledger, now, launching=False), *resets]
+
+
+def _ending(looker: Looker, ledger: Ledger) -> list[tuple[str, int]]:
+    """Attempts whose work has ended while their shim, which is frozen or has a full disk, has not said how."""
+    found: list[tuple[str, int]] = []
+    for run, (name, told) in ledger.running.items():
+        facts = looker.facts(name)
+        ended = isinstance(facts.work, Gone) and isinstance(facts.shim, Alive)
+        if facts.record is not None and facts.record.run == run and facts.record.attempt > told and ended:
+            found.append((run, facts.record.attempt))
+    return found
+
+
+def _write(directory: str, key: str, decide: Callable[[], list[Happening]]) -> None:
+    """Write down, for good, what is decided while nobody else is let through."""
     breakers.prepare(directory)
     lock = breakers.lock(directory, key)
     try:
-        breakers.append(directory, key, happened, lasting=True)
+        breakers.append(directory, key, *decide(), lasting=True)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}/breakers: {error.strerror}") from error
     finally:
@@ -132,7 +172,7 @@ def _untold(looker: Looker, ledger: Ledger, now: float, *, launching: bool) -> l
         facts = current if current.record and current.record.run == run else looker.archived(name, run)
         if facts is None or facts.record is None:
             # A shim holds the lease of its name from the start, and a record stands there only until another's claim.
-            taken = current.record is None and not breakers.is_free(f"{looker.directory}/{name}.lock")
+            taken = current.record is None and not file_locks.is_free(f"{looker.directory}/{name}.lock")
             if not launching and not taken:
                 found.append(Void(now, run))
             continue

@@ -67,7 +67,10 @@ def attend(directory: str) -> None:
     until = time.monotonic() + STAYS
     failed = deliver(directory, until=until)
     outbox.forget(directory)
-    post = outbox.attendant(directory) if failed else None
+    try:
+        post = outbox.attendant(directory) if failed else None
+    except OSError:
+        return  # nothing can be written here now
     if post is None:
         return  # there is nothing to stay for, or somebody stays already
     try:
@@ -123,7 +126,7 @@ def _attempt(directory: str, notice: Notice, found: tuple[Channel, str] | None, 
             give_up(directory, held, "its channel is no longer in the settings")
         elif notices.late(held.notice, time.time()):
             give_up(directory, held, held.notice.trouble or "nobody tried to deliver it in time")
-        else:
+        elif outbox.is_noted(directory, held.notice):
             return _try(directory, held, *found)
     except OSError:
         return True  # a full disk: it stays as it is

@@ -14,24 +14,78 @@ from dogwatch.loops.look import Looker
 from dogwatch.loops.notify import about, change_of, is_brought_back
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.notices import LIVE_TOLD, Change, Notice
-from dogwatch.store import brokers, channels, outbox, watches
+from dogwatch.model.value import Value
+from dogwatch.store import brokers, channels, file_locks, outbox, unsent, watches
+
+
+class News(Value):
+    """What one run of a job has to tell now."""
+
+    project: str = ""
+    """Whose settings say who is told; empty where nobody is."""
+    change: Change | None = None
+    over: bool = False
+    """Nothing more is to be told of this run once this was."""
 
 
 def look(looker: Looker, name: str, run: str) -> str:
-    """Look at one run of a job, for its shim, and hear what became of it. Returns the project that it is of."""
+    """Look at one run of a job, and hear what became of it. Returns the project that it is of."""
+    news = _news(looker, name, run)
+    if news.change is not None:
+        hear(looker.directory, news.change, noted=True)
+    if news.over:
+        unsent.drop(looker.directory, name, run)
+    return news.project
+
+
+def settle(looker: Looker) -> str:
+    """Hear of all that is to be told and that nobody could tell yet. Returns a project that something was told of.
+
+    RefusedError where nothing can be written: then all of it is still there for whoever comes next.
+    """
+    directory, project = looker.directory, ""
+    for report, change in outbox.reported(directory):
+        if change.final or change.boot == looker.place.boot:  # what was so before a restart is over
+            hear(directory, change)
+            project = change.project
+        unsent.drop_report(directory, report)
+    for name, run in unsent.runs(directory):
+        project = look(looker, name, run) or project
+    return project
+
+
+def unheard(looker: Looker, trouble: str) -> list[Notice]:
+    """The notices that would be in the outbox, if it could be written."""
+    directory = looker.directory
+    all_news = [_news(looker, name, run) for name, run in unsent.runs(directory)]
+    changes = [change for _, change in outbox.reported(directory)] + [each.change for each in all_news if each.change]
+    found: list[Notice] = []
+    for change in changes:
+        told, tells = notices.hear(outbox.told(directory, change.name, change.about.run), change)
+        if tells:
+            found += [notice._replace(trouble=trouble) for notice in _notices(change, told.number)]
+    return found
+
+
+def _news(looker: Looker, name: str, run: str) -> News:
     facts = looker.facts(name)
     if facts.record is None or facts.record.run != run:  # the next one has begun meanwhile
         found = looker.archived(name, run)
-        if found is None:
-            return ""
+        if found is None:  # a shim holds the lease of its name from before it makes a promise
+            return News(over=file_locks.is_free(f"{looker.directory}/{name}.lock"))
         facts = found
     record, verdict = facts.record, job.judge(facts)
     if record is None or not record.notify:
-        return ""
-    closed = verdict.state == "stopped" and _was_closed(looker.directory, name, run)  # a monitor has told the rest
-    if not closed and not is_brought_back(looker.directory, record, verdict):
-        hear(looker.directory, change_of(verdict, record.notify, about(record), facts.now), noted=True)
-    return record.notify
+        return News(over=True)
+    reported = verdict.state == "stuck" and record.policy.on_stuck != "stop"  # else its end is told, and soon
+    if not verdict.final and not reported:
+        return News(record.notify)
+    if verdict.state == "stopped" and _was_closed(looker.directory, name, run):  # a monitor has told the rest
+        return News(record.notify, over=True)
+    if is_brought_back(looker.directory, record, verdict):
+        return News(record.notify)
+    change = change_of(verdict, record.notify, about(record), facts.now)
+    return News(record.notify, change, over=verdict.final)
 
 
 def _was_closed(directory: str, name: str, run: str) -> bool:
@@ -44,20 +98,19 @@ def hear(directory: str, change: Change, *, noted: bool = False) -> None:
 
     ``noted``: the journal has it from the shim. What only a watcher saw is noted there, if ends are published.
     """
-    named, troubles = channels.of(change.project)
+    troubles = channels.of(change.project)[1]
     outbox.prepare(directory)
     try:
         with outbox.alone(directory):
-            before = outbox.told(directory, change)
+            before = outbox.told(directory, change.name, change.about.run)
             told, tells = notices.hear(before, change)
             if before.open and told != before and change.state != "abandoned":  # a monitor's end is not its subject's
                 _withdraw(directory, change)
             if tells:
                 if change.final and not noted and brokers.named(change.project):
                     _note(directory, change)
-                for channel in named:
-                    if notices.wanted(channel.on, change):
-                        outbox.file(directory, _notice(change, channels.id_of(channel), told.number))
+                for notice in _notices(change, told.number):
+                    outbox.file(directory, notice)
             outbox.write_told(directory, change, told)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}/outbox: {error.strerror}") from error
@@ -81,10 +134,17 @@ def _withdraw(directory: str, change: Change) -> None:
             held.close()
 
 
+def _notices(change: Change, number: int) -> list[Notice]:
+    """One for each channel that is told of this."""
+    named = [channel for channel in channels.of(change.project)[0] if notices.wanted(channel.on, change)]
+    return [_notice(change, channels.id_of(channel), number) for channel in named]
+
+
 def _notice(change: Change, channel: str, number: int) -> Notice:
     """Its id comes from what it tells: who was killed before he could write down that he told it writes the same."""
     mark = "\0".join((change.name, change.about.run, change.state, str(number), channel))
     return Notice(
         id=hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:20], name=change.name,
         run=change.about.run, fields=words.fields(change), channel=channel, project=change.project, filed=change.wall,
+        number=number,
     )  # fmt: skip

@@ -141,7 +141,7 @@ class Monitor(SessionWatch):
         """Notices for those who want them, and while it goes on a word for whoever waits here."""
         notify.changed(
             self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
-            at=time.monotonic(),
+            at=time.monotonic(), since=self.began if verdict.state == "abandoned" else None,
         )  # fmt: skip
         if not over and (self.before is None or verdict.state != self.before.state):
             self.say(verdict)

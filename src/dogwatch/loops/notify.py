@@ -18,6 +18,7 @@ from dogwatch.hands import spawn, tell
 from dogwatch.judge import notices
 from dogwatch.judge.consequences import NEXT
 from dogwatch.judge.monitoring import is_resumable
+from dogwatch.loops import unsent
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
 from dogwatch.model.notices import About, Change
@@ -35,19 +36,24 @@ def configured(project: str) -> str:
 
 def changed(
     directory: str, verdict: Verdict, before: Verdict | None, *, project: str, about: About = NOBODY,
-    at: float | None = None, apart: bool = False,
+    at: float | None = None, since: float | None = None,
 ) -> None:  # fmt: skip
     """Report what a look (at the monotonic moment ``at``) found, with the verdict of the look before, None at first.
 
-    ``apart``: it came to be so at that very moment, so whatever was told before was another event.
+    ``since``: when the watch began that now ends, where one gives up: another's giving up was another event.
     ``project`` is what `configured` gave, or the record's. Returns at once; that nobody could be told is only noted.
     """
     if not project or not _matters(directory, verdict, before, about):
         return
-    change = change_of(verdict, project, about, time.monotonic() if at is None else at)
-    change = change._replace(since=change.at) if apart else change
+    change = change_of(verdict, project, about, time.monotonic() if at is None else at, since)
+    report, said = "", b""
     try:
-        tell.start(spawn.teller_command(directory), lines.encode(change).encode())
+        outbox.prepare(directory)
+        report = outbox.report(directory, change)
+    except (OSError, RefusedError):  # whoever delivers stays until it can be written
+        said = lines.encode(change).encode()
+    try:
+        tell.start(spawn.teller_command(directory, report=report), said)
     except OSError as error:
         from dogwatch.loops.delivery import note  # noqa: PLC0415  # a watcher pays for it only when something went wrong
 
@@ -83,6 +89,7 @@ def is_brought_back(directory: str, record: Record, verdict: Verdict) -> bool:
 
 def retry(directory: str) -> None:
     """Deliver, beside us, what is due; for whoever comes by. Costs a look into a directory that is mostly empty."""
+    unsent.send(directory)
     try:
         behind = any(notices.due(notice, time.time()) for notice in outbox.pending(directory))
         if behind or published.due(directory):
@@ -110,9 +117,10 @@ def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: Ab
     return before is None and os.path.exists(outbox.told_file(directory, verdict.name, about.run))
 
 
-def change_of(verdict: Verdict, project: str, about: About, at: float) -> Change:
+def change_of(verdict: Verdict, project: str, about: About, at: float, since: float | None = None) -> Change:
     """What a look found, for those who are told."""
-    since = at - verdict.silent_s if verdict.state == "stuck" and verdict.silent_s is not None else None
+    if verdict.state == "stuck" and verdict.silent_s is not None:
+        since = at - verdict.silent_s
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
         cause=verdict.cause, until=verdict.until, message=verdict.message,

@@ -25,7 +25,7 @@ from dogwatch.model.facts import Record, Seat
 from dogwatch.model.policy import SESSION, Policy
 from dogwatch.model.value import Value
 from dogwatch.senses import program_status
-from dogwatch.store import conversations, places, settings
+from dogwatch.store import conversations, places, settings, unsent
 
 STATUS_PROTOCOL = "DOGWATCH_STATUS_PROTOCOL"
 
@@ -98,7 +98,9 @@ def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, 
         verify=record.verify, since=record.started if record.since is None else record.since,
     )  # fmt: skip
     asks = agent.asks_after if record.env.get(STATUS_PROTOCOL) != "0" and hears_status(record.cwd) else None
-    return _started(looker, job, record.pane.server if record.pane else (), record.pane, asks=asks)
+    started = _started(looker, job, record.pane.server if record.pane else (), record.pane, asks=asks)
+    unsent.drop(looker.directory, record.name, record.run)  # it was no end: the session goes on
+    return started
 
 
 def hears_status(cwd: str) -> bool:

@@ -39,6 +39,8 @@ class Void(Value):
 class Reset(Value):
     at: float
     reason: str
+    over: tuple[tuple[str, int], ...] = ()
+    """Attempts (run and number) whose work had ended by then, although their outcome was not written yet."""
 
 
 class Trip(Value):

@@ -90,3 +90,5 @@ class Notice(Value):
     """When to try again."""
     trouble: str = ""
     """Why it could not be delivered yet."""
+    number: int = 0
+    """Which change of its run it tells (`Told.number`). It is delivered once that is noted as told; 0: at once."""

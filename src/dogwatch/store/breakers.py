@@ -7,7 +7,6 @@ it holds what followed from all that stands before it, and whoever finds it miss
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import zlib
 
@@ -77,23 +76,6 @@ def lock(directory: str, key: str) -> int:
     os.close(fd)
     words = f"someone has been starting a job under breaker {key} for {PATIENCE:g}s"
     raise RefusedError(f"{words}; try again, or look who holds {path}")
-
-
-def is_free(path: str) -> bool:
-    """Whether nobody holds a lock. Looking takes it for an instant, shared with all who look."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(fd)
-    return True
 
 
 def read(directory: str, key: str, threshold: int) -> Reading:

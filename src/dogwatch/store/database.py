@@ -20,7 +20,14 @@ ASIDE = f"{FILE}.bad-"
 VERSION = 1
 PATIENCE = 10.0
 """Seconds to wait for whoever writes."""
-DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+NEWEST = 255
+"""Versions that a later release may have; a higher number is damage."""
+FROM_OUTSIDE = (
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_ABORT, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_AUTH,
+)  # fmt: skip
+"""Errors whose cause is not in the file. All others are: the questions that a journal is asked never change."""
 SHAPE = f"""
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, n INTEGER, at REAL NOT NULL, name TEXT NOT NULL,
@@ -35,14 +42,22 @@ PRAGMA user_version = {VERSION};
 class DamagedError(sqlite3.DatabaseError):
     """There is a file, but it is no journal (any more)."""
 
-    def __init__(self, why: str, inode: int) -> None:
+    def __init__(self, why: str, inode: int = 0) -> None:
+        """``inode``: which file; 0 for the one that is open."""
         super().__init__(why)
         self.inode = inode
 
 
-def damaged(error: sqlite3.Error) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0)
-    return isinstance(error, DamagedError) or code & 0xFF in DAMAGE
+def damaged(error: Exception, path: str) -> bool:
+    """Whether an error of SQLite, or of reading its messages, says that the file is no journal any more."""
+    if isinstance(error, DamagedError | UnicodeDecodeError):  # a message quotes the schema as it stands
+        return True
+    code = getattr(error, "sqlite_errorcode", None)
+    if code == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
+        return True  # its header says so; asked of the system, for to open the file here would end SQLite's locks on it
+    if code is None:  # the module's own: a text that is not UTF-8; all others would be misuse
+        return isinstance(error, sqlite3.OperationalError)
+    return code & 0xFF not in FROM_OUTSIDE
 
 
 def in_memory() -> sqlite3.Connection:
@@ -67,9 +82,9 @@ def opened(directory: str) -> tuple[sqlite3.Connection, int]:
             if not check(database, path):
                 raise DamagedError("it is no journal", inode)
             database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             database.close()
-            raise DamagedError(str(error), inode) if damaged(error) else error from error
+            raise DamagedError(str(error), inode) if damaged(error, path) else error from error
         except RefusedError:
             database.close()
             raise
@@ -79,7 +94,7 @@ def opened(directory: str) -> tuple[sqlite3.Connection, int]:
 def check(database: sqlite3.Connection, path: str) -> bool:
     """Whether it is a journal. One of a newer Dogwatch is refused."""
     version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
+    if VERSION < version <= NEWEST:
         newer = f"{path} was made by a newer Dogwatch (its version is {version}, this one knows {VERSION})"
         raise RefusedError(f"{newer}; use that one, or another --dir")
     return bool(version == VERSION)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from dogwatch.formats import events
-from dogwatch.model.errors import RefusedError
+from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.event import Event
 from dogwatch.store import database, places, spools
 from dogwatch.store.spools import Place, Taken
@@ -91,7 +91,10 @@ class Journal:
 
     def _take_some(self, base: sqlite3.Connection) -> bool:
         """One batch. Returns whether there may be more."""
-        known = {file: Place(*place) for file, *place in base.execute("SELECT file, inode, size, offset FROM spools")}
+        known = {
+            _text(file): Place(*map(_number, place))
+            for file, *place in base.execute("SELECT file, inode, size, offset FROM spools")
+        }
         known |= self._not_removed
         room, all_taken = BATCH, list[Taken]()
         for file in spools.grown(self.directory, known):
@@ -132,7 +135,7 @@ class Journal:
     def newest(self) -> int:
         """The highest number given so far."""
         asked = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"  # one made anew has events yet to come
-        return self._ask(lambda base: int(base.execute(asked).fetchone()[0]))
+        return self._ask(lambda base: _number(base.execute(asked).fetchone()[0]))
 
     def after(self, since: int, names: Sequence[str] = (), most: int = 1000) -> list[Event]:
         """The next events beyond a number, at most so many, of all names or of some.
@@ -155,7 +158,7 @@ class Journal:
     def runs(self, name: str) -> dict[str, float]:
         """All runs of a name, each with the time of its first event."""
         asked = "SELECT run, min(at) FROM events WHERE name = ? GROUP BY run ORDER BY min(seq)"
-        return self._ask(lambda base: dict(base.execute(asked, (name,))))
+        return self._ask(lambda base: {_text(run): _moment(at) for run, at in base.execute(asked, (name,))})
 
     def of_run(self, name: str, run: str) -> list[Event]:
         """The events of one run, as its shim counted them; what others noted stands where it came in."""
@@ -168,13 +171,15 @@ class Journal:
         """Every question comes through here. If the journal is damaged, it is put aside and the new one is asked."""
         try:
             return do(self._base())
-        except (sqlite3.Error, OSError) as error:
-            if not isinstance(error, sqlite3.Error) or not database.damaged(error):
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
+            if not database.damaged(error, self.path):
                 raise self._refused(error) from error
             self._put_aside(error)
         try:
+            while self._take_some(self._base()):  # whoever asks gets what the spools still hold
+                pass
             return do(self._base())
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
             raise self._refused(error) from error
 
     def _base(self) -> sqlite3.Connection:
@@ -187,11 +192,11 @@ class Journal:
             self._database, self._inode = database.opened(self.directory)
         return self._database
 
-    def _put_aside(self, error: sqlite3.Error) -> None:
+    def _put_aside(self, error: Exception) -> None:
         self.close()
         if self.memory:
             return  # a copy of a damaged one; without it there are still the spools
-        inode = error.inode if isinstance(error, database.DamagedError) else self._inode
+        inode = (error.inode if isinstance(error, database.DamagedError) else 0) or self._inode
         try:
             aside = database.put_aside(self.directory, inode)
         except OSError as trouble:
@@ -217,7 +222,7 @@ class Journal:
                     base.backup(found._base())
                 if database.check(found._base(), self.path):
                     break
-            except sqlite3.Error:
+            except (sqlite3.Error, UnicodeDecodeError):
                 pass
             found.close()
         found.take_in()
@@ -252,4 +257,28 @@ def _of(names: Sequence[str]) -> str:
 
 def _events(base: sqlite3.Connection, where: str, *values: object) -> list[Event]:
     asked = f"SELECT {COLUMNS} FROM events WHERE {where}"  # noqa: S608  # our own words only; values are bound
-    return [Event(*row) for row in base.execute(asked, values)]
+    try:
+        return [events.kept(row) for row in base.execute(asked, values)]
+    except FormatError as error:
+        raise database.DamagedError(str(error)) from error
+
+
+# What a damaged file may hold in the place of a value
+
+
+def _number(found: object) -> int:
+    if type(found) is not int or not 0 <= found < 1 << 63:
+        raise database.DamagedError(f"{found!r:.20} is no number")
+    return found
+
+
+def _moment(found: object) -> float:
+    if type(found) is not float or not abs(found) < events.LATEST:
+        raise database.DamagedError(f"{found!r:.20} is no time")
+    return found
+
+
+def _text(found: object) -> str:
+    if type(found) is not str:
+        raise database.DamagedError(f"{found!r:.20} is no text")
+    return found

@@ -2,8 +2,9 @@
 
 ``<id>.json`` is one notice for one channel; it is removed once it was delivered, or given up. Whoever delivers one
 holds a lock on it, so no two do, and writes down that he tries before he does: of a process that was killed in between,
-the next one knows that it tried. ``told/<name>.<run>`` says what was told of a run. All of it may be removed at any
-time; then something may be told twice, or not at all.
+the next one knows that it tried. ``told/<name>.<run>`` says what was told of a run. ``reports/`` and ``unsent/`` hold
+what is not in here yet (`unsent`). All of it may be removed at any time; then something may be told twice, or not at
+all.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dogwatch.formats import names, outbox, sentinel
 from dogwatch.lean import open_plain, write_atomic
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.notices import Change, Notice, Told
-from dogwatch.store import leases, places, sentinels
+from dogwatch.store import leases, places, sentinels, unsent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,11 +58,11 @@ def told_file(directory: str, name: str, run: str) -> str:
     return f"{directory}/outbox/told/{_plain(name)}.{_plain(run).replace('.', '_')}"
 
 
-def told(directory: str, change: Change) -> Told:
+def told(directory: str, name: str, run: str) -> Told:
     """What was told of this run so far."""
     text = None
     with contextlib.suppress(FormatError):
-        text = sentinels.read(told_file(directory, change.name, change.about.run))
+        text = sentinels.read(told_file(directory, name, run))
     try:
         return Told() if text is None else outbox.told(text)
     except FormatError:
@@ -89,6 +90,29 @@ def _plain(word: str) -> str:
     return "".join([c if c in names.PLAIN else "_" for c in word[: names.LONGEST]]) or "_"
 
 
+# What watchers report
+
+
+def report(directory: str, change: Change) -> str:
+    """Keep what a watcher saw until somebody has taken it in. Returns its name; OSError when it cannot be written."""
+    places.make_private(f"{directory}/{unsent.REPORTS}")
+    name = f"{time.time_ns():x}-{os.urandom(3).hex()}.json"
+    write_atomic(f"{directory}/{unsent.REPORTS}/{name}", outbox.encode(change))
+    return name
+
+
+def reported(directory: str) -> list[tuple[str, Change]]:
+    """All that watchers have reported, in the order of their looks. What cannot be read is removed."""
+    found: list[tuple[str, Change]] = []
+    for name in unsent.reports(directory):
+        try:
+            if text := sentinels.read(f"{directory}/{unsent.REPORTS}/{name}"):
+                found.append((name, outbox.change(text)))
+        except FormatError:
+            unsent.drop_report(directory, name)
+    return sorted(found, key=lambda each: each[1].at)
+
+
 # What is to be delivered
 
 
@@ -97,6 +121,11 @@ def file(directory: str, notice: Notice) -> None:
     path = f"{directory}/outbox/{notice.id}.json"
     if not os.path.lexists(path):
         write_atomic(path, outbox.encode(notice))
+
+
+def is_noted(directory: str, notice: Notice) -> bool:
+    """Whether what it tells is noted as told: until then whoever was killed may still be heard, and files it anew."""
+    return notice.number <= told(directory, notice.name, notice.run).number
 
 
 def pending(directory: str) -> list[Notice]:
@@ -150,10 +179,14 @@ class Held:
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.write(fd, outbox.encode(notice).encode())
+            data = outbox.encode(notice).encode()
+            while data:
+                data = data[os.write(fd, data) :]
             os.rename(temporary, self.path)
         except OSError:
             os.close(fd)
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
             raise
         os.close(self.fd)
         self.notice, self.fd = notice, fd

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 
 import pytest
 
-from tests.conftest import Box
-from tests.integration.breaker.planting import HOUR, LONG, detached, failures, lines, plant, plant_open, run, status
+from dogwatch.loops import breaker
+from dogwatch.loops.look import Looker
+from dogwatch.model.facts import Breaker
+from dogwatch.model.policy import PATIENT
+from dogwatch.store import breakers as store
+from tests.conftest import Box, alive, kill, until
+from tests.integration.breaker.planting import (
+    HOUR,
+    LONG,
+    detached,
+    failures,
+    lines,
+    murder,
+    plant,
+    plant_open,
+    run,
+    status,
+)
 from tests.integration.wait.watching import Gate
 
 KEYS = ["schema", "key", "state", "failures", "threshold", "since", "until", "reason", "next"]
@@ -77,6 +95,46 @@ def test_a_reset_closes_it_at_once(box: Box) -> None:
     assert done.code == 0
     assert done.out.splitlines()[1].split()[:2] == ["key", "closed"]
     assert run(box, "true").code == 0
+
+
+def test_a_reset_forgets_a_run_that_was_killed_before_it_and_noticed_by_nobody(box: Box) -> None:
+    assert detached(box, "job", *LONG).code == 0
+    murder(box, "job")
+    done = box("breaker", "reset", "key", "--json")
+    assert (done.json["state"], done.json["failures"]) == ("closed", 0)
+    assert status(box)["reason"] == "no failure since the last success or reset"
+    assert [line["what"] for line in lines(box)] == ["started", "outcome", "void", "reset"]
+
+
+def test_a_reset_forgets_an_end_that_the_shim_tells_later(box: Box) -> None:
+    """The shim is frozen while its work ends, as it is on a full disk: it tells after the reset what was before it."""
+    assert detached(box, "job", *LONG).code == 0
+    shim, work = box.pids("job")
+    kill(shim, signal.SIGSTOP)
+    kill(work, signal.SIGKILL)
+    until(lambda: not alive(work))
+    assert box("breaker", "reset", "key").code == 0
+    kill(shim, signal.SIGCONT)
+    assert box("wait", "job", "--until", "final").code == 3
+    until(lambda: lines(box)[-1]["what"] == "outcome", box.dir / "breakers")
+    assert (status(box)["failures"], lines(box)[-2]["over"]) == (0, [[box.record("job")["run"], 1]])
+
+
+def test_what_ends_after_a_reset_counts(box: Box) -> None:
+    assert detached(box, "job", *LONG).code == 0
+    assert box("breaker", "reset", "key").code == 0
+    murder(box, "job")
+    assert status(box)["failures"] == 1
+
+
+def test_a_reset_needs_no_file_that_can_be_read(box: Box) -> None:
+    plant_open(box, ago=1.0)
+    with (box.dir / "breakers/key.jsonl").open("r+b") as file:
+        file.truncate(store.LARGEST + 2)
+    breaker.reset(Looker(str(box.dir), PATIENT), Breaker("key", 3, 900.0))
+    with (box.dir / "breakers/key.jsonl").open("rb") as file:
+        file.seek(-200, os.SEEK_END)
+        assert json.loads(file.read().splitlines()[-1])["what"] == "reset"
 
 
 def test_a_trip_opens_it_until_it_is_reset(box: Box) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.store import journal
 from tests.conftest import PATIENCE, Box, Done, tool
 from tests.integration.events.spooling import line, prepared
@@ -173,6 +174,25 @@ def test_a_damaged_journal_is_put_aside_with_a_warning(box: Box) -> None:
     assert "was damaged" in done.err
     assert len(list(box.dir.glob("journal.sqlite.bad-*"))) == 1
     assert [row["n"] for row in rows(box("events", "--json", "--since", "2"))] == [1, 2], "a listener would skip them"
+
+
+@pytest.mark.parametrize(
+    ("verb", "code"),
+    [(("events", "--json"), 0), (("show", "job", "--json"), 0), (("replay", "job"), EXIT_CODES["not_found"])],
+)  # what was known of a run that has ended is in the file put aside, so there is nothing to replay
+def test_whoever_asks_a_journal_whose_schema_is_not_utf_8_gets_an_answer(
+    box: Box, verb: tuple[str, ...], code: int
+) -> None:
+    assert box("run", "--name", "job", "--", "true").code == 0
+    spool(box, "r1", 1)
+    assert box("events").code == 0
+    path = box.path("journal.sqlite")
+    path.write_bytes(path.read_bytes().replace(b"events", b"\xffvents"))
+    done = box(*verb)
+    assert done.code == code, done
+    assert "was damaged" in done.err
+    assert "Traceback" not in done.err
+    assert [row["n"] for row in rows(box("events", "--json"))] == [1]
 
 
 def test_a_journal_of_a_newer_dogwatch_is_refused(box: Box) -> None:

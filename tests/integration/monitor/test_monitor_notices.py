@@ -41,6 +41,14 @@ def test_that_it_gives_up_is_told(office: Office, notices: Notices) -> None:
     until(lambda: notices.delivered() == [["abandoned", "api"]])
 
 
+def test_that_it_gives_up_again_is_told_again(office: Office, notices: Notices) -> None:
+    office.spawned(prompt="work")
+    for number in (1, 2):
+        assert office.monitor("api", "--deadline", "1ms").end()["state"] == "abandoned"
+        until(lambda number=number: notices.delivered() == [["abandoned", "api"]] * number)  # type: ignore[misc]
+        until(lambda: not notices.tellers())
+
+
 def test_a_crash_that_is_resumed_is_told_only_by_its_end(office: Office, notices: Notices) -> None:
     office.spawned(prompt="work")
     watcher = office.monitor("api", "--resume", "1")

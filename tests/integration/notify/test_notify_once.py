@@ -179,7 +179,8 @@ def test_nothing_is_started_where_nobody_is_to_be_told(box: Box, monkeypatch: py
     notify.retry(str(box.dir))
     assert started == []
     notify.changed(str(box.dir), failed, working, project=str(box.cwd))
-    assert started == [spawn.teller_command(str(box.dir))]
+    [report] = (box.dir / "outbox" / "reports").iterdir()
+    assert started == [spawn.teller_command(str(box.dir), report=report.name)]
 
 
 def test_a_record_says_whether_anybody_is_told(notices: Notices, box: Box) -> None:

@@ -18,6 +18,7 @@ FIELDS: dict[Happening, dict[str, object]] = {
     },
     Void(1.5, "r"): {"what": "void", "run": "r"},
     Reset(1.5, "again"): {"what": "reset", "reason": "again"},
+    Reset(1.5, "", (("r", 2),)): {"what": "reset", "reason": "", "over": [["r", 2]]},
     Trip(1.5, "why"): {"what": "trip", "reason": "why"},
     SetBack(1.5): {"what": "clock"},
 }  # fmt: skip
@@ -55,6 +56,9 @@ def test_fields_of_a_later_version_are_passed_over() -> None:
         ('{"schema":1,"at":1,"what":"explode"}', "'explode' is none of started, outcome"),
         ('{"schema":1,"at":1,"what":["reset"]}', "is none of"),
         ('{"schema":1,"at":1,"what":"reset"}', "None is not a text"),
+        ('{"schema":1,"at":1,"what":"reset","reason":"","over":"r"}', "is not a list"),
+        ('{"schema":1,"at":1,"what":"reset","reason":"","over":[["r"]]}', "not enough values"),
+        ('{"schema":1,"at":1,"what":"reset","reason":"","over":[1]}', "cannot unpack"),
         ('{"schema":1,"at":NaN,"what":"clock"}', "nan is not a time"),
         ('{"schema":1,"at":1e400,"what":"clock"}', "inf is not a time"),
         ('{"schema":1,"at":true,"what":"clock"}', "True is not a time"),

@@ -154,6 +154,17 @@ def test_a_reset_closes_it_and_later_ends_count_from_nothing() -> None:
     assert state.failures == 1
 
 
+def test_a_reset_covers_attempts_that_had_ended_by_then_and_no_later_ones() -> None:
+    early = Started(0.0, "early", "job", trial=False)
+    reset = Reset(9.0, "", (("early", 1), ("unheard-of", 1)))
+    late = Outcome(10.0, "early", "job", 1, "failed")
+    assert after(early, reset, late) == Closed()
+    assert after(early, reset, Outcome(10.0, "early", "job", 1, "completed"), *OPENED) == after(*OPENED)
+    state = after(early, reset, late, Outcome(11.0, "early", "job", 2, "failed"))
+    assert isinstance(state, Closed)
+    assert state.failures == 1
+
+
 def test_a_reset_makes_a_trial_a_run_like_others() -> None:
     state = after(*OPENED, TRIAL, Reset(1050.0, ""), trial_ends("failed"))
     assert isinstance(state, Closed)

@@ -191,3 +191,13 @@ def test_a_clock_that_was_set_back_does_not_keep_a_notice_for_ever() -> None:
     assert not notices.due(notice(again=1100.0), 1000.0)
     assert notices.due(notice(again=1100.0), 1100.0)
     assert notices.due(notice(again=90000.0), 1000.0)
+
+
+def test_every_watch_that_gives_up_is_told_and_those_that_watched_together_are_one() -> None:
+    def gives_up(at: float, since: float) -> Change:
+        return change("abandoned", at, since=since)._replace(goes_on=True)
+
+    together = gives_up(10.0, since=1.0), gives_up(10.1, since=5.0)
+    assert told(*together) == ["abandoned"]
+    assert told(*together, gives_up(20.0, since=11.0)) == ["abandoned", "abandoned"]
+    assert told(*together, gives_up(20.0, since=11.0), gives_up(20.1, since=12.0)) == ["abandoned", "abandoned"]

@@ -106,12 +106,12 @@ def test_one_stays_and_the_others_go(directory: str) -> None:
 
 
 def test_what_was_told_is_kept_by_name_and_run(directory: str) -> None:
-    assert outbox.told(directory, CHANGE) == Told()
+    assert outbox.told(directory, "x", "r1") == Told()
     outbox.write_told(directory, CHANGE, Told("failed", final=True))
-    assert outbox.told(directory, CHANGE).final
-    assert outbox.told(directory, CHANGE._replace(about=About("r2"))) == Told()
+    assert outbox.told(directory, "x", "r1").final
+    assert outbox.told(directory, "x", "r2") == Told()
     Path(outbox.told_file(directory, "x", "r1")).write_text("{")
-    assert outbox.told(directory, CHANGE) == Told()
+    assert outbox.told(directory, "x", "r1") == Told()
 
 
 @pytest.mark.parametrize("name", ["%3", "../x", "a/b", "", "ü", "x" * 300])

@@ -277,5 +277,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "examples": ("dogwatch notify", 'dogwatch notify --test "is anybody there?"', "dogwatch notify --pending"),
     },
-    "_tell": {"says": "", "takes": "[NAME]", "options": (DIR, ("--run", "RUN", "")), "examples": ()},
+    "_tell": {
+        "says": "", "takes": "[NAME]", "examples": (), "options": (DIR, ("--run", "RUN", ""), ("--report", "FILE", "")),
+    },
 }
