@@ -38,7 +38,7 @@ def test_a_heartbeat_has_a_note_and_no_progress_and_a_stop_is_blocked_as_needing
     assert (task["status"], task["block_kind"]) == ("blocked", "needs_input")
 
 
-def test_only_a_whole_comment_of_somebody_else_since_the_start_stops_it(board: Board) -> None:
+def test_only_a_comment_of_somebody_else_since_the_start_that_says_so_stops_it(board: Board) -> None:
     """Seed 3 stops for any comment with "stop" in it: its own of a `stopped` row, and that of `block` itself."""
     card = kanban.create("monitor", "a body", program=board.program)
     board("comment", card.task, "--author", "ann", "--", "stop")
