@@ -12,7 +12,7 @@ RUNNING, STOPPED, TERMINATED, ARCHIVED = "running", "stopped", "terminated", "ar
 STATUSES = (RUNNING, STOPPED, TERMINATED, ARCHIVED)
 ENDED = (STOPPED, TERMINATED, ARCHIVED)
 """States that somebody meant. No drift ever changes them, nor what is kept for the way back."""
-AUTO_DETECTED, AUTO_REGISTERED = "auto-detected", "auto-registered"
+AUTO_DETECTED, AUTO_REGISTERED, REPORTED = "auto-detected", "auto-registered", "reported"
 
 Place = tuple[str, ...]
 """Arguments that reach a tmux server: (), ("-L", name) or ("-S", path)."""
@@ -152,6 +152,18 @@ class Drift(Value):
     change: Change | None = None
     deed: str = ""
     """What the change does, in words."""
+    wait_s: float = 0.0
+    """Seconds for which the change must still wait. The drift itself is reported at once."""
+
+
+class DriftReport(Value):
+    """A drift as it is reported to people and programs."""
+
+    drift: Drift
+    applied: bool = False
+    """Its change was made."""
+    repeated: bool = False
+    """It was reported before, while its change had to wait. People need not be notified twice."""
 
 
 KINDS = {
@@ -167,6 +179,7 @@ KINDS = {
     "shared": "one conversation, open in two panes",
     "other": "its agent has another conversation open",
     "old": "ended long ago",
+    "reported": "its machine has reported its end",
 }
 
 

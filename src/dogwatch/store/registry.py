@@ -6,6 +6,7 @@ in it at that moment, and what was there before stays beside it as ``.bak``.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
@@ -17,7 +18,7 @@ from dogwatch.store import leases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 HERMES = ".hermes"
 PLACES = (f"{HERMES}/agent-sessions.yaml", "dogwatch-sessions.yaml")
@@ -104,6 +105,15 @@ class RegistryFile:
             raise RefusedError(
                 f"cannot write {visible(self.path)}: {error.strerror}; mend that, then try again"
             ) from error
+        finally:
+            os.close(lock)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody who asks for the lock writes meanwhile. RefusedError where it cannot be had."""
+        lock = self._lock(os.path.realpath(self.path), time.monotonic() + PATIENCE)
+        try:
+            yield
         finally:
             os.close(lock)
 

@@ -9,7 +9,7 @@ from dogwatch.links import kanban
 from dogwatch.loops.card import CardKeeper
 from dogwatch.model.registry import Drift
 from tests.integration.kanban.conftest import Board
-from tests.integration.reconcile.workspace import Workspace
+from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 NAME = "lab-creator-claude"
 
@@ -116,7 +116,7 @@ def test_the_two_lists_of_drifts_disagree_and_all_classes_are_found(workspace: W
     talk = workspace.conversation(where)
     workspace.session("b-creator-claude", cwd=workspace.directory("b"))
     workspace.write(
-        "sessions:\n" + row("a-creator-claude")
+        "sessions:\n" + row("a-creator-claude", f", pane: {{{BEFORE}}}")
         + row("c-creator-claude", f", pane: {{pid: {pid}, cmd: claude, cwd: {where}}}, claude_session_id_own: null")
         + f"  - {{name: d-creator-claude, status: stopped, claude_session_id_own: {stale}}}\n"
     )  # fmt: skip
