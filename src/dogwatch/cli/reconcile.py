@@ -89,11 +89,13 @@ def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
     interval = options.seconds("--interval")
     if interval == 0:
         raise UsageError("--interval must be above 0")
-    wanted = Wanted(
-        interval, options.seconds("--timeout") or 0.0, (IDLE if subscribed else 0.0) if idle is None else idle
-    )
     card = _card(options, task, reconciler.path)
     subscription = _subscription(reconciler) if subscribed else None
+    if subscribed and subscription is None:
+        interval = _fallback()
+    wanted = Wanted(
+        interval, options.seconds("--timeout") or 0.0, (IDLE if subscription else 0.0) if idle is None else idle
+    )
     troubles: tuple[str, ...] | None = None
 
     def tell(passed: Passed) -> None:
@@ -144,11 +146,18 @@ def _card(options: Options, task: str, path: str) -> CardKeeper | None:
     return CardKeeper(card, now=time.monotonic())
 
 
-def _subscription(reconciler: Reconciler) -> Subscription:
+def _subscription(reconciler: Reconciler) -> Subscription | None:
+    """None where no broker is named, or it may not be used: then the list is polled."""
     from dogwatch.loops import publishing
     from dogwatch.loops.subscription import Subscription
 
-    return Subscription(publishing.broker_of(places.project(reconciler.workspace)), reconciler.path, _fallback())
+    fallback = _fallback()
+    try:
+        where = publishing.broker_of(places.project(reconciler.workspace))
+    except RefusedError as error:
+        print(f"dogwatch: {error}; until then there is a look every {fallback:g} s", file=sys.stderr)
+        return None
+    return Subscription(where, reconciler.path, fallback)
 
 
 def _fallback() -> float:

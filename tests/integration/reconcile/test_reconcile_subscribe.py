@@ -151,8 +151,19 @@ def test_silence_ends_it(workspace: Workspace, mosquitto: Mosquitto, stays: Star
     watch.complains("--idle-timeout")
 
 
-def test_without_a_name_of_a_broker_it_says_what_to_do(workspace: Workspace) -> None:
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [("", "no broker is named"), ('[mqtt]\nurl = "mqtt://127.0.0.1:9"\n', "dogwatch trust")],
+    ids=["none", "not trusted"],
+)
+def test_without_a_broker_that_may_be_used_it_polls_and_says_what_to_do(
+    workspace: Workspace, stays: Start, settings: str, says: str
+) -> None:
+    (workspace.root / "dogwatch.toml").write_text(settings)
     workspace.write("sessions: []\n")
-    done = workspace("--subscribe")
-    assert done.code == 12
-    assert "[mqtt]" in done.err
+    watch = stays("--subscribe", "--interval", "1h", "--timeout", "1h", RECONCILE_POLL_INTERVAL="0.3")
+    assert "a look every 0.3 s" in watch.complains(says)
+    watch.said()
+    workspace.session(NAME)
+    assert watch.drift()["class"] == "B"
+    assert watch.end() == 130
