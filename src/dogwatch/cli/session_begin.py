@@ -35,6 +35,7 @@ def create(options: Options) -> int:
         raise UsageError(f"tmux would call it {session_name(wish.name)!r}: use letters, digits and _ + @ - alone")
     listed = face.listed(options, _path(options))
     rows = registered.named(listed.file.read(), wish.name) if os.path.exists(listed.path) else []
+    registered.refuse_invalid(rows)
     if any(row.status == RUNNING for row in rows):
         raise RefusedError(
             f"{wish.name} stands in {listed.path} as running; `dogwatch session resume {wish.name}` brings it back if "
@@ -85,7 +86,11 @@ def restore(options: Options) -> int:
         raise UsageError("session restore takes no names; `dogwatch session resume NAME` brings one back")
     listed = face.listed(options)
     try:
-        rows = _last([row for row in listed.file.read().rows if row.is_on(listed.host)])
+        found = listed.file.read().rows
+        for row in found:
+            if row.problem:
+                print(f"dogwatch: {row.problem}; that row is passed over", file=sys.stderr)
+        rows = _last([row for row in found if row.is_on(listed.host) and not row.problem])
         wanted = [standing for standing in listed.looks(tuple(rows)) if registered.is_restorable(standing)]
         done = [_restored(options, listed, standing) for standing in wanted]
     finally:

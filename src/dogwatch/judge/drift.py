@@ -60,7 +60,7 @@ class _Planner:
     def plan(self) -> tuple[Plan, Memory]:
         refresh, turns = [], dict[str, str]()
         for row, key in zip(self.rows, keys_of(self.rows), strict=True):
-            if not row.is_on(self.rules.host):
+            if row.problem or not row.is_on(self.rules.host):
                 continue  # what its own machine tells of it arrives as an event
             case = self.world.case(row)
             self.drifts += [drift for drift in self.of_row(row, key, case) if self.may(drift)]

@@ -16,22 +16,20 @@ from dogwatch.formats import reported
 from dogwatch.formats.mqtt import Told
 from dogwatch.formats.reported import State
 from dogwatch.judge import drift as judge
+from dogwatch.loops import registry_changes
 from dogwatch.loops.freshness import Freshness
 from dogwatch.loops.reconcile_state import ReconcileState
+from dogwatch.loops.registry_changes import Written
 from dogwatch.loops.reported_ends import ReportedEnds
 from dogwatch.loops.world import World
-from dogwatch.model.errors import DogwatchError, RefusedError
+from dogwatch.model.errors import RefusedError
 from dogwatch.model.registry import (
-    Add,
-    Change,
     Drift,
     DriftReport,
     Memory,
     Place,
     Plan,
     Registry,
-    Remove,
-    Row,
     Rules,
     Sight,
 )
@@ -134,17 +132,12 @@ class Reconciler:
 
     def act(self, looked: Looked) -> Passed:
         """Write what is to change, and find out what is new."""
-        plan, done, troubles = looked.plan, tuple[Change, ...](), list(looked.sight.troubles.values())
-        try:
-            done = () if self.dry else self._written(looked)
-            refused = False
-        except DogwatchError as error:
-            refused = True
-            troubles.append(str(error))
-        mended = {id(change) for change in done}
+        plan, written = looked.plan, Written() if self.dry else self._written(looked)
+        troubles = [*looked.sight.troubles.values(), *[row.problem for row in looked.registry.rows if row.problem]]
         standing, new = dict[str, str](), list[DriftReport]()
         for drift in plan.drifts:
-            applied = drift.change is not None and id(drift.change) in mended
+            applied = drift.change is not None and id(drift.change) in written.made
+            refused = id(drift.change) in written.refused
             if drift.change is not None and not (applied or self.dry or refused or drift.wait_s):
                 continue  # somebody was faster; the next pass sees what he has done
             if not applied:
@@ -153,7 +146,7 @@ class Reconciler:
             if self.dry or applied or not known:
                 new.append(DriftReport(drift, applied, repeated=applied and known))
         found, trouble = self._report(new, looked, self._unseen(looked) | standing)
-        troubles += [trouble] if trouble else []
+        troubles += [*written.troubles, *([trouble] if trouble else [])]
         return Passed(len(looked.registry.rows), found, len(plan.drifts), tuple(dict.fromkeys(troubles)), looked.again)
 
     def hear(self, events: Sequence[Told]) -> tuple[DriftReport, ...]:
@@ -172,29 +165,13 @@ class Reconciler:
 
     # Writing
 
-    def _written(self, looked: Looked) -> tuple[Change, ...]:
+    def _written(self, looked: Looked) -> Written:
         planned = [drift.change for drift in looked.plan.drifts if drift.change is not None and not drift.wait_s]
-        if not planned and not looked.plan.refresh:
-            return ()
-        kept: dict[int, Change] = {}
-
-        def decide(now: Registry) -> Sequence[Change]:
-            kept.clear()
-            same = {id(row): at for row, at in _unchanged(looked.registry.rows, now.rows)}
-            names = {row.name for row in now.rows}
-            changes = list[Change]()
-            for change in (*planned, *looked.plan.refresh):
-                moved = _moved(change, looked.registry.rows, same, names)
-                if moved is not None:
-                    kept[id(change)] = change
-                    changes.append(moved)
-            return changes
-
-        if self.file.update(decide):
-            rows = looked.registry.rows
-            names = {change.name if isinstance(change, Add) else rows[change.at].name for change in kept.values()}
-            self._fresh.ours(self._digests_of(self.file.read()), names)
-        return tuple(kept.values())
+        rows = looked.registry.rows
+        written = registry_changes.write(self.file, [*planned, *looked.plan.refresh], rows)
+        if written.names:
+            self._fresh.ours(self._digests_of(self.file.read()), set(written.names))
+        return written
 
     # Reporting
 
@@ -263,29 +240,3 @@ def look(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], st
     finally:
         reconciler.close()
     return looked.registry, looked.plan.drifts, "; ".join(dict.fromkeys(looked.sight.troubles.values()))
-
-
-def _unchanged(before: tuple[Row, ...], now: tuple[Row, ...]) -> list[tuple[Row, int]]:
-    """Rows that stand as they stood, each with where that is now."""
-    if before is now:
-        return [(row, row.at) for row in before]
-    where: dict[str, list[Row]] = {}
-    for row in now:
-        where.setdefault(row.name, []).append(row)
-    found = []
-    for row in before:
-        same = [each for each in where.get(row.name, []) if each.data == row.data]
-        if same:
-            found.append((row, same[0].at))
-            where[row.name].remove(same[0])
-    return found
-
-
-def _moved(change: Change, rows: tuple[Row, ...], same: dict[int, int], names: set[str]) -> Change | None:
-    """A change as the file stands now; None where what it was planned for is not as it was."""
-    if isinstance(change, Add):
-        return None if change.name in names else change
-    at = same.get(id(rows[change.at]))
-    if at is None:
-        return None
-    return Remove(at) if isinstance(change, Remove) else change._replace(at=at)

@@ -112,6 +112,7 @@ class Listed:
         if not any(row.is_on(self.host) for row in rows):
             raise RefusedError(f"{name} is a session of {rows[-1].data.get('host')}; this can only be done there")
         rows = [row for row in rows if row.is_on(self.host)]
+        refuse_invalid(rows)
         running = [row for row in rows if row.status == RUNNING]
         if len(running) > 1:
             lines = ", ".join(str(row.line) for row in running)
@@ -184,6 +185,7 @@ class Listed:
 
         def decide(registry: Registry) -> list[Change]:
             rows = named(registry, name)
+            refuse_invalid(rows)
             running = [row for row in rows if row.status == RUNNING]
             if not rows:
                 return [Add(name, values)]
@@ -211,6 +213,12 @@ class Listed:
 
 def named(registry: Registry, name: str) -> list[Row]:
     return [row for row in registry.rows if row.name == name]
+
+
+def refuse_invalid(rows: list[Row]) -> None:
+    """RefusedError where one of the rows cannot be understood: nobody knows what it says of the session."""
+    if problem := next((row.problem for row in rows if row.problem), ""):
+        raise RefusedError(f"{problem}; mend that row first")
 
 
 def new_row(record: Record, conversation: str, at: str, socket: str | None) -> dict[str, object]:

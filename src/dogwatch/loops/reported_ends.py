@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dogwatch.formats.mqtt import Told
 from dogwatch.judge import rows as single
 from dogwatch.judge.drift import iso
+from dogwatch.model.errors import FormatError
 from dogwatch.model.registry import RUNNING, Change, DriftReport, Registry, Row, Set
 from dogwatch.model.verdict import FINAL
 from dogwatch.store.registry import RegistryFile
@@ -43,7 +44,11 @@ class ReportedEnds:
                     changes.append(Set(row.at, {"last_visible_status": told.state}))
             return changes
 
-        return bool(self._file.update(decide)), tuple(ends)
+        refused: list[tuple[Change, FormatError]] = []
+        written = self._file.update(decide, refused=refused)
+        not_made = {change.at for change, _ in refused if isinstance(change, Set)}
+        found = [end._replace(applied=_at(end) not in not_made) for end in ends]
+        return bool(written), tuple(found)
 
     def _is_about(self, told: Told, row: Row) -> bool:
         if row.name != told.name:
@@ -58,6 +63,11 @@ def is_end(told: Told) -> bool:
     if told.kind != "session" or told.state not in FINAL:
         return False
     return told.event == ENDED or (told.event == VERDICT and told.state in GONE)
+
+
+def _at(report: DriftReport) -> int:
+    assert isinstance(report.drift.change, Set)
+    return report.drift.change.at
 
 
 def _related(one: str, other: str) -> bool:

@@ -10,6 +10,8 @@ from dogwatch.model.value import Value
 
 RUNNING, STOPPED, TERMINATED, ARCHIVED = "running", "stopped", "terminated", "archived"
 STATUSES = (RUNNING, STOPPED, TERMINATED, ARCHIVED)
+INVALID = "invalid"
+"""Instead of a status: the row cannot be understood."""
 ENDED = (STOPPED, TERMINATED, ARCHIVED)
 """States that somebody meant. No drift ever changes them, nor what is kept for the way back."""
 AUTO_DETECTED, AUTO_REGISTERED, REPORTED = "auto-detected", "auto-registered", "reported"
@@ -55,6 +57,8 @@ class Row(Value):
     """``last_visible_status``."""
     data: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
     """The whole row, as it stands in the file."""
+    problem: str = ""
+    """Why it cannot be understood, with file and line; it is left as it stands, and nothing is known of its session."""
 
     def is_on(self, host: str) -> bool:
         """Whether it is a session of that machine; a row that names none is of wherever its list is."""

@@ -42,6 +42,48 @@ def test_a_drift_is_told_once_when_the_list_cannot_be_written(workspace: Workspa
 
 
 @pytest.mark.parametrize(
+    ("bad", "line", "says"),
+    [
+        ("{name: bad-creator-claude, status: runing}", 2, "status runing is none of"),
+        ("{name: bad-creator-claude, status: running, pane: {pid: '7'}}", 2, "pid must be a whole number"),
+        ("{name: bad-creator-claude, status: running, status: stopped}", 2, "status stands twice"),
+        ("{name: bad-creator-claude, status: running, created_at: 2026-13-45}", 2, "looks like a timestamp"),
+    ],
+    ids=["status", "pid", "twice", "time"],
+)
+def test_one_bad_row_affects_that_row_only(workspace: Workspace, bad: str, line: int, says: str) -> None:
+    workspace.session("bad-creator-claude")
+    workspace.session("new-creator-claude")
+    workspace.write(f"sessions:\n  - {bad}  # mine\n  - {{name: {NAME}, status: running, pane: {{{BEFORE}}}}}\n")
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    assert done.json["checked"] == 2
+    found = [(drift["class"], drift["session"], drift["applied"]) for drift in done.json["drifts"]]
+    assert found == [("A", NAME, True), ("B", "new-creator-claude", True)], "the bad row's session is not registered"
+    (trouble,) = done.json["troubles"]
+    assert f"agent-sessions.yaml:{line}: " in trouble
+    assert says in trouble
+    assert workspace.registry.read_text().startswith(f"sessions:\n  - {bad}  # mine\n")
+    listed = workspace.box("session", "list")
+    assert (listed.code, listed.out.splitlines()[1].split()[:2]) == (12, ["bad-creator-claude", "invalid"])
+    stopped = workspace.box("session", "stop", "bad-creator-claude")
+    assert stopped.code == 12
+    assert "mend that row first" in stopped.err
+
+
+def test_a_row_that_cannot_be_changed_holds_up_no_other(workspace: Workspace) -> None:
+    lost = f"&lost {{status: running, pane: {{{BEFORE}}}}}"
+    workspace.write(f"base: {lost}\nsessions:\n  odd-creator-claude: *lost\n  {NAME}:\n    <<: *lost\n    x: 1\n"
+                    f"  last-creator-claude: {{status: running, pane: {{{BEFORE}}}}}\n")  # fmt: skip
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    found = {drift["session"]: drift["applied"] for drift in done.json["drifts"]}
+    assert found == {"odd-creator-claude": False, NAME: False, "last-creator-claude": True}
+    assert ["agent-sessions.yaml:3: an anchor" in done.json["troubles"][0], len(done.json["troubles"])] == [True, 2]
+    assert workspace.rows()["last-creator-claude"]["status"] == "terminated"
+
+
+@pytest.mark.parametrize(
     ("breaks", "arguments", "code", "says"),
     [
         ("sessions: [", ("--once",), 12, "agent-sessions.yaml:2: no YAML"),
