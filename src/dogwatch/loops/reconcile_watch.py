@@ -176,8 +176,13 @@ def _directories(looked: Looked) -> set[str]:
     for row in looked.registry.rows:
         if row.status != RUNNING or row.conversation:
             continue
-        if row.agent == "claude" and (home := homes.claude_home(dict(os.environ))):
-            found |= {f"{home}/projects", *(f"{home}/projects/{key}" for key in homes.claude_keys(row.pane.cwd))}
-        elif row.agent == "agy" and (home := homes.agy_home(dict(os.environ))):
-            found.add(f"{home}/cache")
+        day = time.strftime("%Y/%m/%d")
+        found |= {_nearest(place) for place in homes.arrivals(row.agent, row.pane.cwd, dict(os.environ), day)}
     return found
+
+
+def _nearest(directory: str) -> str:
+    """The directory, or the nearest one above it that is there: in that one it will appear."""
+    while not os.path.isdir(directory) and len(directory) > 1:
+        directory = os.path.dirname(directory)
+    return directory

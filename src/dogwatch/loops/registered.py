@@ -244,11 +244,9 @@ def pane_of(record: Record) -> dict[str, object]:
     }  # fmt: skip
 
 
-def is_restorable(standing: Standing) -> bool:
+def ended_unstopped(standing: Standing) -> bool:
     """Whether it ran until something ended it that nobody meant to, or may have: that is to be found out then."""
     row = standing.row
-    if row.resumable is False or not row.conversation:
-        return False
     if row.status == RUNNING:
         return standing.is_gone or (bool(standing.case.trouble) and not standing.lives)
     return row.status == TERMINATED and row.data.get("termination_mode") == AUTO_DETECTED

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 
+import pytest
+
+from tests.conftest import tool
+from tests.integration.reconcile.lookout import Lookout
 from tests.integration.reconcile.staying import Stays
 from tests.integration.reconcile.workspace import BEFORE, Workspace
 
@@ -47,6 +52,23 @@ def test_a_list_that_is_written_wakes_it(workspace: Workspace, stays: Start) -> 
     workspace.write(LOST, age=0)
     assert watch.drift()["class"] == "A"
     assert watch.end(signal.SIGTERM) == 143
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "agy", "opencode"])
+def test_a_new_conversation_of_every_agent_wakes_it(lookout: Lookout, stays: Start, agent: str) -> None:
+    workspace, name = lookout.workspace, f"lab-creator-{agent}"
+    if not (workspace.agents / agent).exists():
+        shutil.copy(tool("sleep"), workspace.agents / agent)
+    pid = workspace.session(name, agent)
+    workspace.write(
+        f"sessions:\n  - name: {name}\n    status: running\n    agent: {agent}\n"
+        f"    pane: {{pid: {pid}, cmd: {agent}, cwd: {workspace.root}}}\n"
+    )
+    watch = stays("--watch", "--interval", "1h", HOME=str(workspace.home))
+    watch.said()
+    talk = lookout.leave(agent, workspace.root)
+    drift = watch.drift()
+    assert (drift["class"], drift["after"]) == ("C", {f"{agent}_session_id_own": talk})
 
 
 def test_it_looks_now_and_then_though_nothing_stirs(workspace: Workspace, stays: Start) -> None:
