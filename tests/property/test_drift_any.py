@@ -87,7 +87,7 @@ def of(world: Sight, registry: Registry) -> Sight:
 
 
 def changes(plan: Plan) -> list[Change]:
-    return [*[each.change for each in plan.drifts if each.change is not None], *plan.refresh]
+    return [*[each.change for each in plan.drifts if each.change is not None and not each.wait_s], *plan.refresh]
 
 
 def meant(registry: Registry) -> dict[str, dict[str, object]]:

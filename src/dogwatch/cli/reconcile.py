@@ -13,9 +13,9 @@ from dogwatch.formats import durations
 from dogwatch.hands import panes as hand
 from dogwatch.judge.drift import iso
 from dogwatch.loops import drift_notices
-from dogwatch.loops.reconcile import Passed, Reconciler
-from dogwatch.model.errors import UsageError
-from dogwatch.model.registry import Drift
+from dogwatch.loops.reconcile import Passed, Reconciler, failed
+from dogwatch.model.errors import DogwatchError, RefusedError, UsageError
+from dogwatch.model.registry import DriftReport
 from dogwatch.store import places, registry
 
 TYPE_CHECKING = False
@@ -32,6 +32,20 @@ TITLE = "agent sessions: live reconcile"
 
 
 def main(options: Options) -> int:
+    """Whatever goes wrong: who asked for JSON gets one object, with the reason among its troubles."""
+    try:
+        return _main(options)
+    except BrokenPipeError:
+        raise
+    except (DogwatchError, OSError) as error:
+        if _as_json(options):
+            print(as_json(failed(str(error))), flush=True)
+        if isinstance(error, DogwatchError):
+            raise
+        raise RefusedError(f"{error}; nothing more is done") from error
+
+
+def _main(options: Options) -> int:
     if options.names:
         raise UsageError("reconcile takes no names; --registry names the list")
     task = _task(options)
@@ -52,9 +66,12 @@ def main(options: Options) -> int:
 
 
 def _once(options: Options, reconciler: Reconciler) -> int:
-    passed = reconciler.act(reconciler.settled())
+    def tell(new: tuple[DriftReport, ...]) -> None:
+        drift_notices.remember(reconciler.path, places.project(reconciler.workspace), new)
+
+    passed = reconciler.act(reconciler.settled(tell))
     if passed.new and not reconciler.dry:
-        drift_notices.remember(reconciler.path, places.project(reconciler.workspace), passed.new)
+        tell(passed.new)
     if _as_json(options):
         print(as_json(passed))
     else:
@@ -72,22 +89,24 @@ def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
     interval = options.seconds("--interval")
     if interval == 0:
         raise UsageError("--interval must be above 0")
-    wanted = Wanted(
-        interval, options.seconds("--timeout") or 0.0, (IDLE if subscribed else 0.0) if idle is None else idle
-    )
     card = _card(options, task, reconciler.path)
     subscription = _subscription(reconciler) if subscribed else None
-    first = True
+    if subscribed and subscription is None:
+        interval = _fallback()
+    wanted = Wanted(
+        interval, options.seconds("--timeout") or 0.0, (IDLE if subscription else 0.0) if idle is None else idle
+    )
+    troubles: tuple[str, ...] | None = None
 
     def tell(passed: Passed) -> None:
-        nonlocal first
+        nonlocal troubles
         if _as_json(options):
-            if first or passed.new:
+            if passed.new or passed.troubles != troubles:
                 print(as_json(passed), flush=True)
         else:
-            for drift, applied in passed.new:
-                print(_line(drift, applied=applied), flush=True)
-        first = False
+            for report in passed.new:
+                print(_line(report), flush=True)
+        troubles = passed.troubles
 
     try:
         return Watcher(reconciler, wanted, card=card, subscription=subscription).run(tell)
@@ -127,11 +146,18 @@ def _card(options: Options, task: str, path: str) -> CardKeeper | None:
     return CardKeeper(card, now=time.monotonic())
 
 
-def _subscription(reconciler: Reconciler) -> Subscription:
+def _subscription(reconciler: Reconciler) -> Subscription | None:
+    """None where no broker is named, or it may not be used: then the list is polled."""
     from dogwatch.loops import publishing
     from dogwatch.loops.subscription import Subscription
 
-    return Subscription(publishing.broker_of(places.project(reconciler.workspace)), reconciler.path, _fallback())
+    fallback = _fallback()
+    try:
+        where = publishing.broker_of(places.project(reconciler.workspace))
+    except RefusedError as error:
+        print(f"dogwatch: {error}; until then there is a look every {fallback:g} s", file=sys.stderr)
+        return None
+    return Subscription(where, reconciler.path, fallback)
 
 
 def _fallback() -> float:
@@ -157,24 +183,25 @@ def _as_json(options: Options) -> bool:
 def as_json(passed: Passed) -> str:
     drifts = [
         {
-            "class": drift.kind, "session": drift.session, "message": drift_notices.said(drift, applied=applied),
-            "before": drift.before, "after": drift.after, "applied": applied,
+            "class": report.drift.kind, "session": report.drift.session, "message": drift_notices.said(report),
+            "before": report.drift.before, "after": report.drift.after, "applied": report.applied,
+            "wait_s": round(report.drift.wait_s, 1),
         }
-        for drift, applied in passed.new
+        for report in passed.new
     ]  # fmt: skip
     found = {"schema": SCHEMA, "at": iso(time.time()), "checked": passed.checked, "drifts": drifts}
     return json.dumps({**found, "standing": passed.standing, "troubles": passed.troubles}, default=str)
 
 
-def _line(drift: Drift, *, applied: bool) -> str:
-    kind = f"{drift.kind:<9}"
-    shown = f"\033[{'32' if applied else '33'}m{kind}\033[0m" if say.colours_wanted(1) else kind
-    return f"{shown} {drift_notices.said(drift, applied=applied)}"
+def _line(report: DriftReport) -> str:
+    kind = f"{report.drift.kind:<9}"
+    shown = f"\033[{'32' if report.applied else '33'}m{kind}\033[0m" if say.colours_wanted(1) else kind
+    return f"{shown} {drift_notices.said(report)}"
 
 
 def _show(passed: Passed, reconciler: Reconciler) -> None:
-    for drift, applied in passed.new:
-        print(_line(drift, applied=applied))
+    for report in passed.new:
+        print(_line(report))
     again = passed.standing - len(passed.new)
     rows = f"{passed.checked} session{'' if passed.checked == 1 else 's'} in {reconciler.path}"
     if passed.new and reconciler.dry:

@@ -15,7 +15,7 @@ from dogwatch.loops import reconcile
 from dogwatch.loops.look import Looker
 from dogwatch.loops.registered import Listed, UnlistedError
 from dogwatch.model.errors import UsageError
-from dogwatch.model.registry import Drift, Row
+from dogwatch.model.registry import INVALID, Drift, Row
 from dogwatch.store import places, registry
 
 SCHEMA = 1
@@ -29,7 +29,7 @@ TAKES = {
     "delegate": ("--prompt", "--prompt-file", "--verify", "--timeout", "--socket"),
     "restore": ("--dry-run", "--socket"),
 }
-COLOURS = {"running": "36", "stopped": "2", "terminated": "31", "archived": "2"}
+COLOURS = {"running": "36", "stopped": "2", "terminated": "31", "archived": "2", INVALID: "31"}
 UNKNOWN = EXIT_CODES["unknown"]
 
 
@@ -123,7 +123,10 @@ def _shown(options: Options, *, look: bool) -> int:
         _as_table(rows, [drift for drift in drifts if wanted in ("", drift.session)] if look else None)
     if trouble:
         print(f"dogwatch: {trouble}; what is there cannot be told of all", file=sys.stderr)
-    return UNKNOWN if trouble else 0
+    problems = [row.problem for row in rows if row.problem]
+    for problem in problems:
+        print(f"dogwatch: {problem}; mend that row", file=sys.stderr)
+    return UNKNOWN if trouble or problems else 0
 
 
 def _as_lines(rows: list[Row], drifts: tuple[Drift, ...] | None) -> None:

@@ -35,6 +35,7 @@ def create(options: Options) -> int:
         raise UsageError(f"tmux would call it {session_name(wish.name)!r}: use letters, digits and _ + @ - alone")
     listed = face.listed(options, _path(options))
     rows = registered.named(listed.file.read(), wish.name) if os.path.exists(listed.path) else []
+    registered.refuse_invalid(rows)
     if any(row.status == RUNNING for row in rows):
         raise RefusedError(
             f"{wish.name} stands in {listed.path} as running; `dogwatch session resume {wish.name}` brings it back if "
@@ -85,8 +86,12 @@ def restore(options: Options) -> int:
         raise UsageError("session restore takes no names; `dogwatch session resume NAME` brings one back")
     listed = face.listed(options)
     try:
-        rows = _last([row for row in listed.file.read().rows if row.is_on(listed.host)])
-        wanted = [standing for standing in listed.looks(tuple(rows)) if registered.is_restorable(standing)]
+        found = listed.file.read().rows
+        for row in found:
+            if row.problem:
+                print(f"dogwatch: {row.problem}; that row is passed over", file=sys.stderr)
+        rows = _last([row for row in found if row.is_on(listed.host) and not row.problem])
+        wanted = [standing for standing in listed.looks(tuple(rows)) if registered.ended_unstopped(standing)]
         done = [_restored(options, listed, standing) for standing in wanted]
     finally:
         listed.close()
@@ -97,11 +102,13 @@ def restore(options: Options) -> int:
 
 def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
     """Whether it is back, or could be; whatever becomes of it, the others have their turn."""
-    row, json = standing.row, options.flag("--json")
+    row, json, dry = standing.row, options.flag("--json"), options.flag("--dry-run")
+    if row.resumable is False or not row.conversation:
+        return _left(listed, standing, json=json, dry=dry)
     try:
         bringing_back.refuse(listed, standing)
         command = shlex.join(bringing_back.command(listed, standing))
-        if options.flag("--dry-run"):
+        if dry:
             said, outcome = f"would be resumed: {command} (in {bringing_back.cwd_of(standing)})", "planned"
         else:
             (row, said, _), outcome = _resumed(listed, standing, ""), "resumed"
@@ -111,6 +118,19 @@ def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
         print(f"dogwatch: {printable(row.name)} is not resumed: {error}", file=sys.stderr)
         return False
     face.show(row, said, json=json, outcome=outcome, command=command)
+    return True
+
+
+def _left(listed: Listed, standing: Standing, *, json: bool, dry: bool) -> bool:
+    """One that ended and has no way back, which is nobody's failure: say why."""
+    row = standing.row
+    try:
+        bringing_back.refuse(listed, standing)
+    except DogwatchError as error:
+        if json:
+            face.show(row, "", json=True, outcome="impossible", reason=str(error))
+        else:
+            print(f"{printable(row.name)}: cannot be restored: {error}", file=sys.stdout if dry else sys.stderr)
     return True
 
 

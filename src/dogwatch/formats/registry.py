@@ -12,7 +12,7 @@ from dogwatch.formats import registry_row
 from dogwatch.formats.registry_row import Fields
 from dogwatch.formats.visible import visible
 from dogwatch.formats.yaml_text import Append, Cut, Edit, Path, Put, edit
-from dogwatch.formats.yaml_tree import Document, line_of, load, pair, wrong
+from dogwatch.formats.yaml_tree import Document, line_of, load, pair, start, wrong
 from dogwatch.model.errors import FormatError
 from dogwatch.model.registry import Add, Change, Registry, Remove, Row, Set
 from dogwatch.model.value import Value
@@ -32,7 +32,7 @@ NAMES = ("name", "session", "session_name", "tmux_session")
 
 
 def read(text: str, path: str = "") -> Registry:
-    """The rows of a file; FormatError names the line of what is wrong. The path is for that message."""
+    """The rows of a file; FormatError names the line of what spoils all of it. The path is for that message."""
     return Listing(text, path).registry
 
 
@@ -45,25 +45,45 @@ class Listing:
     """A registry's text, its rows, and the text with changes. Taken apart once for all of them."""
 
     def __init__(self, text: str, path: str = "", document: Document | None = None) -> None:
-        self.document = document or load(text, path)
+        self.document = document or load(text, path, strict=False)
         self.text = self.document.text
         self.shape = _shape(self.document)
         self.registry = Registry(tuple(self._rows()))
 
     def _rows(self) -> Iterator[Row]:
+        """A row that cannot be understood spoils no other."""
+        problems = self._problems()
+        for at, (key, node, data) in enumerate(self.shape.entries):
+            line = line_of(node) if key is None else line_of(self.shape.keys[at])
+            try:
+                row = self._row(at, key, line, node, data)
+                problem = problems.get(at)
+            except FormatError as error:
+                problem = problems.get(at, error)
+            if problem is not None:
+                row = registry_row.invalid(at, _any_name(key, data), line, data, str(problem))
+            yield row
+
+    def _row(self, at: int, key: object, line: int, node: yaml.Node, data: object) -> Row:
         path = self.document.path
-        for at, (name, node, data) in enumerate(self.shape.entries):
-            if not isinstance(data, dict):
-                raise wrong(path, line_of(node), "a session must be a table of fields")
-            fields = Fields(data, node, path)
-            line = line_of(node)
-            if name is None:
-                name = _name(fields)  # noqa: PLW2901
-            else:
-                line = line_of(self.shape.keys[at])
-            if not isinstance(name, str) or not name:
-                raise wrong(path, line, "the name of a session must be a text; put it in quotes")
-            yield registry_row.read(at, name, line, fields)
+        if not isinstance(data, dict):
+            raise wrong(path, line_of(node), "a session must be a table of fields")
+        fields = Fields(data, node, path)
+        name = _name(fields) if key is None else key
+        if not isinstance(name, str) or not name:
+            raise wrong(path, line, "the name of a session must be a text; put it in quotes")
+        return registry_row.read(at, name, line, fields)
+
+    def _problems(self) -> dict[int, FormatError]:
+        """What cannot be read, by row. Outside of all rows it spoils the file: nobody can tell what it means."""
+        found: dict[int, FormatError] = {}
+        for place, error in self.document.problems:
+            nodes = enumerate(node for _, node, _ in self.shape.entries)
+            rows = [at for at, node in nodes if start(node) <= place < int(node.end_mark.index)]
+            if not rows:
+                raise error
+            found |= {at: error for at in rows if at not in found}
+        return found
 
     def apply(self, changes: Sequence[Change]) -> Listing:
         """With the changes made; itself where nothing changes."""
@@ -71,6 +91,18 @@ class Listing:
         meant = [change for change in changes if not isinstance(change, Set) or change.at not in removed]
         new = edit(self.document, [each for change in meant for each in self._edits(change)])
         return self if new is self.document else Listing(new.text, new.path, new)
+
+    def possible(self, changes: Sequence[Change]) -> tuple[list[Change], list[tuple[Change, FormatError]]]:
+        """The changes that can be made, and the others with the reason: one row spoils no other."""
+        try:
+            self.apply(changes)
+        except FormatError as error:
+            if len(changes) == 1:
+                return [], [(changes[0], error)]
+        else:
+            return list(changes), []
+        each = [self.possible([change]) for change in changes]
+        return [change for fine, _ in each for change in fine], [refused for _, bad in each for refused in bad]
 
     def _edits(self, change: Change) -> Iterator[Edit]:
         if isinstance(change, Add):
@@ -136,7 +168,7 @@ def _shape(document: Document) -> Shape:
     if not any(_is_row(value) for value in data.values()):
         return Shape((SESSIONS,), False, [], [], [])
     for key, value in data.items():
-        if not _is_row(value):
+        if not isinstance(value, dict):
             at = pair(root, key)
             words = f"{visible(str(key))} is no session (a table with status); put the sessions under `{SESSIONS}:`"
             raise wrong(document.path, line_of(at[0] if at else root), words)
@@ -165,6 +197,12 @@ def _name(fields: Fields) -> str:
         if fields.data.get(key) is not None:
             return fields.text(key)
     raise fields.wrong(NAMES[0], f"a session without a name; give it a `{NAMES[0]}:`")
+
+
+def _any_name(key: object, data: object) -> str:
+    """The name of a row that cannot be understood; empty where nothing tells it."""
+    table = data if isinstance(data, dict) else {}
+    return next((name for name in (key, data, *(table.get(each) for each in NAMES)) if isinstance(name, str)), "")
 
 
 def _name_key(rows: tuple[Row, ...]) -> str:

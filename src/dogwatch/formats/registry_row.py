@@ -9,7 +9,7 @@ import yaml
 
 from dogwatch.formats.visible import visible
 from dogwatch.formats.yaml_tree import line_of, pair, wrong
-from dogwatch.model.registry import STATUSES, Place, Row, RowPane
+from dogwatch.model.registry import INVALID, STATUSES, Place, Row, RowPane
 
 OWN_ID = "_session_id_own"
 """Behind the name of the agent."""
@@ -107,6 +107,14 @@ def read(at: int, name: str, line: int, fields: Fields) -> Row:
         own.get(agent) or identities.get(agent, ""), fields.truth("resumable"), max(moments, default=None),
         fields.text("last_visible_status"), fields.data,
     )  # fmt: skip
+
+
+def invalid(at: int, name: str, line: int, data: object, problem: str) -> Row:
+    """A row that cannot be understood. Its name and its ids are still taken."""
+    table = data if isinstance(data, dict) else {}
+    ids = [(key.removesuffix(OWN_ID), value) for key, value in table.items() if _is_own_id(key)]
+    agent, talk = next(((agent, value) for agent, value in ids if isinstance(value, str)), ("", ""))
+    return Row(at, name, INVALID, line, agent, conversation=talk, data=table, problem=problem)
 
 
 def _is_own_id(key: object) -> bool:

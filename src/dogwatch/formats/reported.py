@@ -12,6 +12,10 @@ import json
 from dogwatch.model.registry import Drift, Row
 from dogwatch.model.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
 SCHEMA = 1
 TIMES = ("terminated_at", "created_at")
 """Fields of a change that differ each time it is planned."""
@@ -24,6 +28,10 @@ class State(Value):
     """What each agent was at."""
     rows: dict[str, str] | None = None
     """Each row with a digest of it; None: never seen."""
+    missing: dict[str, float] = {}  # noqa: RUF012
+    """Since when (monotonic) sessions are missing whose rows are not marked yet."""
+    boot: str = ""
+    """The boot that those moments count from."""
 
 
 def read(text: str) -> State:
@@ -33,7 +41,12 @@ def read(text: str) -> State:
         return State()
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         return State()
-    return State(_words(data.get("told")), _words(data.get("turns")), _words(data.get("rows")))
+    boot, missing = data.get("boot"), data.get("missing")
+    moments = {key: at for key, at in missing.items() if isinstance(at, float)} if _is_table(missing) else {}
+    return State(
+        _words(data.get("told")), _words(data.get("turns")), _words(data.get("rows")), moments,
+        boot if isinstance(boot, str) else "",
+    )  # fmt: skip
 
 
 def encode(state: State) -> str:
@@ -59,5 +72,8 @@ def _digest(what: object) -> str:
 
 
 def _words(found: object) -> dict[str, str]:
-    table = found if isinstance(found, dict) else {}
-    return {key: value for key, value in table.items() if isinstance(value, str)}
+    return {key: value for key, value in found.items() if isinstance(value, str)} if _is_table(found) else {}
+
+
+def _is_table(found: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(found, dict)

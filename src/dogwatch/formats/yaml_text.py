@@ -60,10 +60,10 @@ def edit(document: Document, edits: Sequence[Edit]) -> Document:
     if not editor.spans.made:
         return document
     try:
-        new = load(editor.spans.result(), document.path)
+        new = load(editor.spans.result(), document.path, strict=not document.problems)
     except FormatError as error:
         raise editor.refusal() from error
-    if not same(new.data, expected):
+    if not same(new.data, expected) or len(new.problems) != len(document.problems):
         raise editor.refusal()
     return new
 

@@ -33,6 +33,8 @@ class Document(Value):
     """Of the file, for messages; empty for none."""
     root: yaml.Node
     data: object
+    problems: tuple[tuple[int, FormatError], ...] = ()
+    """Values that cannot be read, each with its place in the text; the data does not have them."""
 
 
 def wrong(path: str, line: int, words: str) -> FormatError:
@@ -40,8 +42,11 @@ def wrong(path: str, line: int, words: str) -> FormatError:
     return FormatError(f"{visible(path)}:{line}: {words}" if path else f"line {line}: {words}")
 
 
-def load(text: str, path: str = "") -> Document:
-    """Take a text apart; FormatError names the line of what is wrong with it."""
+def load(text: str, path: str = "", *, strict: bool = True) -> Document:
+    """Take a text apart; FormatError names the line of what is wrong with it.
+
+    Who is not strict gets the rest of the data where single values cannot be read.
+    """
     if text.startswith("\ufeff"):
         raise wrong(path, 1, "a byte order mark stands before the first letter; save the file as UTF-8 without it")
     try:
@@ -51,7 +56,8 @@ def load(text: str, path: str = "") -> Document:
             root = loader.get_single_node()
             if root is None:
                 raise wrong(path, 1, "nothing stands in it")
-            return Document(text, path, root, _Values(loader, path).of(root))
+            values = _Values(loader, path, strict=strict)
+            return Document(text, path, root, values.of(root), tuple(values.problems))
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -79,9 +85,11 @@ def _check_depth(text: str, path: str) -> None:
 class _Values:
     """Data from nodes. What the loader's own constructor does with generators is half of the time of a reading."""
 
-    def __init__(self, loader: yaml.SafeLoader, path: str) -> None:
+    def __init__(self, loader: yaml.SafeLoader, path: str, *, strict: bool) -> None:
         self.loader = loader
         self.path = path
+        self.strict = strict
+        self.problems: list[tuple[int, FormatError]] = []
         self.known: dict[int, tuple[object, int]] = {}
         """By node, for aliases: its value, and how many values there are in it."""
         self.begun: set[int] = set()
@@ -114,7 +122,14 @@ class _Values:
             return self.loader.construct_object(node)
         except (ValueError, KeyError, OverflowError, AttributeError) as error:  # what the library lets through
             kind = node.tag.removeprefix(TAG)
-            raise wrong(self.path, line_of(node), f"{visible(value)} looks like a {kind} and is none") from error
+            self._refuse(node, f"{visible(value)} looks like a {kind} and is none", error)
+            return None
+
+    def _refuse(self, node: yaml.Node, words: str, cause: Exception | None = None) -> None:
+        error = wrong(self.path, line_of(node), words)
+        if self.strict:
+            raise error from cause
+        self.problems.append((start(node), error))
 
     def _collection(self, node: yaml.Node) -> object:
         self.count += len(node.value)
@@ -133,14 +148,16 @@ class _Values:
                 continue
             key = key_node.value if key_node.tag == TEXT else self.of(key_node)
             if not _is_key(key):
-                raise wrong(self.path, line_of(key_node), "a list or table cannot be a key")
-            if key in found:
-                raise wrong(self.path, line_of(key_node), f"{visible(str(key))} stands twice; remove one of them")
-            found[key] = self.of(value_node)
+                self._refuse(key_node, "a list or table cannot be a key")
+            elif key in found:
+                self._refuse(key_node, f"{visible(str(key))} stands twice; remove one of them")
+            else:
+                found[key] = self.of(value_node)
         for each in merged:
             for source in each if isinstance(each, list) else [each]:
                 if not isinstance(source, dict):
-                    raise wrong(self.path, line_of(node), "<< merges what is no table")
+                    self._refuse(node, "<< merges what is no table")
+                    continue
                 for key, value in source.items():
                     found.setdefault(key, value)
         return found

@@ -33,6 +33,8 @@ from dogwatch.model.registry import (
 
 SECOND_LOOK = 1.0
 """Seconds between two looks of which both must have missed something."""
+LOST = 5.0
+"""Seconds after tmux lost a session before its row is marked: a tool that stops sessions can write its row first."""
 LINGERS = 5.0
 """Seconds that a session may go on after its row says that it has ended."""
 
@@ -58,7 +60,7 @@ class _Planner:
     def plan(self) -> tuple[Plan, Memory]:
         refresh, turns = [], dict[str, str]()
         for row, key in zip(self.rows, keys_of(self.rows), strict=True):
-            if not row.is_on(self.rules.host):
+            if row.problem or not row.is_on(self.rules.host):
                 continue  # what its own machine tells of it arrives as an event
             case = self.world.case(row)
             self.drifts += [drift for drift in self.of_row(row, key, case) if self.may(drift)]
@@ -99,7 +101,9 @@ class _Planner:
             return [single.renamed(row, case.moved)]
         if case.lives:
             return [single.elsewhere(row)]
-        return [single.terminated(row, iso(self.wall))] if self.twice("A", key) else []
+        if not self.twice("A", key):
+            return []
+        return [single.terminated(row, iso(self.wall))._replace(wait_s=self.left(row, key))]
 
     def present(self, row: Row, key: str, pane: Found) -> list[Drift]:
         found = []
@@ -191,6 +195,12 @@ class _Planner:
         mark = f"{kind}:{key}"
         since = self.missed[mark] = min(self.before.missed.get(mark, self.now), self.now)
         return self.passed(since + SECOND_LOOK)
+
+    def left(self, row: Row, key: str) -> float:
+        """Seconds until the row of a lost session may be marked. What a boot has ended, no tool is stopping."""
+        if row.pane.boot and self.rules.boot and row.pane.boot != self.rules.boot:
+            return 0.0
+        return max(0.0, self.missed[f"A:{key}"] + LOST - self.now)
 
     def lingers(self, row: Row, key: str) -> bool:
         mark = f"alive:{key}"

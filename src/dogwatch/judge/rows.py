@@ -5,6 +5,7 @@ from __future__ import annotations
 from dogwatch.model.registry import (
     AUTO_DETECTED,
     LIVES,
+    REPORTED,
     RUNNING,
     TERMINATED,
     UNKNOWN,
@@ -126,6 +127,16 @@ def terminated(row: Row, at: str) -> Drift:
     after: dict[str, object] = {"status": TERMINATED, "terminated_at": at, "termination_mode": AUTO_DETECTED}
     what = f"{row.name}: tmux gone{f' (was {was})' if was else ''}."
     return Drift("A", row.name, what, before, after, Set(row.at, after), "Marked terminated.")
+
+
+def reported_end(row: Row, host: str, state: str, at: str) -> Drift:
+    """The end of a session on another machine, as that machine reports it."""
+    after: dict[str, object] = {
+        "last_visible_status": state, "status": TERMINATED, "terminated_at": at, "termination_mode": REPORTED,
+    }  # fmt: skip
+    before: dict[str, object] = {"status": RUNNING, "host": host}
+    what = f"{row.name}: {host} reports that it has ended ({state})."
+    return Drift("reported", row.name, what, before, after, Set(row.at, after), "Marked terminated.")
 
 
 def materialized(row: Row, conversation: str) -> Drift:

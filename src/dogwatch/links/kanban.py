@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 
 from dogwatch.formats.notices import plain
@@ -30,7 +31,7 @@ LONGEST = 200
 CHAIN = 100
 """Cards that have ended, one made after the other: more are not gone through."""
 READY, RUNNING = "ready", "running"
-STOPS = ("stop", "stop monitoring")
+STOP = re.compile(r"^\s*stop(?![\w-])|\bstop[^\S\n]+monitoring\b", re.IGNORECASE | re.MULTILINE)
 INITIALIZED = "Kanban DB initialized at "
 
 
@@ -106,14 +107,14 @@ class Card:
         return any(comment.body == text.strip() and comment.at >= int(since) for comment in ours)
 
     def stop_asked(self, since: float) -> str:
-        """Who asked to stop, and when: a comment that says that and nothing else, newer than ``since``, not our own."""
+        """Who asked to stop, and when: in a comment newer than ``since`` that is not our own."""
         shown = self._shown
         if shown is None or not self._files or self.hermes.files() != self._files:
             shown = self._look()
         for number, comment in enumerate(shown.comments):
             # Seconds are whole: of those of the first second, the new ones are those that came after the first look.
             new = comment.at > int(since) or (comment.at == int(since) and number >= self._first)
-            if new and comment.author != self._author and comment.body.strip().casefold() in STOPS:
+            if new and comment.author != self._author and asks_to_stop(comment.body):
                 return f"{plain(comment.author, LONGEST)} at {time.strftime('%FT%TZ', time.gmtime(comment.at))}"
         return ""
 
@@ -171,6 +172,11 @@ def create(
             return card
         wanted = f"{key} after {task}"
     raise KanbanError(f"{CHAIN} cards like this have ended; `hermes kanban archive` puts them away")
+
+
+def asks_to_stop(comment: str) -> bool:
+    """Whether a line begins with the word `stop`, or contains `stop monitoring`."""
+    return STOP.search(comment) is not None
 
 
 def last_line(text: str) -> str:

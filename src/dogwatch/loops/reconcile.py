@@ -6,53 +6,58 @@ decided again under the lock: a row that somebody has changed since we looked is
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dogwatch import proc
 from dogwatch.formats import reported
 from dogwatch.formats.mqtt import Told
 from dogwatch.formats.reported import State
 from dogwatch.judge import drift as judge
+from dogwatch.loops import registry_changes
 from dogwatch.loops.freshness import Freshness
+from dogwatch.loops.reconcile_state import ReconcileState
+from dogwatch.loops.registry_changes import Written
+from dogwatch.loops.reported_ends import ReportedEnds
 from dogwatch.loops.world import World
+from dogwatch.model.errors import RefusedError
 from dogwatch.model.registry import (
-    RUNNING,
-    TERMINATED,
-    Add,
-    Change,
     Drift,
+    DriftReport,
     Memory,
     Place,
     Plan,
     Registry,
-    Remove,
-    Row,
     Rules,
-    Set,
     Sight,
 )
 from dogwatch.model.value import Value
-from dogwatch.model.verdict import FINAL
 from dogwatch.store import detectors, places, registry, settings
-from dogwatch.store import reported as states
 from dogwatch.store.registry import RegistryFile
 
 PATIENCE = 20.0
 """Seconds that one pass may take until nothing is open any more."""
+NAP = 1.0
+"""Seconds between the looks of one pass, at most: somebody may write the list meanwhile."""
 
 
 class Passed(Value):
     """What one pass came to."""
 
     checked: int
-    new: tuple[tuple[Drift, bool], ...]
-    """Drifts that were not told before, each with whether it was mended."""
+    new: tuple[DriftReport, ...]
+    """Drifts that were not reported before, or whose change was made now."""
     standing: int
     """Drifts that stand, the new ones among them."""
     troubles: tuple[str, ...]
     again: float | None
+
+
+def failed(trouble: str) -> Passed:
+    """A pass that came to nothing."""
+    return Passed(0, (), 0, (trouble,), None)
 
 
 class Looked(Value):
@@ -60,6 +65,8 @@ class Looked(Value):
     sight: Sight
     plan: Plan
     wall: float
+    again: float | None
+    """Seconds after which a further look is due; None: nothing is open."""
 
 
 class Reconciler:
@@ -71,12 +78,12 @@ class Reconciler:
         self.file = RegistryFile(path)
         self.world = World(detectors.load_all(), places.hook_spool(), usual)
         self.workspace = registry.workspace(path)
-        self.state_path = states.path_of(path)
-        self.state = states.read(self.state_path)
-        self.memory = Memory(turns=self.state.turns)
+        self.reported = ReconcileState(path)
+        self.memory = Memory(self.reported.missed(), self.reported.state.turns)
         self.host = os.uname().nodename
+        self._events: tuple[Told, ...] = ()
         self._homes: dict[str, bool] = {}
-        self._fresh = Freshness(self.state.rows)
+        self._fresh = Freshness(self.reported.state.rows)
         self._digests: tuple[Registry, dict[str, str]] | None = None
         given = settings.load(places.project(self.workspace))
         self.naming, self.keep_s = given.naming, given.keep_s
@@ -95,95 +102,101 @@ class Reconciler:
             boot=proc.boot_id(), host=self.host,
         )  # fmt: skip
         plan, self.memory = judge.plan(*self._in_one_word(listed, sight), self.memory, rules, now=now, wall=wall)
-        return Looked(listed, sight, plan, wall)
+        if self.dry:  # nothing is written, so nothing needs to wait
+            plan = plan._replace(drifts=tuple(drift._replace(wait_s=0.0) for drift in plan.drifts))
+        waits = [drift.wait_s for drift in plan.drifts if drift.wait_s > 0]
+        again = min([*waits, *([] if plan.again is None else [plan.again])], default=None)
+        return Looked(listed, sight, plan, wall, again)
 
-    def settled(self) -> Looked:
-        """Look until nothing is open any more: what is missed must be missed twice, what is fresh must have settled."""
+    def settled(self, tell: Callable[[tuple[DriftReport, ...]], None] | None = None) -> Looked:
+        """Look until nothing is open any more: what is missed must be missed twice, what is fresh must have settled.
+
+        Drifts whose change has to wait are told as soon as they are known.
+        """
         until = time.monotonic() + PATIENCE
         looked = self.look()
-        while looked.plan.again is not None and time.monotonic() < until:
-            time.sleep(looked.plan.again)
+        while looked.again is not None and time.monotonic() < until:
+            if tell is not None and (waiting := self.announced(looked)):
+                tell(waiting)
+            time.sleep(min(looked.again, NAP))
             looked = self.look()
         return looked
 
+    def announced(self, looked: Looked) -> tuple[DriftReport, ...]:
+        """Drifts that nobody has reported yet and whose change has to wait; they count as reported from now on."""
+        waiting = [drift for drift in looked.plan.drifts if drift.wait_s > 0 and not self.reported.knows(drift)]
+        if not waiting:
+            return ()
+        told = {**self.reported.state.told, **{reported.mark(drift): reported.digest(drift) for drift in waiting}}
+        return self._report([DriftReport(drift) for drift in waiting], looked, told)[0]
+
     def act(self, looked: Looked) -> Passed:
         """Write what is to change, and find out what is new."""
-        plan = looked.plan
-        done = () if self.dry else self._written(looked)
-        mended = {id(change) for change in done}
-        told = self.state.told
-        standing, new = dict[str, str](), list[tuple[Drift, bool]]()
+        plan, written = looked.plan, Written() if self.dry else self._written(looked)
+        troubles = [*looked.sight.troubles.values(), *[row.problem for row in looked.registry.rows if row.problem]]
+        standing, new = dict[str, str](), list[DriftReport]()
         for drift in plan.drifts:
-            applied = drift.change is not None and id(drift.change) in mended
-            if drift.change is not None and not applied and not self.dry:
+            applied = drift.change is not None and id(drift.change) in written.made
+            refused = id(drift.change) in written.refused
+            if drift.change is not None and not (applied or self.dry or refused or drift.wait_s):
                 continue  # somebody was faster; the next pass sees what he has done
-            mark, digest = reported.mark(drift), reported.digest(drift)
-            if drift.change is None:
-                standing[mark] = digest
-            if self.dry or applied or told.get(mark) != digest:
-                new.append((drift, applied))
-        self._remember(looked, standing)
-        return Passed(
-            len(looked.registry.rows), tuple(new), len(plan.drifts),
-            tuple(dict.fromkeys(looked.sight.troubles.values())), plan.again,
-        )  # fmt: skip
+            if not applied:
+                standing[reported.mark(drift)] = reported.digest(drift)
+            known = self.reported.knows(drift)
+            if self.dry or applied or not known:
+                new.append(DriftReport(drift, applied, repeated=applied and known))
+        found, trouble = self._report(new, looked, self._unseen(looked) | standing)
+        troubles += [*written.troubles, *([trouble] if trouble else [])]
+        return Passed(len(looked.registry.rows), found, len(plan.drifts), tuple(dict.fromkeys(troubles)), looked.again)
 
-    def hear(self, events: Sequence[Told]) -> None:
-        """What machines tell of their sessions: what it was at last, and of one elsewhere that it has ended."""
-        if not events or self.dry:
-            return
-        now = judge.iso(time.time())
+    def hear(self, events: Sequence[Told]) -> tuple[DriftReport, ...]:
+        """Write what machines report of their sessions; the ends of sessions elsewhere are drifts.
 
-        def decide(listed: Registry) -> Sequence[Change]:
-            running = [row for row in listed.rows if row.status == RUNNING]
-            about = {row.at: told for told in events for row in running if self._is_about(told, row)}
-            return [Set(at, heard(told, now, elsewhere=told.host != self.host)) for at, told in about.items()]
-
-        if self.file.update(decide):
-            self._fresh.ours(self._digests_of(self.file.read()), {told.name for told in events})
-
-    def _is_about(self, told: Told, row: Row) -> bool:
-        if row.name != told.name:
-            return False
-        if told.host != self.host:
-            return row.data.get("host") == told.host
-        return row.is_on(self.host) and _related(told.project, self.workspace)
+        While the list cannot be written, the events are kept for the next call.
+        """
+        self._events = () if self.dry else (*self._events, *events)
+        if not self._events:
+            return ()
+        written, ends = ReportedEnds(self.file, self.workspace, self.host).write(self._events)
+        if written:
+            self._fresh.ours(self._digests_of(self.file.read()), {told.name for told in self._events})
+        self._events = ()
+        return ends
 
     # Writing
 
-    def _written(self, looked: Looked) -> tuple[Change, ...]:
-        planned = [drift.change for drift in looked.plan.drifts if drift.change is not None]
-        if not planned and not looked.plan.refresh:
-            return ()
-        kept: dict[int, Change] = {}
+    def _written(self, looked: Looked) -> Written:
+        planned = [drift.change for drift in looked.plan.drifts if drift.change is not None and not drift.wait_s]
+        rows = looked.registry.rows
+        written = registry_changes.write(self.file, [*planned, *looked.plan.refresh], rows)
+        if written.names:
+            self._fresh.ours(self._digests_of(self.file.read()), set(written.names))
+        return written
 
-        def decide(now: Registry) -> Sequence[Change]:
-            kept.clear()
-            same = {id(row): at for row, at in _unchanged(looked.registry.rows, now.rows)}
-            names = {row.name for row in now.rows}
-            changes = list[Change]()
-            for change in (*planned, *looked.plan.refresh):
-                moved = _moved(change, looked.registry.rows, same, names)
-                if moved is not None:
-                    kept[id(change)] = change
-                    changes.append(moved)
-            return changes
+    # Reporting
 
-        if self.file.update(decide):
-            rows = looked.registry.rows
-            names = {change.name if isinstance(change, Add) else rows[change.at].name for change in kept.values()}
-            self._fresh.ours(self._digests_of(self.file.read()), names)
-        return tuple(kept.values())
-
-    def _remember(self, looked: Looked, standing: dict[str, str]) -> None:
-        if self.dry:
-            return
+    def _unseen(self, looked: Looked) -> dict[str, str]:
+        """What was told of sessions that cannot be seen now."""
         unseen = {row.name for row in looked.registry.rows if row.server in looked.sight.troubles}
-        kept = {mark: text for mark, text in self.state.told.items() if mark.partition(":")[2] in unseen}
-        state = State({**kept, **standing}, self.memory.turns, dict(self._fresh.known))
-        if state != self.state:
-            self.state = state
-            states.write(self.state_path, state)
+        told = self.reported.state.told
+        return {mark: text for mark, text in told.items() if mark.partition(":")[2] in unseen}
+
+    def _report(
+        self, new: list[DriftReport], looked: Looked, told: dict[str, str]
+    ) -> tuple[tuple[DriftReport, ...], str]:
+        """What is still new when other processes are asked, and why it could not be remembered."""
+        if self.dry:
+            return tuple(new), ""
+        waiting = any(drift.wait_s for drift in looked.plan.drifts)
+        missing = {mark: at for mark, at in self.memory.missed.items() if waiting and mark.startswith("A:")}
+        state = State(told, self.memory.turns, dict(self._fresh.known), missing, proc.boot_id() if missing else "")
+        if all(report.applied for report in new):
+            return tuple(new), self.reported.save(state)
+        with contextlib.suppress(RefusedError), self.file.locked():  # else two would report the same
+            self.reported.learn()
+            found = tuple(report for report in new if report.applied or not self.reported.knows(report.drift))
+            return found, self.reported.save(state)
+        return tuple(new), self.reported.save(state)
 
     # What the plan has to know
 
@@ -227,43 +240,3 @@ def look(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], st
     finally:
         reconciler.close()
     return looked.registry, looked.plan.drifts, "; ".join(dict.fromkeys(looked.sight.troubles.values()))
-
-
-def _unchanged(before: tuple[Row, ...], now: tuple[Row, ...]) -> list[tuple[Row, int]]:
-    """Rows that stand as they stood, each with where that is now."""
-    if before is now:
-        return [(row, row.at) for row in before]
-    where: dict[str, list[Row]] = {}
-    for row in now:
-        where.setdefault(row.name, []).append(row)
-    found = []
-    for row in before:
-        same = [each for each in where.get(row.name, []) if each.data == row.data]
-        if same:
-            found.append((row, same[0].at))
-            where[row.name].remove(same[0])
-    return found
-
-
-def _moved(change: Change, rows: tuple[Row, ...], same: dict[int, int], names: set[str]) -> Change | None:
-    """A change as the file stands now; None where what it was planned for is not as it was."""
-    if isinstance(change, Add):
-        return None if change.name in names else change
-    at = same.get(id(rows[change.at]))
-    if at is None:
-        return None
-    return Remove(at) if isinstance(change, Remove) else change._replace(at=at)
-
-
-def heard(told: Told, now: str, *, elsewhere: bool) -> dict[str, object]:
-    """What an event changes in a row. Of a session here the next look tells whether it has ended."""
-    values: dict[str, object] = {"last_visible_status": told.state}
-    if elsewhere and told.kind == "session" and told.state in FINAL:
-        values |= {"status": TERMINATED, "terminated_at": now, "termination_mode": "reported"}
-    return values
-
-
-def _related(one: str, other: str) -> bool:
-    """Whether one of two directories lies in the other."""
-    one, other = os.path.realpath(one), os.path.realpath(other)
-    return os.path.commonpath((one, other)) in (one, other)

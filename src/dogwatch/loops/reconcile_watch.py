@@ -13,9 +13,9 @@ import time
 from dogwatch.formats.transcripts import places as homes
 from dogwatch.loops import drift_notices
 from dogwatch.loops.pass_beat import PassBeat
-from dogwatch.loops.reconcile import Looked, Passed, Reconciler
+from dogwatch.loops.reconcile import Looked, Passed, Reconciler, failed
 from dogwatch.model.errors import DogwatchError
-from dogwatch.model.registry import RUNNING
+from dogwatch.model.registry import RUNNING, DriftReport
 from dogwatch.model.value import Value
 from dogwatch.senses.alarm import Alarm
 from dogwatch.senses.writing import Writing
@@ -91,30 +91,34 @@ class Watcher:
     def _pass(self, alarm: Alarm, tell: Callable[[Passed], None]) -> float:
         """Look, write, tell. Returns for how long nothing needs to be done."""
         self.writing.follow(self._followed)  # before the look: what comes after it wakes us
+        ends: tuple[DriftReport, ...] = ()
         try:
-            if self.subscription is not None:
-                self.reconciler.hear(self.subscription.take())
+            ends = self.reconciler.hear(self.subscription.take() if self.subscription is not None else [])
             looked = self.reconciler.look()
             passed = self.reconciler.act(looked)
         except DogwatchError as error:
             self._complain(f"{error}; nothing is changed until then")
+            self._tell(failed(str(error))._replace(new=ends), tell)
             return self._pause(0)
         self._complain("; ".join(passed.troubles))
-        if passed.new:
-            self._stirred = time.monotonic()
-            self._remember(passed)
-        tell(passed)
+        self._tell(passed._replace(new=(*ends, *passed.new)), tell)
         before, self._followed = self._followed, {self.reconciler.path, *_directories(looked)}
         if not alarm.watch_ends(_processes(looked)) or self._followed != before or passed.again is not None:
             return max(passed.again or 0.0, SETTLING)
         return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
 
+    def _tell(self, passed: Passed, tell: Callable[[Passed], None]) -> None:
+        if passed.new:
+            self._stirred = time.monotonic()
+            self._remember(passed)
+        tell(passed)
+
     def _remember(self, passed: Passed) -> None:
         if not self.reconciler.dry:
             drift_notices.remember(self.reconciler.path, places.project(self.reconciler.workspace), passed.new)
         if self.card is not None:
-            said = [drift._replace(message=drift_notices.said(drift, applied=done)) for drift, done in passed.new]
-            self.card.told(said, time.monotonic())
+            new = [report for report in passed.new if not report.repeated]
+            self.card.told([each.drift._replace(message=drift_notices.said(each)) for each in new], time.monotonic())
 
     def _sleep(self, alarm: Alarm, due: float) -> bool:
         """Sleep until something is due. True: something stirred that is worth a pass."""
@@ -172,8 +176,13 @@ def _directories(looked: Looked) -> set[str]:
     for row in looked.registry.rows:
         if row.status != RUNNING or row.conversation:
             continue
-        if row.agent == "claude" and (home := homes.claude_home(dict(os.environ))):
-            found |= {f"{home}/projects", *(f"{home}/projects/{key}" for key in homes.claude_keys(row.pane.cwd))}
-        elif row.agent == "agy" and (home := homes.agy_home(dict(os.environ))):
-            found.add(f"{home}/cache")
+        day = time.strftime("%Y/%m/%d")
+        found |= {_nearest(place) for place in homes.arrivals(row.agent, row.pane.cwd, dict(os.environ), day)}
     return found
+
+
+def _nearest(directory: str) -> str:
+    """The directory, or the nearest one above it that is there: in that one it will appear."""
+    while not os.path.isdir(directory) and len(directory) > 1:
+        directory = os.path.dirname(directory)
+    return directory

@@ -112,6 +112,7 @@ class Listed:
         if not any(row.is_on(self.host) for row in rows):
             raise RefusedError(f"{name} is a session of {rows[-1].data.get('host')}; this can only be done there")
         rows = [row for row in rows if row.is_on(self.host)]
+        refuse_invalid(rows)
         running = [row for row in rows if row.status == RUNNING]
         if len(running) > 1:
             lines = ", ".join(str(row.line) for row in running)
@@ -184,6 +185,7 @@ class Listed:
 
         def decide(registry: Registry) -> list[Change]:
             rows = named(registry, name)
+            refuse_invalid(rows)
             running = [row for row in rows if row.status == RUNNING]
             if not rows:
                 return [Add(name, values)]
@@ -213,6 +215,12 @@ def named(registry: Registry, name: str) -> list[Row]:
     return [row for row in registry.rows if row.name == name]
 
 
+def refuse_invalid(rows: list[Row]) -> None:
+    """RefusedError where one of the rows cannot be understood: nobody knows what it says of the session."""
+    if problem := next((row.problem for row in rows if row.problem), ""):
+        raise RefusedError(f"{problem}; mend that row first")
+
+
 def new_row(record: Record, conversation: str, at: str, socket: str | None) -> dict[str, object]:
     """The fields of a session of ours that has just begun."""
     found: dict[str, object] = {
@@ -236,11 +244,9 @@ def pane_of(record: Record) -> dict[str, object]:
     }  # fmt: skip
 
 
-def is_restorable(standing: Standing) -> bool:
+def ended_unstopped(standing: Standing) -> bool:
     """Whether it ran until something ended it that nobody meant to, or may have: that is to be found out then."""
     row = standing.row
-    if row.resumable is False or not row.conversation:
-        return False
     if row.status == RUNNING:
         return standing.is_gone or (bool(standing.case.trouble) and not standing.lives)
     return row.status == TERMINATED and row.data.get("termination_mode") == AUTO_DETECTED

@@ -10,9 +10,11 @@ from dogwatch.model.value import Value
 
 RUNNING, STOPPED, TERMINATED, ARCHIVED = "running", "stopped", "terminated", "archived"
 STATUSES = (RUNNING, STOPPED, TERMINATED, ARCHIVED)
+INVALID = "invalid"
+"""Instead of a status: the row cannot be understood."""
 ENDED = (STOPPED, TERMINATED, ARCHIVED)
 """States that somebody meant. No drift ever changes them, nor what is kept for the way back."""
-AUTO_DETECTED, AUTO_REGISTERED = "auto-detected", "auto-registered"
+AUTO_DETECTED, AUTO_REGISTERED, REPORTED = "auto-detected", "auto-registered", "reported"
 
 Place = tuple[str, ...]
 """Arguments that reach a tmux server: (), ("-L", name) or ("-S", path)."""
@@ -55,6 +57,8 @@ class Row(Value):
     """``last_visible_status``."""
     data: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
     """The whole row, as it stands in the file."""
+    problem: str = ""
+    """Why it cannot be understood, with file and line; it is left as it stands, and nothing is known of its session."""
 
     def is_on(self, host: str) -> bool:
         """Whether it is a session of that machine; a row that names none is of wherever its list is."""
@@ -152,6 +156,18 @@ class Drift(Value):
     change: Change | None = None
     deed: str = ""
     """What the change does, in words."""
+    wait_s: float = 0.0
+    """Seconds for which the change must still wait. The drift itself is reported at once."""
+
+
+class DriftReport(Value):
+    """A drift as it is reported to people and programs."""
+
+    drift: Drift
+    applied: bool = False
+    """Its change was made."""
+    repeated: bool = False
+    """It was reported before, while its change had to wait. People need not be notified twice."""
 
 
 KINDS = {
@@ -167,6 +183,7 @@ KINDS = {
     "shared": "one conversation, open in two panes",
     "other": "its agent has another conversation open",
     "old": "ended long ago",
+    "reported": "its machine has reported its end",
 }
 
 

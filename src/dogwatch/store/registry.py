@@ -6,6 +6,7 @@ in it at that moment, and what was there before stays beside it as ``.bak``.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
@@ -17,7 +18,7 @@ from dogwatch.store import leases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 HERMES = ".hermes"
 PLACES = (f"{HERMES}/agent-sessions.yaml", "dogwatch-sessions.yaml")
@@ -86,16 +87,23 @@ class RegistryFile:
         self._keep(data, found)
         return self._registry
 
-    def update(self, decide: Callable[[Registry], Sequence[Change]], *, create: bool = False) -> tuple[Change, ...]:
+    def update(
+        self,
+        decide: Callable[[Registry], Sequence[Change]],
+        *,
+        create: bool = False,
+        refused: list[tuple[Change, FormatError]] | None = None,
+    ) -> tuple[Change, ...]:
         """Change the file: nobody else writes meanwhile, and what is decided on is what stands in it now.
 
         Gives the changes that were written; none where nothing was to be changed. What fails leaves the file as it was.
+        With ``refused``, changes that cannot be made are put there, and the others are made.
         """
         real, deadline = os.path.realpath(self.path), time.monotonic() + PATIENCE
         lock = self._lock(real, deadline)
         try:
             while True:
-                changes = self._attempt(real, decide, create=create)
+                changes = self._attempt(real, decide, refused, create=create)
                 if changes is not None:
                     return changes
                 if time.monotonic() >= deadline:
@@ -107,8 +115,22 @@ class RegistryFile:
         finally:
             os.close(lock)
 
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody who asks for the lock writes meanwhile. RefusedError where it cannot be had."""
+        lock = self._lock(os.path.realpath(self.path), time.monotonic() + PATIENCE)
+        try:
+            yield
+        finally:
+            os.close(lock)
+
     def _attempt(
-        self, real: str, decide: Callable[[Registry], Sequence[Change]], *, create: bool
+        self,
+        real: str,
+        decide: Callable[[Registry], Sequence[Change]],
+        refused: list[tuple[Change, FormatError]] | None,
+        *,
+        create: bool,
     ) -> tuple[Change, ...] | None:
         """None: somebody who asks for no lock has changed the file since it was read."""
         if new := create and not os.path.lexists(real):
@@ -117,7 +139,14 @@ class RegistryFile:
             data, found = self._load()
         before = Listing(self._decoded(data), self.path)
         changes = tuple(decide(before.registry))
-        after = before.apply(changes)
+        try:
+            after = before.apply(changes)
+        except FormatError:
+            if refused is None:
+                raise
+            fine, refused[:] = before.possible(changes)
+            changes = tuple(fine)
+            after = before.apply(changes)
         if after.text == before.text:
             return ()
         if found is not None:

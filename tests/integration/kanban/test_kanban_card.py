@@ -113,7 +113,7 @@ def test_what_is_no_id_is_not_given_to_hermes(task: str) -> None:
 # Stopping
 
 
-def test_only_a_persons_whole_new_comment_stops(board: Board) -> None:
+def test_only_a_persons_new_comment_that_says_so_stops(board: Board) -> None:
     card = board.new()
     board("comment", card.task, "stop")  # of yesterday
     assert card.status() == "ready"
@@ -123,7 +123,7 @@ def test_only_a_persons_whole_new_comment_stops(board: Board) -> None:
     card.comment("stop")
     board("block", card.task, "stop")  # Hermes comments "BLOCKED: stop"
     assert card.stop_asked(began) == ""
-    board("comment", card.task, "--author", "ann", "  Stop Monitoring\n")
+    board("comment", card.task, "--author", "ann", "thanks, it is done\nstop, please")
     assert card.stop_asked(began).startswith("ann at 20")
 
 

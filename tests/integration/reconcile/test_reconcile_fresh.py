@@ -10,6 +10,7 @@ import pytest
 
 from dogwatch.formats.mqtt import Told
 from dogwatch.loops.reconcile import Reconciler
+from dogwatch.model.errors import FormatError
 from dogwatch.model.registry import Memory
 from tests.integration.reconcile.workspace import Workspace
 
@@ -31,7 +32,7 @@ def reconciler(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def passed(reconciler: Reconciler) -> list[str]:
     """A pass to which everything that is missing has been missing for long; the drifts that it mends."""
     reconciler.memory = Memory(missed={f"A:{name}": time.monotonic() - 60 for name in (NAME, OTHER)})
-    return [f"{drift.kind} {drift.session}" for drift, done in reconciler.act(reconciler.look()).new if done]
+    return [f"{drift.kind} {drift.session}" for drift, done, _ in reconciler.act(reconciler.look()).new if done]
 
 
 def row(name: str = NAME) -> str:
@@ -66,6 +67,19 @@ def test_a_row_that_only_we_have_written_is_nobodys(workspace: Workspace, reconc
     reconciler.hear([told(workspace, NAME)])
     workspace.tmux.stop()
     assert passed(reconciler) == [f"A {NAME}"]
+
+
+def test_what_is_reported_while_the_list_is_broken_is_written_when_it_can_be_read(
+    workspace: Workspace, reconciler: Reconciler
+) -> None:
+    workspace.write("sessions: [")
+    with pytest.raises(FormatError):
+        reconciler.hear([told(workspace, NAME)._replace(host="far.example")])
+    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running, host: far.example}}\n")
+    (end,) = reconciler.hear([])
+    assert (end.drift.kind, end.applied) == ("reported", True)
+    assert workspace.rows()[NAME]["termination_mode"] == "reported"
+    assert reconciler.hear([]) == ()
 
 
 def told(workspace: Workspace, name: str) -> Told:

@@ -10,12 +10,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.conftest import until
-from tests.integration.reconcile.workspace import Workspace
+from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 NAME = "lab-creator-claude"
 
 
-def row(name: str = NAME, status: str = "running", more: str = "") -> str:
+LOST = f"    pane: {{{BEFORE}}}\n"
+
+
+def row(name: str = NAME, status: str = "running", more: str = LOST) -> str:
     return f"  - name: {name}\n    status: {status}\n{more}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from typing import Any
@@ -80,18 +81,27 @@ def test_an_end_on_another_machine_is_believed_of_its_own_rows_only(
 ) -> None:
     other = NAME.replace("lab", "far")
     workspace.write(
-        f"sessions:\n  - {{name: {NAME}, status: running, host: far.example}}\n"
+        f"sessions:\n  - {{name: {NAME}, status: running, host: far.example, last_visible_status: idle}}\n"
         f"  - {{name: {other}, status: stopped, host: far.example}}\n"
     )
     watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
     watch.complains("the broker is there")
     told(workspace, mosquitto, "crashed", host="near.example")
     told(workspace, mosquitto, "crashed", host="far.example", name=other)
+    told(workspace, mosquitto, "completed", host="far.example", event="delegated")
+    seen(workspace, "completed")
+    assert workspace.rows()[NAME]["status"] == "running", "a task has come to its end, its session goes on"
     told(workspace, mosquitto, "crashed", host="far.example")
-    until(lambda: workspace.rows()[NAME]["status"] == "terminated", workspace.registry.parent)
+    drift = watch.drift()
+    assert (drift["class"], drift["session"], drift["applied"]) == ("reported", NAME, True)
+    assert drift["message"] == f"{NAME}: far.example reports that it has ended (crashed). Marked terminated."
     rows = workspace.rows()
+    assert rows[NAME]["status"] == "terminated"
     assert (rows[NAME]["termination_mode"], rows[NAME]["last_visible_status"]) == ("reported", "crashed")
     assert rows[other] == {"name": other, "status": "stopped", "host": "far.example"}
+    assert watch.end() == 130
+    events = [json.loads(line) for line in workspace.box("events", "--json").out.splitlines()]
+    assert [(each["event"], each["name"], each["class"]) for each in events] == [("drift", NAME, "reported")]
 
 
 def test_what_cannot_be_understood_is_counted_and_ignored(
@@ -141,8 +151,19 @@ def test_silence_ends_it(workspace: Workspace, mosquitto: Mosquitto, stays: Star
     watch.complains("--idle-timeout")
 
 
-def test_without_a_name_of_a_broker_it_says_what_to_do(workspace: Workspace) -> None:
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [("", "no broker is named"), ('[mqtt]\nurl = "mqtt://127.0.0.1:9"\n', "dogwatch trust")],
+    ids=["none", "not trusted"],
+)
+def test_without_a_broker_that_may_be_used_it_polls_and_says_what_to_do(
+    workspace: Workspace, stays: Start, settings: str, says: str
+) -> None:
+    (workspace.root / "dogwatch.toml").write_text(settings)
     workspace.write("sessions: []\n")
-    done = workspace("--subscribe")
-    assert done.code == 12
-    assert "[mqtt]" in done.err
+    watch = stays("--subscribe", "--interval", "1h", "--timeout", "1h", RECONCILE_POLL_INTERVAL="0.3")
+    assert "a look every 0.3 s" in watch.complains(says)
+    watch.said()
+    workspace.session(NAME)
+    assert watch.drift()["class"] == "B"
+    assert watch.end() == 130

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Done
-from tests.integration.reconcile.workspace import Workspace
+from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 NAME = "lab-creator-claude"
 GONE = f"""\
 sessions:
   - name: {NAME}
     status: running
-    pane: {{pid: 4194304, cmd: claude}}
+    pane: {{pid: 4194304, cmd: claude, {BEFORE}}}
 """
 
 
@@ -82,7 +82,8 @@ def test_without_tmux_nothing_is_known(workspace: Workspace) -> None:
 
 
 def test_the_trouble_of_one_server_does_not_hide_what_another_says(workspace: Workspace) -> None:
-    workspace.write(GONE + "  - {name: elsewhere-creator-claude, status: running, tmux_socket: other}\n")
+    other = f"{{name: elsewhere-creator-claude, status: running, tmux_socket: other, pane: {{{BEFORE}}}}}"
+    workspace.write(f"{GONE}  - {other}\n")
     with socket.socket(socket.AF_UNIX) as nobody:
         nobody.bind(str(workspace.tmux.socket))
         done = workspace("--once", "--emit-diff")
@@ -109,6 +110,7 @@ def test_a_row_may_name_its_server(workspace: Workspace) -> None:
     )
     assert workspace.drifts() == []
     workspace.servers[1].stop()
+    workspace.missed(NAME)
     (drift,) = workspace.drifts()
     assert drift["class"] == "A"
 
@@ -124,6 +126,7 @@ def test_a_server_may_be_named_in_two_ways(workspace: Workspace) -> None:
     )
     assert workspace.drifts() == []
     other.stop()
+    workspace.missed(NAME, second)
     assert [drift["class"] for drift in workspace.drifts()] == ["A", "A"]
 
 
@@ -134,6 +137,7 @@ def test_a_pid_that_another_process_has_by_now_proves_nothing(workspace: Workspa
             f"sessions:\n  - name: {NAME}\n    status: running\n"
             f"    pane: {{pid: {stranger.pid}, cmd: claude, cwd: {workspace.root}}}\n"
         )
+        workspace.missed(NAME)
         (drift,) = workspace.drifts()
     assert drift["class"] == "A"
 
@@ -147,6 +151,7 @@ def test_after_a_reboot_no_pid_of_the_list_is_still_its_own(workspace: Workspace
         workspace.write(row, age=0)
         assert [drift["class"] for drift in workspace.drifts("--dry-run")] == ["elsewhere"]
         workspace.write(row)
+        workspace.missed(NAME)
         assert [drift["class"] for drift in workspace.drifts()] == ["A"]
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 
+import pytest
+
+from tests.conftest import tool
+from tests.integration.reconcile.lookout import Lookout
 from tests.integration.reconcile.staying import Stays
-from tests.integration.reconcile.workspace import Workspace
+from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 Start = Callable[..., Stays]
 
 NAME = "lab-creator-claude"
+LOST = f"sessions:\n  - {{name: {NAME}, status: running, pane: {{{BEFORE}}}}}\n"
+"""A list with a session that is not there any more."""
 
 
 def running(workspace: Workspace, name: str = NAME) -> int:
@@ -30,6 +37,9 @@ def test_the_end_of_a_pane_wakes_it(workspace: Workspace, stays: Start) -> None:
     assert watch.said()["drifts"] == []
     os.kill(pid, signal.SIGKILL)
     drift = watch.drift()
+    assert (drift["class"], drift["applied"]) == ("A", False)
+    assert workspace.rows()[NAME]["status"] == "running", "a tool that stops it may write first"
+    drift = watch.drift()
     assert (drift["class"], drift["applied"]) == ("A", True)
     assert workspace.rows()[NAME]["status"] == "terminated"
     assert watch.end() == 130
@@ -39,9 +49,26 @@ def test_a_list_that_is_written_wakes_it(workspace: Workspace, stays: Start) -> 
     workspace.write("sessions: []\n")
     watch = stays("--watch", "--interval", "1h")
     assert watch.said()["checked"] == 0
-    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n", age=0)
+    workspace.write(LOST, age=0)
     assert watch.drift()["class"] == "A"
     assert watch.end(signal.SIGTERM) == 143
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "agy", "opencode"])
+def test_a_new_conversation_of_every_agent_wakes_it(lookout: Lookout, stays: Start, agent: str) -> None:
+    workspace, name = lookout.workspace, f"lab-creator-{agent}"
+    if not (workspace.agents / agent).exists():
+        shutil.copy(tool("sleep"), workspace.agents / agent)
+    pid = workspace.session(name, agent)
+    workspace.write(
+        f"sessions:\n  - name: {name}\n    status: running\n    agent: {agent}\n"
+        f"    pane: {{pid: {pid}, cmd: {agent}, cwd: {workspace.root}}}\n"
+    )
+    watch = stays("--watch", "--interval", "1h", HOME=str(workspace.home))
+    watch.said()
+    talk = lookout.leave(agent, workspace.root)
+    drift = watch.drift()
+    assert (drift["class"], drift["after"]) == ("C", {f"{agent}_session_id_own": talk})
 
 
 def test_it_looks_now_and_then_though_nothing_stirs(workspace: Workspace, stays: Start) -> None:
@@ -53,7 +80,7 @@ def test_it_looks_now_and_then_though_nothing_stirs(workspace: Workspace, stays:
 
 
 def test_our_own_writing_is_no_news(workspace: Workspace, stays: Start) -> None:
-    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n")
+    workspace.write(LOST)
     watch = stays("--watch", "--interval", "0.2", "--timeout", "3")
     assert watch.drift()["class"] == "A"
     written = workspace.registry.stat().st_mtime_ns
@@ -76,8 +103,9 @@ def test_a_list_that_is_broken_for_a_while_is_waited_for(workspace: Workspace, s
     watch.said()
     workspace.write("sessions:\n  - name: x\n   status: running\n")
     assert "agent-sessions.yaml:3" in watch.complains("agent-sessions.yaml")
+    assert "agent-sessions.yaml:3" in watch.said()["troubles"][0]
     assert workspace.registry.read_text() == "sessions:\n  - name: x\n   status: running\n"
-    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n")
+    workspace.write(LOST)
     watch.complains("can be seen again")
     assert watch.drift()["class"] == "A"
 
@@ -93,6 +121,9 @@ def test_a_server_that_does_not_answer_is_waited_for(workspace: Workspace, stays
     finally:
         os.kill(server, signal.SIGCONT)
     watch.complains("can be seen again")
+    blind, well = watch.said(), watch.said()
+    assert (blind["drifts"], well["drifts"], well["troubles"]) == ([], [], [])
+    assert "tmux" in blind["troubles"][0]
     assert watch.next() is None
     assert workspace.rows()[NAME]["status"] == "running"
 
@@ -102,7 +133,7 @@ def test_two_at_once_tell_it_once_and_write_it_once(workspace: Workspace, stays:
     both = [stays("--watch", "--interval", "0.2", "--timeout", "4") for _ in range(2)]
     for watch in both:
         watch.said()
-    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running}}\n")
+    workspace.write(LOST)
     assert [watch.ended() for watch in both] == [0, 0]
     told = [line for watch in both for line in iter(watch.next, None)]
     assert [drift["class"] for line in told for drift in line["drifts"]] == ["A"]

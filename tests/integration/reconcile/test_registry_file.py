@@ -141,12 +141,12 @@ def test_nothing_is_written_where_nothing_changes(path: Path) -> None:
 
 
 def test_a_broken_file_is_told_with_its_line_and_left_untouched(path: Path) -> None:
-    broken = TEXT + "  - name: b\n    status: runing\n"
+    broken = TEXT + "version: 1\nversion: 2\n"
     path.write_text(broken)
     before = path.stat()
     file = RegistryFile(str(path))
     for call in (file.read, lambda: file.update(stop)):
-        with pytest.raises(FormatError, match=r"dogwatch-sessions\.yaml:6: status runing is none of"):
+        with pytest.raises(FormatError, match=r"dogwatch-sessions\.yaml:6: version stands twice"):
             call()
     assert path.read_text() == broken
     assert path.stat().st_ino == before.st_ino

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +15,14 @@ from typing import Any
 import pytest
 import yaml
 
+from dogwatch import proc
 from dogwatch.formats.transcripts import places
 from tests.conftest import Box, Done, tool
 from tests.integration.panes.private import Private
 
 LONG_AGO = 3600.0
+BEFORE = "boot: before"
+"""A pane's field: it was lost with an earlier boot of the machine, so nobody has to wait for a tool that stops it."""
 
 
 class Workspace:
@@ -51,6 +55,14 @@ class Workspace:
     def age(self, seconds: float = LONG_AGO) -> None:
         then = self.registry.stat().st_mtime - seconds
         os.utime(self.registry, (then, then))
+
+    def missed(self, *names: str, ago: float = 10.0) -> None:
+        """A pass of some seconds ago, which was interrupted, did not find these sessions either."""
+        path = self.root / ".cache" / "tmux-agent-orchestrate-monitor" / "workspace.state"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        state = json.loads(path.read_text()) if path.exists() else {"schema": 1}
+        since = time.monotonic() - ago
+        path.write_text(json.dumps(state | {"boot": proc.boot_id(), "missing": {f"A:{name}": since for name in names}}))
 
     def directory(self, name: str) -> Path:
         found = self.root / name

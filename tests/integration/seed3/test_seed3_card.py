@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tests.conftest import until
 from tests.integration.kanban.conftest import Board
 from tests.integration.reconcile.staying import Stays
-from tests.integration.reconcile.workspace import Workspace
+from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 NAME = "lab-landing-page-creator-claude"
 Start = Callable[..., Stays]
@@ -16,7 +16,8 @@ Start = Callable[..., Stays]
 def test_drifts_are_commented_once_a_heartbeat_is_there_and_stop_blocks_the_card(
     workspace: Workspace, board: Board, stays: Start
 ) -> None:
-    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running, pane: {{pid: 4194304, cmd: claude}}}}\n")
+    pane = f"{{pid: 4194304, cmd: claude, {BEFORE}}}"
+    workspace.write(f"sessions:\n  - {{name: {NAME}, status: running, pane: {pane}}}\n")
     watch = stays("--kanban-new", "--interval", "0.5", DOGWATCH_HERMES=board.program)
     task = watch.complains("the card is").split()[-1]
     card = board.card(task)
@@ -43,7 +44,7 @@ def test_every_class_of_drift_is_told_on_the_card_that_the_environment_names(
     talk, stale = workspace.conversation(where), "87dc548e-0000-4000-8000-000000000000"
     workspace.session("b-creator-agy", "agy", workspace.directory("b"))
     workspace.write(
-        f"sessions:\n  - {{name: a-creator-claude, status: running}}\n"
+        f"sessions:\n  - {{name: a-creator-claude, status: running, pane: {{{BEFORE}}}}}\n"
         f"  - {{name: c-creator-claude, status: running, pane: {{pid: {pid}, cmd: claude, cwd: {where}}}}}\n"
         f"  - {{name: d-creator-claude, status: stopped, claude_session_id_own: {stale}}}\n"
     )

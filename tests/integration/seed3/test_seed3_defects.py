@@ -9,7 +9,7 @@ from dogwatch.links import kanban
 from dogwatch.loops.card import CardKeeper
 from dogwatch.model.registry import Drift
 from tests.integration.kanban.conftest import Board
-from tests.integration.reconcile.workspace import Workspace
+from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 NAME = "lab-creator-claude"
 
@@ -38,7 +38,7 @@ def test_a_heartbeat_has_a_note_and_no_progress_and_a_stop_is_blocked_as_needing
     assert (task["status"], task["block_kind"]) == ("blocked", "needs_input")
 
 
-def test_only_a_whole_comment_of_somebody_else_since_the_start_stops_it(board: Board) -> None:
+def test_only_a_comment_of_somebody_else_since_the_start_that_says_so_stops_it(board: Board) -> None:
     """Seed 3 stops for any comment with "stop" in it: its own of a `stopped` row, and that of `block` itself."""
     card = kanban.create("monitor", "a body", program=board.program)
     board("comment", card.task, "--author", "ann", "--", "stop")
@@ -116,7 +116,7 @@ def test_the_two_lists_of_drifts_disagree_and_all_classes_are_found(workspace: W
     talk = workspace.conversation(where)
     workspace.session("b-creator-claude", cwd=workspace.directory("b"))
     workspace.write(
-        "sessions:\n" + row("a-creator-claude")
+        "sessions:\n" + row("a-creator-claude", f", pane: {{{BEFORE}}}")
         + row("c-creator-claude", f", pane: {{pid: {pid}, cmd: claude, cwd: {where}}}, claude_session_id_own: null")
         + f"  - {{name: d-creator-claude, status: stopped, claude_session_id_own: {stale}}}\n"
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.integration.reconcile.workspace import Workspace
+from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 CLAUDE, AGY = "lab-landing-page-creator-claude", "lab-paper-pdf2md-creator-agy"
 
@@ -16,6 +16,7 @@ sessions:
     pane:
       pid: 4194304   # no pid is as high
       cmd: claude
+      {BEFORE}
 """)
     (drift,) = workspace.drifts()
     assert (drift["class"], drift["session"], drift["applied"]) == ("A", CLAUDE, True)

@@ -217,6 +217,23 @@ def test_what_would_be_restored_is_shown(desk: Desk, office: Office) -> None:
     assert (desk.path.read_text(), office.starts()) == (before, [])
 
 
+def test_what_ended_without_being_stopped_and_cannot_be_restored_is_listed_with_the_reason(desk: Desk) -> None:
+    desk.write(
+        fallen(desk, "one", claude_session_id_own=None), fallen(desk, "two", resumable=False), desk.past("three"),
+        desk.past("four", status="terminated", termination_mode="auto-detected") | {"claude_session_id_own": None},
+    )  # fmt: skip
+    done = desk("restore", "--dry-run")
+    assert done.code == 0, done
+    one, two, four = done.out.splitlines()
+    assert one.startswith("one: cannot be restored: nobody has noted the id of one's conversation")
+    assert two.startswith("two: cannot be restored: two is not to be resumed")
+    assert four.startswith("four: cannot be restored: nobody has noted the id")
+    found = desk.lines("restore", "--dry-run")
+    assert [(name, each["outcome"]) for name, each in found.items()] == [
+        (name, "impossible") for name in ("one", "two", "four")
+    ]
+
+
 def test_what_ran_is_restored_and_nothing_else(desk: Desk, office: Office) -> None:
     wanted = {name: fallen(desk, name) for name in ("one", "two")}
     desk.write(

@@ -7,7 +7,7 @@ import pytest
 from dogwatch.formats import registry
 from dogwatch.formats.registry import apply, read
 from dogwatch.model.errors import FormatError
-from dogwatch.model.registry import Add, Change, Remove, Row, RowPane, Set
+from dogwatch.model.registry import INVALID, Add, Change, Remove, Row, RowPane, Set
 
 FULL = """\
 # Sessions of the lab.
@@ -153,9 +153,6 @@ def test_the_latest_moment_counts() -> None:
         ("sessions:\n- name: ''\n  status: running\n", 2, "name of a session must be a text"),
         ("sessions:\n  12:\n    status: running\n", 2, "name of a session must be a text"),
         ("sessions:\n- a\n", 2, "must be a table of fields"),
-        ("sessions: 3\n", 1, "must be a list or a table"),
-        ("just words\n", 1, "neither a list nor a table"),
-        ("a: {status: running}\nversion: 1\n", 2, "version is no session"),
         ("- name: a\n  status: running\n  pane: 12\n", 3, "pane must be a table"),
         ("- name: a\n  status: running\n  pane:\n    pid: '12'\n", 4, "pid must be a whole number"),
         ("- name: a\n  status: running\n  pane: {pid: -1}\n", 3, "pid must be a whole number"),
@@ -171,9 +168,50 @@ def test_the_latest_moment_counts() -> None:
         ("- name: a\n  status: running\n  agent_identities:\n    claude:\n      session_id: 1\n", 5, "session_id must"),
         ("- name: a\n  status: running\n  last_visible_status: no\n", 3, "last_visible_status must be a text"),
         ("- name: a\n  status: running\n  status: stopped\n", 3, "status stands twice"),
+        ("- name: a\n  status: running\n  note: 2026-13-45\n", 3, "looks like a timestamp"),
+        ("- name: a\n  status: running\n  ? [b]\n  : 1\n", 3, "cannot be a key"),
+        ("a: {statsu: running}\nz: {status: running}\n", 1, "status is missing"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_field_is_told_with_its_line(text: str, line: int, words: str) -> None:
+def test_what_is_wrong_with_a_row_is_told_with_its_line_and_spoils_no_other(text: str, line: int, words: str) -> None:
+    first = read(text, "/x/agent-sessions.yaml").rows[0]
+    assert first.status == INVALID
+    assert first.problem.startswith(f"/x/agent-sessions.yaml:{line}: "), first.problem
+    assert words in first.problem
+    new = apply(text, [Add("b", {"status": "running"})])
+    assert new.startswith(text)
+    last = read(new).rows[-1]
+    assert (last.name, last.status) == ("b", "running")
+    stopped = apply(new, [Set(last.at, {"status": "stopped"})])
+    assert stopped.startswith(text)
+    assert read(stopped).rows[-1].status == "stopped"
+
+
+def test_the_name_and_the_id_of_a_row_that_cannot_be_understood_are_taken() -> None:
+    text = "- {name: a, status: runing, agy_session_id_own: b3a7}\n- c\n"
+    found = [(row.name, row.agent, row.conversation) for row in read(text).rows]
+    assert found == [("a", "agy", "b3a7"), ("c", "", "")]
+
+
+def test_a_change_that_cannot_be_made_holds_up_no_other() -> None:
+    text = "base: &b {status: running}\nsessions:\n  a: *b\n  c: {status: running}\n"
+    changes: list[Change] = [Set(0, {"status": "stopped"}), Set(1, {"status": "stopped"})]
+    fine, refused = registry.Listing(text).possible(changes)
+    assert fine == changes[1:]
+    assert [(change, "line 3: an anchor" in str(error)) for change, error in refused] == [(changes[0], True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("sessions: 3\n", 1, "must be a list or a table"),
+        ("just words\n", 1, "neither a list nor a table"),
+        ("a: {status: running}\nversion: 1\n", 2, "version is no session"),
+        ("x: 1\nx: 2\nsessions:\n- {name: a, status: running}\n", 2, "x stands twice"),
+        ("sessions:\n  a: {status: running}\n  a: {status: stopped}\n", 3, "a stands twice"),
+    ],
+)
+def test_what_is_wrong_outside_of_the_rows_spoils_the_file(text: str, line: int, words: str) -> None:
     with pytest.raises(FormatError) as caught:
         read(text, "/x/agent-sessions.yaml")
     assert str(caught.value).startswith(f"/x/agent-sessions.yaml:{line}: "), caught.value

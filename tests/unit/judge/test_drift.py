@@ -76,6 +76,26 @@ def test_gone_needs_two_looks_a_second_apart() -> None:
     assert (kinds(third), third.again) == (["A"], None)
 
 
+def test_a_lost_session_is_told_at_once_and_its_row_marked_five_seconds_after_tmux_lost_it() -> None:
+    """A tool that stops a session ends it first and writes its row then."""
+    gone, memory, waits = Sight(processes={0: GONE}), Memory(), []
+    for now in (100.0, 101.0, 102.5, 104.9, 105.0, 200.0):
+        plan, memory = drift.plan(Registry((row(),)), gone, memory, RULES, now=now, wall=WALL)
+        waits.append([round(each.wait_s, 3) for each in plan.drifts])
+    assert waits == [[], [4.0], [2.5], [0.1], [0.0], [0.0]]
+    stopped, _ = drift.plan(Registry((row("stopped"),)), gone, memory, RULES, now=104.0, wall=WALL)
+    assert stopped.drifts == (), "the tool has written first"
+
+
+def test_what_an_earlier_boot_has_ended_is_marked_without_waiting() -> None:
+    lost = row(pane=RowPane(201132, "claude", HOME, boot="b0"))
+    (found,) = planned(lost, sight=Sight(processes={0: GONE}), before=Memory(missed={f"A:{NAME}": 99.0})).drifts
+    assert found.wait_s == 0.0
+    here = row(pane=RowPane(201132, "claude", HOME, boot="b1"))
+    (found,) = planned(here, sight=Sight(processes={0: GONE}), before=Memory(missed={f"A:{NAME}": 99.0})).drifts
+    assert found.wait_s == 4.0
+
+
 def test_a_session_that_came_back_between_two_looks_begins_anew() -> None:
     gone, back = Sight(processes={0: GONE}), Sight(panes=(pane(),), processes={0: LIVES})
     _, memory = drift.plan(Registry((row(),)), gone, Memory(), RULES, now=100.0, wall=WALL)

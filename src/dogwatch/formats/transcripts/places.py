@@ -45,6 +45,34 @@ def opencode_database(environment: Environment) -> str:
     return named if named.startswith("/") else f"{data}/{named}" if data else ""
 
 
+def arrivals(agent: str, directory: str, environment: Environment, day: str) -> list[str]:
+    """Directories in which a new conversation of an agent that works in a directory shows first.
+
+    ``day``: the local one, as 2026/01/31.
+    """
+    homes = {
+        "claude": claude_home, "codex": codex_home, "gemini": gemini_home, "qwen": qwen_home, "agy": agy_home,
+        "opencode": opencode_database,
+    }  # fmt: skip
+    home = homes[agent](environment) if agent in homes else ""
+    if not home:
+        return []
+    match agent:
+        case "claude":
+            return [f"{home}/projects", *(f"{home}/projects/{key}" for key in claude_keys(directory))]
+        case "codex":  # by the local day; the directories above it get the next one
+            return [f"{home}/sessions", *(f"{home}/sessions/{day[:length]}" for length in (4, 7, 10))]
+        case "gemini":
+            top = f"{home}/tmp"  # noqa: S108  # Gemini's own
+            return [home, top, f"{top}/{digest(directory)}/chats"]
+        case "qwen":
+            return [f"{home}/projects/{qwen_key(directory)}/chats"]
+        case "agy":
+            return [f"{home}/cache"]
+        case _:
+            return [home.rpartition("/")[0]]
+
+
 def _below(environment: Environment, variable: str, name: str) -> str:
     """A place below the directory that a variable names; empty where it is not set, for there is nothing to guess."""
     top = environment.get(variable, "")

@@ -1,0 +1,116 @@
+"""Whatever goes wrong: a drift is not lost, and who asked for JSON gets one object with the reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.integration.reconcile.workspace import BEFORE, Workspace
+
+NAME = "lab-creator-claude"
+LOST = f"sessions:\n  - {{name: {NAME}, status: running, pane: {{{BEFORE}}}}}\n"
+
+
+def test_a_drift_is_not_lost_when_the_state_file_cannot_be_written(workspace: Workspace) -> None:
+    workspace.write(LOST)
+    (workspace.root / ".cache").write_text("no directory")
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    (drift,) = done.json["drifts"]
+    assert (drift["class"], drift["applied"]) == ("A", True)
+    (trouble,) = done.json["troubles"]
+    assert "workspace.state cannot be written" in trouble
+    assert trouble in done.err
+    assert workspace.rows()[NAME]["status"] == "terminated"
+    events = [json.loads(line) for line in workspace.box("events", "--json").out.splitlines()]
+    assert [(each["name"], each["class"]) for each in events if each["event"] == "drift"] == [(NAME, "A")]
+
+
+def test_a_drift_is_told_once_when_the_list_cannot_be_written(workspace: Workspace) -> None:
+    workspace.write(LOST)
+    workspace.registry.with_name("agent-sessions.yaml.lock").mkdir()
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    (drift,) = done.json["drifts"]
+    assert (drift["class"], drift["applied"]) == ("A", False)
+    assert "agent-sessions.yaml.lock" in done.json["troubles"][0]
+    again = workspace("--once", "--emit-diff").json
+    assert (again["drifts"], again["standing"]) == ([], 1)
+    workspace.registry.with_name("agent-sessions.yaml.lock").rmdir()
+    assert [each["applied"] for each in workspace.drifts()] == [True]
+
+
+@pytest.mark.parametrize(
+    ("bad", "line", "says"),
+    [
+        ("{name: bad-creator-claude, status: runing}", 2, "status runing is none of"),
+        ("{name: bad-creator-claude, status: running, pane: {pid: '7'}}", 2, "pid must be a whole number"),
+        ("{name: bad-creator-claude, status: running, status: stopped}", 2, "status stands twice"),
+        ("{name: bad-creator-claude, status: running, created_at: 2026-13-45}", 2, "looks like a timestamp"),
+    ],
+    ids=["status", "pid", "twice", "time"],
+)
+def test_one_bad_row_affects_that_row_only(workspace: Workspace, bad: str, line: int, says: str) -> None:
+    workspace.session("bad-creator-claude")
+    workspace.session("new-creator-claude")
+    workspace.write(f"sessions:\n  - {bad}  # mine\n  - {{name: {NAME}, status: running, pane: {{{BEFORE}}}}}\n")
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    assert done.json["checked"] == 2
+    found = [(drift["class"], drift["session"], drift["applied"]) for drift in done.json["drifts"]]
+    assert found == [("A", NAME, True), ("B", "new-creator-claude", True)], "the bad row's session is not registered"
+    (trouble,) = done.json["troubles"]
+    assert f"agent-sessions.yaml:{line}: " in trouble
+    assert says in trouble
+    assert workspace.registry.read_text().startswith(f"sessions:\n  - {bad}  # mine\n")
+    listed = workspace.box("session", "list")
+    assert (listed.code, listed.out.splitlines()[1].split()[:2]) == (12, ["bad-creator-claude", "invalid"])
+    stopped = workspace.box("session", "stop", "bad-creator-claude")
+    assert stopped.code == 12
+    assert "mend that row first" in stopped.err
+
+
+def test_a_row_that_cannot_be_changed_holds_up_no_other(workspace: Workspace) -> None:
+    lost = f"&lost {{status: running, pane: {{{BEFORE}}}}}"
+    workspace.write(f"base: {lost}\nsessions:\n  odd-creator-claude: *lost\n  {NAME}:\n    <<: *lost\n    x: 1\n"
+                    f"  last-creator-claude: {{status: running, pane: {{{BEFORE}}}}}\n")  # fmt: skip
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    found = {drift["session"]: drift["applied"] for drift in done.json["drifts"]}
+    assert found == {"odd-creator-claude": False, NAME: False, "last-creator-claude": True}
+    assert ["agent-sessions.yaml:3: an anchor" in done.json["troubles"][0], len(done.json["troubles"])] == [True, 2]
+    assert workspace.rows()["last-creator-claude"]["status"] == "terminated"
+
+
+@pytest.mark.parametrize(
+    ("breaks", "arguments", "code", "says"),
+    [
+        ("sessions: [", ("--once",), 12, "agent-sessions.yaml:2: no YAML"),
+        (LOST, ("--registry", "nowhere.yaml"), 12, "nowhere.yaml: No such file"),
+        (LOST, ("--once", "--watch"), 2, "--once is one pass"),
+        (LOST, ("--kanban-task", "t_1", "--kanban-new"), 2, "--kanban-new makes a card"),
+        (LOST, ("--watch", "--interval", "0"), 2, "--interval must be above 0"),
+        (LOST, ("somebody",), 2, "reconcile takes no names"),
+    ],
+    ids=["no YAML", "no list", "usage", "two cards", "no interval", "a name"],
+)
+def test_on_any_error_one_json_object_tells_the_reason(
+    workspace: Workspace, breaks: str, arguments: tuple[str, ...], code: int, says: str
+) -> None:
+    workspace.write(breaks)
+    done = workspace("--emit-diff", *arguments)
+    assert done.code == code
+    (line,) = done.out.splitlines()
+    found = json.loads(line)
+    assert (found["schema"], found["checked"], found["drifts"], found["standing"]) == (1, 0, [], 0)
+    assert says in found["troubles"][0]
+    assert found["troubles"][0] in done.err
+
+
+def test_settings_that_cannot_be_read_are_a_reason_too(workspace: Workspace) -> None:
+    workspace.write(LOST)
+    (workspace.root / "dogwatch.toml").write_text("[registry\n")
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    assert "dogwatch.toml" in done.json["troubles"][0]
