@@ -17,6 +17,8 @@ HIDDEN = {
     "0.169.0-commands-scrolled",
     "0.169.0-pager",
     "0.169.0-pager-diff",
+    "0.169.0-side-main-busy",
+    "0.169.0-side-main-idle",
     "commands-scrolled",
     "pager",
     "pager-diff",

@@ -207,7 +207,7 @@ def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead:
     """Whether the agent's process is among those of the pane."""
     if dead:
         return Presence("gone", "the pane's process has ended")
-    agents = [task for task in tasks if task.letter not in "ZX" and is_agent(detector, task)]
+    agents = [task for task in _of_pane(detector, tasks) if task.letter not in "ZX"]
     if agents:
         task = agents[0]
         if all(each.letter in "Tt" for each in agents):
@@ -222,19 +222,39 @@ def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead:
     return Presence("gone", f"no process of {detector.title} in the pane; {command or tasks[0].name} is in front")
 
 
+def _of_pane(detector: Detector, tasks: tuple[Task, ...]) -> list[Task]:
+    """Processes that are the agent itself; not what its daemons run, which may be the agent too, elsewhere."""
+    apart: set[int] = set()
+    found: list[Task] = []
+    for task in tasks:  # parents come before their children
+        named = _is_named(detector, task)
+        if task.parent in apart or (named and _is_aside(detector, task)):
+            apart.add(task.pid)
+        elif named:
+            found.append(task)
+    return found
+
+
 def is_agent(detector: Detector, task: Task) -> bool:
     """Whether a process is the agent itself."""
-    line = " ".join(task.args)
-    if detector.not_names is not None and detector.not_names.search(line):
-        return False
-    return bool(detector.names.search(task.name) or detector.names.search(line))
+    return _is_named(detector, task) and not _is_aside(detector, task)
+
+
+def _is_named(detector: Detector, task: Task) -> bool:
+    return bool(detector.names.search(task.name) or detector.names.search(" ".join(task.args)))
+
+
+def _is_aside(detector: Detector, task: Task) -> bool:
+    return detector.not_names is not None and bool(detector.not_names.search(" ".join(task.args)))
 
 
 def find(detectors: tuple[Detector, ...], tasks: tuple[Task, ...]) -> tuple[Detector, Task] | None:
     """Which agent runs among some processes, and as which; the one nearest to the top of the tree."""
-    for task in tasks:
-        for detector in detectors:
-            if task.letter not in "ZX" and is_agent(detector, task):
+    alive = tuple(task for task in tasks if task.letter not in "ZX")
+    own = [(detector, {task.pid for task in _of_pane(detector, alive)}) for detector in detectors]
+    for task in alive:
+        for detector, pids in own:
+            if task.pid in pids:
                 return detector, task
     return None
 

@@ -17,6 +17,13 @@ BULLETS = " ●⏺•◦"
 """Before a row: the bullet of a tool that runs blinks, which is no progress."""
 GROWS = ("size", "tokens", "event", "open", "count", "latest")
 """Words of a report that change when the work goes on."""
+FULL_SCREEN = frozenset(
+    {
+        "vim", "vim.basic", "vim.tiny", "nvim", "vi", "view", "nano", "pico", "emacs", "emacs-nox", "hx", "helix",
+        "kak", "micro", "joe", "mcedit", "less", "more", "most", "man",
+    }
+)  # fmt: skip
+"""Editors and pagers that an agent starts in its own place when a person asks for one."""
 
 
 def facts(detector: Detector, sighting: Sighting, name: str, running: Running | None = None) -> SessionFacts:
@@ -103,7 +110,7 @@ def _told(said: Said, texts: Texts) -> Said:
 def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
     """The texts that rules may look at."""
     pane = sighting.pane
-    texts, spans = regions(detector, sighting.rows)
+    texts, spans = regions(detector, () if is_covered(detector, sighting, there) else sighting.rows)
     texts["title"] = pane.title.strip()
     texts["command"] = pane.command
     texts["alternate"] = "yes" if pane.alternate else "no"
@@ -139,6 +146,11 @@ def tools_of(detector: Detector, sighting: Sighting, there: Presence) -> list[Ta
         return bool(there.pid) and pid == there.pid
 
     return [task for task in sighting.tasks if below(task.pid) and not is_agent(detector, task)]
+
+
+def is_covered(detector: Detector, sighting: Sighting, there: Presence) -> bool:
+    """Whether an editor or a pager below the agent has the terminal: then the rows are not the agent's."""
+    return any(task.foreground and task.name in FULL_SCREEN for task in tools_of(detector, sighting, there))
 
 
 def version(detector: Detector, sighting: Sighting, screen: str) -> str:

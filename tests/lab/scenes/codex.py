@@ -8,6 +8,7 @@ from tests.lab.scenes import (
     codex_ends,
     codex_errors,
     codex_more,
+    codex_rare,
     codex_turns,
     codex_views,
     codex_words,
@@ -15,5 +16,5 @@ from tests.lab.scenes import (
 
 SCENES: list[Scene] = [
     *codex_turns.SCENES, *codex_dialogs.SCENES, *codex_errors.SCENES, *codex_words.SCENES, *codex_ends.SCENES,
-    *codex_more.SCENES, *codex_views.SCENES,
+    *codex_more.SCENES, *codex_views.SCENES, *codex_rare.SCENES,
 ]  # fmt: skip

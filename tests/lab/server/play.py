@@ -16,7 +16,7 @@ from tests.lab.server.wire import Wire
 
 BEAT = 0.25
 """Seconds between two pieces of text, thought or keep-alive."""
-REFUSALS = ("status", "retryafter", "ratelimit", "limit")
+REFUSALS = ("status", "refuse", "retryafter", "ratelimit", "limit")
 BROKEN = ("cut", "hangmid", "streamerr")
 
 
@@ -202,6 +202,9 @@ class Player:
             refusal = self._dialect.limit(Plan(100.0, resets_at, weekly="weekly" in words), now)
         elif act.verb == "ratelimit":
             refusal = self._dialect.rate_limit(int(words[0] if words else 60), now)
+        elif act.verb == "refuse":
+            refusal = self._dialect.refusal(int(words[0]))
+            refusal.body["error"]["message"] = " ".join(words[1:])
         else:
             retry_after = int(words[1]) if act.verb == "retryafter" else None
             refusal = self._dialect.refusal(int(words[0] if words else 500), retry_after)

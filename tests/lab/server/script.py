@@ -14,6 +14,7 @@ each other are given one per model call: `[[bash ls]] [[bash pwd]] [[text all do
     [[ask QUESTION | A | B]]  call the tool that asks the user a question
     [[tool NAME {json}]]      call any tool; ((…)) inside stands for [[…]], for scripts of sub-agents
     [[status CODE [K]]]       HTTP error, for ever or K times
+    [[refuse CODE WORDS]]     HTTP error that says WORDS, for ever
     [[retryafter CODE S]]     HTTP error with a retry-after header of S seconds, for ever
     [[ratelimit S]]           429 of an API key, with the headers that say when it ends (in S seconds)
     [[limit S [weekly]]]      the limit of a subscription, which ends in S seconds

@@ -22,6 +22,7 @@ TYPED = {
         "s80x24-file-list", "untitled-interrupted-before-output", "s80x24-rest-list", "s140x44-rest-list",
         "s80x24-unsent-after-good", "s80x24-unsent-after-failed", "s140x44-unsent-after-good",
         "s140x44-unsent-after-failed",
+        "s80x24-esc-in-thought", "s80x24-queued-taken-back",
     ),
     "codex": (
         "list-files", "list-slash", "list-slash-busy", "previous-list-help", "stream-scrolled-interrupted",
