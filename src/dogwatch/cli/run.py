@@ -10,7 +10,7 @@ from dogwatch.cli.options import Options
 from dogwatch.formats import names
 from dogwatch.hands import spawn
 from dogwatch.loops import start
-from dogwatch.loops.look import Looker
+from dogwatch.loops.look import Looker, Memory
 from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.facts import Breaker
 from dogwatch.store import places
@@ -144,7 +144,7 @@ def _relayed(job: spawn.Job, looker: Looker, status: TerminalStatus | None, *, j
             live.draw([job.name])
 
     ending = relay.run(IDLE if os.isatty(2) else 3600.0, idle if os.isatty(2) else lambda: None, live.clear)
-    verdict = looker.verdict(job.name)
+    verdict = looker.verdict(job.name, Memory(held=relay.held) if relay.held else None)
     if ending is not None and ending[0] == "refused":
         raise RefusedError(f"cannot write to {job.directory}: {ending[1]}")
     if status:

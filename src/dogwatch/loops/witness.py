@@ -12,7 +12,7 @@ import time
 from dogwatch import proc
 from dogwatch.ending import how_it_ended
 from dogwatch.judge import job
-from dogwatch.loops.look import spoken
+from dogwatch.loops.adopted_files import spoken
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Process
 from dogwatch.model.verdict import Verdict

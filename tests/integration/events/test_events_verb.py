@@ -15,7 +15,7 @@ import pytest
 from dogwatch.store import journal
 from tests.conftest import PATIENCE, Box, Done, tool
 from tests.integration.events.spooling import line, prepared
-from tests.integration.wait.test_disk import fill, mounted
+from tests.integration.wait.disks import fill, mounted
 
 
 def rows(done: Done) -> list[dict[str, Any]]:
