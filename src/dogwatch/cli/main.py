@@ -48,5 +48,12 @@ def _slow_main(verb: str, rest: list[str]) -> int:
     except BrokenPipeError:  # whoever read us has gone; Python must not complain of it at exit
         sys.stderr.close()
         return 141
+    except OSError as error:
+        import errno
+
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        print(f"dogwatch: {error.strerror}; raise the limit (`ulimit -n 1024`) and try again", file=sys.stderr)
+        return 125 if verb == "run" else 12
     except KeyboardInterrupt:
         return 130

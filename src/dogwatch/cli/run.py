@@ -157,8 +157,8 @@ def _relayed(job: spawn.Job, looker: Looker, status: TerminalStatus | None, *, j
         print("" if relay.line_start else "\n", say.as_json(verdict), sep="", flush=True)
     elif verdict.cause == "not-started":
         print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
-    elif verdict.state != "completed" and os.isatty(2):
-        print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr)
+    elif verdict.state != "completed" and (os.isatty(2) or _exit_code(ending) in (TIMED_OUT, REFUSED)):
+        print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr)  # these codes are ours, not the command's
     return _exit_code(ending)
 
 
