@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import select
@@ -23,6 +24,7 @@ from dogwatch.senses import files, processes
 hypothesis.settings.register_profile("dogwatch", deadline=None)  # a busy machine is no defect
 hypothesis.settings.load_profile("dogwatch")
 
+PR_SET_CHILD_SUBREAPER = 36
 PATIENCE = 30.0
 """Seconds after which a test gives up on an event that must come."""
 
@@ -149,6 +151,12 @@ def until_gone(pid: int) -> None:
         os.close(pidfd)
 
 
+def reap(pid: int) -> None:
+    """Wait for a child that must end, as its parent; with the fixture `heir` an orphan is a child too."""
+    until_gone(pid)
+    os.waitpid(pid, 0)
+
+
 def alive(pid: int) -> bool:
     try:
         return proc.stat_fields(pid)[0] not in "ZX"
@@ -171,6 +179,15 @@ def tool(name: str) -> str:
             pytest.fail(f"{name} is missing")
         pytest.skip(f"{name} is missing")
     return found
+
+
+@pytest.fixture
+def heir() -> Iterator[None]:
+    """Orphans become children of this process: whether a dead one is waited for is up to the test."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    yield
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 LIMIT = 30.0
 """Seconds that the judge may take to answer."""
+SOON, SELDOM = 1.0, 60.0
+"""Seconds after which a judge that gave no answer is asked again, at first and at most."""
 NEVER = float("inf")
 
 
@@ -25,6 +27,12 @@ class Question:
         self.about = 0.0
         """When the work had last moved when the judge was asked."""
         self._answer = -1
+        self._delay = SOON
+
+    def delay(self) -> float:
+        """Seconds after which a question is asked again that nobody has answered."""
+        delay, self._delay = self._delay, min(self._delay * 2, SELDOM)
+        return delay
 
     def ask(self, now: float) -> str:
         """Returns why it could not be asked, or nothing."""
@@ -46,6 +54,7 @@ class Question:
         self.moves.helper, self.due = 0, NEVER
         try:
             what, seconds, word, reason, judged = said
+            self._delay = SOON
             return what, float(seconds), word, reason, float(judged)
         except ValueError:
             return None

@@ -7,7 +7,7 @@ import os
 import time
 
 from dogwatch import proc
-from dogwatch.lean import open_plain
+from dogwatch.lean import open_plain, write_atomic
 from dogwatch.noting import quietly
 
 TYPE_CHECKING = False
@@ -26,23 +26,51 @@ ENDINGS: dict[int, tuple[str, str, str]] = {
 """Signals that ask a shim to stop its work: state, cause and reason of such an end."""
 
 
+TERM_AFTER = 2.0
+"""Seconds that work may take to end after Ctrl-C before it is told to (TERM)."""
+KILL_AFTER = 5.0
+"""Seconds between asking the work to end (TERM) and ending it (KILL)."""
+GIVE_UP_AFTER = 20.0
+"""Seconds of KILL without effect (uninterruptible sleep) before the rest is reported as left behind."""
+STOP_TICK = 0.1
+"""How often the tree is looked at while it is being stopped: a newly adopted orphan announces itself to nobody."""
 LARGEST = 4096
 """Bytes of what a stop says of itself."""
+ASKED_FOR = ("stopped", "stuck")
+"""States in which a stop can end a job."""
 
 
 def asked(base: str, run: str) -> tuple[str, str, str]:
     """How the work ends that a signal asks us to stop, by ``<name>.ending`` of this run; else as a plain stop."""
+    found = begun_stop(base, run)
+    return ENDINGS[signal.SIGTERM] if found is None else found[0]
+
+
+def begun_stop(base: str, run: str) -> tuple[tuple[str, str, str], tuple[int, int]] | None:
+    """What ``<name>.ending`` says of this run: state, cause and reason; pid and start of the process that ends it.
+
+    The pid is 0 where nobody has begun to.
+    """
     try:
         fd = open_plain(base + ".ending")
         try:
-            words = os.read(fd, LARGEST).decode("utf-8", "replace").rstrip("\n").split("\t", 3)
+            first, _, second = os.read(fd, LARGEST).decode("utf-8", "replace").partition("\n")
         finally:
             os.close(fd)
     except OSError:
-        words = []
-    if len(words) == 4 and words[0] == run and words[1] == "stuck":  # noqa: PLR2004  # run, state, cause, reason
-        return words[1], words[2], words[3]
-    return ENDINGS[signal.SIGTERM]
+        return None
+    words, by = first.split("\t", 3), second.split()
+    if len(words) != 4 or words[0] != run or words[1] not in ASKED_FOR:  # noqa: PLR2004  # run, state, cause, reason
+        return None
+    carrier = (int(by[0]), int(by[1])) if len(by) == 2 and all(map(str.isdigit, by)) else (0, 0)  # noqa: PLR2004
+    return (words[1], words[2], words[3]), carrier
+
+
+def begin_stop(base: str, run: str) -> None:
+    """Let every reader know that this process ends the run from now on. Raises OSError."""
+    state, cause, reason = asked(base, run)
+    carrier = f"{os.getpid()}\t{proc.start_time(os.getpid())}"
+    write_atomic(base + ".ending", f"{run}\t{state}\t{cause}\t{reason}\n{carrier}\n")
 
 
 class Tree:

@@ -61,6 +61,14 @@ def fork_work(spec: dict[str, Any], ignored: set[int], *, keep: bool) -> tuple[i
     return pid, gate, exec_pipe
 
 
+def give_up_work(pid: int, *fds: int) -> None:
+    """The end of work that was forked and stays behind its gate. 0 stands for what was never there."""
+    for fd in filter(None, fds):
+        os.close(fd)
+    if pid:
+        os.waitpid(pid, 0)
+
+
 def fork_judge(command: list[str]) -> tuple[int, int]:
     """Run the judge beside us. Returns its pid and where its answer comes; OSError when it cannot be run."""
     answer, told = os.pipe()
@@ -109,7 +117,7 @@ def become_work(spec: dict[str, Any], ignored: set[int], held: int, told: int) -
             signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if not os.read(held, 1):
-            os._exit(125)
+            os.kill(os.getpid(), signal.SIGKILL)  # it never ran: no exit code may be taken for the work's
         os.chdir(spec["cwd"])
         for target, fd in enumerate(spec["stdio"]):
             os.dup2(fd, target)

@@ -73,15 +73,50 @@ def write_new(path: str, text: str) -> None:
         os.unlink(temporary)
 
 
-def lasting(path: str, text: str) -> bool:
-    """Write for good. False: try again. A directory that is gone cannot be written to any more."""
-    try:
-        write_atomic(path, text)
-    except FileNotFoundError:
+class StateDirectory:
+    """The directory of a job's files, in which the process that writes them lives from now on.
+
+    So it is written to wherever it is: under another name, or with another file system mounted over its path.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.way = "."
+        """What the paths of its files begin with."""
+        try:
+            os.chdir(path)
+        except OSError:
+            self.way = path
+
+    def is_in_place(self) -> bool:
+        """Whether those who know its path can see it."""
+        try:
+            found, ours = os.stat(self.path), os.stat(self.way)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino)
+
+    def is_removed(self) -> bool:
+        try:
+            return os.stat(self.way).st_nlink == 0
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+
+    def is_away(self) -> bool:
+        """Whether it was moved, or another is mounted over it."""
+        return not self.is_in_place() and not self.is_removed()
+
+    def write(self, path: str, text: str) -> bool:
+        """Write for good. False: try again. What was removed cannot be written to any more."""
+        try:
+            write_atomic(path, text)
+        except FileNotFoundError:
+            return self.is_removed()
+        except OSError:
+            return False
         return True
-    except OSError:
-        return False
-    return True
 
 
 def make_durable(path: str) -> None:
@@ -94,8 +129,15 @@ def make_durable(path: str) -> None:
 
 
 def append(path: str, text: str) -> None:
+    """Add whole lines to a file, or none. Raises OSError."""
+    data = text.encode("utf-8", "surrogateescape")
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     try:
-        os.write(fd, text.encode("utf-8", "surrogateescape"))
+        written = os.write(fd, data)
+        if written < len(data):  # the disk is full; what stands there would spoil the next line
+            end = os.lseek(fd, 0, os.SEEK_CUR)
+            if os.fstat(fd).st_size == end:
+                os.ftruncate(fd, end - written)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
     finally:
         os.close(fd)

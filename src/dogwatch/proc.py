@@ -24,6 +24,8 @@ _MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from dogwatch.cli.main
 BESIDE = ["-P", "-c", _MAIN]
 """The same for those who judge and tell beside the work; nothing is imported from where it runs."""
 PAGE = 4096
+THREADS = 17
+"""Place of the number of threads in /proc/PID/stat, counted from the third field on."""
 TICKS = float(os.sysconf("SC_CLK_TCK"))
 
 Sources = dict[str, tuple[float, float, float]]
@@ -46,6 +48,11 @@ def stat_fields(pid: int) -> list[str]:
     """Fields of /proc/PID/stat from the third on; the command's name may itself hold blanks and brackets."""
     text = read_text(f"/proc/{pid}/stat")
     return text[text.rindex(")") + 2 :].split()
+
+
+def is_dead(fields: list[str]) -> bool:
+    """Whether a process has ended, by its fields: one whose first thread has ended is shown as a zombie too."""
+    return fields[0] == "X" or (fields[0] == "Z" and int(fields[THREADS]) <= 1)
 
 
 def start_time(pid: int) -> int:

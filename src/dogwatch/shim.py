@@ -6,8 +6,8 @@ from ``hands/spawn.py``, which also made this process a child subreaper before i
 the sentinel files of ``docs/files.md``, each written whole (temporary file, rename), the status last.
 
 It decides only the plain timeout. When the work has been silent past its threshold, or has ended with retries left, it
-runs ``dogwatch _decide NAME``, which looks, judges and answers in one line; if that cannot run, the timeout is still
-enforced and the record says so.
+runs ``dogwatch _decide NAME``, which looks, judges and answers in one line; if no answer comes it asks again, the
+timeout is still enforced and the record says so.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import select
 import time
 
 from dogwatch import proc
-from dogwatch.asking import Question
-from dogwatch.ending import ENDINGS, Tree, asked, how_it_ended
-from dogwatch.forking import calm_terminal, fork_work, listen
-from dogwatch.lean import dumps, lasting, make_durable, write_atomic
+from dogwatch.asking import NEVER, Question
+from dogwatch.ending import ENDINGS, GIVE_UP_AFTER, KILL_AFTER, STOP_TICK, TERM_AFTER, Tree, asked, how_it_ended
+from dogwatch.forking import calm_terminal, fork_work, give_up_work, listen
+from dogwatch.lean import StateDirectory, write_atomic
 from dogwatch.movement import Movement
-from dogwatch.noting import Notebook, opened, quietly
+from dogwatch.noting import AGAIN, Notebook, opened, quietly
 from dogwatch.telling import Voice
 
 TYPE_CHECKING = False
@@ -36,21 +36,13 @@ else:
 
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP, freezer); lost time does not count."""
-TERM_AFTER = 2.0
-"""Seconds that work may take to end after Ctrl-C before it is told to (TERM)."""
-KILL_AFTER = 5.0
-"""Seconds between asking the work to end (TERM) and ending it (KILL)."""
-GIVE_UP_AFTER = 20.0
-"""Seconds of KILL without effect (uninterruptible sleep) before the rest is reported as left behind."""
-STOP_TICK = 0.1
-"""How often the tree is looked at while it is being stopped: a newly adopted orphan announces itself to nobody."""
-NEVER = float("inf")
 
 
 class Shim:
     def __init__(self, spec: dict[str, Any]) -> None:
         self.spec = spec
-        self.base = f"{spec['dir']}/{spec['name']}"
+        self.home = StateDirectory(spec["dir"])
+        self.base = f"{self.home.way}/{spec['name']}"
         policy = spec["head"]["policy"]
         self.stale: float = policy["stale_s"]
         self.timeout: float = policy["timeout_s"] or NEVER
@@ -76,13 +68,15 @@ class Shim:
         """What a failed attempt left is being ended, so that the next one is alone."""
         self.between = False
         """An attempt has ended, and whether another begins is being asked or waited for."""
-        self.retry_at = NEVER
+        self.retry_at = self.pause_until = NEVER
+        self.decided = False
+        """The judge has said whether there is another attempt."""
         self.last: dict[str, Any] | None = None
         """How the last attempt ended, if that is to be the end of it all."""
 
         self.question = Question(spec["decide"], self.moves)
         self.record = opened(spec["head"], self.started)
-        self.notes = Notebook(spec["dir"], self.record)
+        self.notes = Notebook(self.home.way, self.record)
         self.voice = Voice(self.notes, spec["control"], spec["tell"])
 
     # Starting
@@ -118,8 +112,8 @@ class Shim:
             os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         self.moves.begin(self.attempt_started)
         self.write_seen()
-        told = ("attempt", "policy", "foreground", "retries", "backoff_s")
-        self.notes.spool("started", pid=self.work, began=self.attempt_started, **{k: self.record[k] for k in told})
+        told = {key: self.record[key] for key in ("attempt", "policy", "foreground", "retries", "backoff_s")}
+        self.notes.spool("started", pid=self.work, began=self.attempt_started, **told)
 
     def attend(self) -> None:
         """One attempt, from the gate to its end."""
@@ -162,7 +156,7 @@ class Shim:
     def next_due(self) -> float:
         if self.stopping:
             return time.monotonic() + STOP_TICK
-        due: float = min(self.beat_at, self.question.due, self.retry_at)
+        due: float = min(self.beat_at, self.question.due, self.retry_at, self.pause_until)
         if self.suspended_at is None and self.status is None:
             due = min(due, self.timeout_at, NEVER if self.moves.helper else self.ask_at)
         return due
@@ -214,6 +208,7 @@ class Shim:
     # Witnessing
 
     def beat(self) -> None:
+        self.notes.catch_up()
         if "heartbeat" not in self.moves.wanted:  # else it is the work's own to touch
             quietly(os.utime, self.base + ".heartbeat")
 
@@ -293,6 +288,9 @@ class Shim:
     def ask(self, now: float) -> None:
         """Run the judge beside us. Its answer comes when it ends; until then nothing is decided but the timeout."""
         self.write_seen()
+        if not self.home.is_in_place():  # the judge would find nothing there
+            self.ask_at = now + AGAIN
+            return
         if problem := self.question.ask(now):
             self.undecided(now, problem)
         else:
@@ -303,11 +301,12 @@ class Shim:
         answer = self.question.answered()
         if self.stopping or (self.status is not None and not self.between):
             return  # it was asked about work that has ended meanwhile, or is being ended
-        if answer is None:
+        if answer is None or (self.between and answer[0] not in ("retry", "end")):
             self.undecided(now, "the judge gave no answer")
             return
         what, seconds, word, reason, judged = answer
         if self.between:
+            self.decided = True
             self.retry_at = now + seconds if what == "retry" else NEVER
             self.on_retry(seconds, reason, judged)
             return
@@ -338,14 +337,14 @@ class Shim:
             self.notes.remark(reason)
         elif self.record["next_mono"] is None:
             self.record["next_mono"] = self.retry_at
-            quietly(self.notes.write_record)
+            self.notes.save_record()
             following = self.record["attempt"] + 1
             self.notes.spool("retrying", attempt=following, in_s=seconds, reason=reason, judged=judged)
             self.voice.say(f"retrying\t{reason}")
 
     def undecided(self, now: float, why: str) -> None:
-        self.ask_at = now + max(60.0, self.stale)
-        note = f"{why}; {'it is not tried again' if self.between else 'only the timeout is enforced'}"
+        self.ask_at = now + self.question.delay()
+        note = f"{why}; it is asked again, and until then only the timeout is enforced"
         if self.notes.remark(note):
             self.notes.spool("undecided", reason=note)
 
@@ -372,13 +371,27 @@ class Shim:
         self.serve(lambda: bool(self.stopping) or time.monotonic() >= self.retry_at)
         if self.stopping or (self.record["breaker"] and not self.may_retry()):  # it may have been opened meanwhile
             return False
-        return self.begin_again()
+        while not self.stopping:
+            if self.begin_again():
+                return True
+            self.pause(AGAIN)
+        return False
 
     def may_retry(self) -> bool:
-        self.retry_at = NEVER
-        self.ask(time.monotonic())
-        self.serve(lambda: bool(self.stopping) or not self.moves.helper)
+        """Whether the judge wants another attempt. Only it can say no: what is not answered is asked again."""
+        self.retry_at, self.decided, self.ask_at = NEVER, False, time.monotonic()
+        while not self.stopping and not self.decided:
+            if self.notes.catch_up():  # else it would judge by what is not so any more
+                self.ask(time.monotonic())
+                self.serve(lambda: bool(self.stopping) or not self.moves.helper)
+            if not self.decided:
+                self.pause(max(AGAIN, self.ask_at - time.monotonic()))
         return not self.stopping and self.retry_at != NEVER
+
+    def pause(self, seconds: float) -> None:
+        self.pause_until = until = time.monotonic() + seconds
+        self.serve(lambda: bool(self.stopping) or time.monotonic() >= until)
+        self.pause_until = NEVER
 
     def clear_away(self, end: dict[str, Any]) -> bool:
         """End what an attempt left running: two of a kind would work against each other."""
@@ -396,25 +409,28 @@ class Shim:
         self.term_at = self.kill_at = self.give_up_at = NEVER
         self.below = Tree(self.below.spare)
         if left := self.tree():
-            self.notes.remark(
-                f"not tried again: {proc.command_name(left[0])} ({left[0]}) of the last attempt cannot be ended"
-            )
+            rest = f"{proc.command_name(left[0])} ({left[0]})"
+            self.notes.remark(f"not tried again: {rest} of the last attempt cannot be ended")
             self.stopping = (end["state"], end["cause"], end["reason"])
         return not left
 
     def begin_again(self) -> bool:
+        """Begin the next attempt. False: that cannot be written down yet, and so it has not run."""
         now = self.attempt_started = time.monotonic()
+        states, before = len(self.record["states"]), dict(self.record)
         self.record |= {"attempt": self.record["attempt"] + 1, "attempt_mono": now, "next_mono": None}
-        self.status, self.cannot_start, self.retry_at, self.last, self.between = None, 0, NEVER, None, False
-        self.timeout_at, self.ask_at = now + self.timeout, now + self.stale
         self.notes.forget(".result", ".beat")
+        self.work = self.gate = self.exec_pipe = 0
         try:
             self.begin()
         except OSError as error:  # the gate stays shut, as for the first attempt
-            os.close(self.gate)
-            self.notes.remark(f"attempt {self.record['attempt']} could not be written down: {error.strerror}")
-            self.stopping = ("failed", "not-started", f"it could not be tried again: {error.strerror}")
+            give_up_work(self.work, self.gate, self.exec_pipe)
+            self.record |= before
+            del self.record["states"][states:]
+            self.notes.remark(f"attempt {before['attempt'] + 1} could not begin: {error.strerror}; it is tried again")
             return False
+        self.status, self.cannot_start, self.retry_at, self.last, self.between = None, 0, NEVER, None, False
+        self.timeout_at, self.ask_at = now + self.timeout, now + self.stale
         return True
 
     # Ending
@@ -453,28 +469,19 @@ class Shim:
             calm_terminal()
         self.record["end"] = end | {"elapsed_s": round(time.monotonic() - self.started, 3)}
         self.notes.enter(end["state"], save=False)
-        told = False
-        status = "SUCCESS\n" if end["state"] == "completed" else "FAILED\n"
-        for suffix, text in ((".json", dumps(self.record) + "\n"), (".status", status)):
-            while not lasting(self.base + suffix, text):
-                if not told:
-                    self.voice.say_end(end)
-                    told = True
-                time.sleep(1.0)  # a full disk: the verdict waits here, the heart beats, nothing is lost
-                self.beat()
-        self.notes.spool("ended", moved=self.moves.moments(), **self.record["end"])
-        if not told:
+        for _ in self.notes.write_end(self.home):  # a full disk: the verdict waits here, the heart beats
             self.voice.say_end(end)
+            self.beat()
+        self.notes.spool("ended", moved=self.moves.moments(), **self.record["end"])
+        self.voice.say_end(end)
+        self.notes.wait_for_readers(self.home, told_of=self.voice.teller is not None)
         self.voice.notify()
-        for suffix in (".json", ".status"):
-            quietly(make_durable, self.base + suffix)
+        self.notes.make_durable()
 
     def end(self, now: float) -> dict[str, Any]:
-        left = [*self.tree(), *self.below.spared]
-        return how_it_ended(
-            self.status, self.cannot_start, self.stopping, now - self.attempt_started, left,
-            agent=self.record["pane"] is not None,
-        )  # fmt: skip
+        left, agent = [*self.tree(), *self.below.spared], self.record["pane"] is not None
+        elapsed = now - self.attempt_started
+        return how_it_ended(self.status, self.cannot_start, self.stopping, elapsed, left, agent=agent)
 
     def write_seen(self) -> None:
         self.notes.write_seen(self.moves.seen())

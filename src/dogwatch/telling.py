@@ -35,6 +35,7 @@ class Voice:
         self.control = control
         self.teller = teller
         """What has somebody told; None where nobody is to be."""
+        self.ended = False
         self.tellers: set[int] = set()
         """Those that it started and that have not ended; what they use is not the work's."""
 
@@ -43,6 +44,10 @@ class Voice:
         quietly(os.write, self.control, (line + "\n").encode("utf-8", "replace"))
 
     def say_end(self, end: dict[str, Any]) -> None:
+        """How it ended, once."""
+        if self.ended:
+            return
+        self.ended = True
         self.say("\t".join(["ended", *(str(end[key]) for key in ("state", "exit_code", "signal", "cause", "reason"))]))
 
     def promise(self) -> None:

@@ -8,7 +8,20 @@ from hypothesis import strategies as st
 from dogwatch.formats import line
 from dogwatch.judge import job, keeping
 from dogwatch.judge.consequences import NEXT
-from dogwatch.model.facts import Alive, Attempt, End, Gone, Identity, JobFacts, Record, Result, Seen, Source, Unseen
+from dogwatch.model.facts import (
+    Alive,
+    Attempt,
+    End,
+    Gone,
+    Identity,
+    JobFacts,
+    Record,
+    Result,
+    Seen,
+    Source,
+    StopRequest,
+    Unseen,
+)  # fmt: skip
 from dogwatch.model.policy import PATIENT, PROGRESS_SOURCES, STRICT
 from dogwatch.model.verdict import FINAL, LIVE
 
@@ -40,12 +53,16 @@ notes = st.builds(
     Seen, st.just("r"), st.just("b"), moments, st.none() | moments, st.booleans(),
     st.dictionaries(st.sampled_from(PROGRESS_SOURCES), st.builds(Source, moments, moments, moments)),
 )  # fmt: skip
+stops = st.builds(StopRequest, st.just("stopped"), st.just("stop"), st.text(), processes)
 looks = st.builds(
-    JobFacts, st.just("n"), st.just(NOW), st.booleans(), st.none() | records, st.none() | st.just(PATIENT),
-    st.none() | st.sampled_from(["SUCCESS\n", "FAILED", "", "odd"]), st.none() | moments,
-    st.booleans(), st.none() | moments,
-    st.none() | st.builds(Result, st.booleans(), st.none()), processes, processes, st.none() | notes,
-    st.just(()), st.none(), st.none() | st.just("/jobs/n.log"), st.none() | st.floats(0, 1e6),
+    JobFacts, name=st.just("n"), now=st.just(NOW), exists=st.booleans(), record=st.none() | records,
+    policy=st.none() | st.just(PATIENT), status=st.none() | st.sampled_from(["SUCCESS\n", "FAILED", "", "odd"]),
+    earlier=st.none() | st.sampled_from(["SUCCESS\n", "FAILED"]), open_until=st.none() | moments,
+    status_since=st.none() | moments, watched=st.booleans(), unseen_since=st.none() | moments,
+    result=st.none() | st.builds(Result, st.booleans(), st.none()), ending=st.none() | ends,
+    shim=processes, work=processes, seen=st.none() | notes, stop=st.none() | stops, outlived=st.booleans(),
+    log=st.none() | st.just("/jobs/n.log"), elapsed_s=st.none() | st.floats(0, 1e6),
+    others=st.just(0), pid_written=st.none(), survivors=st.just(()), beat=st.none(), troubles=st.just(()),
 )  # fmt: skip
 
 

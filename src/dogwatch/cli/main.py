@@ -59,6 +59,13 @@ def _called(verb: str, rest: list[str]) -> int:
     except DogwatchError as error:
         print(f"dogwatch: {error}", file=sys.stderr)
         return 125 if verb == "run" else 12
+    except OSError as error:
+        import errno
+
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        print(f"dogwatch: {error.strerror}; raise the limit (`ulimit -n 1024`) and try again", file=sys.stderr)
+        return 125 if verb == "run" else 12
     except KeyboardInterrupt:
         return 130
 

@@ -11,6 +11,7 @@ from dogwatch.formats import names
 from dogwatch.hands import spawn
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
+from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.facts import Breaker
 from dogwatch.store import places
@@ -144,7 +145,7 @@ def _relayed(job: spawn.Job, looker: Looker, status: TerminalStatus | None, *, j
             live.draw([job.name])
 
     ending = relay.run(IDLE if os.isatty(2) else 3600.0, idle if os.isatty(2) else lambda: None, live.clear)
-    verdict = looker.verdict(job.name)
+    verdict = looker.verdict(job.name, Memory(held=relay.held) if relay.held else None)
     if ending is not None and ending[0] == "refused":
         raise RefusedError(f"cannot write to {job.directory}: {ending[1]}")
     if status:
@@ -157,8 +158,8 @@ def _relayed(job: spawn.Job, looker: Looker, status: TerminalStatus | None, *, j
         print("" if relay.line_start else "\n", say.as_json(verdict), sep="", flush=True)
     elif verdict.cause == "not-started":
         print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
-    elif verdict.state != "completed" and os.isatty(2):
-        print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr)
+    elif verdict.state != "completed" and (os.isatty(2) or _exit_code(ending) in (TIMED_OUT, REFUSED)):
+        print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr)  # these codes are ours, not the command's
     return _exit_code(ending)
 
 

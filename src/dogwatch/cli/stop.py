@@ -1,25 +1,47 @@
 """`dogwatch stop`: end jobs with everything below them."""
 
 import sys
+from collections.abc import Iterator
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.judge.consequences import EXIT_CODES
+from dogwatch.loops.look import Looker
 from dogwatch.loops.stop import stop
 from dogwatch.model.errors import RefusedError
+from dogwatch.model.verdict import Verdict
+
+AT_ONCE = 32
+"""Jobs that are being stopped at the same time."""
 
 
 def main(options: Options) -> int:
     """0 when every job named has ended, whoever ended it; 7 when one is not there, 12 when one could not be ended."""
     looker, code = settings.looker(options), 0
-    for name in settings.named(options):
-        try:
-            verdict = stop(looker, name)
-        except RefusedError as error:  # the others are to be stopped all the same
-            print(f"dogwatch: {error}", file=sys.stderr)
+    for found in _stopped(looker, settings.named(options)):
+        if isinstance(found, RefusedError):  # the others are to be stopped all the same
+            print(f"dogwatch: {found}", file=sys.stderr)
             code = code or EXIT_CODES["unknown"]
             continue
-        say.show(verdict, json=options.flag("--json"))
-        if verdict.state == "not_found":
+        say.show(found, json=options.flag("--json"))
+        if found.state == "not_found":
             code = code or EXIT_CODES["not_found"]
     return code
+
+
+def _stopped(looker: Looker, names: list[str]) -> Iterator[Verdict | RefusedError]:
+    """Stop jobs side by side; how each ended, in the order of their names."""
+    if len(names) == 1:
+        yield _stop(looker, names[0])
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(len(names), AT_ONCE)) as pool:
+        yield from pool.map(lambda name: _stop(looker, name), names)
+
+
+def _stop(looker: Looker, name: str) -> Verdict | RefusedError:
+    try:
+        return stop(looker, name)
+    except RefusedError as error:
+        return error

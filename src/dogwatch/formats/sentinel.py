@@ -173,6 +173,7 @@ def _end(found: _Fields) -> End:
         elapsed_s=found.number("elapsed_s"),
         left=tuple((process.text("command"), int(process.number("pid"))) for process in left),
         cause=_cause(found),
+        unsupervised=found.found.get("unsupervised") is True,
     )
 
 
@@ -231,6 +232,7 @@ def seen(text: str) -> Seen:
             helper=int(found.number("helper")),
             own_cpu_s=found.number("own_cpu_s"),
             own_io=found.number("own_io"),
+            outlived=found.found.get("outlived") is True,
         )
     except (ValueError, RecursionError) as error:
         raise FormatError(f"its notes (.seen) cannot be read: {_short(error)}") from error

@@ -14,8 +14,13 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 
+from dogwatch import proc
 from dogwatch.hands.spawn import Shim
 from dogwatch.hands.streams import NOWHERE, Streams, copy_size, in_foreground, someone_can_continue_us
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dogwatch.senses.exits import Held
 
 CHUNK = 65536
 ATOMIC = 4096
@@ -37,6 +42,8 @@ class Relay:
         self.ending: list[str] | None = None
         self.work = 0
         self.witness = NOWHERE
+        self.held: Held | None = None
+        """The work, held on to once its shim is gone: its exit status can then be learnt from the kernel."""
         self.over = False
         """The work has ended and nobody is left to say how."""
         self.line_start = True
@@ -174,8 +181,11 @@ class Relay:
 
     def outlive_shim(self) -> None:
         """The shim was killed without a word: go on relaying until the work itself has ended."""
-        with contextlib.suppress(OSError):
-            self.witness = os.pidfd_open(self.work) if self.work else NOWHERE
+        if self.work:
+            from dogwatch.senses.exits import Held  # noqa: PLC0415  # few lose their shim
+
+            self.held = Held(self.work, proc.start_time(self.work))
+            self.witness = self.held.fileno()
         if self.witness != NOWHERE:
             self.poll.register(self.witness, select.POLLIN)
         self.over = self.witness == NOWHERE

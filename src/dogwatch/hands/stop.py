@@ -79,7 +79,7 @@ def _lives(pid: int, start: int) -> bool:
         fields = proc.stat_fields(pid)
     except (OSError, ValueError):
         return False
-    return int(fields[19]) == start and fields[0] not in "ZX"
+    return int(fields[19]) == start and not proc.is_dead(fields)
 
 
 def _until_one_ends(pids: list[int], seconds: float) -> None:

@@ -22,4 +22,4 @@ def delay(attempt: int, base_s: float, run: str) -> float:
 
 def retryable(end: End) -> bool:
     """Whether another attempt may go better. A program that says 127 itself may; one that is not there will not."""
-    return end.state in COUNTING and end.cause != "not-started"
+    return (end.state in COUNTING and end.cause != "not-started") or end.cause == "exit-unseen"

@@ -114,6 +114,10 @@ def _ours(facts: JobFacts, record: Record) -> Verdict:
     shim, work = facts.shim, facts.work
     keeper = adoption.keeper(record)
     seen = (of_process(keeper, shim), of_process("work", work))
+    if facts.stop is not None and isinstance(facts.stop.by, Alive) and not isinstance(shim, Unseen):
+        reason = f"{facts.stop.reason}: it is being ended by process {facts.stop.by.pid}"
+        process = "exited(unknown)" if isinstance(work, Gone) else "alive"
+        return _verdict(facts, "working", "ending", reason, process, seen)
     if record.between is not None and not isinstance(shim, Unseen):
         return _between(facts, record, record.between, seen)
     if isinstance(shim, Unseen) or isinstance(work, Unseen):
@@ -180,6 +184,11 @@ def _unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verdict:
 def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
     if unseen := adoption.unseen_end(facts.record, gone):
         return _verdict(facts, "unknown", "exit-unseen", unseen, "exited(unknown)", seen)._replace(final=True)
+    if facts.outlived and facts.record is not None and facts.record.adopted is None:
+        reason = f"it ended after its shim had gone ({gone.why}); its exit status is not known"
+        if facts.survivors:
+            reason += f"; still running: {processes_named(facts.survivors)}"
+        return _verdict(facts, "unknown", "exit-unseen", reason, "exited(unknown)", seen)._replace(final=True)
     reason = f"it ended without a status: {gone.why}"
     left = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in facts.survivors)
     if left:

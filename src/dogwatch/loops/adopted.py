@@ -22,16 +22,17 @@ from dogwatch.ending import ENDINGS, how_it_ended
 from dogwatch.forking import listen
 from dogwatch.hands import stop as hand
 from dogwatch.judge import job, keeping
-from dogwatch.lean import dumps, lasting, make_durable, write_atomic
+from dogwatch.lean import StateDirectory, write_atomic
 from dogwatch.loops import step_end
 from dogwatch.loops.keeper import Keeper, noted
-from dogwatch.loops.look import Looker, Memory
+from dogwatch.loops.look import Looker
+from dogwatch.loops.waited import Memory
 from dogwatch.loops.wakeups import TIMED_LOOK, Wakeups
 from dogwatch.loops.witness import Witness
 from dogwatch.model.facts import Adopted, Identity, Seen, Source
 from dogwatch.model.policy import Policy
 from dogwatch.model.words import in_words, signal_name
-from dogwatch.noting import Notebook, opened, quietly
+from dogwatch.noting import AGAIN, Notebook, opened, quietly
 from dogwatch.store import places
 from dogwatch.telling import Voice
 
@@ -53,7 +54,8 @@ class Keeping:
         self.control: int = spec["control"]
         self.pidfd: int = spec["stdio"][0]
         self.name: str = spec["name"]
-        self.base = f"{spec['dir']}/{self.name}"
+        self.home = StateDirectory(spec["dir"])
+        self.base = f"{self.home.way}/{self.name}"
         self.policy = Policy(**{**head["policy"], "progress": tuple(head["policy"]["progress"])})
         self.adopted = Adopted(**head["adopted"])
         self.looker = Looker(spec["dir"], self.policy)
@@ -70,7 +72,7 @@ class Keeping:
             "work": {"pid": self.work.pid, "start": self.work.start},
             "states": [["working", time.time()]], "notes": spec["notes"],
         }  # fmt: skip
-        self.notes = Notebook(spec["dir"], self.record)
+        self.notes = Notebook(self.home.way, self.record)
         self.voice = Voice(self.notes, self.control, spec["tell"])
         self.witness = Witness(
             self.adopted, self.work, self.pidfd, self.began - age, agent=self.record["pane"] is not None
@@ -170,6 +172,7 @@ class Keeping:
         return self.over
 
     def beat(self) -> None:
+        self.notes.catch_up()
         if self.adopted.dir or "heartbeat" not in self.policy.progress:  # else it is the work's own to touch
             quietly(os.utime, self.base + ".heartbeat")
 
@@ -200,8 +203,9 @@ class Keeping:
     def look(self) -> None:
         """Judge as every face does, and note what has come of its silence."""
         facts = self.looker.facts(self.name, Memory(seen=self.seen))
-        self.ask_at = facts.now + self.policy.heartbeat_s  # if the record cannot be read now
-        if not facts.exists or (facts.record is not None and facts.record.end is not None):
+        away = not facts.exists and self.home.is_away()
+        self.ask_at = facts.now + (AGAIN if away else self.policy.heartbeat_s)  # also if the record cannot be read now
+        if not away and (not facts.exists or (facts.record is not None and facts.record.end is not None)):
             self.over = True  # its files were removed, or another said that it is over: nobody is to be told anything
         elif facts.record is not None and facts.seen is not None:
             before, answer = self.seen, keeping.answer(facts, self.policy)
@@ -267,17 +271,15 @@ class Keeping:
         self.over = True
         self.record["end"] = end
         self.notes.enter(end["state"], save=False)
-        status = "SUCCESS\n" if end["state"] == "completed" else "FAILED\n"
-        for suffix, text in (
-            (".result", self.witness.result()), (".json", dumps(self.record) + "\n"), (".status", status)
-        ):  # fmt: skip
-            while text is not None and not lasting(self.base + suffix, text):
-                time.sleep(1.0)  # a full disk: the verdict waits here, the heart beats, nothing is lost
-                self.beat()
+        result = self.witness.result()
+        while result is not None and not self.home.write(f"{self.base}.result", result):
+            time.sleep(AGAIN)  # a full disk: the verdict waits here, nothing is lost
+        for _ in self.notes.write_end(self.home):
+            self.beat()
         self.notes.spool("ended", **end)
+        self.notes.wait_for_readers(self.home, told_of=self.voice.teller is not None)
         self.have_told()
-        for suffix in (".json", ".status"):
-            quietly(make_durable, self.base + suffix)
+        self.notes.make_durable()
 
     def write_seen(self) -> None:
         self.notes.write_seen(noted(self.seen))
@@ -290,5 +292,4 @@ def main() -> None:
     os.dup2(null, 0)
     for fd in {*spec["stdio"], spec["control"], spec["lock"]}:
         os.set_inheritable(fd, False)
-    os.chdir("/")
     Keeping(spec).run()

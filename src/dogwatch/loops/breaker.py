@@ -180,6 +180,7 @@ def _untold(looker: Looker, ledger: Ledger, now: float, *, launching: bool) -> l
         if verdict.final:
             if record.attempt > told:
                 at = record.end.at if record.end else now
-                found.append(Outcome(at, run, name, record.attempt, verdict.state))
+                state = "crashed" if verdict.cause == "exit-unseen" else verdict.state  # it may have been one
+                found.append(Outcome(at, run, name, record.attempt, state))
             found.append(Void(now, run))
     return found

@@ -6,6 +6,8 @@ from dogwatch.loops.look import Looker
 
 def decide(looker: Looker, name: str) -> str:
     facts = looker.facts(name)
+    if facts.record is None:
+        return ""  # no answer: whoever asks is there, so its files are only out of sight
     policy = facts.record.policy if facts.record else looker.policy
     if facts.record is not None and facts.record.pane is not None:
         from dogwatch.loops.sessions import Session  # noqa: PLC0415  # most jobs are none

@@ -10,7 +10,8 @@ import time
 from dogwatch import proc
 from dogwatch.judge import adoption
 from dogwatch.loops import step_end
-from dogwatch.loops.look import Looker, Memory
+from dogwatch.loops.look import Looker
+from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Alive, JobFacts
 from dogwatch.model.verdict import Verdict

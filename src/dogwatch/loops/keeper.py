@@ -12,7 +12,7 @@ import os
 from dogwatch import proc
 from dogwatch.judge import keeping
 from dogwatch.lean import dumps, write_atomic
-from dogwatch.loops.look import cheap_sample
+from dogwatch.loops.adopted_files import cheap_sample
 from dogwatch.model.facts import Alive, Gone, JobFacts, Seen, Source
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import Verdict
@@ -33,8 +33,10 @@ class Keeper:
         """The notes after a look, and when to look again though nothing may wake us."""
         policy = facts.record.policy if facts.record else facts.policy or PATIENT
         seen = self.begin(facts, policy) if facts.seen is None else keeping.keep(verdict, facts.seen, policy, facts.now)
-        if facts.record and isinstance(facts.shim, Gone) and not _alike(seen, before):
-            self.write(facts.name, seen)
+        if facts.record and isinstance(facts.shim, Gone):
+            seen = seen._replace(outlived=seen.outlived or isinstance(facts.work, Alive))
+            if not _alike(seen, before):
+                self.write(facts.name, seen)
         # CPU and I/O count only once all else has been silent for half the threshold.
         half = max([source.moved for source in seen.sources.values()], default=facts.now) + policy.stale_s / 2
         return seen, max(half, facts.now + max(policy.stale_s / 10, proc.RATE_SPAN))
@@ -75,15 +77,19 @@ class Keeper:
 
 def _alike(seen: Seen, before: Seen | None) -> bool:
     """Whether anyone who judges by the one would say the same by the other. Each write wakes every watcher, us too."""
-    if before is None or (seen.stale_since, seen.stuck) != (before.stale_since, before.stuck):
+    told = (seen.stale_since, seen.stuck, seen.outlived)
+    if before is None or told != (before.stale_since, before.stuck, before.outlived):
         return False
     return [s.moved for s in seen.sources.values()] == [s.moved for s in before.sources.values()]
 
 
 def noted(seen: Seen) -> dict[str, object]:
     """Notes as ``<name>.seen`` holds them."""
+    given = seen._asdict()
+    if not seen.outlived:
+        del given["outlived"]
     return {
         "schema": SCHEMA,
-        **seen._asdict(),
+        **given,
         "sources": {name: source._asdict() for name, source in seen.sources.items()},
     }

@@ -10,14 +10,16 @@ import os
 import time
 
 from dogwatch import proc
+from dogwatch.ending import begun_stop
 from dogwatch.formats import sentinel
 from dogwatch.judge import job
 from dogwatch.loops import step_status
+from dogwatch.loops.adopted_files import cheap_sample
 from dogwatch.loops.step_status import StepStatus
+from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Adopted, Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, Unseen
+from dogwatch.model.facts import Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, StopRequest, Unseen
 from dogwatch.model.policy import Policy
-from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.store import sentinels
@@ -26,20 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dogwatch.loops.lost import Lost
     from dogwatch.model.facts import End
-
-
-class Memory(Value):
-    """What a watcher remembers between its looks at one job."""
-
-    status_since: float | None = None
-    unseen_since: float | None = None
-    process: tuple[int, int] = (0, 0)
-    """Pid and start time of the process that it was last seen to be."""
-    pid_written: int | None = None
-    """When the pid file that named it was written (ns)."""
-    seen: Seen | None = None
-    """Notes that the watcher keeps itself, where no shim does."""
 
 
 class Looker:
@@ -64,7 +54,15 @@ class Looker:
         return job.judge(self.facts(name, memory))
 
     def facts(self, name: str, memory: Memory | None = None) -> JobFacts:
-        return _Look(self, f"{self.directory}/{name}", name).facts(memory)
+        look = _Look(self, f"{self.directory}/{name}", name)
+        facts = look.facts(memory)
+        if look.lost is not None and look.lost.end is not None:
+            from dogwatch.loops import settle  # noqa: PLC0415  # few lose their shim
+
+            if settle.write_if_free(self.directory, facts, look.lost.end, ours=memory is not None and memory.keeps):
+                facts = facts._replace(status=look.read("status"))
+                settle.tell(self.directory, facts.record, None, job.judge(facts))
+        return facts
 
     def archived(self, name: str, run: str) -> JobFacts | None:
         """An earlier run of a name, if it is still kept: someone may have waited for it when the next one began."""
@@ -85,6 +83,7 @@ class _Look:
         self.now = time.monotonic()
         self.troubles: list[str] = []
         self.pid_written: int | None = None
+        self.lost: Lost | None = None
 
     def facts(self, memory: Memory | None) -> JobFacts:
         record = self.record()
@@ -108,17 +107,22 @@ class _Look:
             theirs = step_status.of_adopted(record.adopted, record.work.pid, work, self.now)  # its keeper is gone
             status, result = (theirs.status, theirs.result) if theirs else (None, None)
         seen = self.seen(record, shim, work, memory)
-        survivors: tuple[tuple[str, int], ...] = ()
+        stop = self.stop(record) if record is not None else None
+        survivors, outlived = tuple[tuple[str, int], ...](), False
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
-            left = [pid for pid in processes.of_run(record.run) if not proc.is_shared(pid, record.spare)]
-            survivors = tuple((proc.command_name(pid), pid) for pid in left)
+            from dogwatch.loops.lost import Lost  # noqa: PLC0415  # few lose their shim
+
+            self.lost = Lost(self.base, record, stop, memory.held if memory else None)
+            survivors, outlived = self.lost.survivors, self.lost.outlived(seen)
+            if status is None and record.adopted is None and record.between is None:
+                record = self.lost.worked_out(self.elapsed(record) or 0.0)
         return JobFacts(
             name=self.name, now=self.now, record=record, policy=None if record else self.looker.policy, status=status,
             status_since=memory.status_since if memory else None,
             watched=memory is not None, unseen_since=memory.unseen_since if memory else None,
             earlier=told.earlier, open_until=told.open_until, ending=self.ending(record, shim, status),
             pid_written=self.pid_written,
-            result=result, shim=shim, work=work, seen=seen, survivors=survivors,
+            result=result, shim=shim, work=work, seen=seen, survivors=survivors, stop=stop, outlived=outlived,
             beat=self.beat(), log=self.log(record), elapsed_s=self.elapsed(record),
             troubles=tuple(self.troubles),
         )  # fmt: skip
@@ -141,9 +145,26 @@ class _Look:
         return JobFacts(
             name=self.name, now=self.now, record=record, status=status, watched=memory is not None,
             shim=processes.find(record.shim, self.looker.place) if writing else Unseen("not looked at"),
+            survivors=self.left(record),
             result=self.result(), log=self.log(record), beat=None if brief else self.beat(),
             troubles=tuple(self.troubles),
         )  # fmt: skip
+
+    def left(self, record: Record) -> tuple[tuple[str, int], ...]:
+        """What is left of a run whose shim did not see to it."""
+        if record.end is None or not record.end.unsupervised or not record.end.left or not self.same_boot(record):
+            return ()
+        from dogwatch.loops.lost import survivors  # noqa: PLC0415  # few lose their shim
+
+        return survivors(record)
+
+    def stop(self, record: Record) -> StopRequest | None:
+        found = begun_stop(self.base, record.run)
+        if found is None:
+            return None
+        (state, cause, reason), (pid, start) = found
+        by = processes.find(record.shim._replace(pid=pid, start=start), self.looker.place) if pid else Gone("not begun")
+        return StopRequest(state, cause, reason, by)  # type: ignore[arg-type]  # causes of a later version are passed on
 
     # Files
 
@@ -274,20 +295,3 @@ class _Look:
         else:
             return {}
         return {name: value for name, value in (("cpu", cpu), ("io", io)) if name in policy.progress}
-
-
-# Adopted work -------------------------------------------------------------------------------------------------------
-
-
-def cheap_sample(base: str, wanted: set[str], adopted: Adopted | None) -> dict[str, float]:
-    """What one ``stat`` per source tells. Output and heartbeat of adopted work are where its starter wanted them."""
-    if adopted is None:
-        return proc.cheap_sample(base, wanted)
-    theirs = f"{adopted.dir}/{adopted.name}" if adopted.dir else base
-    sample = proc.cheap_sample(base, wanted & {"beat"}) | proc.cheap_sample(theirs, wanted & {"heartbeat"})
-    if adopted.log and "output" in wanted:
-        try:
-            sample["output"] = float(os.stat(adopted.log, follow_symlinks=False).st_size)
-        except OSError:
-            pass
-    return sample

@@ -10,9 +10,10 @@ import contextlib
 from dogwatch.agents.detector import Detector
 from dogwatch.judge import job, spawned
 from dogwatch.judge.spawned import Glance
-from dogwatch.loops.look import Looker, Memory
+from dogwatch.loops.look import Looker
 from dogwatch.loops.panes import Looked as PanesLooked
 from dogwatch.loops.panes import Panes, Remembered, Seen
+from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import JobFacts, Record
 from dogwatch.model.policy import Policy

@@ -10,7 +10,8 @@ from dogwatch.formats import sentinel
 from dogwatch.hands import stop as hand
 from dogwatch.judge import job
 from dogwatch.loops import step_status
-from dogwatch.loops.look import Looker, Memory
+from dogwatch.loops.look import Looker
+from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.facts import Adopted, Alive, End, Gone
 from dogwatch.model.verdict import Verdict

@@ -10,8 +10,9 @@ import time
 from dogwatch import proc
 from dogwatch.judge import job
 from dogwatch.judge.consequences import REPORTED
-from dogwatch.loops.look import Looker, Memory
+from dogwatch.loops.look import Looker
 from dogwatch.loops.schedule import NEVER, Schedule
+from dogwatch.loops.waited import MOST_HELD, WaitedSubject, directory_identity, held
 from dogwatch.model.facts import Alive, Gone, JobFacts, Record
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.waiting import Outcome, Wanted
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from dogwatch.loops.enforcement import Enforcement
     from dogwatch.loops.keeper import Keeper
     from dogwatch.loops.session_wait import SessionWaits
-    from dogwatch.senses.logs import LogScan
 
     class Attention(Protocol):
         """What can be told to wake a wait."""
@@ -35,30 +35,10 @@ if TYPE_CHECKING:
 
 
 AGAIN = 1.0
+AWAY = 10.0
+"""Seconds for which a directory may be gone (a remount, a rename) before that is the answer."""
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count as silence."""
-
-
-class _Subject:
-    """What is known of one name while it is waited for. There may be ten thousand: it is kept small."""
-
-    __slots__ = ("known", "log", "memory", "name", "news", "pid", "pid_start", "run", "said", "seated", "settled")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.memory = Memory()
-        self.known = False
-        self.run = ""
-        """Which run is waited for: the one that was there at the first look, though the next may begin meanwhile."""
-        self.settled = True
-        self.pid = self.pid_start = 0
-        self.log: LogScan | None = None
-        self.news: tuple[Verdict, Record, float] | None = None
-        """What nobody but us can have somebody told: its shim is gone."""
-        self.said: Verdict | None = None
-        """What was told of it by us."""
-        self.seated = False
-        """It is a session: it has a pane."""
 
 
 class Wait:
@@ -76,12 +56,13 @@ class Wait:
         self.guest = guest
         self.began = time.monotonic()
         self.deadline = NEVER if wanted.timeout_s is None else self.began + wanted.timeout_s
-        self.pending = {name: _Subject(name) for name in names}
+        self.pending = {name: WaitedSubject(name) for name in names}
         self.keeper: Keeper | None = None
         self.sessions: SessionWaits | None = None
         self.enforcement: Enforcement | None = None
         self.wakeups: Attention | None = None
         self.schedule = Schedule()
+        self.home = directory_identity(looker.directory)
 
     def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Generator[Outcome, None, None]:
         """Wait. With ``tick``, call it about every second with the names waited for (for a line on a terminal)."""
@@ -180,7 +161,7 @@ class Wait:
                 if subject.news is not None:
                     self.tell(subject, *subject.news)
 
-    def look(self, subject: _Subject) -> Outcome | None:
+    def look(self, subject: WaitedSubject) -> Outcome | None:
         facts = self.looker.facts(subject.name, subject.memory)
         current = self.is_its_run(subject, facts.record)
         if not current:
@@ -192,6 +173,7 @@ class Wait:
             verdict = self.enforcement.applied(facts, verdict, subject.memory)
         subject.known, record = True, facts.record
         subject.settled = verdict.settled and facts.earlier is None
+        subject.away_since, self.home = None, self.home or directory_identity(self.looker.directory)
         subject.run = subject.run or (record.run if record else "")
         subject.seated = record is not None and record.pane is not None
         if record is not None and record.notify and verdict.settled and isinstance(facts.shim, Gone):
@@ -213,7 +195,7 @@ class Wait:
             over = over._replace(reason=f"{over.reason}; no line matched {self.wanted.match.pattern!r}")
         return Outcome(over, "state", record)
 
-    def is_its_run(self, subject: _Subject, record: Record | None) -> bool:
+    def is_its_run(self, subject: WaitedSubject, record: Record | None) -> bool:
         """Whether this is the run that is waited for; a session that was resumed goes on in another."""
         if not subject.run or (record is not None and record.run == subject.run):
             return True
@@ -229,7 +211,7 @@ class Wait:
             self.sessions = SessionWaits(self.looker, self.wanted.until, beside=self.beside)
         return self.sessions.over(facts, verdict, current=current)
 
-    def tell(self, subject: _Subject, verdict: Verdict, record: Record, at: float) -> None:
+    def tell(self, subject: WaitedSubject, verdict: Verdict, record: Record, at: float) -> None:
         """Have somebody told what its shim, which was killed, can no longer have told."""
         from dogwatch.loops import notify  # noqa: PLC0415  # few lose their shim
 
@@ -245,8 +227,11 @@ class Wait:
             return True
         return verdict.state == self.wanted.until if self.wanted.until else verdict.state in REPORTED
 
-    def missing(self, subject: _Subject, verdict: Verdict) -> Outcome | None:
+    def missing(self, subject: WaitedSubject, verdict: Verdict) -> Outcome | None:
         if subject.known:
+            if self.is_away(subject):
+                self.schedule.set(subject.name, time.monotonic() + AGAIN)
+                return None
             goes_on = subject.pid and proc.start_time(subject.pid) == subject.pid_start
             left = f"process {subject.pid} goes on" if goes_on else "its process has ended"
             return Outcome(verdict._replace(reason=f"its files were removed while waiting; {left}"), "state")
@@ -254,7 +239,16 @@ class Wait:
         self.schedule.set(subject.name, due)
         return Outcome(verdict, "state") if time.monotonic() >= due else None
 
-    def scan(self, subject: _Subject, facts: JobFacts) -> str | None:
+    def is_away(self, subject: WaitedSubject) -> bool:
+        """Whether its whole directory is out of sight, which may be back in a moment: that says nothing of the job."""
+        now, found = time.monotonic(), directory_identity(self.looker.directory)
+        removed = directory_identity(f"/proc/{subject.pid}/cwd", links=0)  # a shim lives in it
+        if self.home in (found, None, removed):
+            return False
+        subject.away_since = now if subject.away_since is None else subject.away_since
+        return now < subject.away_since + AWAY
+
+    def scan(self, subject: WaitedSubject, facts: JobFacts) -> str | None:
         if self.wanted.match is None or facts.log is None:
             return None
         if subject.log is None:
@@ -264,7 +258,7 @@ class Wait:
             subject.log = LogScan(facts.log, self.wanted.match, whole=whole)
         return subject.log.find()
 
-    def remember(self, subject: _Subject, facts: JobFacts, verdict: Verdict) -> None:
+    def remember(self, subject: WaitedSubject, facts: JobFacts, verdict: Verdict) -> None:
         """Note what this look saw, and when the next must be even if nothing wakes us."""
         memory = subject.memory
         if facts.status is not None and memory.status_since is None:
@@ -273,8 +267,8 @@ class Wait:
         memory = memory._replace(unseen_since=unseen if verdict.state == "unknown" else None)
         late = facts.now + AGAIN  # its shim is about to tell; look once more if it does not
         due = NEVER if verdict.look_at is None else verdict.look_at if verdict.look_at > facts.now else late
-        alive = facts.shim if isinstance(facts.shim, Alive) else facts.work
-        subject.pid = alive.pid if isinstance(alive, Alive) else 0
+        stopper = facts.stop.by if facts.stop is not None else None
+        subject.pid = next((each.pid for each in (facts.shim, facts.work, stopper) if isinstance(each, Alive)), 0)
         subject.pid_start = proc.start_time(subject.pid) if subject.pid else 0
         if not (facts.record and isinstance(facts.shim, Alive)):
             if self.keeper is None:
@@ -282,13 +276,14 @@ class Wait:
 
                 self.keeper = Keeper(self.looker.directory, self.looker.place.boot)
             seen, again = self.keeper.note(facts, verdict, memory.seen)
-            process = subject.pid, subject.pid_start
-            memory = memory._replace(seen=seen, process=process, pid_written=facts.pid_written)
+            process, keeps = (subject.pid, subject.pid_start), self.keeper.leases.get(subject.name) is not None
+            memory = memory._replace(seen=seen, process=process, keeps=keeps, pid_written=facts.pid_written)
             due = min(due, again)
-        subject.memory = memory
+        many = self.wakeups is None or self.guest or self.beside or len(self.pending) > MOST_HELD
+        subject.memory = memory._replace(held=held(facts, memory.held, many=many))
         self.schedule.set(subject.name, due if self.sessions is None else min(due, self.sessions.due(subject.name)))
 
-    def attend(self, subject: _Subject, wakeups: Attention) -> bool:
+    def attend(self, subject: WaitedSubject, wakeups: Attention) -> bool:
         """Make sure that the end of its process and its next line wake us. False: look again at once."""
         if subject.log is not None:
             wakeups.watch_writes(subject.name, subject.log.path)

@@ -55,6 +55,17 @@ class End(Value):
     left: tuple[tuple[str, int], ...]
     """Processes of the work that outlived it: name and pid."""
     cause: Cause = ""
+    unsupervised: bool = False
+    """The shim was gone: a watcher wrote this end, or worked it out."""
+
+
+class StopRequest(Value):
+    """A stop that has begun: the end that the job is to have by it, and the process that carries it out."""
+
+    state: str
+    cause: Cause
+    reason: str
+    by: Process
 
 
 class Attempt(Value):
@@ -174,6 +185,8 @@ class Seen(Value):
     helper: int = 0
     own_cpu_s: float = 0.0
     own_io: float = 0.0
+    outlived: bool = False
+    """The work was seen alive after its shim had gone."""
 
 
 class Beat(Value):
@@ -240,6 +253,9 @@ class JobFacts(Value):
     """The keeper's notes, brought up to this moment by a fresh look."""
     survivors: tuple[tuple[str, int], ...] = ()
     """Processes of this run that were found although shim and work are gone."""
+    stop: StopRequest | None = None
+    outlived: bool = False
+    """Shim and work are gone, and something shows that the work ended after its shim."""
     beat: Beat | None = None
     log: str | None = None
     elapsed_s: float | None = None

@@ -51,6 +51,10 @@ class Held:
         self._pidfd = -1 if found is None else found
         self._same = proc.start_time(pid) == start  # else the number is another's by now
 
+    def fileno(self) -> int:
+        """Readable when it has ended; -1 where the kernel does not tell."""
+        return self._pidfd
+
     def status(self) -> int | None:
         """Its wait status, once it has ended, as far as the kernel tells it."""
         if self._pidfd < 0 or not self._same or not has_ended(self._pidfd):
@@ -62,13 +66,15 @@ class Held:
             os.close(self._pidfd)
 
 
-def of_dead(pid: int) -> int | None:
+def of_dead(pid: int, start: int = 0) -> int | None:
     """The same of a process whose parent knows that it ended and has not waited for it; None where it has."""
-    return _zombie(pid, proc.start_time(pid))[0]
+    return _zombie(pid, start or proc.start_time(pid))[0]
 
 
 def has_ended(pidfd: int) -> bool:
-    return bool(select.select([pidfd], [], [], 0)[0])
+    end = select.poll()  # not `select`: the number may be above a thousand
+    end.register(pidfd, select.POLLIN)
+    return bool(end.poll(0))
 
 
 def _waited_for(pidfd: int) -> tuple[int | None, bool]:
@@ -89,10 +95,10 @@ def _zombie(pid: int, start: int) -> tuple[int | None, str]:
     hidden = _hidden(pid)
     try:
         fields = proc.stat_fields(pid)
-        letter, started, found = fields[0], int(fields[19]), int(fields[EXIT_CODE])
+        dead, started, found = proc.is_dead(fields), int(fields[19]), int(fields[EXIT_CODE])
     except (OSError, ValueError, IndexError):
-        letter, started, found = "", 0, 0
-    if started != start or letter not in ("Z", "X"):
+        dead, started, found = False, 0, 0
+    if started != start or not dead:
         return None, "its parent has taken it, and this kernel keeps it for nobody else"
     if hidden and not found:  # to those who may not look, the kernel shows 0
         return None, "the kernel hides it from us, as of another user's process"

@@ -70,7 +70,7 @@ def _alive(pid: int, start: int) -> Process:
         return Unseen(f"process {pid} cannot be looked at: {error}")
     if start and int(fields[19]) != start:
         return Gone(f"pid {pid} now belongs to another process")
-    if fields[0] in "ZX":
+    if proc.is_dead(fields):
         return Gone(f"process {pid} has ended")
     return Alive(pid, fields[0])
 

@@ -1,5 +1,5 @@
 from tests.integration.spawn.office import office
-from tests.integration.wait.test_disk import small
+from tests.integration.wait.disks import small
 from tests.integration.wait.watching import gate
 
 __all__ = ["gate", "office", "small"]

@@ -19,7 +19,7 @@ from dogwatch.model.errors import RefusedError
 from dogwatch.model.policy import PATIENT
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, moments, stranger, switches, until_ended
-from tests.integration.wait.test_disk import fill
+from tests.integration.wait.disks import fill
 from tests.integration.wait.watching import SOON, Gate, finish, forge, listed, silent_for, states, waiter, within
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a launched keeper execs at once

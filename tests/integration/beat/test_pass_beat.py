@@ -16,7 +16,7 @@ from dogwatch import beats, lean
 from dogwatch.loops.pass_beat import PassBeat
 from tests.conftest import Box
 from tests.integration.spawn.office import Office
-from tests.integration.wait.test_disk import mounted
+from tests.integration.wait.disks import mounted
 from tests.integration.wait.watching import Gate, start, start_gated
 
 STILL_RUNNING = 13

@@ -21,7 +21,7 @@ from dogwatch.store import database, journal
 from dogwatch.store.journal import Journal
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.events.spooling import line, prepared, taken
-from tests.integration.wait.test_disk import fill, mounted
+from tests.integration.wait.disks import fill, mounted
 from tests.integration.wait.watching import listening, silent_for
 
 

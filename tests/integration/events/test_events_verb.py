@@ -16,7 +16,7 @@ from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.store import journal
 from tests.conftest import PATIENCE, Box, Done, tool
 from tests.integration.events.spooling import line, prepared
-from tests.integration.wait.test_disk import fill, mounted
+from tests.integration.wait.disks import fill, mounted
 
 
 def rows(done: Done) -> list[dict[str, Any]]:

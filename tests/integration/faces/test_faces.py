@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dogwatch.judge.consequences import EXIT_CODES, STILL_RUNNING
-from tests.conftest import kill, until_gone
+from tests.conftest import kill, reap, until_gone
 from tests.integration.api.programs import said, started
 from tests.integration.spawn.office import Office
 from tests.integration.wait.watching import forge
@@ -44,9 +44,10 @@ def suspended(office: Office) -> None:
 
 def killed(office: Office) -> None:
     shim, work = office.box.pids("api")
-    for pid in (shim, work):
-        kill(pid, signal.SIGKILL)
-        until_gone(pid)
+    kill(shim, signal.SIGKILL)
+    until_gone(shim)  # by tmux, whose child it is
+    kill(work, signal.SIGKILL)
+    reap(work)
 
 
 def stopped(office: Office) -> None:
@@ -128,6 +129,7 @@ def outcome_faces(office: Office, scene: Scene, timeout: float | None) -> tuple[
     return faces, {verb: end["code"] for verb, end in ends.items()}
 
 
+@pytest.mark.usefixtures("heir")
 @pytest.mark.parametrize("name", SCENES)
 def test_every_face_says_the_same_of_a_session(office: Office, name: str) -> None:
     scene = SCENES[name]

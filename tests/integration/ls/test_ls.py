@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Box, kill, until_gone
+from tests.conftest import Box, kill, reap, until_gone
 from tests.integration.wait.watching import KEYS, Stopwatch, listed, start, within
 
 
@@ -72,13 +72,14 @@ def test_names_are_refused_with_a_hint(box: Box) -> None:
     assert "dogwatch why NAME" in done.err
 
 
+@pytest.mark.usefixtures("heir")
 def test_listing_changes_nothing(box: Box) -> None:
     start(box, "job", "true")
     assert box("wait", "job").code == 0
     start(box, "gone", "sleep", "300")
     for pid in box.pids("gone"):
         kill(pid, signal.SIGKILL)
-        until_gone(pid)
+        reap(pid)
     before = {path: path.stat().st_mtime_ns for path in box.dir.rglob("*")}
     assert box("ls").code == 0
     assert {path: path.stat().st_mtime_ns for path in box.dir.rglob("*")} == before

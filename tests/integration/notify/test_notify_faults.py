@@ -14,7 +14,7 @@ from dogwatch.hands import spawn
 from dogwatch.store import outbox, unsent
 from tests.conftest import Box, alive, kill, letter, until, until_gone
 from tests.integration.notify.conftest import Notices
-from tests.integration.wait.test_disk import fill, mounted
+from tests.integration.wait.disks import fill, mounted
 
 SENDER = "_tell"
 HELD = f"""\

@@ -10,6 +10,10 @@ import pytest
 
 from tests.conftest import Box
 from tests.integration.run.terminals import Go, Open, Terminal
+from tests.integration.wait.disks import small
+from tests.integration.wait.watching import gate
+
+__all__ = ["gate", "small"]
 
 
 @pytest.fixture

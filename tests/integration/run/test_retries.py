@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 
 import pytest
 
 from tests.conftest import Box, alive, kill, until, until_gone
 from tests.integration.run.terminals import Open
+from tests.integration.wait.disks import fill, over
+from tests.integration.wait.watching import Gate, finish, silent_for, start_gated, waiter
 
 NOW = ("--backoff", "0")
 LATER = ("--backoff", "1h")
 
 
+SECOND_TIME = ("sh", "-c", "[ $DOGWATCH_ATTEMPT = 2 ]")
 THIRD_TIME = ("sh", "-c", "echo attempt $DOGWATCH_ATTEMPT; [ $DOGWATCH_ATTEMPT = 3 ]")
 
 
@@ -142,12 +146,53 @@ def test_a_shim_killed_between_two_attempts_leaves_the_truth_about_the_last(box:
     assert "its shim is gone, so it is not tried again" in done.json["reason"]
 
 
-def test_without_a_judge_it_is_not_tried_again_and_that_is_noted(box: Box) -> None:
+def test_a_judge_that_gives_no_answer_is_asked_again(box: Box) -> None:
+    broken = box.cwd / "sitecustomize.py"
+    broken.write_text("import os, sys\nif '_decide' in sys.orig_argv: os.kill(os.getpid(), 9)\n")
+    options = ("--retries", "1", *NOW)
+    assert box("run", "-d", "--name", "job", *options, "--", *SECOND_TIME, PYTHONPATH=str(box.cwd)).code == 0
+    box.until_file("job.json", lambda text: "the judge gave no answer; it is asked again" in text)
+    found = box("why", "job", "--json").json
+    assert (found["state"], found["final"]) == ("starting", False)
+    broken.unlink()
+    assert box("wait", "job").code == 0
+    assert [each["state"] for each in box.record("job")["attempts"]] == ["failed"]
+
+
+def test_a_job_whose_judge_never_answers_can_be_stopped(box: Box) -> None:
     (box.cwd / "sitecustomize.py").write_text("import os, sys\nif '_decide' in sys.orig_argv: os._exit(1)\n")
-    arguments = ("run", "-d", "--name", "job", "--retries", "3", *NOW, "--timeout", "0.2s", "--", "sleep", "300")
-    assert box(*arguments, PYTHONPATH=str(box.cwd)).code == 0
-    assert box("wait", "job").code == 5
-    assert "the judge gave no answer; it is not tried again" in box("why", "job").out
+    options = ("--retries", "1", *NOW)
+    assert box("run", "-d", "--name", "job", *options, "--", "false", PYTHONPATH=str(box.cwd)).code == 0
+    box.until_file("job.json", lambda text: "the judge gave no answer" in text)
+    assert box("stop", "job", "--json").json["state"] == "stopped"
+
+
+def test_retries_are_not_lost_when_the_disk_is_full_as_an_attempt_ends(small: Box, gate: Gate) -> None:
+    start_gated(small, gate, "job", SECOND_TIME[-1], "--retries", "1", *NOW)
+    work = small.pids("job")[1]
+    fill(small)
+    with waiter(small, "job") as process:
+        gate.say()
+        until(lambda: not alive(work))
+        assert silent_for(process, 1.5)
+        small.path("filler").unlink()
+        small.until_file("job.json", lambda text: '"attempt": 2' in text)
+        gate.say()
+        assert finish(process).code == 0
+    assert events(small, "job") == ["started", "attempt", "retrying", "started", "ended"]
+
+
+def test_retries_are_not_lost_when_the_directory_is_read_only_as_an_attempt_ends(box: Box, gate: Gate) -> None:
+    start_gated(box, gate, "job", SECOND_TIME[-1], "--retries", "1", *NOW)
+    over(box.dir, "--bind", str(box.dir))
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(box.dir)], check=True)
+        gate.say()
+        box.until_file("job.json", lambda text: '"attempt": 2' in text)
+    finally:
+        subprocess.run(["umount", str(box.dir)], check=True)
+    gate.say()
+    assert box("wait", "job").code == 0
 
 
 def test_in_the_foreground_all_attempts_stream_and_the_last_ones_code_counts(box: Box) -> None:

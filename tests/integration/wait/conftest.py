@@ -1,4 +1,5 @@
 from tests.integration.spawn.office import office
+from tests.integration.wait.disks import small
 from tests.integration.wait.watching import gate
 
-__all__ = ["gate", "office"]
+__all__ = ["gate", "office", "small"]

@@ -1,10 +1,7 @@
 """A disk that is full or cannot be written to."""
 
 import contextlib
-import os
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,35 +10,8 @@ from dogwatch.loops.look import Looker
 from dogwatch.model.errors import DogwatchError
 from dogwatch.model.policy import PATIENT
 from tests.conftest import Box, alive, until
+from tests.integration.wait.disks import fill, mounted
 from tests.integration.wait.watching import Gate, listed, start, start_gated, within
-
-
-def mounted(path: Path, options: str) -> None:
-    """Mount a small file system, or say why this test cannot be: a failure under CI, a named skip elsewhere."""
-    path.mkdir(mode=0o700)
-    call = ["mount", "-t", "tmpfs", "-o", options, "dogwatch-test", str(path)]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
-    if done.returncode:
-        why = f"a file system cannot be mounted here: {done.stderr.strip()}"
-        pytest.fail(why) if os.environ.get("CI") == "true" else pytest.skip(why)
-
-
-@pytest.fixture
-def small(box: Box) -> Iterator[Box]:
-    """A box whose directory is a disk of 64 kB."""
-    mounted(box.dir, "size=64k,mode=700")
-    yield box
-    with contextlib.suppress(FileNotFoundError):
-        box.path("filler").unlink()
-    box.sweep()
-    subprocess.run(["umount", "--lazy", str(box.dir)], check=True)
-
-
-def fill(box: Box) -> None:
-    with contextlib.suppress(OSError), box.path("filler").open("wb", buffering=0) as filler:
-        while True:
-            filler.write(b"x" * 4096)
-    assert os.statvfs(box.dir).f_bavail == 0
 
 
 def test_on_a_full_disk_a_start_is_refused_with_a_clear_message(small: Box) -> None:

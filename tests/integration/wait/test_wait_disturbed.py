@@ -47,16 +47,6 @@ def test_a_directory_removed_while_waiting_ends_the_wait_and_says_so(box: Box) -
     assert "goes on" in done.json["reason"]
 
 
-def test_a_directory_moved_away_while_waiting_ends_the_wait_and_says_so(box: Box) -> None:
-    start(box, "job", "sleep", "300")
-    pids = box.pids("job")
-    with waiter(box, "job") as process:
-        box.dir.rename(box.cwd / "elsewhere")
-        done = finish(process, 5)
-    sweep_removed(pids)
-    assert (done.code, done.json["state"]) == (7, "not_found")
-
-
 def test_a_record_removed_before_the_rest_is_not_called_unknown_at_once(box: Box) -> None:
     """`rm -r` takes one file after the other; what is half gone must not be taken for a verdict."""
     start(box, "job", "sleep", "300")

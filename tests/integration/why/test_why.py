@@ -1,8 +1,10 @@
 import os
 import signal
 
+import pytest
+
 from dogwatch.senses import processes
-from tests.conftest import Box, kill, until, until_gone
+from tests.conftest import Box, kill, reap, until, until_gone
 from tests.integration.wait.watching import KEYS, SOON, Gate, forge, start, start_gated
 
 
@@ -71,14 +73,15 @@ def test_processes_that_outlived_the_work_are_named(box: Box, gate: Gate) -> Non
     assert any(piece["source"] == "left running" for piece in box("why", "job", "--json").json["against"])
 
 
+@pytest.mark.usefixtures("heir")
 def test_survivors_of_a_crash_are_named(box: Box) -> None:
     start(box, "job", "sh", "-c", "setsid sleep 300 & wait")
     shim, work = box.pids("job")
     run = box.record("job")["run"]
     until(lambda: len(processes.of_run(run)) > 1)
-    kill(shim, signal.SIGKILL)
-    kill(work, signal.SIGKILL)
-    until_gone(work)
+    for pid in (shim, work):
+        kill(pid, signal.SIGKILL)
+        reap(pid)
     found = box("wait", "job", "--json").json
     assert found["state"] == "crashed"
     assert "still running: sleep (" in found["reason"]

@@ -74,7 +74,7 @@ class ShimRounds(Rounds, shim.Shim):
     def __init__(self, clock: Clock) -> None:
         self.set_up(clock)
         self.stopping = self.status = self.suspended_at = None
-        self.retry_at, self.poll = float("inf"), clock  # type: ignore[assignment]
+        self.retry_at, self.pause_until, self.poll = float("inf"), float("inf"), clock  # type: ignore[assignment]
         self.question: Any = SimpleNamespace(due=float("inf"))
         self.moves: Any = SimpleNamespace(helper=0)
 
