@@ -138,7 +138,8 @@ def test_file_times_falsified_by_a_clock_jump_change_no_verdict(box: Box, shift:
 
 def test_work_that_moves_while_the_judge_answers_is_not_stopped_by_a_stale_answer(box: Box, gate: Gate) -> None:
     """The judge is held back after it has looked and answered `stop`; meanwhile the work goes on."""
-    held = "import atexit, sys\nif '_decide' in sys.orig_argv: atexit.register(lambda: open('hold').read())\n"
+    wait = f"open({str(box.cwd / 'hold')!r}).read()"
+    held = f"import atexit, sys\nif '_decide' in sys.orig_argv: atexit.register(lambda: {wait})\n"
     (box.cwd / "sitecustomize.py").write_text(held)
     os.mkfifo(box.cwd / "hold")
     script = f"read -r line < {gate.path}; echo moved; exec sleep 300"
