@@ -60,6 +60,8 @@ class Lost:
         return self.record._replace(end=sentinel.end(self.end))
 
     def _status(self) -> int | None:
+        if self.record.pane is not None:
+            return None  # with its shim an agent loses its terminal: however it ended then, it was not its own doing
         which = self.record.work.pid, self.record.work.start
         found = self.held.status() if self.held is not None and self.held.process == which else None
         return exits.of_dead(*which) if found is None else found

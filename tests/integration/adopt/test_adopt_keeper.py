@@ -213,13 +213,13 @@ def test_of_two_that_adopt_at_once_one_wins(box: Box) -> None:
 
 
 def test_a_keeper_is_in_no_ones_way(box: Box) -> None:
-    """It holds on to no terminal, no directory, no stream of its caller, and no job's mark."""
+    """It holds on to no terminal, no directory, no stream of its caller, and no job's mark. It lives with its files."""
     with stranger("sleep 300") as pid:
         adopt(box, pid, DOGWATCH_RUN="outer", DOGWATCH_NAME="outer")
         keeper = box.pids("job")[0]
         fields = proc.stat_fields(keeper)
         assert (int(fields[3]), int(fields[4])) == (keeper, 0)
-        assert os.readlink(f"/proc/{keeper}/cwd") == "/"
+        assert os.readlink(f"/proc/{keeper}/cwd") == str(box.dir)
         assert os.readlink(f"/proc/{keeper}/fd/0") == os.devnull
         assert "DOGWATCH_RUN" not in Path(f"/proc/{keeper}/environ").read_text()
         assert proc.is_shim(keeper)

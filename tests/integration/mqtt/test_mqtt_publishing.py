@@ -251,7 +251,7 @@ def test_what_only_a_watcher_saw_is_published_too(ends: Ends) -> None:
     waiting.communicate(timeout=60)
     assert waiting.returncode == 3
     [said] = ends.heard(1)
-    assert (said["name"], said["event"], said["state"]) == ("orphan", "verdict", "crashed")
+    assert (said["name"], said["event"], said["state"]) == ("orphan", "ended", "crashed")
 
 
 def test_a_name_that_brokers_would_misread_is_written_out(ends: Ends) -> None:

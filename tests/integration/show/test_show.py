@@ -138,7 +138,7 @@ def test_a_job_whose_shim_was_killed_is_told_of(box: Box) -> None:
     until_gone(work)
     done = box("show", "job")
     assert done.out.startswith("job: crashed: ")
-    assert [row[1] for row in timeline(done)] == ["started"]
+    assert [row[1] for row in timeline(done)] == ["started", "ended"]
 
 
 def test_what_others_noted_stands_in_the_timeline(box: Box) -> None:

@@ -121,7 +121,7 @@ def test_a_judge_that_cannot_be_run_is_noted_and_only_the_timeout_enforced(box: 
     begun = box("run", "-d", "--name", "job", *options, "--", "sleep", "300", PYTHONPATH=str(box.cwd))
     assert begun.code == 0
     box.until_file("job.json", lambda text: "only the timeout is enforced" in text)
-    assert "the judge gave no answer; only the timeout is enforced" in box("why", "job").out
+    assert "the judge gave no answer; it is asked again, and until then only the timeout" in box("why", "job").out
     assert box("wait", "job", "--until", "final").code == 5
 
 
