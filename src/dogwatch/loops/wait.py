@@ -229,8 +229,9 @@ class Wait:
 
     def missing(self, subject: WaitedSubject, verdict: Verdict) -> Outcome | None:
         if subject.known:
-            if self.is_away(subject):
-                self.schedule.set(subject.name, time.monotonic() + AGAIN)
+            away = self.is_away(subject)
+            if away or self.looker.facts(subject.name).exists:  # the second: it is back since the look before
+                self.schedule.set(subject.name, time.monotonic() + (AGAIN if away else 0.0))
                 return None
             goes_on = subject.pid and proc.start_time(subject.pid) == subject.pid_start
             left = f"process {subject.pid} goes on" if goes_on else "its process has ended"
@@ -242,7 +243,7 @@ class Wait:
     def is_away(self, subject: WaitedSubject) -> bool:
         """Whether its whole directory is out of sight, which may be back in a moment: that says nothing of the job."""
         now, found = time.monotonic(), directory_identity(self.looker.directory)
-        removed = directory_identity(f"/proc/{subject.pid}/cwd", links=0)  # a shim lives in it
+        removed = directory_identity(f"/proc/{subject.last_pid}/cwd", links=0)  # a shim lives in it
         if self.home in (found, None, removed):
             return False
         subject.away_since = now if subject.away_since is None else subject.away_since
@@ -269,6 +270,7 @@ class Wait:
         due = NEVER if verdict.look_at is None else verdict.look_at if verdict.look_at > facts.now else late
         stopper = facts.stop.by if facts.stop is not None else None
         subject.pid = next((each.pid for each in (facts.shim, facts.work, stopper) if isinstance(each, Alive)), 0)
+        subject.last_pid = subject.pid or subject.last_pid
         subject.pid_start = proc.start_time(subject.pid) if subject.pid else 0
         if not (facts.record and isinstance(facts.shim, Alive)):
             if self.keeper is None:

@@ -38,7 +38,8 @@ class WaitedSubject:
     """What is known of one name while it is waited for. There may be ten thousand: it is kept small."""
 
     __slots__ = (
-        "away_since", "known", "log", "memory", "name", "news", "pid", "pid_start", "run", "said", "seated", "settled"
+        "away_since", "known", "last_pid", "log", "memory", "name", "news", "pid", "pid_start", "run", "said", "seated",
+        "settled",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -50,7 +51,7 @@ class WaitedSubject:
         self.run = ""
         """Which run is waited for: the one that was there at the first look, though the next may begin meanwhile."""
         self.settled = True
-        self.pid = self.pid_start = 0
+        self.pid = self.pid_start = self.last_pid = 0
         self.log: LogScan | None = None
         self.news: tuple[Verdict, Record, float] | None = None
         """What nobody but us can have somebody told: its shim is gone."""
