@@ -102,8 +102,8 @@ def test_where_a_killed_shim_can_tell_nobody_whoever_waits_does_it_once(notices:
     _, work = orphaned(box)
     waiters = [box.start("wait", "x", "--json") for _ in range(3)]
     kill(work, signal.SIGKILL)
-    for waiter in waiters:
-        assert json.loads(waiter.communicate(timeout=PATIENCE)[0])["state"] == "crashed"
+    for each in waiters:
+        assert json.loads(each.communicate(timeout=PATIENCE)[0])["state"] == "crashed"
     assert box("wait", "x").code == 3
     until(lambda: bool(notices.delivered()) and not notices.tellers())
     [[text]] = notices.delivered()
