@@ -140,9 +140,7 @@ def test_work_without_a_shim_that_is_stopped_is_told_by_whoever_stops_it(notices
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["to its end", "killed halfway"])
-def test_a_stop_that_takes_a_moment_is_told_once_and_as_what_it_is(
-    notices: Notices, box: Box, *, killed: bool
-) -> None:
+def test_a_stop_that_takes_a_moment_is_told_once_and_as_what_it_is(notices: Notices, box: Box, *, killed: bool) -> None:
     """Shim and work are gone before the stop has come to its end: whoever waits must not be the first to tell."""
     notices.mine(notices.command(fields='"{state}"'))
     work, child = stubborn(box)
