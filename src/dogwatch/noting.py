@@ -38,6 +38,7 @@ def opened(head: dict[str, Any], started: float) -> dict[str, Any]:
     """The record of a run that is about to begin (monotonic)."""
     return {
         **head, "host": os.uname().nodename, "boot": proc.boot_id(), "pidns": proc.pid_namespace(),
+        "timens": proc.time_namespace(),
         "started": time.time(), "started_mono": started, "attempt_mono": started, "next_mono": None, "attempts": [],
         "shim": {"pid": os.getpid(), "start": proc.start_time(os.getpid())}, "work": None,
         "states": [["starting", time.time()]], "notes": [], "end": None,

@@ -85,6 +85,14 @@ def pid_namespace() -> str:
         return ""
 
 
+def time_namespace() -> str:
+    """Names the clocks that start times and monotonic moments are read by; empty where the kernel does not tell."""
+    try:
+        return os.readlink("/proc/self/ns/time")
+    except OSError:
+        return ""
+
+
 def children(pid: int) -> list[int]:
     found: list[int] = []
     try:

@@ -83,7 +83,8 @@ def record(text: str) -> Record:
     """Read ``<name>.json``. Fields that a later version added are passed over."""
     try:
         found = _load(text)
-        place = (found.text("host"), found.text("boot"), found.text("pidns"))
+        place = {key: found.text(key) for key in ("host", "boot", "pidns")}
+        place["timens"] = found.text("timens") if "timens" in found.found else ""
         return Record(
             name=found.text("name"),
             run=found.text("run"),
@@ -151,13 +152,13 @@ def _seat(found: _Fields) -> Seat:
     return seat
 
 
-def _identity(place: tuple[str, str, str], found: _Fields) -> Identity:
+def _identity(place: dict[str, str], found: _Fields) -> Identity:
     number, start = found.get("pid", int), found.get("start", int)
     assert isinstance(number, int)
     assert isinstance(start, int)
     if not 1 < number < LARGEST_PID or not 0 <= start < 1 << 62:
         raise ValueError(f"pid {number!r:.20} started at {start!r:.20}")
-    return Identity(*place, number, start)
+    return Identity(pid=number, start=start, **place)
 
 
 def _end(found: _Fields) -> End:

@@ -31,6 +31,8 @@ class Ended(Value):
     """Files that are there now and were not before the first attempt; None: they are not counted."""
     until: str = ""
     """When a limit ends, in the words of whoever said so."""
+    unseen: bool = False
+    """Nobody saw how it ended, and its turn had not: it may have crashed."""
 
 
 class Tally(Value):
@@ -69,6 +71,11 @@ def creation(created: int) -> str:
     return f"runaway creation: {_many(created, 'file')}" if created > 1 else "no file was created"
 
 
+def is_crash(ended: Ended) -> bool:
+    """Whether it counts as a crash: it did, or it hung, or nobody can tell that it did not."""
+    return ended.unseen or ended.state in ("crashed", "stuck")
+
+
 def decide(ended: Ended, tally: Tally, most: Tally = MOST) -> Next:
     """What is next."""
     if ended.created is not None and ended.created > 1:  # another attempt would only create more
@@ -76,7 +83,7 @@ def decide(ended: Ended, tally: Tally, most: Tally = MOST) -> Next:
     match ended.state:
         case "completed":
             return _completed(ended, tally, most)
-        case "crashed" | "stuck":
+        case _ if is_crash(ended):
             return _broken(ended, tally, most)
         case "incomplete" if ended.step == "review":
             return _reviewed_again(ended.reason, tally, most)

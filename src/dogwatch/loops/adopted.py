@@ -59,7 +59,8 @@ class Keeping:
         self.policy = Policy(**{**head["policy"], "progress": tuple(head["policy"]["progress"])})
         self.adopted = Adopted(**head["adopted"])
         self.looker = Looker(spec["dir"], self.policy)
-        self.work = Identity(*self.looker.place, *spec["work"])
+        pid, start = spec["work"]
+        self.work = Identity(pid=pid, start=start, **self.looker.place._asdict())
 
         self.began = self.looked = self.ask_at = self.beat_at = time.monotonic()
         self.timeout_at = self.began + (self.policy.timeout_s or NEVER)

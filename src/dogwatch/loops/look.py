@@ -210,7 +210,8 @@ class _Look:
     def elapsed(self, record: Record | None) -> float | None:
         if record is None:
             return self.age("pid")
-        return self.now - record.started_mono if self.same_boot(record) else time.time() - record.started
+        ours = self.looker.place.shares_clock(record.shim)
+        return self.now - record.started_mono if ours else time.time() - record.started
 
     def step_status(self, shim: Process) -> StepStatus:
         return step_status.read(self.base, self.pid_written, shim, self.now, self.troubles)
@@ -269,7 +270,8 @@ class _Look:
         return notes._replace(sources={name: Source(*source) for name, source in sources.items()})
 
     def notes(self, record: Record | None) -> Seen | None:
-        if record is None or record.shim.pidns != self.looker.place.pidns:
+        place = self.looker.place
+        if record is None or record.shim.pidns != place.pidns or not place.shares_clock(record.shim):
             return None
         text = self.read("seen")
         if text is None:
@@ -279,7 +281,7 @@ class _Look:
         except FormatError as error:
             self.troubles.append(str(error))
             return None
-        return notes if notes.run == record.run and notes.boot == self.looker.place.boot else None
+        return notes if notes.run == record.run and notes.boot == place.boot else None
 
     def consumption(
         self, notes: Seen, shim: Process, work: Process, record: Record | None, policy: Policy

@@ -37,7 +37,7 @@ class Witness:
         """Monotonic."""
         self.agent = agent
         """It is an agent in a pane."""
-        self.place = Place(work.host, work.boot, work.pidns)
+        self.place = Place(work.host, work.boot, work.pidns, work.timens)
         self.again_at = NEVER
         """When to look again at what its directory says."""
         self.below: dict[int, int] = {}

@@ -43,6 +43,8 @@ class Identity(Value):
     pid: int
     start: int
     """Clock ticks between boot and its start; 0 where that cannot be known."""
+    timens: str = ""
+    """The time namespace in which its start was read; empty for the reader's own."""
 
 
 class End(Value):

@@ -22,10 +22,15 @@ class Place(Value):
     host: str
     boot: str
     pidns: str
+    timens: str
+
+    def shares_clock(self, meant: Identity) -> bool:
+        """Whether start times and monotonic moments of that process are by the clocks that we read."""
+        return meant.boot == self.boot and meant.timens in ("", self.timens)
 
 
 def here() -> Place:
-    return Place(os.uname().nodename, proc.boot_id(), proc.pid_namespace())
+    return Place(os.uname().nodename, proc.boot_id(), proc.pid_namespace(), proc.time_namespace())
 
 
 def find(meant: Identity, place: Place) -> Process:
@@ -36,6 +41,8 @@ def find(meant: Identity, place: Place) -> Process:
         return Gone("the machine was restarted since")
     if meant.pidns != place.pidns:
         return Unseen("it runs in another pid namespace; only its files can be read here")
+    if not place.shares_clock(meant):  # the kernel shifts the start of every process that is seen from another one
+        return Unseen("it runs in another time namespace; only its files can be read here")
     return _alive(meant.pid, meant.start)
 
 

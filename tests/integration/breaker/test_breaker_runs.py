@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-from tests.conftest import Box, kill, until_gone
+from tests.conftest import Box, kill, reap, until_gone
 from tests.integration.breaker.planting import (
     HOUR,
     LONG,
@@ -168,6 +169,20 @@ def test_runs_that_ended_without_a_word_count_as_crashed(box: Box) -> None:
     assert refused.code == 125
     assert "3 failures in a row (last: c crashed" in refused.err
     assert [line["state"] for line in lines(box) if line["what"] == "outcome"] == ["crashed"] * 3
+
+
+@pytest.mark.usefixtures("heir")
+def test_a_run_whose_end_nobody_saw_counts_as_crashed(box: Box) -> None:
+    plant(box, "key", *failures(2, ago=1.0))
+    assert detached(box, "job", *LONG).code == 0
+    for pid in box.pids("job"):
+        kill(pid, 9)
+        reap(pid)
+    beat = box.path("job.heartbeat").stat().st_mtime
+    os.utime(box.path("job.log"), (beat + HOUR, beat + HOUR))  # it wrote long after its shim was gone
+    assert (box("wait", "job", "--json").json["cause"], status(box)["state"]) == ("exit-unseen", "open")
+    assert run(box, "true", name="other").code == 125
+    assert [line["state"] for line in lines(box) if line["what"] == "outcome"][-1] == "crashed"
 
 
 def test_such_a_run_is_found_in_the_archive_when_its_name_was_taken_since(box: Box) -> None:

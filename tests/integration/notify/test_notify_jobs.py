@@ -11,6 +11,8 @@ import pytest
 
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices
+from tests.integration.wait.test_unsupervised_ends import stubborn
+from tests.integration.wait.watching import finish, listed, silent_for, waiter
 
 SLOW = ("--stale", "1", "--grace", "0.5", "--heartbeat", "0.4")
 
@@ -100,8 +102,8 @@ def test_where_a_killed_shim_can_tell_nobody_whoever_waits_does_it_once(notices:
     _, work = orphaned(box)
     waiters = [box.start("wait", "x", "--json") for _ in range(3)]
     kill(work, signal.SIGKILL)
-    for waiter in waiters:
-        assert json.loads(waiter.communicate(timeout=PATIENCE)[0])["state"] == "crashed"
+    for each in waiters:
+        assert json.loads(each.communicate(timeout=PATIENCE)[0])["state"] == "crashed"
     assert box("wait", "x").code == 3
     until(lambda: bool(notices.delivered()) and not notices.tellers())
     [[text]] = notices.delivered()
@@ -135,6 +137,26 @@ def test_work_without_a_shim_that_is_stopped_is_told_by_whoever_stops_it(notices
     orphaned(box)
     assert box("stop", "x", "--json").json["state"] == "stopped"
     until(lambda: notices.delivered() == [["stopped"]])
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["to its end", "killed halfway"])
+def test_a_stop_that_takes_a_moment_is_told_once_and_as_what_it_is(notices: Notices, box: Box, *, killed: bool) -> None:
+    """Shim and work are gone before the stop has come to its end: whoever waits must not be the first to tell."""
+    notices.mine(notices.command(fields='"{state}"'))
+    work, child = stubborn(box)
+    with waiter(box, "job") as process, waiter(box, "job") as another:
+        with box.start("stop", "job", "--json") as stop:
+            until(lambda: not alive(work))
+            assert silent_for(process, 0.3)
+            kill(stop.pid if killed else child, signal.SIGKILL)
+            finish(stop)
+        said = {finish(each).json["state"] for each in (process, another)}
+    kill(child, signal.SIGKILL)
+    until_gone(child)
+    said |= {box("stop", "job", "--json").json["state"], listed(box)["job"]["state"]}
+    said.add(box("wait", "job", "--json").json["state"])
+    until(lambda: bool(notices.delivered()) and not notices.tellers() and not notices.pending())
+    assert (said, notices.delivered()) == ({"stopped"}, [["stopped"]])
 
 
 def test_only_the_last_attempt_is_told(notices: Notices, box: Box) -> None:

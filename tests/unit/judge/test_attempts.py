@@ -39,6 +39,13 @@ def test_these_ends_are_tried_again_after_the_back_off(state: str) -> None:
     assert "; attempt 2 of 3 in " in reason
 
 
+def test_an_end_that_nobody_saw_is_tried_again_as_a_crash_is() -> None:
+    unseen = end("unknown", None, None, "it ended after its shim had gone")._replace(cause="exit-unseen")
+    answer = keeping.answer(facts(record(unseen)), PATIENT)
+    assert (answer.what, answer.seconds) == ("retry", backoff.delay(1, 30.0, "r1"))
+    assert keeping.answer(facts(record(unseen._replace(cause="not-seen"))), PATIENT).what == "end"
+
+
 def test_the_second_pause_is_longer_than_the_first() -> None:
     first = keeping.answer(facts(record(end("failed"))), PATIENT).seconds
     second = keeping.answer(facts(record(end("failed"), end("failed"))), PATIENT).seconds

@@ -40,6 +40,14 @@ def test_a_crash_or_a_hang_is_begun_again_twice(state: str) -> None:
     assert found[2] == Next("escalate", "crashed after 2 retries: killed by SIGKILL")
 
 
+def test_an_end_that_nobody_saw_counts_as_a_crash() -> None:
+    ended = Ended("unknown", "it ended after its shim had gone", unseen=True)
+    found = [stepping.decide(ended, Tally(crashes)) for crashes in (1, 2, 3)]
+    assert [each.again for each in found] == ["crash", "crash", ""]
+    assert (stepping.is_crash(ended), stepping.is_crash(ended._replace(unseen=False))) == (True, False)
+    assert stepping.decide(ended._replace(unseen=False), Tally(1)).action == "escalate"
+
+
 def test_without_retries_a_crash_is_only_a_crash() -> None:
     assert stepping.decide(Ended("crashed", "exit 139"), Tally(1), Tally(0, 5)) == Next("escalate", "exit 139")
 

@@ -1,0 +1,40 @@
+"""Which ends of an attempt at a step count as a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dogwatch.loops.look import Looker
+from dogwatch.loops.spawning import Wish
+from dogwatch.loops.step import Plan, Stepper
+from dogwatch.model.policy import PATIENT
+from dogwatch.model.verdict import Verdict
+from dogwatch.store import detectors
+
+UNSEEN = Verdict(
+    "api", "session", "unknown", True, "it ended after its shim had gone", "exited(unknown)", "unknown",
+    cause="exit-unseen",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdict", "crashes"),
+    [
+        (UNSEEN, 1),
+        (UNSEEN._replace(detail="turn-ended"), 0),
+        (UNSEEN._replace(final=False, cause="not-seen"), 0),
+        (UNSEEN._replace(final=False, cause="never-began"), 0),
+        (UNSEEN._replace(state="crashed", cause="signal", signal=9), 1),
+        (UNSEEN._replace(state="completed", cause="verified"), 0),
+    ],
+)
+def test_an_end_that_nobody_saw_is_a_crash_unless_the_turn_had_ended(
+    tmp_path: Path, verdict: Verdict, crashes: int
+) -> None:
+    claude = next(each for each in detectors.load_all() if each.agent == "claude")
+    plan = Plan(Wish("api", claude, str(tmp_path), ()), "work")
+    stepper = Stepper(Looker(str(tmp_path), PATIENT), PATIENT, plan, lambda _: None, print)
+    assert stepper.counted(stepper.ended(verdict)).crashes == crashes
+    assert stepper.is_begun_anew(verdict) is bool(crashes)
