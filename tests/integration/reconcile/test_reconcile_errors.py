@@ -61,7 +61,7 @@ def test_one_bad_row_affects_that_row_only(workspace: Workspace, bad: str, says:
     assert done.code == 12
     assert (done.json["checked"], done.json["standing"]) == (3, 2)
     found = [(drift["class"], drift["session"], drift["applied"]) for drift in done.json["drifts"]]
-    assert found == [("A", NAME, True), ("B", "new-creator-claude", True)], "a bad row is not ended, and its session not registered"
+    assert found == [("A", NAME, True), ("B", "new-creator-claude", True)], "bad rows are left alone"
     for line, trouble in zip((2, 3), done.json["troubles"], strict=True):
         assert f"agent-sessions.yaml:{line}: " in trouble
         assert says in trouble
