@@ -18,6 +18,7 @@ from dogwatch.model.registry import (
     Change,
     Found,
     Memory,
+    PaneDirectory,
     Plan,
     Registry,
     Rules,
@@ -31,7 +32,10 @@ IDS = ("id-1", "id-2", "id-3")
 WALL = 1_800_000_000.0
 SOCKETS = (None, "other")
 PLACES = ((), ("-L", "other"))
-RULES = Rules(naming=("*-creator-claude", "*-creator-agy"), homes=frozenset(("/w", "/w/sub")), boot="b1")
+RULES = Rules(
+    naming=("*-creator-claude", "*-creator-agy"), workspace="/w",
+    directories={home: PaneDirectory(home) for home in HOMES}, boot="b1",
+)  # fmt: skip
 
 rows = st.fixed_dictionaries(
     {"name": st.sampled_from(NAMES), "status": st.sampled_from(STATUSES)},

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from dogwatch.cli.options import usage_of
 from dogwatch.cli.verbs import VERBS
+from dogwatch.formats.reported import State
 from dogwatch.judge.consequences import EXIT_CODES, NEXT
+from dogwatch.judge.drift import LOST
+from dogwatch.model.registry import OTHER_LIST, OUTSIDE, UNKNOWN, LeftOut
 from dogwatch.model.verdict import FINAL, LIVE
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +29,27 @@ def test_the_states_are_documented_as_they_are() -> None:
         assert final.startswith("yes") == (state in FINAL), state
         assert code == (str(EXIT_CODES[state]) if state in EXIT_CODES else ""), state
         assert following == NEXT[state], state
+
+
+def section(page: str, title: str) -> str:
+    return (ROOT / "docs" / page).read_text().partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_the_fields_of_the_state_file_of_reconcile_are_documented() -> None:
+    rows = table(section("files.md", "The state file of `reconcile`"))
+    assert [row[0].strip("`") for row in rows] == ["schema", *State._fields]
+
+
+def test_what_reconcile_leaves_out_is_documented() -> None:
+    rows = table(section("reconcile.md", "What is left out"))
+    assert {row[0].strip("`") for row in rows if row[0] != "`cause`"} == {OUTSIDE, OTHER_LIST, UNKNOWN}
+    printed = section("reconcile.md", "What it prints")
+    assert all(f'"{field}": "' in printed for field in LeftOut((), "", "", "", "", "").fields())
+
+
+def test_the_help_of_reconcile_says_when_a_lost_session_is_marked() -> None:
+    text = " ".join(usage_of("reconcile").split())
+    assert f"reported at once, and its row marked terminated {LOST:g} s after tmux lost it" in text
 
 
 def test_every_document_that_is_pointed_to_is_there() -> None:

@@ -40,6 +40,18 @@ def look(options: Options, only: str | None = None) -> list[Seen]:
     return found
 
 
+def inside(options: Options, target: str) -> list[Seen]:
+    """The agents in %pane, or in exactly that =session."""
+    if target.startswith("%"):
+        return look(options, only=target)
+    return [seen for seen in look(options) if codec.in_session(seen.sighting.pane, target.removeprefix("="))]
+
+
+def nobody(target: str) -> str:
+    where = f"pane {target}" if target.startswith("%") else f"a session {target.removeprefix('=')!r}"
+    return f"no agent in {where} there; `dogwatch ls --panes` lists them"
+
+
 class NobodyError(RefusedError):
     """There is no such pane, session or name, or no agent in it."""
 
@@ -55,14 +67,13 @@ def agent_of(panes: Panes, target: str) -> Seen:
     if looked.trouble:
         raise (NoServerError if looked.cause == codec.ABSENT else RefusedError)(looked.trouble)
     session = target.removeprefix("=")
-    inside = [seen for seen in looked.seen if only or codec.in_session(seen.sighting.pane, session)]
-    if not inside:
-        where = f"pane {target}" if only else f"a session {session!r}"
-        raise NobodyError(f"no agent in {where} there; `dogwatch ls --panes` lists them")
-    if len(inside) > 1:
-        several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in inside)
-        raise RefusedError(f"there are {len(inside)} agents in {session}: {several}; name the pane")
-    return inside[0]
+    found = [seen for seen in looked.seen if only or codec.in_session(seen.sighting.pane, session)]
+    if not found:
+        raise NobodyError(nobody(target))
+    if len(found) > 1:
+        several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in found)
+        raise RefusedError(f"there are {len(found)} agents in {session}: {several}; name the pane")
+    return found[0]
 
 
 def named(seen: Seen) -> Verdict:

@@ -190,7 +190,8 @@ def as_json(passed: Passed) -> str:
         for report in passed.new
     ]  # fmt: skip
     found = {"schema": SCHEMA, "at": iso(time.time()), "checked": passed.checked, "drifts": drifts}
-    return json.dumps({**found, "standing": passed.standing, "troubles": passed.troubles}, default=str)
+    found |= {"standing": passed.standing, "troubles": passed.troubles}
+    return json.dumps({**found, "left_out": [each.fields() for each in passed.left_out]}, default=str)
 
 
 def _line(report: DriftReport) -> str:
@@ -202,6 +203,8 @@ def _line(report: DriftReport) -> str:
 def _show(passed: Passed, reconciler: Reconciler) -> None:
     for report in passed.new:
         print(_line(report))
+    for left in passed.left_out if reconciler.dry else ():
+        print(f"{'left out':<9} {left.line()}")
     again = passed.standing - len(passed.new)
     rows = f"{passed.checked} session{'' if passed.checked == 1 else 's'} in {reconciler.path}"
     if passed.new and reconciler.dry:

@@ -1,19 +1,29 @@
 """`dogwatch why`: the verdict, and what speaks for and against it."""
 
+from __future__ import annotations
+
 import json
+import os
 import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
+from dogwatch.formats import line
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import live_state
+from dogwatch.model.errors import DogwatchError
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
 from dogwatch.senses import files
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dogwatch.loops.panes import Seen
+    from dogwatch.model.registry import LeftOut
+
 
 def main(options: Options) -> int:
-    panes = [name for name in options.names if name.startswith("%")]
+    panes = [name for name in options.names if name.startswith(("%", "="))]
     missing = _panes(options, panes) if panes else 0
     options.names = [name for name in options.names if name not in panes]
     if panes and not options.names:
@@ -34,17 +44,37 @@ def _panes(options: Options, wanted: list[str]) -> int:
 
     missing = 0
     for name in wanted:
-        seen = panes.look(options, only=name)
+        seen = panes.inside(options, name)
+        left_out = _left_out(options, seen)
         for each in seen:
-            notes = undelivered.of(each)
+            notes, left = undelivered.of(each), left_out.get(each.sighting.pane.id)
             if options.flag("--json"):
-                print(as_json(each.verdict, *[note.id for note in notes]))
+                print(as_json(each.verdict, *[note.id for note in notes], left_out=left))
             else:
-                print("\n".join([*told(panes.named(each)), *undelivered.told(notes)]))
+                listed = [f"  registry: {left.line()}"] if left else []
+                print("\n".join([*told(panes.named(each)), *listed, *undelivered.told(notes)]))
         if not seen:
-            print(f"dogwatch: no agent in pane {name} there; `dogwatch ls --panes` lists them", file=sys.stderr)
+            print(f"dogwatch: {panes.nobody(name)}", file=sys.stderr)
             missing = EXIT_CODES["not_found"]
     return missing
+
+
+def _left_out(options: Options, seen: list[Seen]) -> dict[str, LeftOut]:
+    """By pane: what the list of this workspace does not take, if there is one. The verdict does not depend on it."""
+    from dogwatch.cli import panes
+    from dogwatch.loops import reconcile
+    from dogwatch.senses import servers
+    from dogwatch.store import registry
+
+    server = panes.server(options)
+    try:
+        path = registry.nearest(os.path.realpath(os.environ.get("WORKSPACE_ROOT") or os.getcwd()))
+        found = reconcile.left_out(path, server, {each.sighting.pane.session for each in seen}) if path else ()
+    except (DogwatchError, OSError) as error:
+        say.warn(f"{error}; whether the list has this pane is not known")
+        return {}
+    socket = servers.socket_path(server)
+    return {each.pane: each for each in found if servers.socket_path(each.server) == socket}
 
 
 def told(verdict: Verdict) -> list[str]:
@@ -60,7 +90,7 @@ def _ago(piece: Evidence) -> str:
     return "" if piece.age_s is None else f" {in_words(piece.age_s)} ago"
 
 
-def as_json(verdict: Verdict, *undelivered: str) -> str:
+def as_json(verdict: Verdict, *undelivered: str, left_out: LeftOut | None = None) -> str:
     found = json.loads(say.as_json(verdict))
     found |= {"process": verdict.process, "progress": verdict.progress}
     if verdict.turn:
@@ -69,4 +99,6 @@ def as_json(verdict: Verdict, *undelivered: str) -> str:
     found["against"] = [piece._asdict() for piece in verdict.against]
     if undelivered:
         found["undelivered"] = undelivered
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    if left_out:
+        found["left_out"] = left_out.fields()
+    return line.dump(found)

@@ -36,16 +36,16 @@ def encode(verdict: Verdict, following: str) -> str:
     """One JSON line, kept short by cutting the reason, and if that is not enough the path of the log."""
     found = fields(verdict, following)
     result, found["result"] = found["result"], None
-    text = _dump(found)
+    text = dump(found)
     over = len(text.encode()) - LONGEST
     if over > 0:
         found["reason"] = _cut(verdict.reason, max(SHORTEST_REASON, len(verdict.reason) - over - 2))
-        if len(_dump(found).encode()) > LONGEST:
+        if len(dump(found).encode()) > LONGEST:
             found["log"] = None
     elif result is None:
         return text
     found["result"] = result
-    return _dump(found)
+    return dump(found)
 
 
 def worded(verdict: Verdict) -> str:
@@ -58,7 +58,8 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _dump(found: object) -> str:
+def dump(found: object) -> str:
+    """One line of JSON that is UTF-8 whatever is in it."""
     text = ENCODER.encode(found)
     try:
         text.encode()

@@ -16,11 +16,16 @@ from dogwatch.model.registry import (
     AUTO_REGISTERED,
     ENDED,
     LIVES,
+    OTHER_LIST,
+    OUTSIDE,
     RUNNING,
+    UNKNOWN,
     Add,
     Drift,
     Found,
+    LeftOut,
     Memory,
+    PaneDirectory,
     Plan,
     Registry,
     Remove,
@@ -72,8 +77,9 @@ class _Planner:
                 turns[key] = self.before.turns[key]
         self.drifts += self.duplicates()
         self.drifts += self.shared()
-        self.drifts += [drift for drift in self.unknown() if self.may(drift)]
-        found = Plan(tuple(self.drifts), tuple(refresh), min(self.waits, default=None))
+        unknown, left_out = self.unknown()
+        self.drifts += [drift for drift in unknown if self.may(drift)]
+        found = Plan(tuple(self.drifts), tuple(refresh), min(self.waits, default=None), left_out)
         return found, Memory(self.missed, turns)
 
     # One row
@@ -152,18 +158,33 @@ class _Planner:
                 several.setdefault((pane.agent, pane.conversation), {})[pane.server, pane.id] = pane
         return [single.shared(talk, [*panes.values()]) for (_, talk), panes in several.items() if len(panes) > 1]
 
-    def unknown(self) -> list[Drift]:
-        """Sessions that bear one of our names and are in no row: each once, by its pane with an agent."""
-        found: dict[tuple[object, ...], Found] = {}
+    def unknown(self) -> tuple[list[Drift], tuple[LeftOut, ...]]:
+        """Sessions that bear one of our names and are in no row: each once, by its pane with an agent.
+
+        One that has no pane in the workspace is left out, and each of its agents is told.
+        """
+        several: dict[tuple[object, ...], list[Found]] = {}
         for pane in self.sight.panes:
-            if pane.session in self.names or pane.dead or pane.cwd not in self.rules.homes:
-                continue
-            if any(fnmatchcase(pane.session, pattern) for pattern in self.rules.naming):
-                known = found.get((pane.server, pane.session))
-                if known is None or (pane.agent and not known.agent):
-                    found[pane.server, pane.session] = pane
-        once = {pane.session: pane for pane in reversed(found.values())}  # two servers may have one of that name
-        return [self.registered(pane) for pane in reversed(once.values()) if not self.is_moved(pane)]
+            if pane.session not in self.names and not pane.dead and is_named(pane.session, self.rules.naming):
+                several.setdefault((pane.server, pane.session), []).append(pane)
+        once: dict[str, Found] = {}  # two servers may have a session of one name
+        left = list[LeftOut]()
+        for panes in several.values():
+            causes = {pane.id: unmet(self.directory(pane), self.rules.workspace) for pane in panes}
+            ours = [pane for pane in panes if not causes[pane.id]]
+            agents = [pane for pane in ours or panes if pane.agent] or (ours or panes)[:1]
+            if ours:
+                once.setdefault(agents[0].session, agents[0])
+            else:
+                left += [self.left_out(pane, causes[pane.id]) for pane in agents if not self.is_moved(pane)]
+        found = [self.registered(pane) for pane in once.values() if not self.is_moved(pane)]
+        return found, tuple(each for each in left if each.session not in once)
+
+    def directory(self, pane: Found) -> PaneDirectory:
+        return self.rules.directories[pane.cwd]
+
+    def left_out(self, pane: Found, cause: str) -> LeftOut:
+        return single.left_out(pane, cause, self.directory(pane), self.rules.workspace)
 
     def is_moved(self, pane: Found) -> bool:
         """Whether it is the pane of a row under another name: that row tells of it."""
@@ -221,6 +242,20 @@ class _Planner:
             return True
         self.waits.append(left)
         return False
+
+
+def is_named(session: str, naming: tuple[str, ...]) -> bool:
+    """Whether a session bears one of the names that belong into the list."""
+    return any(fnmatchcase(session, pattern) for pattern in naming)
+
+
+def unmet(directory: PaneDirectory, workspace: str) -> str:
+    """The cause for which a pane in that directory is not registered in the list of a workspace; empty for none."""
+    if not directory.real:
+        return UNKNOWN
+    if directory.real != workspace and not directory.real.startswith(workspace.rstrip("/") + "/"):
+        return OUTSIDE
+    return OTHER_LIST if directory.owner not in ("", workspace) else ""
 
 
 def iso(wall: float) -> str:

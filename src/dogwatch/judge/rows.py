@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dogwatch.formats.visible import visible
 from dogwatch.model.registry import (
     AUTO_DETECTED,
     LIVES,
+    OTHER_LIST,
+    OUTSIDE,
     REPORTED,
     RUNNING,
     TERMINATED,
     UNKNOWN,
     Drift,
     Found,
+    LeftOut,
+    PaneDirectory,
     Row,
     Set,
     Sight,
@@ -216,6 +221,16 @@ def shared(conversation: str, panes: list[Found]) -> Drift:
     where = " and ".join(f"{pane.session} ({pane.id})" for pane in panes)
     what = f"{panes[0].session}: conversation {conversation} is open in {where}; two agents spoil it: end all but one"
     return Drift("shared", panes[0].session, what, {"conversation": conversation, "panes": [pane.id for pane in panes]})
+
+
+def left_out(pane: Found, cause: str, directory: PaneDirectory, workspace: str) -> LeftOut:
+    here, home = f"its directory {visible(pane.cwd)}", f"in the workspace {visible(workspace)}"
+    words = {
+        OUTSIDE: f"{here} is not {home}",
+        OTHER_LIST: f"{here} belongs to the list of the workspace {visible(directory.owner)}",
+        UNKNOWN: f"tmux does not tell its directory, which must be {home}",
+    }
+    return LeftOut(pane.server, pane.session, pane.id, pane.cwd, cause, words[cause])
 
 
 def _named(what: str, value: str) -> str:

@@ -26,7 +26,9 @@ from dogwatch.model.errors import RefusedError
 from dogwatch.model.registry import (
     Drift,
     DriftReport,
+    LeftOut,
     Memory,
+    PaneDirectory,
     Place,
     Plan,
     Registry,
@@ -53,6 +55,8 @@ class Passed(Value):
     """Drifts that stand, the new ones among them."""
     troubles: tuple[str, ...]
     again: float | None
+    left_out: tuple[LeftOut, ...] = ()
+    """Panes that would be registered if they were in the workspace."""
 
 
 def failed(trouble: str) -> Passed:
@@ -82,7 +86,7 @@ class Reconciler:
         self.memory = Memory(self.reported.missed(), self.reported.state.turns)
         self.host = os.uname().nodename
         self._events: tuple[Told, ...] = ()
-        self._homes: dict[str, bool] = {}
+        self._directories: dict[str, PaneDirectory] = {}
         self._fresh = Freshness(self.reported.state.rows)
         self._digests: tuple[Registry, dict[str, str]] | None = None
         given = settings.load(places.project(self.workspace))
@@ -98,8 +102,8 @@ class Reconciler:
         now, wall = time.monotonic(), time.time()
         fresh = self._fresh.look(self._digests_of(listed), self.file.changed, wall)
         rules = Rules(
-            naming=self.naming, homes=self._homes_of(sight), fresh=fresh, keep_s=self.keep_s, prune=self.prune,
-            boot=proc.boot_id(), host=self.host,
+            naming=self.naming, workspace=self.workspace, directories=self._directories_of(sight), fresh=fresh,
+            keep_s=self.keep_s, prune=self.prune, boot=proc.boot_id(), host=self.host,
         )  # fmt: skip
         plan, self.memory = judge.plan(*self._in_one_word(listed, sight), self.memory, rules, now=now, wall=wall)
         if self.dry:  # nothing is written, so nothing needs to wait
@@ -147,7 +151,10 @@ class Reconciler:
                 new.append(DriftReport(drift, applied, repeated=applied and known))
         found, trouble = self._report(new, looked, self._unseen(looked) | standing)
         troubles += [*written.troubles, *([trouble] if trouble else [])]
-        return Passed(len(looked.registry.rows), found, len(plan.drifts), tuple(dict.fromkeys(troubles)), looked.again)
+        return Passed(
+            len(looked.registry.rows), found, len(plan.drifts), tuple(dict.fromkeys(troubles)), looked.again,
+            plan.left_out,
+        )  # fmt: skip
 
     def hear(self, events: Sequence[Told]) -> tuple[DriftReport, ...]:
         """Write what machines report of their sessions; the ends of sessions elsewhere are drifts.
@@ -217,19 +224,19 @@ class Reconciler:
             self._digests = (listed, found)
         return self._digests[1]
 
-    def _homes_of(self, sight: Sight) -> frozenset[str]:
-        """Directories of panes that are in this workspace, and not in one with a list of its own within it."""
+    def _directories_of(self, sight: Sight) -> dict[str, PaneDirectory]:
         for pane in sight.panes:
-            if pane.cwd not in self._homes:
-                self._homes[pane.cwd] = self._is_home(pane.cwd)
-        return frozenset(cwd for cwd, ours in self._homes.items() if ours)
+            if pane.cwd not in self._directories:
+                self._directories[pane.cwd] = _directory(pane.cwd)
+        return self._directories
 
-    def _is_home(self, cwd: str) -> bool:
-        real = os.path.realpath(cwd)
-        if real != self.workspace and not real.startswith(self.workspace.rstrip("/") + "/"):
-            return False
-        nearest = registry.nearest(real)
-        return not nearest or registry.workspace(nearest) == self.workspace
+
+def _directory(cwd: str) -> PaneDirectory:
+    if not cwd:
+        return PaneDirectory("")
+    real = os.path.realpath(cwd)
+    nearest = registry.nearest(real)
+    return PaneDirectory(real, registry.workspace(nearest) if nearest else "")
 
 
 def look(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], str]:
@@ -240,3 +247,14 @@ def look(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], st
     finally:
         reconciler.close()
     return looked.registry, looked.plan.drifts, "; ".join(dict.fromkeys(looked.sight.troubles.values()))
+
+
+def left_out(path: str, server: Place, sessions: set[str]) -> tuple[LeftOut, ...]:
+    """What the plan for a list leaves out, if one of these sessions can be among it; nothing is changed."""
+    reconciler = Reconciler(path, usual=server, dry=True)
+    try:
+        if not any(judge.is_named(session, reconciler.naming) for session in sessions):
+            return ()
+        return reconciler.look().plan.left_out
+    finally:
+        reconciler.close()

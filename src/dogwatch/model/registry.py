@@ -196,13 +196,52 @@ class Memory(Value):
     """What each agent was at."""
 
 
+OUTSIDE, OTHER_LIST = "outside", "other-list"
+"""Why a pane's directory is not of the workspace; UNKNOWN where tmux does not tell the directory."""
+
+
+class PaneDirectory(Value):
+    """Where a pane's directory really is."""
+
+    real: str
+    """Without links; empty where tmux does not tell it."""
+    owner: str = ""
+    """The workspace of the nearest list, in it or above it; empty where there is none."""
+
+
+class LeftOut(Value):
+    """A pane that bears one of our names, is in no row, and is not registered because of its directory."""
+
+    server: Place
+    session: str
+    pane: str
+    directory: str
+    cause: str
+    """OUTSIDE, OTHER_LIST or UNKNOWN."""
+    why: str
+    """The same for people."""
+
+    def fields(self) -> dict[str, str]:
+        """For programs."""
+        return {
+            "session": self.session, "pane": self.pane, "directory": self.directory, "cause": self.cause,
+            "why": self.why,
+        }  # fmt: skip
+
+    def line(self) -> str:
+        """For people."""
+        return f"{self.session} (pane {self.pane}): not registered, {self.why}"
+
+
 class Rules(Value):
     """What is known besides list and world."""
 
     naming: tuple[str, ...]
     """Names of sessions that belong into the list, with * and ?."""
-    homes: frozenset[str] = frozenset()
-    """Directories of panes that lie in the workspace of this list, and of no other."""
+    workspace: str
+    """The directory that the list is for, without links."""
+    directories: dict[str, PaneDirectory] = {}  # noqa: RUF012
+    """By the directory of each pane, as tmux tells it."""
     fresh: dict[str, float] = {}  # noqa: RUF012
     """Sessions whose rows somebody has changed within the last seconds, and for how many more they are left alone."""
     keep_s: float = 30 * 86400.0
@@ -218,6 +257,7 @@ class Plan(Value):
     """What is written besides, and is no drift: what an agent is at has changed."""
     again: float | None
     """Seconds after which a further look decides what this one could not; None: nothing is open."""
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def keys_of(rows: tuple[Row, ...]) -> list[str]:

@@ -42,28 +42,30 @@ def test_a_drift_is_told_once_when_the_list_cannot_be_written(workspace: Workspa
 
 
 @pytest.mark.parametrize(
-    ("bad", "line", "says"),
+    ("bad", "says"),
     [
-        ("{name: bad-creator-claude, status: runing}", 2, "status runing is none of"),
-        ("{name: bad-creator-claude, status: running, pane: {pid: '7'}}", 2, "pid must be a whole number"),
-        ("{name: bad-creator-claude, status: running, status: stopped}", 2, "status stands twice"),
-        ("{name: bad-creator-claude, status: running, created_at: 2026-13-45}", 2, "looks like a timestamp"),
+        ("status: runing", "status runing is none of"),
+        ("status: running, pane: {pid: '7'}", "pid must be a whole number"),
+        ("status: running, status: stopped", "status stands twice"),
+        ("status: running, created_at: 2026-13-45", "looks like a timestamp"),
     ],
     ids=["status", "pid", "twice", "time"],
 )
-def test_one_bad_row_affects_that_row_only(workspace: Workspace, bad: str, line: int, says: str) -> None:
+def test_one_bad_row_affects_that_row_only(workspace: Workspace, bad: str, says: str) -> None:
+    """Of two such rows one has a session, the other has none."""
     workspace.session("bad-creator-claude")
     workspace.session("new-creator-claude")
-    workspace.write(f"sessions:\n  - {bad}  # mine\n  - {{name: {NAME}, status: running, pane: {{{BEFORE}}}}}\n")
+    rows = "".join(f"  - {{name: {name}-creator-claude, {bad}}}  # mine\n" for name in ("bad", "lost"))
+    workspace.write(f"sessions:\n{rows}  - {{name: {NAME}, status: running, pane: {{{BEFORE}}}}}\n")
     done = workspace("--once", "--emit-diff")
     assert done.code == 12
-    assert done.json["checked"] == 2
+    assert (done.json["checked"], done.json["standing"]) == (3, 2)
     found = [(drift["class"], drift["session"], drift["applied"]) for drift in done.json["drifts"]]
-    assert found == [("A", NAME, True), ("B", "new-creator-claude", True)], "the bad row's session is not registered"
-    (trouble,) = done.json["troubles"]
-    assert f"agent-sessions.yaml:{line}: " in trouble
-    assert says in trouble
-    assert workspace.registry.read_text().startswith(f"sessions:\n  - {bad}  # mine\n")
+    assert found == [("A", NAME, True), ("B", "new-creator-claude", True)], "bad rows are left alone"
+    for line, trouble in zip((2, 3), done.json["troubles"], strict=True):
+        assert f"agent-sessions.yaml:{line}: " in trouble
+        assert says in trouble
+    assert workspace.registry.read_text().startswith(f"sessions:\n{rows}")
     listed = workspace.box("session", "list")
     assert (listed.code, listed.out.splitlines()[1].split()[:2]) == (12, ["bad-creator-claude", "invalid"])
     stopped = workspace.box("session", "stop", "bad-creator-claude")

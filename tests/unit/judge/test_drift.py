@@ -13,7 +13,9 @@ from dogwatch.model.registry import (
     UNKNOWN,
     Add,
     Found,
+    LeftOut,
     Memory,
+    PaneDirectory,
     Plan,
     Registry,
     Remove,
@@ -27,7 +29,15 @@ from dogwatch.model.registry import (
 NAME = "lab-landing-page-creator-claude"
 HOME = "/w/landing-page"
 WALL = 1_800_000_000.0
-RULES = Rules(naming=("*-creator-claude", "*-creator-agy"), homes=frozenset((HOME,)), boot="b1", host="here")
+DIRECTORIES = {
+    HOME: PaneDirectory(HOME, "/w"), "/w": PaneDirectory("/w", "/w"), "/w/bare": PaneDirectory("/w/bare"),
+    "/elsewhere": PaneDirectory("/elsewhere"), "/w2": PaneDirectory("/w2", "/w2"),
+    "/w/inner/x": PaneDirectory("/w/inner/x", "/w/inner"), "/w/link": PaneDirectory("/elsewhere/x"),
+    "/link": PaneDirectory("/w/x", "/w"), "": PaneDirectory(""),
+}  # fmt: skip
+RULES = Rules(
+    naming=("*-creator-claude", "*-creator-agy"), workspace="/w", directories=DIRECTORIES, boot="b1", host="here"
+)
 MISSED = Memory(missed={f"A:{NAME}": 90.0, f"exited:{NAME}": 90.0, f"alive:{NAME}": 90.0})
 """What an earlier look, ten seconds ago, did not find either."""
 
@@ -162,6 +172,64 @@ def test_the_agent_of_a_session_is_told_by_its_name_where_no_process_tells() -> 
 )
 def test_other_sessions_are_nobodys_business(other: Found) -> None:
     assert planned(sight=Sight(panes=(other,))).drifts == ()
+
+
+@pytest.mark.parametrize("cwd", [HOME, "/w", "/w/bare", "/link"])
+def test_a_pane_in_the_workspace_meets_the_condition(cwd: str) -> None:
+    plan = planned(sight=Sight(panes=(pane(cwd=cwd),)))
+    assert (kinds(plan), plan.left_out) == (["B"], ())
+
+
+@pytest.mark.parametrize(
+    ("cwd", "cause", "why"),
+    [
+        ("/elsewhere", "outside", "its directory /elsewhere is not in the workspace /w"),
+        ("/w2", "outside", "its directory /w2 is not in the workspace /w"),
+        ("/w/link", "outside", "its directory /w/link is not in the workspace /w"),
+        ("/w/inner/x", "other-list", "its directory /w/inner/x belongs to the list of the workspace /w/inner"),
+        ("", "unknown", "tmux does not tell its directory, which must be in the workspace /w"),
+    ],
+)
+def test_a_session_with_our_naming_elsewhere_is_left_out_with_the_condition_that_failed(
+    cwd: str, cause: str, why: str
+) -> None:
+    plan = planned(sight=Sight(panes=(pane(cwd=cwd),)))
+    assert (plan.drifts, plan.left_out) == ((), (LeftOut((), NAME, "%1", cwd, cause, why),))
+    assert plan.left_out[0].line() == f"{NAME} (pane %1): not registered, {why}"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [pane(cwd="/elsewhere")._replace(session="my-shell"), pane(cwd="/elsewhere", dead=True)],
+    ids=["another name", "dead"],
+)
+def test_what_could_be_no_session_of_ours_is_not_left_out_either(other: Found) -> None:
+    assert planned(sight=Sight(panes=(other,))) == Plan((), (), None)
+
+
+def test_a_session_that_the_list_has_is_not_left_out_wherever_it_is() -> None:
+    away = Sight(panes=(pane(cwd="/elsewhere"),), processes={0: LIVES})
+    assert planned(row(), sight=away).left_out == ()
+    renamed = Sight(panes=(pane(cwd="/elsewhere")._replace(session="x-creator-claude"),), processes={0: LIVES})
+    plan = planned(row(), sight=renamed)
+    assert (kinds(plan), plan.left_out) == (["moved"], ())
+
+
+def test_a_session_is_left_out_by_its_panes_with_an_agent_if_none_is_in_the_workspace() -> None:
+    shell = pane(agent="", command="bash", cwd="/elsewhere")
+    agents = [pane(pid=8, cwd="/elsewhere")._replace(id=each) for each in ("%2", "%3")]
+    plan = planned(sight=Sight(panes=(shell, *agents)))
+    assert [each.pane for each in plan.left_out] == ["%2", "%3"]
+    assert [each.pane for each in planned(sight=Sight(panes=(shell,))).left_out] == ["%1"]
+    plan = planned(sight=Sight(panes=(shell, pane(pid=9)._replace(id="%4"))))
+    assert (kinds(plan), plan.left_out) == (["B"], ())
+
+
+def test_a_name_that_is_registered_from_one_server_is_not_left_out_on_another() -> None:
+    away = pane(cwd="/elsewhere")._replace(server=("-L", "other"))
+    for panes in ((away, pane()), (pane(), away)):
+        plan = planned(sight=Sight(panes=panes))
+        assert (kinds(plan), plan.left_out) == (["B"], ())
 
 
 def test_a_session_is_registered_once_however_many_panes_it_has() -> None:

@@ -88,8 +88,11 @@ VERBS: dict[str, dict[str, object]] = {
         "says": "show the evidence for and against a verdict",
         "takes": "NAME… [OPTIONS]",
         "options": (DIR, *SERVER, JSON),
-        "more": "A name that begins with % is a tmux pane with a coding agent in it.",
-        "examples": ("dogwatch why build", "dogwatch why %3", "dogwatch why %0 -L work --json"),
+        "more": (
+            "A name that begins with % is a tmux pane with a coding agent in it; =SESSION means all agents of that\n"
+            "tmux session. For a pane that `reconcile` does not register because of its directory, it says so."
+        ),
+        "examples": ("dogwatch why build", "dogwatch why %3", "dogwatch why =lab", "dogwatch why %0 -L work --json"),
     },
     "logs": {
         "says": "print what a job wrote",

@@ -7,7 +7,7 @@ VERBS: dict[str, dict[str, object]] = {
         "options": (
             ("--once", "", "one pass (as without --watch, --subscribe and a card)"),
             ("--emit-diff", "", "print what is new as one JSON object"),
-            ("--dry-run", "", "show everything that differs, and write nothing"),
+            ("--dry-run", "", "show everything that differs and what is left out, and write nothing"),
             ("--watch", "", "stay; look when a file or a process stirs, else every --interval"),
             ("--interval", "T", "for --watch (default 30s; 60s from five sessions on)"),
             ("--subscribe", "", "stay; look at once when the MQTT broker of [mqtt] tells of a session"),
@@ -21,12 +21,14 @@ VERBS: dict[str, dict[str, object]] = {
             ("--json", "", "the same as --emit-diff"),
         ),
         "more": (
-            "A: running in the list, but tmux has no such session: terminated. B: a session named like ours that is\n"
-            "not in the list: registered. C: the id of its conversation has appeared: noted. D: the file of its\n"
-            "conversation is gone: told only. Besides: duplicate, moved, exited, alive, elsewhere, shared, other,\n"
-            "old (docs/reconcile.md). Each is told once until it changes. Nothing is ended while a server cannot be\n"
-            "asked or a process lives, and no session is started, stopped or typed to. Exit code: 0, with or without\n"
-            "drifts; 12 when tmux or the list could not be read; 2 usage; 130 Ctrl-C."
+            "A: running in the list, but tmux has no such session: reported at once, and its row marked terminated\n"
+            "5 s after tmux lost it, unless the row changes meanwhile. B: a session named like ours that is not in\n"
+            "the list: registered if its pane's directory is in the workspace; --dry-run shows those left out. C: the\n"
+            "id of its conversation has appeared: noted. D: the file of its conversation is gone: told only. Besides:\n"
+            "duplicate, moved, exited, alive, elsewhere, shared, other, old (docs/reconcile.md). Each is told once\n"
+            "until it changes. Nothing is ended while a server cannot be asked or a process lives, and no session is\n"
+            "started, stopped or typed to. Exit code: 0, with or without drifts; 12 when tmux or the list could not\n"
+            "be read; 2 usage; 130 Ctrl-C."
         ),
         "examples": (
             "dogwatch reconcile --dry-run",
