@@ -23,15 +23,19 @@ from tests.integration.wait.watching import SOON, Gate, finish, silent_for, star
 @contextlib.contextmanager
 def renamed(box: Box) -> Iterator[None]:
     box.dir.rename(box.cwd / "elsewhere")
-    yield
-    (box.cwd / "elsewhere").rename(box.dir)
+    try:
+        yield
+    finally:
+        (box.cwd / "elsewhere").rename(box.dir)
 
 
 @contextlib.contextmanager
 def covered(box: Box) -> Iterator[None]:
     over(box.dir, "-t", "tmpfs", "-o", "size=64k,mode=700", "dogwatch-test")
-    yield
-    subprocess.run(["umount", str(box.dir)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(box.dir)], check=True)
 
 
 AWAY = pytest.mark.parametrize("away", [renamed, covered])
