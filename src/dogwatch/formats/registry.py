@@ -27,6 +27,7 @@ NEW = """\
 sessions: []
 """
 SESSIONS = "sessions"
+NO_TABLE = "a session must be a table of fields"
 NAMES = ("name", "session", "session_name", "tmux_session")
 """Where the name of a row in a list may stand."""
 
@@ -67,7 +68,7 @@ class Listing:
     def _row(self, at: int, key: object, line: int, node: yaml.Node, data: object) -> Row:
         path = self.document.path
         if not isinstance(data, dict):
-            raise wrong(path, line_of(node), "a session must be a table of fields")
+            raise wrong(path, line_of(node), NO_TABLE)
         fields = Fields(data, node, path)
         name = _name(fields) if key is None else key
         if not isinstance(name, str) or not name:
@@ -114,6 +115,8 @@ class Listing:
             yield Cut(where)
             return
         assert isinstance(change, Set)
+        if not isinstance(self.shape.entries[change.at][2], dict | None):
+            raise wrong(self.document.path, row.line, NO_TABLE)
         for field, value in change.values.items():
             place = registry_row.place_of(row.data, field) if field.startswith("pane.") else field
             yield Put((*where, *place.split(".")), value)

@@ -280,3 +280,9 @@ def test_a_row_that_is_made_of_others_is_not_changed() -> None:
 def test_a_byte_that_yaml_cannot_hold_is_refused() -> None:
     with pytest.raises(FormatError, match="no UTF-8"):
         apply(registry.NEW, [Add("a", {"status": "running", "pane": {"cwd": "/x\udc80"}})])
+
+
+def test_a_change_to_a_row_that_is_no_table_is_refused_with_its_line() -> None:
+    text = "- name: api\n  status: running\n- status:0 terminated\n"
+    with pytest.raises(FormatError, match=r"^line 3: a session must be a table of fields"):
+        registry.apply(text, [Set(1, {"mine": 1})])
