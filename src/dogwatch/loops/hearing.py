@@ -8,14 +8,15 @@ from __future__ import annotations
 import hashlib
 
 from dogwatch.formats import notices as words
+from dogwatch.formats import sentinel
 from dogwatch.judge import job, notices
 from dogwatch.loops import delivery
 from dogwatch.loops.look import Looker
 from dogwatch.loops.notify import about, change_of, is_brought_back
-from dogwatch.model.errors import RefusedError
+from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.notices import LIVE_TOLD, Change, Notice
 from dogwatch.model.value import Value
-from dogwatch.store import brokers, channels, file_locks, outbox, unsent, watches
+from dogwatch.store import brokers, channels, file_locks, outbox, sentinels, unsent, watches
 
 
 class News(Value):
@@ -107,7 +108,7 @@ def hear(directory: str, change: Change, *, noted: bool = False) -> None:
             if before.open and told != before and change.state != "abandoned":  # a monitor's end is not its subject's
                 _withdraw(directory, change)
             if tells:
-                if change.final and not noted and brokers.named(change.project):
+                if change.final and not noted and brokers.named(change.project) and not _is_recorded(directory, change):
                     _note(directory, change)
                 for notice in _notices(change, told.number):
                     outbox.file(directory, notice)
@@ -116,6 +117,18 @@ def hear(directory: str, change: Change, *, noted: bool = False) -> None:
         raise RefusedError(f"cannot write to {directory}/outbox: {error.strerror}") from error
     for trouble in troubles if tells else ():
         delivery.note(directory, change.name, change.about.run, "undelivered", state=change.state, reason=trouble)
+
+
+def _is_recorded(directory: str, change: Change) -> bool:
+    """Whether the record has this very end: whoever writes it there, shim or watcher, notes it in the journal too."""
+    try:
+        text = sentinels.read(f"{directory}/{change.name}.json")
+        record = None if text is None else sentinel.record(text)
+    except FormatError:
+        return False
+    if record is None or record.run != change.about.run:
+        return False
+    return record.end is not None and record.end.state == change.state
 
 
 def _note(directory: str, change: Change) -> None:
