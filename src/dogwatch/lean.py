@@ -73,6 +73,10 @@ def write_new(path: str, text: str) -> None:
         os.unlink(temporary)
 
 
+UNSENT = "outbox/unsent"
+"""Where an empty file stands for each run whose end must still be sent, in a directory of jobs."""
+
+
 class StateDirectory:
     """The directory of a job's files, in which the process that writes them lives from now on.
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 import os
 
 from dogwatch.forking import run_beside
+from dogwatch.lean import UNSENT
 from dogwatch.noting import Notebook, quietly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-UNSENT = "outbox/unsent"
-"""Where an empty file stands for each run whose end must still be sent."""
 
 
 def promise(directory: str, name: str, run: str) -> None:

@@ -10,15 +10,12 @@ import os
 import time
 
 from dogwatch import proc
-from dogwatch.ending import begun_stop
 from dogwatch.formats import sentinel
 from dogwatch.judge import job
-from dogwatch.loops import step_status
 from dogwatch.loops.adopted_files import cheap_sample
-from dogwatch.loops.step_status import StepStatus
 from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Alive, Beat, Gone, JobFacts, Process, Record, Result, Seen, Source, StopRequest, Unseen
+from dogwatch.model.facts import Alive, Gone, JobFacts, Source, StepStatus, StopRequest, Unseen
 from dogwatch.model.policy import Policy
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dogwatch.loops.lost import Lost
-    from dogwatch.model.facts import End
+    from dogwatch.model.facts import Beat, End, Process, Record, Result, Seen
 
 
 class Looker:
@@ -92,9 +89,11 @@ class _Look:
         if record is not None and record.end is not None:
             return self.ended(record, memory)
         shim, work = self.processes(record, memory)
-        told = StepStatus(self.read("status")) if record else self.step_status(shim)
-        if told.earlier is not None and memory is not None and (before := self.step_before(memory)) is not None:
-            told, shim = before, Gone(f"process {memory.process[0]} has ended, and the step runs again")
+        told = StepStatus(self.read("status")) if record else self.step(shim, self.pid_written)
+        if told.earlier is not None and memory is not None and memory.pid_written not in (None, self.pid_written):
+            before = self.step(Gone(""), memory.pid_written)  # the run that a watcher waits for
+            if before.status is not None and not processes.lives(*memory.process):
+                told, shim = before, Gone(f"process {memory.process[0]} has ended, and the step runs again")
         status = told.status
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
             fresh = self.record()  # it ended while we looked: the end was written before the status
@@ -104,6 +103,8 @@ class _Look:
                 return self.ended(fresh, memory)
         result = told.result if record is None else self.result() if status else None
         if record and record.adopted and isinstance(shim, Gone) and isinstance(work, Gone) and not status:
+            from dogwatch.loops import step_status  # noqa: PLC0415  # few are adopted
+
             theirs = step_status.of_adopted(record.adopted, record.work.pid, work, self.now)  # its keeper is gone
             status, result = (theirs.status, theirs.result) if theirs else (None, None)
         seen = self.seen(record, shim, work, memory)
@@ -159,6 +160,10 @@ class _Look:
         return survivors(record)
 
     def stop(self, record: Record) -> StopRequest | None:
+        if not os.path.lexists(f"{self.base}.ending"):
+            return None
+        from dogwatch.ending import begun_stop  # noqa: PLC0415  # few are being stopped
+
         found = begun_stop(self.base, record.run)
         if found is None:
             return None
@@ -213,15 +218,10 @@ class _Look:
         ours = self.looker.place.shares_clock(record.shim)
         return self.now - record.started_mono if ours else time.time() - record.started
 
-    def step_status(self, shim: Process) -> StepStatus:
-        return step_status.read(self.base, self.pid_written, shim, self.now, self.troubles)
+    def step(self, process: Process, pid_written: int | None) -> StepStatus:
+        from dogwatch.loops import step_status  # noqa: PLC0415  # most jobs are ours
 
-    def step_before(self, memory: Memory) -> StepStatus | None:
-        """What the run said that a watcher waits for, if the next one began before he could look."""
-        if memory.pid_written in (None, self.pid_written) or processes.lives(*memory.process):
-            return None
-        found = step_status.read(self.base, memory.pid_written, Gone(""), self.now, self.troubles)
-        return None if found.status is None else found
+        return step_status.read(self.base, pid_written, process, self.now, self.troubles)
 
     def ending(self, record: Record | None, shim: Process, status: str | None) -> End | None:
         """How we ended a foreign step, if we did: all that it can say of that itself is FAILED."""

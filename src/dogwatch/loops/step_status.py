@@ -8,20 +8,10 @@ from dogwatch import proc
 from dogwatch.formats import sentinel
 from dogwatch.judge import status_run
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Adopted, Alive, Process, Result, StatusTimes
-from dogwatch.model.value import Value
+from dogwatch.model.facts import Adopted, Alive, Process, StatusTimes, StepStatus
 from dogwatch.store import sentinels
 
 NANO = 10**9
-
-
-class StepStatus(Value):
-    status: str | None = None
-    result: Result | None = None
-    earlier: str | None = None
-    """Text of a status that is of an earlier run, or may be."""
-    open_until: float | None = None
-    """Until when that cannot be told (monotonic); None where it is known."""
 
 
 def read(base: str, pid_written: int | None, process: Process, now: float, troubles: list[str]) -> StepStatus:

@@ -13,9 +13,8 @@ from dogwatch import proc
 from dogwatch.ending import how_it_ended
 from dogwatch.judge import job
 from dogwatch.loops import step_status
-from dogwatch.loops.step_status import StepStatus
 from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Process
+from dogwatch.model.facts import Adopted, Alive, Gone, Identity, JobFacts, Process, StepStatus
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import exits, processes
 from dogwatch.senses.processes import Place

@@ -221,6 +221,17 @@ class StatusTimes(Value):
     """When the processes directly below it began."""
 
 
+class StepStatus(Value):
+    """What the files of a foreign step say of the run that its pid file names."""
+
+    status: str | None = None
+    result: Result | None = None
+    earlier: str | None = None
+    """Text of a status that is of an earlier run, or may be."""
+    open_until: float | None = None
+    """Until when that cannot be told (monotonic); None where it is known."""
+
+
 class JobFacts(Value):
     name: str
     now: float

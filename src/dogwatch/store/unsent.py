@@ -14,9 +14,9 @@ import os
 
 from dogwatch import proc
 from dogwatch.formats import names, sentinel
+from dogwatch.lean import UNSENT
 from dogwatch.model.errors import FormatError
 from dogwatch.store import file_locks, sentinels
-from dogwatch.telling import UNSENT
 
 REPORTS = "outbox/reports"
 
