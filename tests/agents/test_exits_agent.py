@@ -182,6 +182,7 @@ def test_an_agent_that_was_left_before_its_first_turn_says_nothing(
 
 
 @pytest.mark.claude
+@pytest.mark.previous
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
 def test_a_goodbye_below_the_input_box_counts_and_is_remembered_though_the_screen_is_cleared(
     lab: Lab, watch: Watch, agent: str
