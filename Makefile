@@ -45,9 +45,9 @@ first-agents:
 	@scripts/agents claude codex
 	$(VENV)/bin/pytest tests/agents -m "$(FIRST)"
 
-# Those that `make test` leaves out.
+# Those that `make test` leaves out. Agents mostly wait, so three at a time keep two cores busy.
 other-agents: agents
-	$(VENV)/bin/pytest tests/agents -m "not ($(FIRST))"
+	$(VENV)/bin/pytest -n 3 tests/agents -m "not ($(FIRST))"
 
 accuracy: install $(VENV)/.dev
 	@PYTHONPATH=. $(PY) -m tests.accuracy
