@@ -5,8 +5,9 @@ SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
 MQTT := mosquitto=mosquitto mosquitto_pub=mosquitto-clients openssl=openssl
-LAB := jq=jq unshare=util-linux setpriv=util-linux ps=procps ip=iproute2
+LAB := bwrap=bubblewrap socat=socat jq=jq unshare=util-linux setpriv=util-linux ps=procps ip=iproute2
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --require-hashes --requirement
 
 .PHONY: demo test test-agents other-agents agents accuracy newest bench install lint unit integration first-agents clean
 
@@ -17,15 +18,23 @@ install: $(VENV)/.runtime
 	@# Sources are installed in place; compiled files keep every start fast, whatever PYTHONDONTWRITEBYTECODE says.
 	@env -u PYTHONDONTWRITEBYTECODE $(PY) -m compileall -q src
 
-$(VENV)/.runtime: pyproject.toml scripts/venv
+$(VENV)/.runtime: pyproject.toml scripts/venv requirements/pip.txt requirements/run.txt
 	@echo "preparing $(VENV) …"
 	@scripts/venv $(VENV)
-	@$(PIP) --editable .
+	@$(LOCKED) requirements/run.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
-	@$(PIP) --requirement requirements-dev.txt
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
+	@$(LOCKED) requirements/dev.txt
 	@touch $@
+
+# Versions and hashes of all that is installed, anew. requirements/*.in and tests/lab/agents.toml say which.
+.PHONY: locks
+locks: install $(VENV)/.dev
+	@scripts/locks
+	@scripts/agents --all --lock
+	@PYTHONPATH=. $(PY) -m bench.rivals --lock
 
 test: install $(VENV)/.dev
 	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck zsh=zsh fish=fish node=nodejs $(LAB) $(MQTT)
@@ -57,13 +66,20 @@ newest: install $(VENV)/.dev
 	@scripts/need tmux=tmux $(LAB)
 	@PYTHONPATH=. $(PY) -m tests.accuracy.newest $(AGENTS)
 
+# Ten minutes of hostile input for every reader of foreign bytes. FUZZ="--seconds 60 tmux" is shorter.
+.PHONY: fuzz
+fuzz: install $(VENV)/.dev
+	@$(LOCKED) requirements/fuzz.txt
+	@PYTHONPATH=. $(PY) -m tests.fuzz $(FUZZ)
+
 lint:
 	$(VENV)/bin/ruff check --quiet .
+	$(VENV)/bin/bandit --quiet --configfile pyproject.toml --recursive src
 	$(VENV)/bin/mypy --no-error-summary
 	PYTHONPATH=src $(VENV)/bin/lint-imports --no-logo
 
 unit:
-	$(VENV)/bin/pytest tests/unit tests/property tests/architecture tests/accuracy
+	$(VENV)/bin/pytest tests/unit tests/property tests/fuzz tests/architecture tests/accuracy
 
 # What the systems before this one got wrong is told by name.
 SEEDS := $(foreach seed,1 2 3 4 5,tests/integration/seed$(seed))
@@ -78,7 +94,7 @@ dist: install $(VENV)/.dev
 
 bench: install
 	@scripts/need tsp=task-spooler inotifywait=inotify-tools tmux=tmux node=nodejs
-	@$(PIP) --requirement requirements-bench.txt
+	@$(LOCKED) requirements/bench.txt
 	@$(PY) -m bench.rivals
 	@$(PY) -m bench
 

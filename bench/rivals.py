@@ -6,6 +6,7 @@ They come where the agents of the lab are, in the same way. Without them the ben
 import os
 import platform
 import subprocess
+import sys
 
 from tests.lab import installs
 from tests.lab.installs import Install
@@ -39,6 +40,6 @@ def go() -> str:
 
 if __name__ == "__main__":
     try:
-        installs.bring([PYTHON, GO])
+        installs.bring([PYTHON, GO], relock="--lock" in sys.argv)
     except SystemExit as error:
         print(f"{error}\nthe bench goes on; what needs them is not measured", flush=True)

@@ -21,7 +21,8 @@ import pytest
 from dogwatch import lean, proc
 from dogwatch.senses import files, processes
 
-hypothesis.settings.register_profile("dogwatch", deadline=None)  # a busy machine is no defect
+# A busy machine is no defect. CI plays the same examples each time: whether a change lands must not be left to chance.
+hypothesis.settings.register_profile("dogwatch", deadline=None, derandomize=os.environ.get("CI") == "true")
 hypothesis.settings.load_profile("dogwatch")
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -77,6 +78,10 @@ class Box:
 
     def path(self, name: str) -> Path:
         return self.dir / name
+
+    def drop(self, file: str) -> Path:
+        """A file of a job in its drop box: `job.beat`."""
+        return self.dir / "drop" / file.rpartition(".")[0] / file
 
     def record(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.path(f"{name}.json").read_text())

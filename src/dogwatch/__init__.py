@@ -8,6 +8,7 @@ Senses see, one judge decides, hands act, the journal remembers. The rooms and w
 __version__ = "0.1.0"
 __all__ = [
     "DogwatchError",
+    "ForeignText",
     "FormatError",
     "RefusedError",
     "UsageError",
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import dogwatch.aio as aio  # noqa: PLR0402
     from dogwatch.api import as_json, beat, run, status, wait, wait_all, wait_any
     from dogwatch.model.errors import DogwatchError, FormatError, RefusedError, UsageError
+    from dogwatch.model.foreign_text import ForeignText
     from dogwatch.model.verdict import Verdict
 else:
 

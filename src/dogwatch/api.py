@@ -18,12 +18,13 @@ from dogwatch.cli import run as runs
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import names
-from dogwatch.hands import apart, spawn
-from dogwatch.loops import live_state
+from dogwatch.hands import apart, spawn, tell
+from dogwatch.loops import live_state, unsent
 from dogwatch.loops import start as starts
 from dogwatch.loops.look import Looker
 from dogwatch.loops.wait import Wait
 from dogwatch.model.errors import DogwatchError, FormatError, RefusedError, UsageError
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.policy import Policy
 from dogwatch.model.settings import Settings
 from dogwatch.model.verdict import Verdict
@@ -31,19 +32,9 @@ from dogwatch.model.waiting import UNTIL, Wanted
 from dogwatch.store import places
 
 __all__ = [
-    "DogwatchError",
-    "FormatError",
-    "RefusedError",
-    "UsageError",
-    "Verdict",
-    "as_json",
-    "beat",
-    "run",
-    "status",
-    "wait",
-    "wait_all",
-    "wait_any",
-]
+    "DogwatchError", "ForeignText", "FormatError", "RefusedError", "UsageError", "Verdict", "as_json", "beat", "run",
+    "status", "wait", "wait_all", "wait_any",
+]  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +45,8 @@ if TYPE_CHECKING:
 
 WARNED_AT = 4
 """Frames between a warning and the line that called us."""
+
+tell.in_guest = True
 
 
 def run(  # noqa: PLR0913  # one for each flag of `dogwatch run`
@@ -99,7 +92,8 @@ def run(  # noqa: PLR0913  # one for each flag of `dogwatch run`
         foreground=False,
         **runs.guards(options),
     )
-    low = _low_descriptors()
+    unsent.send_once(looker.directory)
+    low = apart.take_low_descriptors()
     try:
         starts.detached(job, looker, apart.launch)
     finally:
@@ -113,7 +107,9 @@ def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
 
     A session is judged by a look at its pane; nothing is verified.
     """
-    return live_state.verdict(_looker("why", dir), names.check(_named(name), blanks=dir is not None), _warn)
+    job, looker = names.check(_named(name), blanks=dir is not None), _looker("why", dir)
+    unsent.send_once(looker.directory)
+    return live_state.verdict(looker, job, _warn)
 
 
 def wait(
@@ -218,6 +214,7 @@ def request(
 
 
 def _waited(looker: Looker, jobs: list[str], wanted: Wanted, *, first: bool) -> list[Verdict]:
+    unsent.send_once(looker.directory)
     found: dict[str, Verdict] = {}
     waiting = Wait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
     outcomes = waiting.outcomes()
@@ -264,15 +261,6 @@ def _looker(verb: str, directory: Path | None) -> Looker:
 
 def _warn(trouble: str) -> None:
     warnings.warn(trouble, RuntimeWarning, WARNED_AT)
-
-
-def _low_descriptors() -> list[int]:
-    """Take 0, 1 and 2 where a program has closed them: what is opened next must not become a standard stream."""
-    taken = []
-    while (fd := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= 2:  # noqa: PLR2004
-        taken.append(fd)
-    os.close(fd)
-    return taken
 
 
 def _directory(given: Path | None) -> str:

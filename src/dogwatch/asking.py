@@ -20,9 +20,11 @@ NEVER = float("inf")
 class Question:
     """One question at a time, about the movement of one job."""
 
-    def __init__(self, command: list[str], moves: Movement) -> None:
+    def __init__(self, command: list[str], moves: Movement, secrets: list[str]) -> None:
         self.command = command
         self.moves = moves
+        self.secrets = secrets
+        """Variables that the judge does not get: it needs none of them, and may run a verifier of others."""
         self.due = NEVER
         self.about = 0.0
         """When the work had last moved when the judge was asked."""
@@ -37,7 +39,7 @@ class Question:
     def ask(self, now: float) -> str:
         """Returns why it could not be asked, or nothing."""
         try:
-            self.moves.helper, self._answer = fork_judge(self.command)
+            self.moves.helper, self._answer = fork_judge(self.command, self.secrets)
         except OSError as error:
             return f"the judge could not be run: {error.strerror}"
         self.due = now + LIMIT

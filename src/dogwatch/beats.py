@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import os
 
-from dogwatch.lean import dumps, open_plain, write_atomic, write_new
+from dogwatch import drop_box
+from dogwatch.lean import dumps, read_plain, write_atomic, write_new
+
+LARGEST = 64 << 20
 
 
 def whose(directory: str | None, name: str | None, progress: float | None) -> tuple[str, str, str | None]:
-    """Directory, name and run that a beat is for. ValueError: it is said wrongly; LookupError: nobody would hear it."""
+    """Drop box, name and run that a beat is for. ValueError: it is said wrongly; LookupError: nobody would hear it."""
+    box, own = os.environ.get("DOGWATCH_DIR"), os.environ.get("DOGWATCH_NAME")
     # A job that is named is meant as it is now; else the beat is for the run that we are in.
     run = None if name else os.environ.get("DOGWATCH_RUN")
-    directory = directory or os.environ.get("DOGWATCH_DIR") or os.environ.get("DOGWATCH_HOME")
-    name = name or os.environ.get("DOGWATCH_NAME")
-    if not directory or not name:
+    inside = box and own and not directory and not name
+    state = directory or (box and drop_box.state_directory(box, own or "")) or os.environ.get("DOGWATCH_HOME")
+    name = name or own
+    if not state or not name:
         raise ValueError("not inside a job: name it with --dir and --name, or start it with `dogwatch run`")
     if progress is not None and not 0 <= progress <= 1:
         raise ValueError(f"--progress is a number from 0 to 1, not {progress:g}")
-    if problem := _problem(directory, name, run):
-        raise LookupError(problem)
-    return directory, name, run
+    if inside and box and (found := drop_box.owner(box)):
+        if run not in (None, found[0]):
+            raise LookupError(_older(name))
+        return box, name, run
+    return _place(state, name, run), name, run
 
 
 def speak(base: str, run: str | None, note: str, progress: float | None, result: str | None) -> None:
@@ -37,13 +44,16 @@ def renew(directory: str, name: str, run: str) -> None:
     """Beat for a run without words. Where that cannot be written, or a newer run has the name, nothing happens."""
     path = f"{directory}/{name}.beat"
     try:
-        if _problem(directory, name, run):
+        found = drop_box.owner(directory)
+        if found is None:
+            _place(directory, name, run)
+        elif found[0] != run:
             return
         try:
             os.utime(path, follow_symlinks=False)
         except FileNotFoundError:
             write_new(path, _text(run, "", None))
-    except OSError:
+    except (OSError, LookupError):
         pass  # whoever beats has other work to do, which goes on
 
 
@@ -51,14 +61,24 @@ def _text(run: str | None, note: str, progress: float | None) -> str:
     return dumps({"schema": 1, "run": run, "note": note, "progress": progress}) + "\n"
 
 
-def _problem(directory: str, name: str, run: str | None) -> str:
-    """Why nobody would hear this beat. What an older run left behind must not speak for a newer one."""
+def _place(directory: str, name: str, run: str | None) -> str:
+    """Where a beat for a job of a directory is written: its drop box, if its record says that it has one.
+
+    LookupError says why nobody would hear it. What an older run left behind must not speak for a newer one.
+    """
     try:
-        with open(open_plain(f"{directory}/{name}.json"), encoding="utf-8", errors="replace") as file:
-            record = "" if "/" in name else file.read()
+        path = f"{directory}/{name}.json"
+        record = "" if "/" in name else read_plain(path, LARGEST).decode("utf-8", "replace")
     except OSError:
         record = ""
     if not record:
-        return f"there is no job {name!r} in {directory}"
-    stale = run and f'"run": "{run}"' not in record
-    return f"{name} has been started again since; this beat is of an older run" if stale else ""
+        raise LookupError(f"there is no job {name!r} in {directory}")
+    if run and f'"run": "{run}"' not in record:
+        raise LookupError(_older(name))
+    if '"drop": true' not in record:  # adopted, or of an earlier release
+        return directory
+    return drop_box.path(directory, name)
+
+
+def _older(name: str) -> str:
+    return f"{name} has been started again since; this beat is of an older run"

@@ -62,7 +62,7 @@ def begun_stop(base: str, run: str) -> tuple[tuple[str, str, str], tuple[int, in
     words, by = first.split("\t", 3), second.split()
     if len(words) != 4 or words[0] != run or words[1] not in ASKED_FOR:  # noqa: PLR2004  # run, state, cause, reason
         return None
-    carrier = (int(by[0]), int(by[1])) if len(by) == 2 and all(map(str.isdigit, by)) else (0, 0)  # noqa: PLR2004
+    carrier = (int(by[0]), int(by[1])) if len(by) == 2 and all(map(str.isdecimal, by)) else (0, 0)  # noqa: PLR2004
     return (words[1], words[2], words[3]), carrier
 
 

@@ -10,6 +10,7 @@ import _socket
 import marshal
 import os
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ PR_SET_CHILD_SUBREAPER = 36
 PLACE = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE")
 """Variables that say where we are; all others are those of whoever asked."""
 INT = 4
+LIMIT = 10.0
+"""Seconds that the server has to close the pane."""
 
 
 def main() -> None:
@@ -81,7 +84,10 @@ def _clear(path: str) -> None:
 
 def _give_up() -> NoReturn:
     """Whoever opened this pane is gone: close it, for it would stay."""
-    os.execvp("tmux", ["tmux", "kill-pane", "-t", os.environ.get("TMUX_PANE", "")])  # noqa: S606
+    from dogwatch.senses import servers  # noqa: PLC0415  # only here
+
+    servers.ask(servers.socket_path(()), ["kill-pane", "-t", os.environ["TMUX_PANE"]], time.monotonic() + LIMIT)
+    sys.exit(1)
 
 
 def _subreaper() -> None:

@@ -69,13 +69,14 @@ def give_up_work(pid: int, *fds: int) -> None:
         os.waitpid(pid, 0)
 
 
-def fork_judge(command: list[str]) -> tuple[int, int]:
-    """Run the judge beside us. Returns its pid and where its answer comes; OSError when it cannot be run."""
+def fork_judge(command: list[str], secrets: list[str]) -> tuple[int, int]:
+    """Run the judge beside us, without our secrets. Its pid, and where its answer comes. OSError if it cannot be."""
     answer, told = os.pipe()
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, told, 1)]
     try:
-        return os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True), answer
+        environment = {name: value for name, value in os.environ.items() if name not in secrets}
+        return os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True), answer
     except OSError:
         os.close(answer)
         raise

@@ -16,6 +16,8 @@ except ImportError:  # an interpreter without the C accelerator
 
 KIND, REGULAR = 0o170000, 0o100000
 """Of a file's mode; the stat module has them too, and an import more."""
+PIECE = 1 << 20
+"""Bytes that are read at once of a file that grows."""
 PREVIOUS = ".1"
 """Behind the name of a log: what was put aside when it had grown too large."""
 
@@ -37,19 +39,49 @@ def dumps(value: object) -> str:
     raise TypeError(type(value))
 
 
-def open_plain(path: str) -> int:
-    """Open a file for reading: no link is followed, no pipe or device can make us wait. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+def open_plain(path: str, *, follow: bool = False) -> int:
+    """Open a file for reading: no pipe or device can make us wait, and no link is followed. Raises OSError.
+
+    ``follow``: where the owner of a file may well have put a link in its place.
+    """
+    fd = os.open(path, os.O_RDONLY | (0 if follow else os.O_NOFOLLOW) | os.O_NONBLOCK | os.O_CLOEXEC)
     if os.fstat(fd).st_mode & KIND != REGULAR:
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file", path)
     return fd
 
 
+def read_all(fd: int, most: int) -> bytes:
+    """All of an open file, also if it grows. OSError (EFBIG) where that is more than so many bytes: nothing is cut."""
+    parts = [os.read(fd, min(os.fstat(fd).st_size, most) + 1)]
+    size = len(parts[0])
+    while parts[-1] and size <= most:
+        parts.append(os.read(fd, min(PIECE, most + 1 - size)))
+        size += len(parts[-1])
+    if size > most:
+        large = f"{most >> 20} MB" if most >> 20 else f"{most >> 10} kB"
+        raise OSError(errno.EFBIG, f"it is larger than {large}")
+    return b"".join(parts)
+
+
+def read_plain(path: str, most: int, *, follow: bool = False) -> bytes:
+    """All of a file that another may have written, as ``open_plain`` and ``read_all`` have it. Raises OSError."""
+    fd = open_plain(path, follow=follow)
+    try:
+        return read_all(fd, most)
+    finally:
+        os.close(fd)
+
+
 def write_atomic(path: str, text: str) -> None:
     """Replace a file whole: readers see the old one or the new one."""
     temporary = f"{os.path.dirname(path)}/.{os.path.basename(path)}.{os.getpid()}.{_thread.get_native_id()}"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        fd = os.open(temporary, flags, 0o600)
+    except FileExistsError:  # left by one that was killed; or planted, and then it may be a pipe or a link
+        os.unlink(temporary)
+        fd = os.open(temporary, flags, 0o600)
     try:
         try:
             data = text.encode("utf-8", "surrogateescape")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from dogwatch import proc
+from dogwatch import drop_box, proc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ class Movement:
 
     def __init__(self, base: str, policy: dict[str, Any]) -> None:
         self.base = base
+        self.drop = drop_box.base(*os.path.split(base))
+        """The same for what the work writes itself."""
         self.wanted = set(policy["progress"])
         self.stale: float = policy["stale_s"]
         self.look_every = max(policy["heartbeat_s"], self.stale / 10, proc.RATE_SPAN)
@@ -33,7 +35,19 @@ class Movement:
         self.began = self.looked_at = now
         self.stale_since, self.stuck = None, False
         self.sources = dict.fromkeys(self.wanted - proc.RATES.keys(), (0.0, now, now))
-        proc.track(self.sources, {**proc.cheap_sample(self.base, self.wanted), **self.deep_sample()}, now)
+        proc.track(self.sources, {**self.cheap_sample(), **self.deep_sample()}, now)
+
+    def cheap_sample(self) -> dict[str, float]:
+        output = proc.cheap_sample(self.base, self.wanted & {"output"})
+        return output | proc.cheap_sample(self.drop, self.wanted - {"output"})
+
+    def forget_words(self) -> None:
+        """What an attempt has said must not speak for the next one."""
+        for suffix in (".result", ".beat"):
+            try:
+                os.unlink(self.drop + suffix)
+            except OSError:
+                pass
 
     def deep_sample(self) -> dict[str, float]:
         if not self.wanted & proc.RATES.keys():
@@ -53,7 +67,7 @@ class Movement:
         The process tree is looked at only once all is silent for half the threshold.
         """
         known = dict(self.sources)
-        proc.track(self.sources, proc.cheap_sample(self.base, self.wanted), now)
+        proc.track(self.sources, self.cheap_sample(), now)
         half_silent = now - self.last() >= self.stale / 2
         if deep or (half_silent and now - self.looked_at >= self.look_every):
             self.looked_at = now

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from dogwatch import proc
+from dogwatch import drop_box, proc
 from dogwatch.lean import StateDirectory, append, dumps, make_durable, write_atomic
 
 TYPE_CHECKING = False
@@ -52,6 +52,7 @@ class Notebook:
         self.record = record
         self.run: str = record["run"]
         self.name: str = record["name"]
+        self.directory = directory
         self.base = f"{directory}/{self.name}"
         self.spool_path = f"{directory}/spool/{self.name}.{self.run}.jsonl"
         breaker = record["breaker"]
@@ -106,12 +107,20 @@ class Notebook:
         write_atomic(self.base + ".json", dumps(self.record) + "\n")
         self.unsaved.discard("record")
 
+    def make_drop_box(self) -> None:
+        """Where the work may write. Raises OSError."""
+        policy = self.record["policy"]
+        patience = policy["stale_s"] if "beat" in policy["progress"] else None
+        drop_box.prepare(self.directory, self.name, self.run, patience)
+
     def write_end(self, home: StateDirectory) -> Iterator[None]:
-        """Write the record and the status for good; yields each second in which that cannot be done."""
+        """Write result, record and status for good; yields each second in which that cannot be done."""
         assert self.record["end"] is not None
+        result, trouble = drop_box.result(self.directory, self.name) if "drop" in self.record else (None, "")
+        self.record["notes"] += [trouble] if trouble else []
         status = "SUCCESS\n" if self.record["end"]["state"] == "completed" else "FAILED\n"
-        for suffix, text in ((".json", dumps(self.record) + "\n"), (".status", status)):
-            while not home.write(self.base + suffix, text):
+        for suffix, text in ((".result", result), (".json", dumps(self.record) + "\n"), (".status", status)):
+            while text is not None and not home.write(self.base + suffix, text):
                 yield
                 time.sleep(AGAIN)
         self.unsaved.clear()

@@ -74,7 +74,7 @@ class Shim:
         self.last: dict[str, Any] | None = None
         """How the last attempt ended, if that is to be the end of it all."""
 
-        self.question = Question(spec["decide"], self.moves)
+        self.question = Question(spec["decide"], self.moves, spec["secrets"])
         self.record = opened(spec["head"], self.started)
         self.notes = Notebook(self.home.way, self.record)
         self.voice = Voice(self.notes, spec["control"], spec["tell"])
@@ -100,6 +100,7 @@ class Shim:
     def begin(self) -> None:
         """Everything that must be on disk before the work may run."""
         self.spec["env"]["DOGWATCH_ATTEMPT"] = str(self.record["attempt"])
+        self.notes.make_drop_box()
         # A terminal that nobody has open any more is closed by tmux, and we would hear of that before we know the end.
         keep = self.retries > 0 or self.record["pane"] is not None
         self.work, self.gate, self.exec_pipe = fork_work(self.spec, self.ignored, keep=keep)
@@ -419,7 +420,7 @@ class Shim:
         now = self.attempt_started = time.monotonic()
         states, before = len(self.record["states"]), dict(self.record)
         self.record |= {"attempt": self.record["attempt"] + 1, "attempt_mono": now, "next_mono": None}
-        self.notes.forget(".result", ".beat")
+        self.moves.forget_words()
         self.work = self.gate = self.exec_pipe = 0
         try:
             self.begin()

@@ -7,12 +7,14 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dogwatch.store import watchdogs
+from tests.agents.conftest import need
 from tests.agents.test_send import Sender
 from tests.agents.test_smoke import SLOW
 from tests.lab.lab import Lab
@@ -40,14 +42,15 @@ BEADS = (
 class Project:
     """A session with a real controller in it, and a project kept by beads."""
 
-    def __init__(self, lab: Lab, agent: str = "claude") -> None:
+    def __init__(self, lab: Lab, agent: str = "claude", **how: Any) -> None:
         self.lab = lab
-        self.controller = lab.start(agent, env={"CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1"})
+        self.controller = lab.start(agent, env={"CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1"}, **how)
         self.place = self.controller.cwd
         (self.place / ".beads").mkdir()
         self.write(*BEADS)
         lab.tmux("rename-session", "-t", f"={self.controller.session}", "project-session")
-        lab.tmux("select-pane", "-t", self.controller.pane_id, "-T", "controller claude")
+        if agent == "claude":  # Codex writes its own title
+            lab.tmux("select-pane", "-t", self.controller.pane_id, "-T", "controller claude")
 
     def write(self, *beads: dict[str, str]) -> None:
         text = "".join(json.dumps(bead) + "\n" for bead in beads)
@@ -192,6 +195,78 @@ def test_a_conversation_that_was_cleared_is_told_at_the_next_tick(lab: Lab, agen
     project.until_told(2, "the state, in the new conversation")
     assert project.prompts()[-1].rstrip().endswith("<<<END WATCHDOG TICK>>>")
     assert f"conversation-new {project.controller.pane_id}: " in project.log
+
+
+# On a large screen Codex draws a picture in an empty conversation, on a small one nothing. The older release is drawn
+# among the lines of the shell.
+@pytest.mark.codex
+@pytest.mark.parametrize(
+    ("agent", "size", "age"),
+    [
+        pytest.param("codex", (120, 40), "current", id="daemon-large"),
+        pytest.param("codex", (80, 24), "current", id="daemon-small"),
+        pytest.param("codex-nodaemon", (80, 24), "current", id="no-daemon"),
+        pytest.param("codex", (120, 40), "previous", id="previous", marks=pytest.mark.previous),
+    ],
+    indirect=["agent"],
+)
+def test_codex_that_was_cleared_is_told_at_the_next_tick(
+    lab: Lab, agent: str, size: tuple[int, int], age: str
+) -> None:
+    need(agent, age)
+    project = Project(lab, agent, size=size, version=age)
+    lab.tmux("rename-window", "-t", project.controller.pane_id, "controller codex")
+    Sender(lab, project.controller).idle()
+    tick = SEED.strip().replace("start.sh", "run.sh") + " --once"
+    for _ in range(2):
+        project(tick)
+        Sender(lab, project.controller).idle()
+    assert len(project.prompts()) == 1, "it was told twice in one conversation"
+    project.controller.keys("C-l")
+    project.controller.until("WATCHDOG", gone=True, what="an empty screen")
+    project(tick)
+    assert len(project.prompts()) == 1, "a screen that was wiped is no new conversation"
+    for count, command in enumerate(("/clear", "/new"), 2):
+        project.controller.type(command)
+        project.controller.until(partial(_is_begun, count), what="another conversation")
+        Sender(lab, project.controller).idle()
+        project(tick)
+        project.until_told(count, "the state, in the new conversation")
+        assert project.prompts()[-1].rstrip().endswith("<<<END WATCHDOG TICK>>>")
+        assert project.log.count(f"conversation-new {project.controller.pane_id}: ") == count - 1
+        Sender(lab, project.controller).idle()
+        project(tick)
+        assert len(project.prompts()) == count, "it was told twice in one conversation"
+
+
+@pytest.mark.codex
+@pytest.mark.parametrize("agent", ["codex"], indirect=True)
+def test_a_new_conversation_of_another_codex_in_that_directory_is_not_the_controllers(lab: Lab, agent: str) -> None:
+    project = Project(lab, agent, size=(80, 24))
+    lab.tmux("rename-window", "-t", project.controller.pane_id, "controller codex")
+    Sender(lab, project.controller).idle()
+    tick = SEED.strip().replace("start.sh", "run.sh") + " --once"
+    project(tick)
+    project.until_told(1, "the tick at its model")
+    Sender(lab, project.controller).idle()
+    other = lab.start(agent, home=project.controller.home)
+    assert other.cwd == project.controller.cwd
+    Sender(lab, other).idle()
+    other.type("speak [[text a word]]")
+    project.until_told(2, "the other's own prompt")
+    Sender(lab, other).idle()
+    other.type("/clear")
+    other.until(partial(_is_begun, 3), what="another conversation")
+    project.controller.keys("C-l")
+    project.controller.until("WATCHDOG", gone=True, what="an empty screen")
+    project(tick)
+    assert len(project.prompts()) == 2, "the conversation that the other has begun was taken for the controller's"
+    assert "conversation-new" not in project.log
+
+
+def _is_begun(count: int, pane: AgentPane) -> bool:
+    """Whether so many conversations have been begun: Codex locks each at once, also before its first prompt."""
+    return len(list((pane.home / ".codex/thread-writer-locks").glob("*.lock"))) == count
 
 
 @pytest.mark.codex

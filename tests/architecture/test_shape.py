@@ -161,3 +161,33 @@ def test_a_decision_by_prose_would_be_found(code: str) -> None:
 
 def test_an_empty_reason_may_be_told_from_one() -> None:
     assert not readers_of_prose("x = reason == ''")
+
+
+STARTERS = frozenset(("which", "run", "Popen", "system", "popen", "call", "check_output", "execvp", "posix_spawnp"))
+
+
+def runs_git(code: str) -> bool:
+    """Whether a list begins with the program git, or a function that starts programs is given it."""
+    for node in ast.walk(ast.parse(code)):
+        found: list[ast.expr] = []
+        if isinstance(node, ast.List):
+            found = node.elts[:1]
+        elif isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            found = node.args[:1] if called in STARTERS else []
+        if any(isinstance(each, ast.Constant) and str(each.value).split()[:1] == ["git"] for each in found):
+            return True
+    return False
+
+
+def test_one_module_runs_git() -> None:
+    assert [str(path.relative_to(ROOT)) for path in SOURCES if runs_git(path.read_text())] == [
+        "src/dogwatch/senses/git.py"
+    ]
+
+
+@pytest.mark.parametrize(
+    "code", ["subprocess.run(['git', 'log'])", "asked = ['git', '-C', cwd]", "os.system('git log')", "which('git')"]
+)
+def test_running_git_elsewhere_would_be_found(code: str) -> None:
+    assert runs_git(code)

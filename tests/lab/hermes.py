@@ -16,9 +16,10 @@ from pathlib import Path
 
 from tests.lab.installs import STAMP, NotInstalled
 
-VERSION = "0.19.0"
-PACKAGE = f"hermes-agent=={VERSION}"
 REPOSITORY = Path(__file__).parents[2]
+LOCK = REPOSITORY / "requirements" / "hermes.txt"
+PACKAGE = next(word for word in LOCK.read_text().split() if word.startswith("hermes-agent=="))
+VERSION = PACKAGE.partition("==")[2]
 
 
 def root() -> Path:
@@ -54,10 +55,10 @@ def fetch() -> None:
     """Install with pip; what fails leaves nothing behind."""
     place = directory()
     shutil.rmtree(place, ignore_errors=True)
-    quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes")
     for command in (
         ["scripts/venv", str(place)],
-        [str(place / "bin" / "python"), "-m", "pip", "install", *quiet, PACKAGE],
+        [str(place / "bin" / "python"), "-m", "pip", "install", *quiet, "--requirement", str(LOCK)],
     ):
         env = os.environ | {"PYTHON": sys.executable}
         call = subprocess.run(command, cwd=REPOSITORY, env=env, capture_output=True, text=True, check=False)

@@ -2,12 +2,16 @@
 
 One directory per agent and version. It appears whole or not at all: npm works in a directory beside it that is
 renamed at the end. An install counts only when the packages in it have the versions that were asked for.
+
+What npm may bring for a pinned release stands in `locks/`: every package with its version and hash. npm runs no script
+of a package; those that an agent cannot do without (`scripts` in agents.toml) run after the hashes were compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -24,7 +28,10 @@ from tests.lab import node
 from tests.lab.node import Node
 
 PINS = Path(__file__).with_name("agents.toml")
+LOCKS = Path(__file__).with_name("locks")
 STAMP = ".installed"
+Packages = dict[str, dict[str, Any]]
+"""Path below the install → what npm noted of the package there."""
 
 
 class NotInstalled(Exception):  # noqa: N818
@@ -39,6 +46,9 @@ class Install:
     version: str
     packages: tuple[str, ...]
     command: str
+    scripts: tuple[str, ...] = ()
+    """Packages whose install scripts must run."""
+    pinned: bool = True
 
     @property
     def directory(self) -> Path:
@@ -58,7 +68,16 @@ class Install:
             stamp = json.loads((self.directory / STAMP).read_text())
         except (OSError, ValueError):
             return False
-        return bool(stamp == list(self.packages)) and self.program.exists() and not differences(self, self.modules)
+        return bool(stamp == self.stamp) and self.program.exists() and not differences(self, self.modules)
+
+    @property
+    def lock(self) -> Path:
+        return LOCKS / f"{self.agent}-{self.version}.json"
+
+    @property
+    def stamp(self) -> list[str]:
+        """What was asked for: another lock is another install."""
+        return [*self.packages, hashlib.sha256(self.lock.read_bytes()).hexdigest() if self.pinned else "not locked"]
 
 
 def root() -> Path:
@@ -91,7 +110,9 @@ def _table() -> dict[str, dict[str, Any]]:
 
 
 def _install(agent: str, entry: dict[str, Any], version: str) -> Install:
-    return Install(agent, version, tuple(f"{name}@{version}" for name in entry["packages"]), entry["command"])
+    packages = tuple(f"{name}@{version}" for name in entry["packages"])
+    pinned = version in (entry["current"], entry["previous"])
+    return Install(agent, version, packages, entry["command"], tuple(entry.get("scripts", ())), pinned)
 
 
 def find(agent: str, version: str | None = None) -> Install:
@@ -130,13 +151,49 @@ def differences(install: Install, modules: Path) -> list[str]:
     return found
 
 
-def fetch(install: Install) -> None:
-    """Install with npm; leaves nothing behind when that fails, or when it brought another version."""
+def fetch(install: Install, *, relock: bool = False) -> None:
+    """Install with npm; leaves nothing behind when that fails, or when it brought anything else than the lock names.
+
+    A release that is not pinned has no lock: `make newest` tries what appeared today. `relock`: what npm brings
+    now becomes the lock.
+    """
     new = root() / f".new-{install.directory.name}"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
-    (new / "package.json").write_text("{}\n")
-    quiet = ["--no-audit", "--no-fund", "--no-package-lock", "--no-save", "--loglevel=error"]
+    try:
+        _npm_install(install, new, _read_lock(install) if install.pinned and not relock else None)
+        if relock:
+            LOCKS.mkdir(exist_ok=True)
+            install.lock.write_text(json.dumps(installed(new / "node_modules"), indent=1, sort_keys=True) + "\n")
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    (new / STAMP).write_text(json.dumps(install.stamp))
+    shutil.rmtree(install.directory, ignore_errors=True)
+    new.rename(install.directory)
+
+
+def _npm_install(install: Install, new: Path, lock: Packages | None) -> None:
+    wanted = {name: version for name, _, version in (each.rpartition("@") for each in install.packages)}
+    (new / "package.json").write_text(json.dumps({"dependencies": wanted}))
+    if lock is not None:
+        tree = {"lockfileVersion": 3, "requires": True, "packages": {"": {"dependencies": wanted}, **lock}}
+        (new / "package-lock.json").write_text(json.dumps(tree))
+    _npm(install, new, "install", "--ignore-scripts", "--no-save")
+    if wrong := differences(install, new / "node_modules"):
+        raise SystemExit(f"agents: npm installed another release: {'; '.join(wrong)}")
+    if lock is not None and (strange := _not_locked(installed(new / "node_modules"), lock)):
+        raise SystemExit(
+            f"agents: {install.agent} {install.version}: not as in {install.lock.name}: {', '.join(strange)}. "
+            "If these packages are for another kind of machine, write the lock anew there: scripts/agents --lock"
+        )
+    if install.scripts:
+        _npm(install, new, "rebuild", *install.scripts)
+    if not (new / "node_modules" / ".bin" / install.command).exists():
+        raise SystemExit(f"agents: npm installed {' '.join(install.packages)}, which has no program {install.command}")
+
+
+def _npm(install: Install, new: Path, *words: str) -> None:
     # Scripts of packages start the agent to try it (OpenCode's does), and it must not settle in the user's home.
     scratch = new / ".home"
     scratch.mkdir()
@@ -144,19 +201,40 @@ def fetch(install: Install) -> None:
     own = {"NPM_CONFIG_USERCONFIG": os.path.join(home, ".npmrc"), "NPM_CONFIG_CACHE": os.path.join(home, ".npm")}
     env = own | _environment() | {"HOME": str(scratch), "TMPDIR": str(scratch)}
     env = {name: value for name, value in env.items() if not name.startswith("XDG_")}
-    command = [*nodejs().npm, "install", *quiet, *install.packages]
+    command = [*nodejs().npm, *words, "--no-audit", "--no-fund", "--loglevel=error"]
     call = subprocess.run(command, cwd=new, env=env, capture_output=True, text=True, check=False)
-    if call.returncode or not (new / "node_modules" / ".bin" / install.command).exists():
-        shutil.rmtree(new, ignore_errors=True)
+    shutil.rmtree(scratch, ignore_errors=True)
+    if call.returncode:
         asked = " ".join(install.packages)
         raise SystemExit(f"agents: npm could not install {asked} (exit {call.returncode})\n{_tail(call)}")
-    if wrong := differences(install, new / "node_modules"):
-        shutil.rmtree(new, ignore_errors=True)
-        raise SystemExit(f"agents: npm installed another release: {'; '.join(wrong)}")
-    shutil.rmtree(scratch, ignore_errors=True)
-    (new / STAMP).write_text(json.dumps(list(install.packages)))
-    shutil.rmtree(install.directory, ignore_errors=True)
-    new.rename(install.directory)
+
+
+def installed(modules: Path) -> Packages:
+    """Every package of an install, as npm noted it, without addresses."""
+    noted = json.loads((modules / ".package-lock.json").read_text())["packages"]
+    return {
+        path: {key: each for key, each in found.items() if key not in ("resolved", "funding")}
+        for path, found in noted.items()
+    }
+
+
+def _read_lock(install: Install) -> Packages:
+    try:
+        found: Packages = json.loads(install.lock.read_text())
+    except FileNotFoundError:
+        raise SystemExit(
+            f"agents: {install.agent} {install.version} has no lock: run scripts/agents --lock {install.agent}"
+        ) from None
+    return found
+
+
+def _not_locked(found: Packages, lock: Packages) -> list[str]:
+    """Packages that the lock does not name with this version and hash."""
+
+    def proof(package: dict[str, Any]) -> tuple[Any, Any]:
+        return package.get("version"), package.get("integrity")
+
+    return [path for path, each in found.items() if path not in lock or proof(each) != proof(lock[path])]
 
 
 def _environment() -> dict[str, str]:
@@ -168,17 +246,17 @@ def _tail(call: subprocess.CompletedProcess[str]) -> str:
     return "\n".join((call.stderr or call.stdout).strip().splitlines()[-12:])
 
 
-def bring(wanted: Sequence[Install]) -> None:
-    """Install what is not there yet; one process at a time, and each says what it does."""
+def bring(wanted: Sequence[Install], *, relock: bool = False) -> None:
+    """Install what is not there yet, or all for new locks; one process at a time, and each says what it does."""
     with _alone():
         for number, install in enumerate(wanted, 1):
             name = f"[{number}/{len(wanted)}] {install.agent} {install.version}"
-            if install.here:
+            if not relock and install.here:
                 print(f"{name}: here", flush=True)
                 continue
             print(f"{name}: installing …", flush=True)
             began = time.monotonic()
-            fetch(install)
+            fetch(install, relock=relock)
             print(f"{name}: {install.directory} ({time.monotonic() - began:.0f} s)", flush=True)
 
 
@@ -209,6 +287,7 @@ def main() -> None:
     ages.add_argument("--previous", action="store_true", help="the older pinned version of each instead")
     ages.add_argument("--all", action="store_true", help="both pinned versions of each")
     ages.add_argument("--newest", action="store_true", help="today's newest release of each, as npm tells")
+    parser.add_argument("--lock", action="store_true", help="install anew what is pinned, and write it into locks/")
     parser.add_argument(
         "--where", action="store_true", help="install nothing; print where each is and whether it is there"
     )
@@ -230,7 +309,7 @@ def main() -> None:
         for install in wanted:
             print(f"{install.agent} {install.version} {install.program} {'here' if install.here else 'missing'}")
         return
-    bring(wanted)
+    bring(wanted, relock=asked.lock)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import random
 from dogwatch.formats import ticks
 from dogwatch.judge import recovering
 from dogwatch.judge.recovering import READY, Case
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.sending import EMPTY, Box, Client, Glimpse
 from dogwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN, Task, TrackerError, Work
 from dogwatch.model.verdict import Evidence, Verdict
@@ -103,7 +104,7 @@ class Night:
     def work(self) -> Work:
         if self.chance.random() < 0.03:
             raise TrackerError("it hangs")
-        tasks = {name: Task(name, f"Handle {name}", status) for name, status in self.tasks.items()}
+        tasks = {name: Task(name, ForeignText(f"Handle {name}"), status) for name, status in self.tasks.items()}
         return Work(tasks, "a night")
 
     def look(self) -> Sight:

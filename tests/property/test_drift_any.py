@@ -83,10 +83,13 @@ memories = st.builds(
 def of(world: Sight, registry: Registry) -> Sight:
     """What a look at these rows could have found."""
     there = range(len(registry.rows))
+    agents = {name: [each.agent for each in world.panes if each.session == name] for name in NAMES}
+    # An id is known only of an agent that the row or its pane tells.
+    told = {row.at for row in registry.rows if row.agent or (agents.get(row.name) and all(agents[row.name]))}
     return world._replace(
         processes={at: world.processes[at] for at in world.processes if at in there},
         artifacts={at: world.artifacts[at] for at in world.artifacts if at in there},
-        appeared={at: world.appeared[at] for at in world.appeared if at in there},
+        appeared={at: world.appeared[at] for at in world.appeared if at in told},
     )
 
 

@@ -11,6 +11,7 @@ from dogwatch.judge.consequences import NEXT
 from dogwatch.model.facts import (
     Alive,
     Attempt,
+    Beat,
     End,
     Gone,
     Identity,
@@ -22,28 +23,35 @@ from dogwatch.model.facts import (
     StopRequest,
     Unseen,
 )  # fmt: skip
+from dogwatch.model.foreign_text import ForeignText, escaped, is_plain
 from dogwatch.model.policy import PATIENT, PROGRESS_SOURCES, STRICT
 from dogwatch.model.verdict import FINAL, LIVE
 
 NOW = 50_000.0
 moments = st.floats(0, NOW)
+ours = st.text(st.characters(exclude_categories=("C", "Z"))).map(escaped)
+"""Sentences of our own: one line, with nothing hidden. Codecs make them so where they are read from a file."""
+foreign = st.builds(ForeignText, st.text())
+named = st.lists(st.tuples(foreign, st.integers(2, 99)), max_size=5).map(tuple)
+"""Processes, by the names that they gave themselves."""
 processes = st.one_of(
-    st.builds(Alive, st.just(42), st.sampled_from("RSDTt?")), st.builds(Gone, st.text()), st.builds(Unseen, st.text())
+    st.builds(Alive, st.just(42), st.sampled_from("RSDTt?")), st.builds(Gone, ours), st.builds(Unseen, ours)
 )
 ends = st.builds(
     End,
     st.sampled_from([*(state for state in FINAL if state != "not_found"), "stuck"]),
     st.none() | st.integers(0, 255),
     st.none() | st.integers(1, 64),
-    st.text(),
+    ours,
     moments,
     st.floats(0, 1e6),
-    st.lists(st.tuples(st.text(), st.integers(2, 99)), max_size=5).map(tuple),
+    named,
 )
 who = st.just(Identity("h", "b", "n", 42, 7))
 records = st.builds(
     Record, st.just("n"), st.just("r"), st.just(("x",)), st.just("/"), st.sampled_from([PATIENT, STRICT]),
-    moments, moments, who, who, st.just(()), st.none() | ends, st.just({}), st.integers(1, 3), moments,
+    moments, moments, who, who, st.lists(foreign, max_size=2).map(tuple), st.none() | ends, st.just({}),
+    st.integers(1, 3), moments,
     st.none() | moments, st.integers(0, 3), st.floats(0, 600),
     st.lists(st.builds(Attempt, st.integers(1, 3), ends), max_size=3).map(tuple), st.none(), st.none(), st.just(""),
     st.sampled_from(["job", "session"]), st.just(""), st.none(), st.just(""), st.just(""), st.just(()),
@@ -53,16 +61,18 @@ notes = st.builds(
     Seen, st.just("r"), st.just("b"), moments, st.none() | moments, st.booleans(),
     st.dictionaries(st.sampled_from(PROGRESS_SOURCES), st.builds(Source, moments, moments, moments)),
 )  # fmt: skip
-stops = st.builds(StopRequest, st.just("stopped"), st.just("stop"), st.text(), processes)
+stops = st.builds(StopRequest, st.just("stopped"), st.just("stop"), ours, processes)
+statuses = st.sampled_from(["SUCCESS\n", "FAILED", ""]) | st.text()
 looks = st.builds(
     JobFacts, name=st.just("n"), now=st.just(NOW), exists=st.booleans(), record=st.none() | records,
-    policy=st.none() | st.just(PATIENT), status=st.none() | st.sampled_from(["SUCCESS\n", "FAILED", "", "odd"]),
-    earlier=st.none() | st.sampled_from(["SUCCESS\n", "FAILED"]), open_until=st.none() | moments,
+    policy=st.none() | st.just(PATIENT), status=st.none() | st.builds(ForeignText, statuses),
+    earlier=st.none() | st.builds(ForeignText, statuses), open_until=st.none() | moments,
     status_since=st.none() | moments, watched=st.booleans(), unseen_since=st.none() | moments,
     result=st.none() | st.builds(Result, st.booleans(), st.none()), ending=st.none() | ends,
     shim=processes, work=processes, seen=st.none() | notes, stop=st.none() | stops, outlived=st.booleans(),
     log=st.none() | st.just("/jobs/n.log"), elapsed_s=st.none() | st.floats(0, 1e6),
-    others=st.just(0), pid_written=st.none(), survivors=st.just(()), beat=st.none(), troubles=st.just(()),
+    others=st.just(0), pid_written=st.none(), survivors=named,
+    beat=st.none() | st.builds(Beat, foreign, st.none() | st.floats(0, 1)), troubles=st.just(()),
 )  # fmt: skip
 
 
@@ -72,6 +82,14 @@ def test_the_judge_is_total_and_speaks_only_its_own_words(facts: JobFacts) -> No
     assert verdict.state in (*LIVE, *FINAL)
     assert verdict.final or verdict.state in LIVE
     assert verdict.state in NEXT
+
+
+@given(looks)
+def test_nothing_that_others_wrote_leaves_its_line_or_hides(facts: JobFacts) -> None:
+    verdict = job.judge(facts)
+    assert is_plain(verdict.reason), ascii(verdict.reason)
+    for piece in (*verdict.evidence, *verdict.against):
+        assert is_plain(piece.says), ascii(piece)
 
 
 @given(looks)

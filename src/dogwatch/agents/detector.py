@@ -9,6 +9,7 @@ from dogwatch.agents import wrapped_rows
 from dogwatch.agents.expression import Expression
 from dogwatch.agents.starting import Starting
 from dogwatch.formats.visible import visible
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.session import SOURCES, Task
 from dogwatch.model.turns import Presence, Said
 from dogwatch.model.value import Value
@@ -171,8 +172,9 @@ def hear(detector: Detector, texts: Texts, version: str) -> tuple[Said, ...]:
     for rule in detector.rules:
         if rule.source not in said and _holds(rule, texts, number):
             said[rule.source] = Said(
-                rule.source, rule.turn, rule.detail, rule.name, None, _group(rule, texts, "until").rstrip("."),
-                _group(rule, texts, "text"), firm=rule.source in detector.firm,
+                rule.source, rule.turn, rule.detail, rule.name, None,
+                ForeignText(_group(rule, texts, "until").rstrip(".")), ForeignText(_group(rule, texts, "text")),
+                firm=rule.source in detector.firm,
             )  # fmt: skip
     return tuple(said[source] for source in SOURCES if source in said)
 
@@ -199,7 +201,7 @@ def _group(rule: Rule, texts: Texts, group: str) -> str:
     for name, wanted in rule.when:
         pattern = wanted.pattern
         if group in pattern.groupindex and (found := pattern.search(texts[name])) and found[group]:
-            return visible(" ".join(found[group].split()))[:LONGEST_TEXT]
+            return " ".join(found[group].split())[:LONGEST_TEXT]
     return ""
 
 
@@ -211,15 +213,17 @@ def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead:
     if agents:
         task = agents[0]
         if all(each.letter in "Tt" for each in agents):
-            return Presence("suspended", f"{task.name} ({task.pid}) is suspended", task.pid)
-        return Presence("alive", f"{task.name} ({task.pid}) runs", next(a.pid for a in agents if a.letter not in "Tt"))
+            return Presence("suspended", f"{visible(task.name)} ({task.pid}) is suspended", task.pid)
+        awake = next(each.pid for each in agents if each.letter not in "Tt")
+        return Presence("alive", f"{visible(task.name)} ({task.pid}) runs", awake)
     if not tasks:
         if detector.names.search(command) or not command:
             return Presence("unseen", "no process list")
         tasks = (Task(0, 0, "?", command, (), 0),)
     if any(task.name in CARRIERS for task in tasks):
-        return Presence("unseen", f"what runs inside {command} cannot be seen from here")
-    return Presence("gone", f"no process of {detector.title} in the pane; {command or tasks[0].name} is in front")
+        return Presence("unseen", f"what runs inside {visible(command)} cannot be seen from here")
+    front = visible(command or tasks[0].name)
+    return Presence("gone", f"no process of {visible(detector.title)} in the pane; {front} is in front")
 
 
 def _of_pane(detector: Detector, tasks: tuple[Task, ...]) -> list[Task]:

@@ -9,6 +9,7 @@ from dogwatch.agents import goodbye
 from dogwatch.agents.detector import Detector, Texts, hear, is_agent, newer_than_tested, presence, regions, untested
 from dogwatch.formats.transcripts.clock import clock
 from dogwatch.formats.visible import visible
+from dogwatch.model.foreign_text import ForeignText, cut
 from dogwatch.model.session import REPORTS, Running, Sighting, Task
 from dogwatch.model.turns import Departure, Presence, Said, SessionFacts
 
@@ -32,10 +33,10 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     texts = look(detector, sighting, there)
     tools = tools_of(detector, sighting, there)
     release = texts.get("version", "")
-    notes = [f"{report.source}: {report.trouble}" for report in sighting.reports if report.trouble]
+    notes = [visible(f"{report.source}: {report.trouble}") for report in sighting.reports if report.trouble]
     new = newer_than_tested(detector, release)
     if new:
-        notes.append(f"drift: {detector.title} {release} {untested(detector)}")
+        notes.append(visible(f"drift: {detector.title} {release} {untested(detector)}"))
     if detector.any:
         notes.append("no known agent: judged by what it reports of itself (OSC 7501)")
     still = [row.lstrip(BULLETS) for row in texts["screen"].split("\n") if row and not detector.noise.search(row)]
@@ -68,14 +69,14 @@ def departure(detector: Detector, sighting: Sighting) -> Departure:
     )
 
 
-def _tool(sighting: Sighting, tools: list[Task]) -> str:
+def _tool(sighting: Sighting, tools: list[Task]) -> ForeignText:
     """What the transcript says is open, with the last process that was started for it."""
     named = next(
         (each.words["open"] for each in sighting.reports if each.source == "transcript" and each.words.get("open")), ""
     )
-    line = visible(" ".join(tools[-1].args) or tools[-1].name) if tools else ""
-    shown = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-    return f"{named} ({shown})" if named and shown else named or shown
+    line = " ".join(tools[-1].args) or tools[-1].name if tools else ""
+    shown = cut(line, LONGEST)
+    return ForeignText(f"{named} ({shown})" if named and shown else named or shown)
 
 
 def _sum(rows: Iterable[str]) -> str:
@@ -104,7 +105,8 @@ def _told(said: Said, texts: Texts) -> Said:
     if said.turn == "waiting" and said.source != REPORTS:
         return said  # hooks only repeat for what it waits
     until = texts.get(f"{said.source}.until", "") if said.turn == "limited" else ""
-    return said._replace(until=said.until or until, text=said.text or texts.get(f"{said.source}.message", ""))
+    message = texts.get(f"{said.source}.message", "")
+    return said._replace(until=said.until or ForeignText(until), text=said.text or ForeignText(message))
 
 
 def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:

@@ -1,12 +1,12 @@
 """`dogwatch adopt`: watch work that somebody else started as if it were ours."""
 
 import os
-import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.cli.run import ensure_open
 from dogwatch.formats import names
+from dogwatch.formats.numbers import whole_number
 from dogwatch.formats.sentinel import LARGEST_PID
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import adopt
@@ -52,7 +52,7 @@ def _pane(options: Options) -> int:
 
 def _steps(options: Options, looker: Looker, directory: str, *, may_stop: bool) -> int:
     if others := places.shared_with_others(directory):
-        print(f"dogwatch: warning: {others}; what it says may be false, nothing there is signalled", file=sys.stderr)
+        say.warn(f"{others}; what it says may be false, nothing there is signalled")
     named = [names.check(step, blanks=True) for step in dict.fromkeys(options.names)]
     steps = named or adopt.unfinished(directory, looker.policy)
     if not steps:
@@ -64,7 +64,7 @@ def _steps(options: Options, looker: Looker, directory: str, *, may_stop: bool) 
         try:
             kept = adopt.step(looker, directory, step, options.text("--name"), may_stop=may_stop)
         except RefusedError as error:  # the others are to be adopted all the same
-            print(f"dogwatch: {error}", file=sys.stderr)
+            say.remark(str(error))
             code = EXIT_CODES["unknown"]
             continue
         _show(kept, looker, options)
@@ -73,7 +73,7 @@ def _steps(options: Options, looker: Looker, directory: str, *, may_stop: bool) 
 
 def _show(kept: Kept, looker: Looker, options: Options) -> None:
     for note in kept.notes:
-        print(f"dogwatch: {kept.name}: {note}", file=sys.stderr)
+        say.remark(f"{kept.name}: {note}")
     print(say.as_json(looker.verdict(kept.name)) if options.flag("--json") else kept.name, flush=True)
 
 
@@ -84,9 +84,10 @@ def _pid(options: Options) -> int | None:
     if not given:
         return None
     word = given[0]
-    if not (word.isascii() and word.isdigit() and len(word) <= len(str(LARGEST_PID)) and 0 < int(word) < LARGEST_PID):
+    pid = whole_number(word)
+    if pid is None or not 0 < pid < LARGEST_PID:
         raise UsageError(f"--pid is the number of a process, not {word!r}")
-    return int(word)
+    return pid
 
 
 def _policy(options: Options) -> Policy:

@@ -1,9 +1,11 @@
 """`dogwatch agents`: what is known of each agent, and how well it reads their screens."""
 
-import json
 import sys
 
+from dogwatch.cli import say
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.loops import trials
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.store import detectors
@@ -26,14 +28,15 @@ def _list(options: Options, names: list[str]) -> int:
         try:
             found = detectors.load(agent)
         except FormatError as error:
-            print(f"dogwatch: {error}", file=sys.stderr)
+            say.remark(str(error))
             wrong = 1
             continue
         about = {"agent": agent, "title": found.title, "tested": found.tested, "rules": len(found.rules), "file": path}
         if options.flag("--json"):
-            print(json.dumps(about, ensure_ascii=False))
+            print(dump(about, spaced=True))
         else:
-            print(f"{agent:<12} {found.title:<14} tested on {', '.join(found.tested) or 'nothing'}   {path}")
+            tested = ", ".join(found.tested) or "nothing"
+            print(f"{visible(agent):<12} {visible(found.title):<14} tested on {visible(tested)}   {visible(path)}")
     return wrong
 
 
@@ -44,13 +47,13 @@ def _classify(options: Options, names: list[str]) -> int:
     facts = options.text("--facts")
     found = trials.classify(detectors.load(agent), _read(names[0]), _read(facts) if facts else "{}", facts or "--facts")
     if options.flag("--json"):
-        told = {"turn": found.turn, "detail": found.detail, "rule": found.rule}
+        told: dict[str, object] = {"turn": found.turn, "detail": found.detail, "rule": found.rule}
         if found.until:
             told["until"] = found.until
-        print(json.dumps(told, ensure_ascii=False))
+        print(dump(told, spaced=True))
     else:
         detail = f" ({found.detail})" if found.detail else ""
-        print(f"{found.turn}{detail}{f' until {found.until}' if found.until else ''}, by rule {found.rule}")
+        print(f"{found.turn}{detail}{f' until {found.until.line()}' if found.until else ''}, by rule {found.rule}")
         for said in found.against:
             print(f"  against: {said.source} says {said.turn}, by rule {said.rule}")
     return 0
@@ -64,10 +67,10 @@ def _test(options: Options, names: list[str]) -> int:
         raise UsageError(f"no case below {names[0]}: a case is a folder with screen.txt, facts.json and expected.json")
     for trial in done:
         if options.flag("--json"):
-            print(json.dumps({**trial._asdict(), "right": trial.right, "danger": trial.danger}, ensure_ascii=False))
+            print(dump({**trial._asdict(), "right": trial.right, "danger": trial.danger}, spaced=True))
         elif not trial.right:
             danger = f"  DANGEROUS: {trial.danger}" if trial.danger else ""
-            print(f"{trial.case}: {trial.truth} read as {trial.read}, by rule {trial.rule}{danger}")
+            print(f"{visible(trial.case)}: {trial.truth} read as {trial.read}, by rule {trial.rule}{danger}")
     wrong = sum(not trial.right for trial in done)
     dangerous = sum(bool(trial.danger) for trial in done)
     print(f"{len(done)} screens, {len(done) - wrong} right, {wrong} wrong, {dangerous} dangerous", file=sys.stderr)

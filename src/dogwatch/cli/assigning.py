@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from dogwatch.cli import settings
+from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import assignments
 from dogwatch.loops import handoff
@@ -38,7 +37,7 @@ def _command(options: Options) -> str:
     if found is None:
         return ""
     if problem := trust.problem(found.source.rpartition(":")[0]):
-        print(f"dogwatch: warning: {problem}; until then its [handoff] command does not count", file=sys.stderr)
+        say.warn(f"{problem}; until then its [handoff] command does not count")
         return ""
     return found.words
 
@@ -53,7 +52,7 @@ def _controller(panes: Panes, where: Whereabouts) -> str:
         return us.own.pane
     found = handoff.controller(where)
     if found.trouble:
-        print(f"dogwatch: warning: {found.trouble}; without, its report only goes to mail", file=sys.stderr)
+        say.warn(f"{found.trouble}; without, its report only goes to mail")
     return found.target
 
 

@@ -1,6 +1,5 @@
 """`dogwatch breaker`: what stands between a failing loop and the rest of the night."""
 
-import json
 import os
 import sys
 import time
@@ -8,6 +7,7 @@ import time
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import names
+from dogwatch.formats.json_text import dump
 from dogwatch.judge import breaker as judge
 from dogwatch.loops import breaker
 from dogwatch.loops.look import Looker
@@ -63,11 +63,11 @@ def _show(looker: Looker, rules: list[Breaker], *, json_lines: bool) -> bool:
         if standing.wrong:
             lines = "1 line" if len(standing.wrong) == 1 else f"{len(standing.wrong)} lines"
             where = f"breakers/{each.key}.jsonl"
-            print(f"dogwatch: {where}: {lines} passed over: {standing.wrong[-1]}", file=sys.stderr)
+            say.remark(f"{where}: {lines} passed over: {standing.wrong[-1]}")
         found = _fields(standing, each, time.time())
         shut |= found["next"] not in ("run", "trial")
         if json_lines:
-            print(json.dumps(found, ensure_ascii=False))
+            print(dump(found, spaced=True))
             continue
         if number == 0:
             print(f"{'KEY':<{width}}  {'STATE':<6}  REASON")

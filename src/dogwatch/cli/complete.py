@@ -206,15 +206,16 @@ class _Line:
         from dogwatch.senses import servers
 
         server = next(((flag, self.given[flag]) for flag in ("-L", "-S") if self.given.get(flag)), ())
-        if not servers.is_socket(servers.socket_path(server)):
+        place = servers.socket_path(server)
+        if not servers.is_socket(place):
             return []
         shown = "#{pane_id}\t#{session_name}:#{window_index} #{pane_current_command}"
-        command = ["tmux", "-S", servers.socket_path(server), "list-panes", "-a", "-F", shown]
         try:
-            told = servers.ask(command, time.monotonic() + PATIENCE).out.decode("utf-8", "replace")
-        except OSError:
+            answer = servers.ask(place, ["list-panes", "-a", "-F", shown], time.monotonic() + PATIENCE)
+        except (OSError, RefusedError):
             return []
-        return [(line.split("\t")[0], line.split("\t")[1]) for line in told.splitlines() if "\t" in line]
+        lines = answer.out.decode("utf-8", "replace").splitlines()
+        return [(line.split("\t")[0], line.split("\t")[1]) for line in lines if "\t" in line]
 
 
 def _agents() -> list[str]:
@@ -226,4 +227,4 @@ def _agents() -> list[str]:
 def _servers() -> list[str]:
     from dogwatch.senses import servers
 
-    return [os.path.basename(path) for path in servers.sockets()]
+    return [os.path.basename(path) for path in servers.sockets() if not servers.refusal(path)]

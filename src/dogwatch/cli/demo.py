@@ -24,7 +24,7 @@ from dogwatch.model.waiting import Wanted
 from dogwatch.senses import processes
 
 IMPATIENT = PATIENT._replace(name="demo", stale_s=4.0, grace_s=2.0, heartbeat_s=1.0)
-SELF = f"{shlex.quote(sys.executable)} -m dogwatch"
+SELF = f"{shlex.quote(sys.executable)} -P -m dogwatch"
 
 
 class Part(Value):

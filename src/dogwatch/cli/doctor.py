@@ -1,8 +1,6 @@
 """`dogwatch doctor`: whether everything is there that Dogwatch needs, and what it has not been tested with."""
 
-import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -11,13 +9,14 @@ from dogwatch import __version__
 from dogwatch.agents.detector import Detector, newer_than_tested, untested
 from dogwatch.cli import panes, settings
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.source_records import worded
 from dogwatch.formats.visible import visible
-from dogwatch.loops import start
+from dogwatch.loops import row_servers, start
 from dogwatch.model.errors import DogwatchError, FormatError, RefusedError, UsageError
 from dogwatch.model.settings import Settings
 from dogwatch.model.value import Value
-from dogwatch.senses import files, installed, limits, servers
+from dogwatch.senses import files, installed, limits, machine, servers
 from dogwatch.store import brokers, detectors, outbox, places, published, source_records, trust
 from dogwatch.store import settings as files_of_settings
 
@@ -44,14 +43,14 @@ def main(options: Options) -> int:
     for found in _findings(options):
         worst = max(worst, found.level == "wrong")
         if options.flag("--json"):
-            print(json.dumps(found._asdict(), ensure_ascii=False))
+            print(dump(found._asdict(), spaced=True))
         else:
             colour, word = SIGNS[found.level]
             plain = os.environ.get("NO_COLOR") or not sys.stdout.isatty()
             shown = f"{word:<8}" if plain else f"\033[{colour}m{word:<8}\033[0m"
-            print(f"{shown} {found.about:<16} {found.says}")
+            print(f"{shown} {found.about:<16} {visible(found.says)}")
             if found.mend:
-                print(f"{'':26}{found.mend}")
+                print(f"{'':26}{visible(found.mend)}")
     return int(worst)
 
 
@@ -191,19 +190,42 @@ def _readable() -> Iterator[Detector]:
             continue  # said above
 
 
+def _refused(asked: list[str]) -> Iterator[Finding]:
+    """Servers that are not asked, besides those that are looked at anyway: of this user, and of the list in force."""
+    for socket in servers.sockets():
+        if socket not in asked and (why := servers.refusal(socket)):
+            yield Finding("warning", "tmux", why)
+    try:
+        from dogwatch.store import registry
+    except ImportError:  # of PyYAML
+        yield Finding("warning", "registry", "PyYAML is not installed, so no list of sessions can be read")
+        return
+    path = registry.nearest(os.path.realpath(os.environ.get("WORKSPACE_ROOT") or places.here()))
+    if not path:
+        return
+    try:
+        for why in row_servers.refused(path, registry.RegistryFile(path).read().rows).values():
+            yield Finding("warning", "tmux", why)
+    except DogwatchError as error:
+        yield Finding("warning", "registry", str(error))
+
+
 def _in_panes(options: Options) -> Iterator[Finding]:
-    if shutil.which("tmux") is None:
+    if not machine.has_tmux():
         says = "it is not installed; jobs are watched without it, agents in panes are not seen"
         yield Finding("note", "tmux", says, "install tmux")
         return
-    named = options.flag("--all") or options.text("-L") or options.text("-S")
-    if not named and not servers.is_socket(servers.socket_path(())):
-        yield Finding("note", "tmux", "no server runs here; agents in panes are seen once one does")
-        return
     try:
         watchers = panes.watchers(options)
+        asked = [servers.socket_path(watcher.tmux.server) for watcher in watchers]
     except DogwatchError as error:
         yield Finding("wrong", "tmux", str(error))
+        return
+    yield from _refused(asked)
+    named = options.flag("--all") or options.text("-L") or options.text("-S")
+    here = servers.socket_path(())
+    if not named and not servers.is_socket(here) and not servers.refusal(here):
+        yield Finding("note", "tmux", "no server runs here; agents in panes are seen once one does")
         return
     for watcher in watchers:
         looked = watcher.look()

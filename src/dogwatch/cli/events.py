@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.formats import events, names
+from dogwatch.formats.numbers import whole_number
+from dogwatch.formats.visible import visible
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import history
 from dogwatch.model.errors import RefusedError, UsageError
@@ -33,7 +35,7 @@ def main(options: Options) -> int:
             return 0
         missing = [name for name in wanted if not book.runs(name) and not sentinels.exists(f"{directory}/{name}")]
     for name in missing:
-        print(f"dogwatch: there is no job {name!r} in {directory}", file=sys.stderr)
+        say.remark(f"there is no job {name!r} in {directory}")
     if not wanted and since is None and not options.flag("--json"):
         print("no events here; `dogwatch run -d -- CMD` starts a job", file=sys.stderr)
     return EXIT_CODES["not_found"] if missing else 0
@@ -73,9 +75,10 @@ def number(options: Options, flag: str) -> int | None:
     given = options.text(flag)
     if given is None:
         return None
-    if not (given.isascii() and given.isdigit()) or int(given[:20]) >= events.LARGEST:
+    found = whole_number(given)
+    if found is None or not 0 <= found < events.LARGEST:
         raise UsageError(f"{flag} takes a number from 0 on, not {given!r}")
-    return int(given)
+    return found
 
 
 def tell(options: Options, found: Iterable[Event]) -> int:
@@ -92,7 +95,7 @@ def tell(options: Options, found: Iterable[Event]) -> int:
 def _line(event: Event) -> str:
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.at))
     said = in_colour(event.event, events.body(event))
-    return f"{at}  {event.seq:>5}  {events.printable(event.name):<12} {event.event:<10} {said}".rstrip()
+    return f"{at}  {event.seq:>5}  {visible(event.name):<12} {event.event:<10} {said}".rstrip()
 
 
 def in_colour(event: str, said: dict[str, object]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import time
 
 from dogwatch.cli import mail as letters
-from dogwatch.cli import send, settings
+from dogwatch.cli import say, send, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import assignments
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.loops import handoff
 from dogwatch.loops.send import deliver
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
@@ -40,7 +40,7 @@ def main(options: Options) -> int:
         subject=f"{task}: {status}", text=report, task=task,
     )  # fmt: skip
     if not options.flag("--json"):
-        print(f"{filed.id}: report on {task} sent to {filed.to}", flush=True)
+        print(f"{filed.id}: report on {visible(task)} sent to {filed.to.line()}", flush=True)
     found = handoff.controller(_around(options, where), options.text("--controller"))
     sent = Sent(NOBODY, found.trouble)
     if found.target:
@@ -48,19 +48,18 @@ def main(options: Options) -> int:
             options, where, found.target, assignments.ping(who, task, status), WAIT if wait is None else wait
         )
     if options.flag("--json"):
-        print(json.dumps({
+        print(dump({
             "schema": SCHEMA, "task": task, "status": status, "from": who, "to": filed.to, "mail": filed.id,
             "controller": found.target or None, "ping": sent.outcome, "reason": sent.reason,
-        }, ensure_ascii=False))  # fmt: skip
+        }, spaced=True))  # fmt: skip
     if not sent.delivered:
         how = "sent, perhaps" if sent.submitted else "not delivered"
-        print(
-            f"dogwatch: the ping was {how}: {sent.reason}. The report is in the mail, where the controller finds it;"
-            " nothing more is to be done",
-            file=sys.stderr,
+        say.remark(
+            f"the ping was {how}: {sent.reason}. The report is in the mail, where the controller finds it;"
+            " nothing more is to be done"
         )
     elif not options.flag("--json"):
-        print(f"{found.target}: pinged: {sent.reason}")
+        print(visible(f"{found.target}: pinged: {sent.reason}"))
     return 130 if sent.outcome == Outcome.INTERRUPTED else 0
 
 
@@ -81,7 +80,7 @@ def _pinged(options: Options, where: Whereabouts | None, target: str, ping: str,
         panes, pane = send.found(options, target)
         if where is not None and where.own.pane == pane.id and _is_same(pane.server, where):
             return Sent(Outcome.REFUSED, f"{target} is the pane that this comes from")
-        until, via = time.monotonic() + wait, _settings(options).send_via
+        until, via = time.monotonic() + wait, send.way(_settings(options))
         with asked:
             sent = deliver(panes, pane.id, ping, until=until, stopped=asked.heard, alone=True, via=via)
         panes.close()
@@ -95,5 +94,5 @@ def _settings(options: Options) -> Settings:
     try:
         return settings.settings(options)
     except (FormatError, UsageError) as error:
-        print(f"dogwatch: warning: {error}; until then the settings files do not count", file=sys.stderr)
+        say.warn(f"{error}; until then the settings files do not count")
         return Settings()

@@ -7,9 +7,10 @@ from dogwatch.cli import panes
 from dogwatch.cli.options import Options
 from dogwatch.formats import program_status
 from dogwatch.hands.panes import PaneHand
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
 from dogwatch.loops import spawning
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
+from dogwatch.senses import program_status as reports
 from dogwatch.senses.tmux import is_pane
 
 
@@ -31,8 +32,7 @@ def main(options: Options) -> int:
 def _listens(path: str) -> bool:
     """Whether a reader that this verb started is at work. Another's pipe is not ours to close, nor a session's log."""
     try:
-        with open(open_plain(path), encoding="utf-8", errors="replace") as file:
-            found = program_status.read(file.read())
+        found = program_status.read(read_plain(path, reports.LARGEST).decode("utf-8", "replace"))
     except (OSError, FormatError):
         return False
     pid, start = found.reader

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from dogwatch.model.foreign_text import escaped
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.words import in_words
 from dogwatch.senses.logs import last_line
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST = 3
+LONGEST_LINE = 60
 
 
 class LiveLine:
@@ -49,14 +51,15 @@ class LiveLine:
 
 def describe(verdict: Verdict) -> str:
     """Elapsed time, what the work said of itself, its last line, and the next deadline."""
-    parts = [f"{verdict.name} {verdict.state} {in_words(float(int(verdict.elapsed_s or 0)))}"]
+    name = escaped(verdict.name)
+    parts = [f"{name} {verdict.state} {in_words(float(int(verdict.elapsed_s or 0)))}"]
     if verdict.state == "not_found":
-        return f"{verdict.name} is not there yet"
+        return f"{name} is not there yet"
     if verdict.beat is not None:
         percent = "" if verdict.beat.progress is None else f"{verdict.beat.progress:.0%} "
-        parts.append(f"{percent}{verdict.beat.note}".strip())
+        parts.append(f"{percent}{verdict.beat.note.line()}".strip())
     if verdict.log and (line := last_line(verdict.log)):
-        parts.append(line[:60])
+        parts.append(line.line(LONGEST_LINE))
     if verdict.deadline:
         what, seconds = verdict.deadline
         parts.append(f"{what} in {in_words(float(int(max(0.0, seconds))))}")

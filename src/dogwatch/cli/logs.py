@@ -1,11 +1,13 @@
-"""`dogwatch logs`: what a job wrote, as it wrote it."""
+"""`dogwatch logs`: what a job wrote: text and colours, or with --raw every byte."""
 
 import os
 import sys
 import time
 
-from dogwatch.cli import settings
+from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
+from dogwatch.formats.log_text import LogText
+from dogwatch.formats.numbers import whole_number
 from dogwatch.judge import job
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops.look import Looker
@@ -26,13 +28,13 @@ def main(options: Options) -> int:
     count = _count(options.text("-n"))
     base = f"{looker.directory}/{names[0]}"
     if not sentinels.exists(base):
-        print(f"dogwatch: there is no job {names[0]!r} in {looker.directory}", file=sys.stderr)
+        say.remark(f"there is no job {names[0]!r} in {looker.directory}")
         return EXIT_CODES["not_found"]
     record = looker.facts(names[0]).record
     adopted = record.adopted if record else None
     path = adopted.log if adopted else f"{base}.log"
     if not path:
-        print(f"dogwatch: {names[0]} was adopted, and its output does not go to a file", file=sys.stderr)
+        say.remark(f"{names[0]} was adopted, and its output does not go to a file")
         return 0
     reader = LogReader(path, whole=record is not None and record.pane is not None and adopted is None)
     try:
@@ -42,27 +44,44 @@ def main(options: Options) -> int:
     except OSError as error:
         why = "a symbolic link; it is not followed" if os.path.islink(path) else error.strerror
         raise RefusedError(f"{path}: {why}") from error
-    _copy(reader)
+    show = Raw() if options.flag("--raw") else LogText()
+    _copy(reader, show)
     if options.flag("-f"):
-        _follow(looker, names[0], reader)
+        _follow(looker, names[0], reader, show)
+    _write(show.end())
     return 0
 
 
 def _count(given: str | None) -> int | None:
     if given is None:
         return None
-    if not given.isdigit():
+    count = whole_number(given)
+    if count is None or count < 0:
         raise UsageError(f"-n takes a number of lines, not {given!r}")
-    return int(given)
+    return count
 
 
-def _copy(reader: LogReader) -> None:
+class Raw:
+    """The bytes as the job wrote them."""
+
+    def feed(self, data: bytes) -> bytes:
+        return data
+
+    def end(self) -> bytes:
+        return b""
+
+
+def _copy(reader: LogReader, show: Raw | LogText) -> None:
     while data := reader.read(CHUNK):
-        sys.stdout.buffer.write(data)
+        _write(show.feed(data))
     sys.stdout.buffer.flush()
 
 
-def _follow(looker: Looker, name: str, reader: LogReader) -> None:
+def _write(shown: bytes | str) -> None:
+    sys.stdout.buffer.write(shown if isinstance(shown, bytes) else shown.encode())
+
+
+def _follow(looker: Looker, name: str, reader: LogReader, show: Raw | LogText) -> None:
     """Copy what is written, until the run that writes it has ended, however it did."""
     wakeups, beat = Wakeups(looker.directory, {name}), PassBeat()
     run = _run_of(looker.facts(name))
@@ -71,7 +90,7 @@ def _follow(looker: Looker, name: str, reader: LogReader) -> None:
             wakeups.watch_writes(name, reader.path)  # another file, after it was put aside
             facts = looker.facts(name)
             over = job.judge(facts).final or _run_of(facts) != run
-            _copy(reader)
+            _copy(reader, show)
             if over:
                 return
             alive = next((process.pid for process in (facts.shim, facts.work) if isinstance(process, Alive)), 0)

@@ -5,10 +5,12 @@ import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
+from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import live_state, unsent
 from dogwatch.loops.listing import listed
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.foreign_text import escaped
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import places
 
@@ -29,7 +31,7 @@ def main(options: Options) -> int:
                 print(say.as_json(verdict))
         elif verdicts:
             if options.flag("--all"):
-                print(f"{'' if not shown else chr(10)}{os.path.basename(directory)}:")
+                print(f"{'' if not shown else chr(10)}{escaped(os.path.basename(directory))}:")
             print(say.table(verdicts))
         shown += len(verdicts)
     if not shown and not options.flag("--json"):
@@ -43,7 +45,7 @@ def main(options: Options) -> int:
 def _panes(options: Options) -> int:
     from dogwatch.cli import panes, undelivered  # a listing of jobs does not pay for tmux and detectors
 
-    seen = panes.look(options)
+    seen, unknown = panes.look(options)
     if options.flag("--json"):
         for each in seen:
             print(say.as_json(each.verdict))
@@ -51,9 +53,9 @@ def _panes(options: Options) -> int:
         marks = [undelivered.mark(undelivered.of(each)) for each in seen]
         rows = [panes.named(each) for each in seen]
         print(say.table([row._replace(reason=row.reason + mark) for row, mark in zip(rows, marks, strict=True)]))
-    else:
+    elif not unknown:
         print("no agents in panes here; -L NAME or -S PATH name another tmux server, --all all", file=sys.stderr)
-    return 0
+    return EXIT_CODES["unknown"] if unknown else 0
 
 
 def _directories(options: Options) -> list[str]:

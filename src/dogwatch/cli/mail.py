@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -10,6 +9,7 @@ import time
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.formats import mail as codec
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import UsageError
 from dogwatch.model.mail import Mail
@@ -17,7 +17,7 @@ from dogwatch.store import mail
 
 SCHEMA = 1
 WORDS = ("send", "inbox", "show", "ack")
-ONLY_SEND, ONLY_INBOX = ("--from", "--subject", "--task", "--file"), ("--unread",)
+ONLY = {"send": ("--from", "--subject", "--task", "--file"), "inbox": ("--unread",), "show": ("--raw",)}
 COLOURS = {"new": "33", "read": "36", "acked": "2"}
 
 
@@ -25,19 +25,21 @@ def main(options: Options) -> int:
     word, *rest = options.names or ["inbox"]
     if word not in WORDS:
         raise UsageError(f"mail takes {', '.join(WORDS)}, not {word!r}")
-    for flag in (*(ONLY_SEND if word != "send" else ()), *(ONLY_INBOX if word != "inbox" else ())):
+    for flag in [flag for whose, flags in ONLY.items() if whose != word for flag in flags]:
         if options.flag(flag):
             raise UsageError(f"{flag} does not belong to mail {word}")
-    place = mail.place(os.getcwd(), options.text("--dir"))
     if word == "send":
-        return _send(options, place, rest)
+        return _send(options, mail.place(os.getcwd(), options.text("--dir")), rest)
+    place, wrong = mail.collected(os.getcwd(), options.text("--dir"))
+    for line in wrong:
+        print(f"dogwatch: warning: {visible(line)}", file=sys.stderr)
     if word == "inbox":
         return _inbox(options, place, rest)
     if not rest:
         raise UsageError(f"mail {word} needs the id of a message; `dogwatch mail inbox` lists them")
     for each in [mail.find(place, begins) for begins in rest]:
         if word == "show":
-            _show(place, each, as_json=options.flag("--json"))
+            _show(options, place, each)
         else:
             mail.mark(place, each.id, mail.ACKED)
             _tell(each._replace(read=True, acked=True), "acknowledged", as_json=options.flag("--json"))
@@ -56,7 +58,7 @@ def _send(options: Options, place: str, rest: list[str]) -> int:
         place, sender=options.text("--from") or whoami(), to=to, subject=subject, text=text,
         topic=options.text("--topic") or "", task=options.text("--task") or "", thread=options.text("--thread") or "",
     )  # fmt: skip
-    _tell(sent, f"sent to {sent.to}", as_json=options.flag("--json"))
+    _tell(sent, f"sent to {sent.to.line()}", as_json=options.flag("--json"))
     return 0
 
 
@@ -88,17 +90,17 @@ def _inbox(options: Options, place: str, rest: list[str]) -> int:
         raise UsageError("mail inbox takes no names; say whose with --to")
     found, wrong = mail.everything(place, unread=options.flag("--unread"))
     for line in wrong:
-        print(f"dogwatch: warning: {visible(line)}", file=sys.stderr)
+        say.warn(line)
     if to := options.text("--to"):
         found = [each for each in found if each.to == codec.name("--to", to)]
     if topic := options.text("--topic"):
-        found = [each for each in found if each.topic == topic]
+        found = [each for each in found if each.topic.raw == topic]
     if thread := options.text("--thread"):
         begun = mail.find(place, thread).thread
         found = [each for each in found if each.thread == begun]
     if options.flag("--json"):
         for each in found:
-            print(json.dumps(_fields(each), ensure_ascii=False))
+            print(dump(_fields(each), spaced=True))
     elif found:
         _table(found)
     else:
@@ -109,8 +111,8 @@ def _inbox(options: Options, place: str, rest: list[str]) -> int:
 def _table(found: list[Mail]) -> None:
     rows = [("ID", "STATE", "AT", "FROM", "TO", "TASK", "SUBJECT")]
     rows += [
-        (each.id, _state(each), time.strftime("%m-%d %H:%M", time.localtime(each.at)), each.sender, each.to,
-         visible(each.task) or "-", visible(each.subject))
+        (each.id, _state(each), time.strftime("%m-%d %H:%M", time.localtime(each.at)), _from(each), each.to.line(),
+         each.task.line() or "-", each.subject.line())
         for each in found
     ]  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
@@ -124,19 +126,20 @@ def _table(found: list[Mail]) -> None:
         print("  ".join([*cells, subject]))
 
 
-def _show(place: str, found: Mail, *, as_json: bool) -> None:
+def _show(options: Options, place: str, found: Mail) -> None:
     """Print a message, and only then note that it was read."""
-    if as_json:
-        print(json.dumps(_fields(found) | {"text": found.text}, ensure_ascii=False), flush=True)
+    if options.flag("--json"):
+        print(dump(_fields(found) | {"text": found.text}, spaced=True), flush=True)
+    elif options.flag("--raw"):
+        sys.stdout.buffer.write(mail.raw(place, found))
+        sys.stdout.buffer.flush()
     else:
-        shown = codec.encode(found)
-        print("".join(map(_harmless, shown)) if os.isatty(1) else shown, flush=True)
+        print("\n".join([*map(visible, codec.header(found)), found.text.block()]), flush=True)
     mail.mark(place, found.id)
 
 
-def _harmless(letter: str) -> str:
-    """On a terminal nothing of a message may move the cursor."""
-    return letter if letter in "\n\t" else visible(letter)
+def _from(found: Mail) -> str:
+    return f"{found.sender.line()} (says {found.claims.line()})" if found.claims else found.sender.line()
 
 
 def _state(found: Mail) -> str:
@@ -144,12 +147,12 @@ def _state(found: Mail) -> str:
 
 
 def _tell(found: Mail, what: str, *, as_json: bool) -> None:
-    print(json.dumps(_fields(found), ensure_ascii=False) if as_json else f"{found.id}: {what}", flush=True)
+    print(dump(_fields(found), spaced=True) if as_json else f"{found.id}: {what}", flush=True)
 
 
 def _fields(found: Mail) -> dict[str, object]:
     return {
         "schema": SCHEMA, "id": found.id, "from": found.sender, "to": found.to, "subject": found.subject,
         "topic": found.topic or None, "thread": found.thread, "task": found.task or None, "at": found.at,
-        "state": _state(found),
+        "state": _state(found), **({"claims": found.claims} if found.claims else {}),
     }  # fmt: skip

@@ -2,6 +2,10 @@
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dogwatch.cli.options import Options
+
 
 def main() -> int:
     arguments = sys.argv[1:]
@@ -14,6 +18,9 @@ def main() -> int:
 
 
 def _slow_main(verb: str, rest: list[str]) -> int:
+    from dogwatch.cli import safe_output
+
+    safe_output.guard("stdout", "stderr")
     try:
         code = _called(verb, rest)
         print(end="", flush=True)  # no sooner is it known whether it was read; there may be no standard output at all
@@ -26,7 +33,7 @@ def _slow_main(verb: str, rest: list[str]) -> int:
 
 
 def _called(verb: str, rest: list[str]) -> int:
-    from dogwatch.cli.options import parse, usage, usage_of
+    from dogwatch.cli.options import usage, usage_of
     from dogwatch.cli.verbs import VERBS
     from dogwatch.model.errors import DogwatchError, UsageError
 
@@ -47,9 +54,14 @@ def _called(verb: str, rest: list[str]) -> int:
         if "--help" in before_command or "-h" in before_command:
             print(usage_of(verb))
             return 0
-        options = parse(verb, rest)
+        from dogwatch.store import brokers
+
+        options = _parsed(verb, rest)
         if not verb.startswith("_") and verb != "notify":  # which sends by itself
-            _send_unsent(options.text("--dir"))
+            from dogwatch.loops import unsent
+
+            unsent.send(options.text("--dir"))
+        brokers.mark_secrets()
         module = __import__(f"dogwatch.cli.{verb.lstrip('_')}", fromlist=["main"])
         return int(module.main(options))
     except UsageError as error:
@@ -60,21 +72,40 @@ def _called(verb: str, rest: list[str]) -> int:
         print(f"dogwatch: {error}", file=sys.stderr)
         return 125 if verb == "run" else 12
     except OSError as error:
-        import errno
-
-        if error.errno not in (errno.EMFILE, errno.ENFILE):
+        if not (advice := _advice(error)):
             raise
-        print(f"dogwatch: {error.strerror}; raise the limit (`ulimit -n 1024`) and try again", file=sys.stderr)
+        print(f"dogwatch: {advice}", file=sys.stderr)
         return 125 if verb == "run" else 12
     except KeyboardInterrupt:
         return 130
 
 
-def _send_unsent(given: str | None) -> None:
-    from dogwatch.loops import unsent
+def _advice(error: OSError) -> str:
+    """What can be done about an error that may come from anywhere; empty where that is not known."""
+    import errno
+
+    from dogwatch.model.errors import RefusedError
     from dogwatch.store import places
 
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{error.strerror}; raise the limit (`ulimit -n 1024`) and try again"
+    if error.errno == errno.ENOENT and error.filename is None:  # as of a path that is made absolute
+        try:
+            places.here()
+        except RefusedError as removed:
+            return str(removed)
+    return ""
+
+
+def _parsed(verb: str, rest: list[str]) -> "Options":
+    from dogwatch.cli.options import parse
+    from dogwatch.model.errors import UsageError
+
     try:
-        unsent.send(places.directory(given))
-    except OSError:
-        pass  # there is no current directory, or no /proc: the verb itself says so
+        return parse(verb, rest)
+    except UsageError as error:
+        if verb == "reconcile":  # who reads its JSON gets an object whatever goes wrong
+            from dogwatch.cli import reconcile
+
+            reconcile.report_unparsed(rest, error)
+        raise

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 from dogwatch.cli import panes as watched
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import names, verifiers
+from dogwatch.formats.numbers import whole_number
 from dogwatch.judge.consequences import exit_code
 from dogwatch.judge.monitoring import DEADLINE, Wanted
 from dogwatch.loops.monitor import Monitor
@@ -94,16 +94,16 @@ def _subject(options: Options, target: str) -> Ours | Theirs | Verdict:
 
 
 def _wanted(options: Options) -> Wanted:
-    resumes = options.text("--resume") or "0"
-    if not (resumes.isascii() and resumes.isdigit() and int(resumes) <= MOST_RESUMES):
-        raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {resumes!r}")
+    resumes = whole_number(given := options.text("--resume") or "0")
+    if resumes is None or not 0 <= resumes <= MOST_RESUMES:
+        raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {given!r}")
     if verify := options.text("--verify") or "":
         verifiers.parse(verify)
     deadline = options.seconds("--deadline")
     if deadline is not None and deadline <= 0:
         raise UsageError("--deadline must be above 0")
     return Wanted(
-        DEADLINE if deadline is None else deadline, int(resumes),
+        DEADLINE if deadline is None else deadline, resumes,
         options.choice("--on-limit", ("report", "wait")) or "report", options.flag("--cleanup"), verify,
     )  # fmt: skip
 
@@ -163,4 +163,4 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
 
 def _progress(verdict: Verdict) -> None:
     """What does not end the watch goes to standard error, for whoever sits there."""
-    print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr, flush=True)
+    say.remark_on(verdict)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.visible import visible
 from dogwatch.loops import delivery, hearing
 from dogwatch.loops.look import Looker
@@ -44,7 +44,7 @@ def main(options: Options) -> int:
 def _show(project: str, directory: str, *, as_json: bool) -> int:
     found, (_, troubles) = delivery.standings(project), channels.of(project)
     for trouble in troubles:
-        print(f"dogwatch: warning: {trouble}", file=sys.stderr)
+        say.warn(trouble)
     for standing in found:
         channel = standing.channel
         if as_json:
@@ -153,4 +153,4 @@ def _row(called: str, problem: str, good: str) -> None:
 
 
 def _tell(**what: object) -> None:
-    print(json.dumps({"schema": SCHEMA, **what}))
+    print(dump({"schema": SCHEMA, **what}, spaced=True))

@@ -1,7 +1,7 @@
 """Agents in tmux panes, for the verbs that show them: which servers, which panes, how they are said."""
 
-import sys
 
+from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.formats import tmux as codec
 from dogwatch.loops.panes import Panes, Seen
@@ -28,23 +28,29 @@ def server(options: Options) -> tuple[str, ...]:
     return ("-S", path) if path else ("-L", name) if name else ()
 
 
-def look(options: Options, only: str | None = None) -> list[Seen]:
-    """One look at each server; what could not be seen is said on standard error."""
+def look(options: Options, only: str | None = None) -> tuple[list[Seen], str]:
+    """One look at each server; what could not be seen is said on standard error.
+
+    And why panes may be missing from it; that no server runs is an answer.
+    """
     found: list[Seen] = []
+    unknown: list[str] = []
     for panes in watchers(options):
         looked = panes.look(only)
         panes.close()
         found += looked.seen
         if looked.trouble:
-            print(f"dogwatch: {looked.trouble}", file=sys.stderr)
-    return found
+            say.remark(looked.trouble)
+            unknown += [looked.trouble] if looked.cause != codec.ABSENT else []
+    return found, "; ".join(unknown)
 
 
-def inside(options: Options, target: str) -> list[Seen]:
-    """The agents in %pane, or in exactly that =session."""
+def inside(options: Options, target: str) -> tuple[list[Seen], str]:
+    """The agents in %pane, or in exactly that =session; and why there may be more."""
     if target.startswith("%"):
         return look(options, only=target)
-    return [seen for seen in look(options) if codec.in_session(seen.sighting.pane, target.removeprefix("="))]
+    found, unknown = look(options)
+    return [seen for seen in found if codec.in_session(seen.sighting.pane, target.removeprefix("="))], unknown
 
 
 def nobody(target: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
 
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.steps import STEPS
 from dogwatch.judge import reading
 from dogwatch.judge.consequences import EXIT_CODES
@@ -42,4 +42,4 @@ def as_json(found: Parsed) -> str:
     }  # fmt: skip
     if found.trouble:
         told["trouble"] = found.trouble.words
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return dump(told)

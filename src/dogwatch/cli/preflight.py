@@ -1,11 +1,10 @@
 """`dogwatch preflight`: is everything there that the work will need, before a night is spent on it?"""
 
-import json
 import os
-import sys
 
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.visible import visible
 from dogwatch.loops import preflight
 from dogwatch.model.errors import UsageError
@@ -44,25 +43,25 @@ def _look(project: str, state: str) -> list[Finding]:
 
 
 def _tell(text: str) -> None:
-    print(f"dogwatch: {text}", file=sys.stderr, flush=True)
+    say.remark(text)
 
 
 def _line(found: Finding) -> str:
     about = {"check": found.name, **{key: value for key, value in found._asdict().items() if key != "name"}}
-    return json.dumps({"schema": 1, **about}, ensure_ascii=False)
+    return dump({"schema": 1, **about}, spaced=True)
 
 
 def _table(findings: list[Finding]) -> None:
-    width = min(WIDEST, max(len(each.name) for each in findings))
+    width = min(WIDEST, max(len(visible(each.name)) for each in findings))
     for each in findings:
         colour, word = PASSED if each.ok else FAILED if each.ran else UNRUN
         shown = f"\033[{colour}m{word:<7}\033[0m" if say.colours_wanted(1) else f"{word:<7}"
-        print(f"{shown} {each.name:<{width}}  {each.says}")
+        print(f"{shown} {visible(each.name):<{width}}  {visible(each.says)}")
         if each.ok:
             continue
         below = " " * 8
         if each.fix:
-            print(f"{below}fix: {visible(each.fix)}  ({each.source}; `--fix` runs it)")
+            print(f"{below}fix: {visible(each.fix)}  ({visible(each.source)}; `--fix` runs it)")
         if each.advice:
             print(f"{below}{'or' if each.fix else 'fix'}: {visible(each.advice)}")
     print(preflight.counted(findings))

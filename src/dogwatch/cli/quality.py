@@ -1,10 +1,10 @@
 """`dogwatch quality`: have finished work looked at again, and what was found written down, before it counts as done."""
 
-import json
 import os
 import sys
 
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.visible import visible
 from dogwatch.judge import quality as judge
 from dogwatch.loops import quality, trackers
@@ -39,7 +39,7 @@ def main(options: Options) -> int:
             return _ensure(tracker, options.text("--beads"), as_json=as_json)
         case "record":
             return _record(tracker, rest, none=options.flag("--none"), as_json=as_json)
-    return _close(tracker, rest, mail.place(project, options.text("--dir")), as_json=as_json)
+    return _close(tracker, rest, mail.collected(project, options.text("--dir"))[0], as_json=as_json)
 
 
 def _due(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
@@ -130,4 +130,4 @@ def _close(tracker: Tracker, given: list[str], place: str, *, as_json: bool) -> 
 
 
 def _tell(**what: object) -> None:
-    print(json.dumps({"schema": SCHEMA, **what}))
+    print(dump({"schema": SCHEMA, **what}, spaced=True))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
-
 from dogwatch.cli import panes as watched
+from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.cli.send import Signals
 from dogwatch.formats import names, sentinel
 from dogwatch.formats import tmux as codec
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.visible import visible
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import left_behind, recovering
@@ -67,10 +66,10 @@ def _one(options: Options, target: str) -> int:
         if panes is not None:
             panes.close()
     if options.flag("--json"):
-        print(json.dumps({"schema": SCHEMA, "target": target, **_told(found)}, ensure_ascii=False), flush=True)
+        print(dump({"schema": SCHEMA, "target": target, **_told(found)}, spaced=True), flush=True)
     else:
         agent = f" ({found.agent})" if found.agent else ""
-        print(f"{target}{agent}: {_words(found)}: {visible(found.reason)}{_hint(found)}", flush=True)
+        print(f"{visible(target)}{agent}: {_words(found)}: {visible(found.reason)}{_hint(found)}", flush=True)
     if asked.heard() and not found.ready:
         return INTERRUPTED
     return 0 if found.ready else CODES.get(found.outcome, NOT_READY)
@@ -83,29 +82,32 @@ def _all(options: Options, session: str) -> int:
     finally:
         panes.close()
     if not found:
-        print(f"dogwatch: there is no session {session!r}; `tmux list-sessions` lists them", file=sys.stderr)
+        say.remark(f"there is no session {session!r}; `tmux list-sessions` lists them")
         return EXIT_CODES["not_found"]
     ready = [(pane, each) for pane, each in found if each.ready]
     shown = ready[:1] if options.flag("--any") else found
     if options.flag("--json"):
         for pane, each in shown:
             where = {"schema": SCHEMA, "session": session, "window": pane.window, "title": pane.title}
-            print(json.dumps(where | _told(each), ensure_ascii=False), flush=True)
+            print(dump(where | _told(each), spaced=True), flush=True)
     elif options.flag("--any"):
         print("".join(f"{pane.id}\n" for pane, _ in shown), end="", flush=True)
     else:
         _table(shown)
     if options.flag("--any") and not ready:
         states = ", ".join(f"{pane.id} {each.outcome}" for pane, each in found)
-        print(f"dogwatch: no pane of {session} is ready ({states})", file=sys.stderr)
+        say.remark(f"no pane of {session} is ready ({states})")
     return 0 if ready else NOT_READY
 
 
 def _table(shown: list[tuple[Pane, Readiness]]) -> None:
     rows = [
-        (pane.id, pane.window, "you" if each.person else "", each.agent or "-", _words(each), visible(each.reason))
+        (
+            pane.id, visible(pane.window), "you" if each.person else "", each.agent or "-", _words(each),
+            visible(each.reason),
+        )
         for pane, each in shown
-    ]
+    ]  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     for row, (_, each) in zip(rows, shown, strict=True):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -128,7 +130,7 @@ def _told(found: Readiness) -> dict[str, object]:
 
 
 def _log(text: str) -> None:
-    print(f"dogwatch: {visible(text)}", file=sys.stderr, flush=True)
+    say.remark(text)
 
 
 # Which pane ---------------------------------------------------------------------------------------------------------

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import time
 
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.formats import durations
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.hands import panes as hand
 from dogwatch.judge.drift import iso
 from dogwatch.loops import drift_notices
@@ -28,6 +28,7 @@ UNKNOWN = 12
 IDLE = 600.0
 """Seconds without a message after which --subscribe ends, unless told otherwise."""
 FALLBACK = 15.0
+JSON_FLAGS = {"--emit-diff", "--json"}
 TITLE = "agent sessions: live reconcile"
 
 
@@ -45,6 +46,12 @@ def main(options: Options) -> int:
         raise RefusedError(f"{error}; nothing more is done") from error
 
 
+def report_unparsed(words: list[str], error: UsageError) -> None:
+    """The same object for a command line that cannot be parsed, if these words ask for JSON."""
+    if not JSON_FLAGS.isdisjoint([word.partition("=")[0] for word in words]):
+        print(as_json(failed(str(error))), flush=True)
+
+
 def _main(options: Options) -> int:
     if options.names:
         raise UsageError("reconcile takes no names; --registry names the list")
@@ -52,7 +59,7 @@ def _main(options: Options) -> int:
     stays = options.flag("--watch") or options.flag("--subscribe") or bool(task) or options.flag("--kanban-new")
     if options.flag("--once") and (options.flag("--watch") or options.flag("--subscribe")):
         raise UsageError("--once is one pass, --watch and --subscribe stay; ask for one of them")
-    path = registry.find(options.text("--registry"), os.getcwd())
+    path = registry.find(options.text("--registry"), places.here())
     reconciler = Reconciler(
         path, usual=hand.server_of(options.text("--socket")), prune=options.flag("--prune"),
         dry=options.flag("--dry-run"),
@@ -77,7 +84,7 @@ def _once(options: Options, reconciler: Reconciler) -> int:
     else:
         _show(passed, reconciler)
     for trouble in passed.troubles:
-        print(f"dogwatch: {trouble}", file=sys.stderr)
+        say.remark(trouble)
     return UNKNOWN if passed.troubles else 0
 
 
@@ -139,7 +146,7 @@ def _card(options: Options, task: str, path: str) -> CardKeeper | None:
             raise UsageError("--kanban-new makes a card, --kanban-task names one; give one of them")
         about = "Dogwatch keeps the list of agent sessions true. Comment `stop` to end it."
         card = kanban.create(TITLE, about, key=f"dogwatch reconcile {os.uname().nodename}:{os.path.realpath(path)}")
-        print(f"dogwatch: the card is {card.task}", file=sys.stderr)
+        say.remark(f"the card is {card.task}")
     else:
         card = kanban.Card(task)
         card.status()  # a card that is not there is said at once
@@ -155,7 +162,7 @@ def _subscription(reconciler: Reconciler) -> Subscription | None:
     try:
         where = publishing.broker_of(places.project(reconciler.workspace))
     except RefusedError as error:
-        print(f"dogwatch: {error}; until then there is a look every {fallback:g} s", file=sys.stderr)
+        say.remark(f"{error}; until then there is a look every {fallback:g} s")
         return None
     return Subscription(where, reconciler.path, fallback)
 
@@ -177,7 +184,7 @@ def _fallback() -> float:
 
 
 def _as_json(options: Options) -> bool:
-    return options.flag("--emit-diff") or options.flag("--json")
+    return not JSON_FLAGS.isdisjoint(options.values)
 
 
 def as_json(passed: Passed) -> str:
@@ -191,13 +198,13 @@ def as_json(passed: Passed) -> str:
     ]  # fmt: skip
     found = {"schema": SCHEMA, "at": iso(time.time()), "checked": passed.checked, "drifts": drifts}
     found |= {"standing": passed.standing, "troubles": passed.troubles}
-    return json.dumps({**found, "left_out": [each.fields() for each in passed.left_out]}, default=str)
+    return dump({**found, "left_out": [each.fields() for each in passed.left_out]}, other=str)
 
 
 def _line(report: DriftReport) -> str:
     kind = f"{report.drift.kind:<9}"
     shown = f"\033[{'32' if report.applied else '33'}m{kind}\033[0m" if say.colours_wanted(1) else kind
-    return f"{shown} {drift_notices.said(report)}"
+    return f"{shown} {visible(drift_notices.said(report))}"
 
 
 def _show(passed: Passed, reconciler: Reconciler) -> None:
@@ -208,9 +215,9 @@ def _show(passed: Passed, reconciler: Reconciler) -> None:
     again = passed.standing - len(passed.new)
     rows = f"{passed.checked} session{'' if passed.checked == 1 else 's'} in {reconciler.path}"
     if passed.new and reconciler.dry:
-        print(f"dogwatch: {rows}; nothing was written (--dry-run)", file=sys.stderr)
+        say.remark(f"{rows}; nothing was written (--dry-run)")
     elif passed.standing == 0 and not passed.troubles:
-        print(f"dogwatch: {rows}: no drift", file=sys.stderr)
+        say.remark(f"{rows}: no drift")
     elif again > 0:
         known = f"{again} drift{'' if again == 1 else 's'} stand{'s' if again == 1 else ''} as told before"
-        print(f"dogwatch: {rows}: {known}; --dry-run shows all", file=sys.stderr)
+        say.remark(f"{rows}: {known}; --dry-run shows all")

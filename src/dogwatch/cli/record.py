@@ -3,10 +3,10 @@
 import os
 import sys
 
-from dogwatch.cli import panes
+from dogwatch.cli import panes, say
 from dogwatch.cli.options import Options
 from dogwatch.loops import record
-from dogwatch.model.errors import UsageError
+from dogwatch.model.errors import RefusedError, UsageError
 from dogwatch.model.words import in_words
 
 EVERY = 0.5
@@ -31,15 +31,17 @@ def main(options: Options) -> int:
         watcher.close()
         if recorder.looks:
             took = in_words(float(int(recorder.took)))
-            print(f"dogwatch: {recorder.looks} looks in {took}; {recorder.why}", file=sys.stderr)
+            say.remark(f"{recorder.looks} looks in {took}; {recorder.why}")
+    if recorder.unknown:
+        raise RefusedError(recorder.why)
     if not recorder.looks:
-        print(f"dogwatch: {recorder.why}; `dogwatch ls --panes` lists them", file=sys.stderr)
+        say.remark(f"{recorder.why}; `dogwatch ls --panes` lists them")
         return 7
     return 0
 
 
 def _say(trouble: str) -> None:
-    print(f"dogwatch: {trouble}", file=sys.stderr, flush=True)
+    say.remark(trouble)
 
 
 def _new(path: str | None) -> str:

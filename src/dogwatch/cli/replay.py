@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.formats import names
-from dogwatch.formats.events import printable
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.judge.hindsight import Otherwise
 from dogwatch.loops import replay
@@ -52,7 +52,7 @@ def _job(options: Options, name: str, otherwise: Otherwise | None) -> int:
     looker = Looker(places.directory(options.text("--dir")), PATIENT)
     found = replay.of_job(looker, name, otherwise)
     if found is None:
-        print(f"dogwatch: there is no file {name}, and no event of a job {name} is known", file=sys.stderr)
+        say.remark(f"there is no file {name}, and no event of a job {name} is known")
         return EXIT_CODES["not_found"]
     return _tell(options, found, otherwise)
 
@@ -88,7 +88,7 @@ def _tell(options: Options, found: replay.Found, otherwise: Otherwise | None) ->
     whose, why, words = None, "", TRUE
     for each in found:
         if isinstance(each, Note):
-            print(f"dogwatch: {printable(each.says)}", file=sys.stderr)
+            say.remark(each.says)
             continue
         row = each.row
         marks[row.mark] += row.now is not None
@@ -98,11 +98,11 @@ def _tell(options: Options, found: replay.Found, otherwise: Otherwise | None) ->
             continue
         if (each.name, each.run) != whose:
             whose, why = (each.name, each.run), ""
-            print(printable(f"{each.name}{f', run {each.run}' if each.run else ''}:"))
+            print(visible(f"{each.name}{f', run {each.run}' if each.run else ''}:"))
         lines = _as_lines(row._replace(uncertain="") if row.uncertain == why else row, row.mark)
         why = row.uncertain or why
         print("\n".join(lines))
-    print(_summary(marks, _asked(options), *words), file=sys.stderr if options.flag("--json") else sys.stdout)
+    print(visible(_summary(marks, _asked(options), *words)), file=sys.stderr if options.flag("--json") else sys.stdout)
     return 1 if marks["≠"] and otherwise is None else 0
 
 
@@ -122,7 +122,7 @@ def _as_json(told: Told) -> str:
     }  # fmt: skip
     if row.truth is not None:
         found["truth"] = row.truth
-    return json.dumps(found, separators=(",", ":"))
+    return dump(found)
 
 
 def _as_lines(row: Row, mark: str) -> list[str]:
@@ -137,7 +137,7 @@ def _as_lines(row: Row, mark: str) -> list[str]:
     lines += [f"uncertain: {row.uncertain}"] if row.uncertain else []
     lines += [row.note] if row.note and now else []
     heads = [f"{in_words(round(row.at, 1)):>9}  {shown}  ", *[INDENT] * (len(lines) - 1)]
-    return [head + printable(line) for head, line in zip(heads, lines, strict=True)]
+    return [head + visible(line) for head, line in zip(heads, lines, strict=True)]
 
 
 def _told(said: dict[str, object] | None, event: str) -> str:

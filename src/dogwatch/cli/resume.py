@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
@@ -34,12 +33,12 @@ def main(options: Options) -> int:
         code = _resume(session, looked, looked.facts.record, prompt)
         verdict = session.look().verdict
     except RefusedError as error:
-        print(f"dogwatch: {error}", file=sys.stderr)
+        say.remark(str(error))
         return EXIT_CODES["unknown"]
     finally:
         session.close()
     if verdict.cause == "not-started":
-        print(f"dogwatch: {verdict.reason}", file=sys.stderr)
+        say.remark(verdict.reason)
         return verdict.exit_code or REFUSED
     say.show(verdict, json=options.flag("--json"))
     return code

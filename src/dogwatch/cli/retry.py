@@ -11,6 +11,7 @@ def main(options: Options) -> int:
     for fd in (0, 1, 2):
         run.ensure_open(fd)
     looker, code = settings.looker(options), 0
+    given = run.variables(options.each("--env"))
     for name in settings.named(options):
         facts = looker.facts(name)
         if not facts.exists:
@@ -19,5 +20,6 @@ def main(options: Options) -> int:
             continue
         if facts.record is None:
             raise RefusedError(f"{name} has no record that could be read, so nobody knows what it ran")
-        code = code or run.detached(start.again(looker.directory, facts.record), looker, json=options.flag("--json"))
+        job = start.again(looker.directory, facts.record, given)
+        code = code or run.detached(job, looker, json=options.flag("--json"))
     return code

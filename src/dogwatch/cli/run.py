@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import names
+from dogwatch.formats.numbers import whole_number
+from dogwatch.formats.redact import clean
 from dogwatch.hands import spawn
 from dogwatch.loops import start
 from dogwatch.loops.look import Looker
@@ -40,7 +41,7 @@ def main(options: Options) -> int:
         run=run,
         command=options.command,
         cwd=_directory(options.text("--cwd")),
-        env=_variables(options.each("--env")),
+        env=variables(options.each("--env")),
         policy=looker.policy,
         foreground=not options.flag("-d"),
         **guards(options),
@@ -53,9 +54,10 @@ def main(options: Options) -> int:
 def guards(options: Options) -> dict[str, Any]:
     """What keeps a loop from burning a night: retries, the breaker, and a look at the environment before it starts."""
     given = settings.settings(options)
-    retries = options.text("--retries")
-    if retries is not None and not (retries.isascii() and retries.isdigit() and int(retries) <= MOST_RETRIES):
-        raise UsageError(f"--retries is a number from 0 to {MOST_RETRIES}, not {retries!r}")
+    wanted = options.text("--retries")
+    retries = None if wanted is None else whole_number(wanted)
+    if wanted is not None and (retries is None or not 0 <= retries <= MOST_RETRIES):
+        raise UsageError(f"--retries is a number from 0 to {MOST_RETRIES}, not {wanted!r}")
     backoff = options.seconds("--backoff")
     key = options.text("--breaker")
     if options.flag("--preflight") or given.preflight:
@@ -63,7 +65,7 @@ def guards(options: Options) -> dict[str, Any]:
 
         preflight.refuse(places.project(places.here()), given, places.directory(options.text("--dir")))
     return {
-        "retries": given.retries if retries is None else int(retries),
+        "retries": given.retries if retries is None else retries,
         "backoff_s": given.backoff_s if backoff is None else backoff,
         "breaker": Breaker(names.check(key), given.breaker_threshold, given.breaker_cooldown_s) if key else None,
         "notify": places.project(places.here()) if given.channels or given.mqtt else "",
@@ -85,11 +87,16 @@ def _directory(given: str | None) -> str:
     return path
 
 
-def _variables(given: list[str]) -> dict[str, str]:
+def variables(given: list[str]) -> dict[str, str]:
+    """What --env says. A name alone stands for our own variable: its value need not stand on a command line."""
+    found = {}
     for pair in given:
-        if "=" not in pair[1:]:
-            raise UsageError(f"--env takes NAME=VALUE, not {pair!r}")
-    return dict(pair.split("=", 1) for pair in given)
+        name, there, value = pair.partition("=")
+        if not name or not (there or name in os.environ):
+            told = f"{name} is not set here" if name else f"not {pair!r}"
+            raise UsageError(f"--env takes NAME=VALUE, or the NAME of a variable that is set; {told}")
+        found[name] = value if there else os.environ[name]
+    return found
 
 
 def detached(job: spawn.Job, looker: Looker, *, json: bool, feed: bytes = b"") -> int:
@@ -97,7 +104,7 @@ def detached(job: spawn.Job, looker: Looker, *, json: bool, feed: bytes = b"") -
     said = start.detached(job, looker, feed=feed)
     verdict = looker.verdict(job.name)
     if said[0] == "ended" and verdict.exit_code and verdict.cause == "not-started":
-        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+        say.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
         return verdict.exit_code
     print(say.as_json(verdict) if json else job.name)
     return 0
@@ -152,14 +159,14 @@ def _relayed(job: spawn.Job, looker: Looker, status: TerminalStatus | None, *, j
         status.run_outcome(verdict)
         status.finish()
     if ending is None:
-        print(f"dogwatch: its shim was killed; {say.as_line(verdict)}", file=sys.stderr)
+        say.remark_on(verdict, before="its shim was killed; ")
         return REFUSED
     if json:
         print("" if relay.line_start else "\n", say.as_json(verdict), sep="", flush=True)
     elif verdict.cause == "not-started":
-        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+        say.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
     elif verdict.state != "completed" and (os.isatty(2) or _exit_code(ending) in (TIMED_OUT, REFUSED)):
-        print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr)  # these codes are ours, not the command's
+        say.remark_on(verdict)  # these codes are ours, not the command's
     return _exit_code(ending)
 
 

@@ -5,6 +5,7 @@ import sys
 
 from dogwatch.formats import line
 from dogwatch.judge.consequences import NEXT
+from dogwatch.model.foreign_text import escaped
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.words import in_words
 
@@ -23,7 +24,7 @@ def as_json(verdict: Verdict) -> str:
 
 
 def as_line(verdict: Verdict) -> str:
-    return f"{verdict.name}: {coloured(verdict.state)}: {line.worded(verdict)}"
+    return f"{escaped(verdict.name)}: {coloured(verdict.state)}: {line.worded(verdict)}"
 
 
 def coloured(state: str, width: int = 0) -> str:
@@ -37,22 +38,33 @@ def colours_wanted(fd: int) -> bool:
 
 def table(verdicts: list[Verdict]) -> str:
     """One row per job, cut to the terminal's width."""
-    width = max([len(verdict.name) for verdict in verdicts] + [4])
+    names = [escaped(verdict.name) for verdict in verdicts]
+    width = max([*map(len, names), 4])
     columns = os.get_terminal_size(1).columns if os.isatty(1) else 1 << 16
     rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  REASON"]
-    for verdict in verdicts:
+    for name, verdict in zip(names, verdicts, strict=True):
         elapsed = "" if verdict.elapsed_s is None else in_words(float(int(verdict.elapsed_s)))
         mark = "".join(f" [{MARKS[doubt]}]" for doubt in verdict.doubts)
         room = max(10, columns - width - 23 - len(mark))
         reason = line.worded(verdict)
         reason = reason if len(reason) <= room else reason[: room - 1] + "…"
-        rows.append(f"{verdict.name:<{width}}  {coloured(verdict.state, 10)} {elapsed:>8}  {reason}{mark}")
+        rows.append(f"{name:<{width}}  {coloured(verdict.state, 10)} {elapsed:>8}  {reason}{mark}")
     return "\n".join(rows)
+
+
+def remark(text: str) -> None:
+    """What is to be said beside what was asked for: one line on standard error, whatever stands in it."""
+    print(f"dogwatch: {escaped(text)}", file=sys.stderr, flush=True)
 
 
 def warn(trouble: str) -> None:
     """What a person should know, beside what was asked for."""
-    print(f"dogwatch: warning: {trouble}", file=sys.stderr)
+    remark(f"warning: {trouble}")
+
+
+def remark_on(verdict: Verdict, *, before: str = "") -> None:
+    """The same for a verdict, in its colour."""
+    print(f"dogwatch: {before}{as_line(verdict)}", file=sys.stderr, flush=True)
 
 
 def show(verdict: Verdict, *, json: bool) -> None:

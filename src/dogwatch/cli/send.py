@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sys
 import time
 
-from dogwatch.cli import assigning
+from dogwatch.cli import assigning, say
 from dogwatch.cli import panes as watched
 from dogwatch.cli import undelivered as listing
 from dogwatch.cli.options import Options
-from dogwatch.formats import names, sentinel, typing_text
+from dogwatch.cli.say import warn
+from dogwatch.formats import names, prompt_text, sentinel, typing_text
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.send import deliver
@@ -21,10 +22,10 @@ from dogwatch.model.errors import FormatError, RefusedError, UsageError
 from dogwatch.model.facts import Record
 from dogwatch.model.sending import Outcome, Sent
 from dogwatch.model.session import Pane
-from dogwatch.model.settings import WAYS
+from dogwatch.model.settings import WAYS, Settings
 from dogwatch.senses import servers
 from dogwatch.senses.tmux import is_pane
-from dogwatch.store import detectors, places, sentinels, settings, undelivered
+from dogwatch.store import detectors, places, sentinels, settings, trust, undelivered
 from dogwatch.store.undelivered import Note
 
 SCHEMA = 1
@@ -43,7 +44,7 @@ def main(options: Options) -> int:
     again = undelivered.get(options.text("--again") or "") if options.flag("--again") else None
     target, text = _asked_again(options, again) if again else _asked(options)
     until = time.monotonic() + (options.seconds("--wait") or 0.0)
-    via = options.choice("--via", WAYS) or settings.load(places.project(os.getcwd())).send_via
+    via = options.choice("--via", WAYS) or way(settings.load(places.project(os.getcwd())))
     began = time.monotonic()
     asked = Signals()
     pane = note = None
@@ -69,7 +70,27 @@ def _asked(options: Options) -> tuple[str, str]:
     path = options.text("--file")
     if not options.names or len(options.names) != (1 if path is not None else 2):
         raise UsageError("send needs a target and one text in quotes (or --file): dogwatch send %3 'go on'")
-    return options.names[0], typing_text.clean(options.names[1] if path is None else read_text("--file", path))
+    text = options.names[1] if path is None else read_text("--file", path)
+    return options.names[0], typing_text.clean(without_hidden(options, text))
+
+
+def without_hidden(options: Options, text: str) -> str:
+    """A person's words without what no reader sees: they may come from a page that hides something there."""
+    if options.flag("--verbatim"):
+        return text
+    found, dropped = prompt_text.without_hidden(text.removeprefix("\ufeff"))  # which some editors begin files with
+    if dropped:
+        what = "1 invisible character was" if dropped == 1 else f"{dropped} invisible characters were"
+        say.remark(f"{what} dropped from the text; --verbatim keeps all")
+    return found
+
+
+def way(found: Settings) -> str:
+    """How prompts get into a pane. A project's file that is not trusted does not say so."""
+    via, problem = trust.value(found, "send_via")
+    if problem:
+        warn(f"{problem}; until then its [send] via does not count")
+    return str(via)
 
 
 def _asked_again(options: Options, note: Note) -> tuple[str, str]:
@@ -176,7 +197,7 @@ def _noted(there: Pane, target: str, text: str, sent: Sent, again: Note | None) 
         if again and (note is None or note.id != again.id):
             undelivered.drop(again.id)
     except RefusedError as error:
-        print(f"dogwatch: warning: {error}", file=sys.stderr)
+        say.warn(str(error))
     return note
 
 
@@ -187,14 +208,14 @@ def _json(target: str, pane: str | None, sent: Sent, elapsed: float, note: Note 
         "proof": sent.proof or None, "typed": sent.typed, "left": sent.left, "reason": sent.reason,
         "elapsed_s": round(elapsed, 3), "note": note.id if note else None,
     }  # fmt: skip
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return dump(found)
 
 
 def _say(target: str, sent: Sent, note: Note | None) -> None:
     if sent.delivered:
-        print(f"{target}: delivered: {sent.reason}")
+        print(visible(f"{target}: delivered: {sent.reason}"))
         return
     what = "sent, perhaps" if sent.submitted else "not delivered" if sent.typed else "nothing was typed"
-    print(f"dogwatch: {target}: {what}: {sent.reason}", file=sys.stderr)
+    say.remark(f"{target}: {what}: {sent.reason}")
     if note:
-        print(f"dogwatch: it is kept: `dogwatch send --again {note.id}` tries again", file=sys.stderr)
+        say.remark(f"it is kept: `dogwatch send --again {note.id}` tries again")

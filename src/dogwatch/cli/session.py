@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
-from dogwatch.formats.events import printable
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.hands.panes import server_of
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import reconcile
@@ -21,12 +20,12 @@ from dogwatch.store import places, registry
 SCHEMA = 1
 EVERYWHERE = ("--registry", "--dir", "--json")
 TAKES = {
-    "create": ("--agent", "--cwd", "--prompt", "--prompt-file", "--model", "--verify", "--socket"),
-    "resume": ("--prompt", "--prompt-file", "--socket"),
+    "create": ("--agent", "--cwd", "--prompt", "--prompt-file", "--verbatim", "--model", "--verify", "--socket"),
+    "resume": ("--prompt", "--prompt-file", "--verbatim", "--socket"),
     "stop": ("--capture-id", "--reason", "--graceful", "--purge-conversation", "--yes", "--socket"),
     "status": ("--socket",),
     "list": (),
-    "delegate": ("--prompt", "--prompt-file", "--verify", "--timeout", "--socket"),
+    "delegate": ("--prompt", "--prompt-file", "--verbatim", "--verify", "--timeout", "--socket"),
     "restore": ("--dry-run", "--socket"),
 }
 COLOURS = {"running": "36", "stopped": "2", "terminated": "31", "archived": "2", INVALID: "31"}
@@ -47,7 +46,7 @@ def main(options: Options) -> int:
     try:
         return _done(what, inner)
     except UnlistedError as error:
-        print(f"dogwatch: {error}", file=sys.stderr)
+        say.remark(str(error))
         return EXIT_CODES["not_found"]
 
 
@@ -87,7 +86,7 @@ def one_name(options: Options) -> str:
 
 def show(row: Row, said: str, *, json: bool, **more: object) -> None:
     """What was done to a row."""
-    print(as_json(row, **more) if json else f"{printable(row.name)}: {said}", flush=True)
+    print(as_json(row, **more) if json else f"{visible(row.name)}: {said}", flush=True)
 
 
 def as_json(row: Row, **more: object) -> str:
@@ -97,7 +96,7 @@ def as_json(row: Row, **more: object) -> str:
         "socket": row.server[1] if row.server else None, "conversation": row.conversation or None,
         "resumable": row.resumable, "last_visible_status": row.seen_status or None, **more,
     }  # fmt: skip
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return dump(found)
 
 
 # The table ----------------------------------------------------------------------------------------------------------
@@ -122,10 +121,10 @@ def _shown(options: Options, *, look: bool) -> int:
     else:
         _as_table(rows, [drift for drift in drifts if wanted in ("", drift.session)] if look else None)
     if trouble:
-        print(f"dogwatch: {trouble}; what is there cannot be told of all", file=sys.stderr)
+        say.remark(f"{trouble}; what is there cannot be told of all")
     problems = [row.problem for row in rows if row.problem]
     for problem in problems:
-        print(f"dogwatch: {problem}; mend that row", file=sys.stderr)
+        say.remark(f"{problem}; mend that row")
     return UNKNOWN if trouble or problems else 0
 
 
@@ -145,7 +144,7 @@ def _as_table(rows: list[Row], drifts: list[Drift] | None) -> None:
     for row in rows:
         kinds = dict.fromkeys(drift.kind for drift in drifts or () if drift.session == row.name)
         cells = [row.name, row.status, row.agent, row.pane.id or str(row.pane.pid or ""), row.conversation]
-        lines.append([printable(cell) or "-" for cell in cells] + ([] if drifts is None else [",".join(kinds) or "-"]))
+        lines.append([visible(cell) or "-" for cell in cells] + ([] if drifts is None else [",".join(kinds) or "-"]))
     widths = [max(len(line[at]) for line in lines) for at in range(len(titles))]
     for number, line in enumerate(lines):
         cells = [f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)]
@@ -153,4 +152,4 @@ def _as_table(rows: list[Row], drifts: list[Drift] | None) -> None:
             cells[1] = f"\033[{COLOURS[line[1]]}m{cells[1]}\033[0m"
         print("  ".join(cells).rstrip())
     for drift in drifts or ():
-        print(f"{drift.kind}: {printable(drift.message)}")
+        print(f"{drift.kind}: {visible(drift.message)}")

@@ -7,11 +7,12 @@ import shlex
 import sys
 import time
 
+from dogwatch.cli import say, spawn
 from dogwatch.cli import session as face
-from dogwatch.cli import spawn
 from dogwatch.cli.options import Options
 from dogwatch.cli.run import REFUSED
-from dogwatch.formats.events import printable
+from dogwatch.formats.redact import clean, clean_words
+from dogwatch.formats.visible import visible
 from dogwatch.hands.panes import PaneHand, session_name
 from dogwatch.hands.spawn import Job
 from dogwatch.judge.drift import iso
@@ -44,7 +45,7 @@ def create(options: Options) -> int:
     try:
         job = spawning.new(listed.looker, wish)
     except RefusedError as error:
-        print(f"dogwatch: {error}", file=sys.stderr)
+        say.remark(str(error))
         return REFUSED
     session = Session(listed.looker, job.name, PATIENT)
     try:
@@ -89,14 +90,14 @@ def restore(options: Options) -> int:
         found = listed.file.read().rows
         for row in found:
             if row.problem:
-                print(f"dogwatch: {row.problem}; that row is passed over", file=sys.stderr)
+                say.remark(f"{row.problem}; that row is passed over")
         rows = _last([row for row in found if row.is_on(listed.host) and not row.problem])
         wanted = [standing for standing in listed.looks(tuple(rows)) if registered.ended_unstopped(standing)]
         done = [_restored(options, listed, standing) for standing in wanted]
     finally:
         listed.close()
     if not wanted:
-        print("dogwatch: nothing is to be restored: no session ended that nobody meant to end", file=sys.stderr)
+        say.remark("nothing is to be restored: no session ended that nobody meant to end")
     return 0 if all(done) else FAILED
 
 
@@ -107,7 +108,7 @@ def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
         return _left(listed, standing, json=json, dry=dry)
     try:
         bringing_back.refuse(listed, standing)
-        command = shlex.join(bringing_back.command(listed, standing))
+        command = shlex.join(clean_words(bringing_back.command(listed, standing)))
         if dry:
             said, outcome = f"would be resumed: {command} (in {bringing_back.cwd_of(standing)})", "planned"
         else:
@@ -115,7 +116,7 @@ def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
     except (DogwatchError, OSError) as error:
         if json:
             face.show(row, "", json=True, outcome="failed", reason=str(error))
-        print(f"dogwatch: {printable(row.name)} is not resumed: {error}", file=sys.stderr)
+        say.remark(f"{visible(row.name)} is not resumed: {error}")
         return False
     face.show(row, said, json=json, outcome=outcome, command=command)
     return True
@@ -130,7 +131,7 @@ def _left(listed: Listed, standing: Standing, *, json: bool, dry: bool) -> bool:
         if json:
             face.show(row, "", json=True, outcome="impossible", reason=str(error))
         else:
-            print(f"{printable(row.name)}: cannot be restored: {error}", file=sys.stdout if dry else sys.stderr)
+            print(f"{visible(row.name)}: cannot be restored: {error}", file=sys.stdout if dry else sys.stderr)
     return True
 
 
@@ -189,17 +190,14 @@ def _closed(job: Job, verdict: Verdict, *, always: bool = False) -> int:
     assert job.pane is not None
     PaneHand(job.pane.server).close(job.pane)
     if not always:
-        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+        say.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
     return verdict.exit_code or REFUSED
 
 
 def _tell_of(before: list[Row], now: Row) -> None:
     """A row that began anew no longer names the conversation that it had."""
     if before and before[-1].conversation and before[-1].conversation != now.conversation:
-        print(
-            f"dogwatch: {now.name} had conversation {before[-1].conversation}, which is no longer in the list",
-            file=sys.stderr,
-        )
+        say.remark(f"{now.name} had conversation {before[-1].conversation}, which is no longer in the list")
 
 
 # The list -----------------------------------------------------------------------------------------------------------

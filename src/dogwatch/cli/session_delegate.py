@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 from dogwatch.cli import say, settings
@@ -56,4 +55,4 @@ def _errand(options: Options) -> Errand:
 
 
 def _progress(verdict: Verdict) -> None:
-    print(f"dogwatch: {say.as_line(verdict)}", file=sys.stderr, flush=True)
+    say.remark_on(verdict)

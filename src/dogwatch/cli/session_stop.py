@@ -6,8 +6,10 @@ import os
 import sys
 import time
 
+from dogwatch.cli import say
 from dogwatch.cli import session as face
 from dogwatch.cli.options import Options
+from dogwatch.formats.visible import visible
 from dogwatch.loops import dismissing, purging
 from dogwatch.loops.dismissing import Asked
 from dogwatch.loops.registered import Standing
@@ -37,13 +39,13 @@ def stop(options: Options) -> int:
         elif not ended.mode:
             said = "it had ended already; now its row says so"
         if ended.left:
-            print(f"dogwatch: {name} was ended, but its session could not be closed: {ended.left}", file=sys.stderr)
+            say.remark(f"{name} was ended, but its session could not be closed: {ended.left}")
         if where is not None:
             removed = purging.purge(listed, row, talk, where) if talk else purging.Purged((), "it had no conversation")
             for path in removed.files:
-                print(f"dogwatch: removed {path}", file=sys.stderr)
+                say.remark(f"removed {path}")
             if removed.kept:
-                print(f"dogwatch: {removed.kept}", file=sys.stderr)
+                say.remark(removed.kept)
             row = listed.row(name)
     finally:
         listed.close()
@@ -59,7 +61,8 @@ def _confirm(standing: Standing, talk: str, *, yes: bool) -> None:
         raise RefusedError(
             f"--purge-conversation removes what {name} has written, for good: say --yes, or ask at a terminal"
         )
-    print(f"This removes conversation {talk or '(none)'} of {name}, for good. Type its name to go on: ", end="")
+    what = f"conversation {visible(talk) or '(none)'} of {visible(name)}"
+    print(f"This removes {what}, for good. Type its name to go on: ", end="")
     sys.stdout.flush()
     if sys.stdin.readline().strip() != name:
         raise RefusedError("that is not its name; nothing was stopped, and nothing removed")

@@ -6,10 +6,11 @@ Flags beat the environment, which beats the project's file, which beats the user
 from __future__ import annotations
 
 import os
-import sys
 
+from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.formats import durations, names
+from dogwatch.formats.numbers import whole_number
 from dogwatch.loops.look import Looker
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES, Policy
@@ -33,7 +34,7 @@ MOST = 1000
 def looker(options: Options) -> Looker:
     directory = places.directory(options.text("--dir"))
     if options.verb in READING and (others := places.shared_with_others(directory)):
-        print(f"dogwatch: warning: {others}; what it says may be false", file=sys.stderr)
+        say.warn(f"{others}; what it says may be false")
     return Looker(directory, lazily(options))
 
 
@@ -46,7 +47,7 @@ def lazily(options: Options) -> Callable[[], Policy]:
         except FormatError as error:
             if options.verb not in LOOKING:
                 raise
-            print(f"dogwatch: warning: {error}; until then the settings files do not count", file=sys.stderr)
+            say.warn(f"{error}; until then the settings files do not count")
             return policy(options, Settings())
 
     return found
@@ -114,7 +115,7 @@ def program_status() -> str:
     try:
         return files.load(places.project(os.getcwd())).program_status
     except FormatError as error:
-        print(f"dogwatch: warning: {error}; until then nothing is reported to this terminal", file=sys.stderr)
+        say.warn(f"{error}; until then nothing is reported to this terminal")
     except FileNotFoundError:  # our directory was removed; whose project this is cannot be told
         pass
     return "off"
@@ -146,9 +147,10 @@ def _duration(name: str) -> float | None:
 def _count(name: str, least: int) -> int | None:
     if not (given := os.environ.get(name)):
         return None
-    if not (given.isascii() and given.isdigit() and len(given) <= len(str(MOST)) and least <= int(given) <= MOST):
+    count = whole_number(given)
+    if count is None or not least <= count <= MOST:
         raise UsageError(f"{name} is a number from {least} to {MOST}, not {given!r}")
-    return int(given)
+    return count
 
 
 def _seconds(options: Options, flag: str, default: float | None) -> float:

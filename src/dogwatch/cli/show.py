@@ -1,10 +1,8 @@
 """`dogwatch show`: what is written down of a job, and its timeline."""
 
 import contextlib
-import json
 import os
 import shlex
-import sys
 import time
 from collections.abc import Iterator
 
@@ -12,7 +10,10 @@ from dogwatch.cli import say, settings
 from dogwatch.cli.events import in_colour, number
 from dogwatch.cli.options import Options
 from dogwatch.formats import events, line
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.redact import clean, clean_record, clean_words
 from dogwatch.formats.sentinel import SUFFIXES
+from dogwatch.formats.visible import visible
 from dogwatch.judge import attempts, job
 from dogwatch.judge.consequences import EXIT_CODES, NEXT
 from dogwatch.loops import history, live_state
@@ -56,10 +57,7 @@ def _missing(options: Options, found: History, wanted: str | None) -> int:
     elif wanted is None:
         print(say.as_line(job.judge(found.facts)))
     else:
-        print(
-            f"dogwatch: no run {wanted!r} of {found.name} is known; `dogwatch show {found.name}` lists them",
-            file=sys.stderr,
-        )
+        say.remark(f"no run {wanted!r} of {found.name} is known; `dogwatch show {found.name}` lists them")
     return EXIT_CODES["not_found"]
 
 
@@ -82,9 +80,9 @@ def _as_json(found: History, run: Run) -> str:
         "name": found.name,
         "run": run.run or None,
         "verdict": verdict and line.fields(verdict, NEXT[verdict.state]),
-        "record": run.record,
+        "record": run.record and clean_record(run.record),
     }
-    return f'{json.dumps(head, separators=(",", ":"))[:-1]},"events":[{",".join(map(events.encode, run.events))}]}}'
+    return f'{dump(head)[:-1]},"events":[{",".join(map(events.encode, run.events))}]}}'
 
 
 # For people -----------------------------------------------------------------------------------------------------
@@ -94,7 +92,7 @@ def _told(found: History, run: Run, count: int | None) -> Iterator[str]:
     yield _verdict(found, run)
     record = run.facts.record if run.facts else None
     about = [("run", run.run), *(_record(record) if record else _files(found, run))]
-    yield from (f"  {word:<10} {events.printable(text)}" for word, text in about if text)
+    yield from (f"  {word:<10} {visible(text)}" for word, text in about if text)
     if shown := _cut(run, count).events:
         left = len(run.events) - len(shown)
         yield f"  timeline{f' (without the first {left} of {len(run.events)} events)' if left else ''}:"
@@ -118,7 +116,7 @@ def _end(run: Run) -> str:
 
 
 def _record(record: Record) -> Iterator[tuple[str, str]]:
-    yield "command", shlex.join(record.command)
+    yield "command", shlex.join(clean_words(record.command))
     yield "in", record.cwd
     yield "started", _clock(record.started)
     yield "policy", _policy(record.policy)
@@ -129,7 +127,7 @@ def _record(record: Record) -> Iterator[tuple[str, str]]:
     if record.end is not None:
         yield "ended", f"{_clock(record.end.at)}, {record.end.state}: {attempts.how(record.end, record.policy)}"
     for note in record.notes:
-        yield "note", note
+        yield "note", note.line()
 
 
 def _files(found: History, run: Run) -> Iterator[tuple[str, str]]:
@@ -170,8 +168,8 @@ def _brief(found: History, run: Run) -> str:
     record = run.facts.record if run.facts else None
     began = record.started if record else run.events[0].at if run.events else None
     verdict = _judged(found, run)
-    how = _end(run) if verdict is None else f"{say.coloured(verdict.state)}: {verdict.reason}"
-    return f"    {run.run or '-':<20} {_clock(began) if began is not None else '':<19}  {how}"
+    how = _end(run) if verdict is None else f"{say.coloured(verdict.state)}: {visible(clean(verdict.reason))}"
+    return f"    {visible(run.run) or '-':<20} {_clock(began) if began is not None else '':<19}  {how}"
 
 
 def _clock(at: float) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
 from dogwatch.cli.run import REFUSED, detached
-from dogwatch.cli.send import CODES, Signals, read_text
+from dogwatch.cli.send import CODES, Signals, read_text, without_hidden
 from dogwatch.formats import names, typing_text, verifiers
+from dogwatch.formats.redact import clean
 from dogwatch.hands import panes as hand
 from dogwatch.loops import notify, spawning
 from dogwatch.loops.look import Looker
@@ -31,7 +31,7 @@ def main(options: Options) -> int:
             return _headless(looker, wish, prompt, json=options.flag("--json"))
         return _session(looker, wish, prompt, json=options.flag("--json"))
     except RefusedError as error:
-        print(f"dogwatch: {error}", file=sys.stderr)
+        say.remark(str(error))
         return REFUSED
 
 
@@ -77,6 +77,7 @@ def prompt_of(options: Options) -> str:
         text = read_text("--prompt-file", path)
     if text is None:
         return ""
+    text = without_hidden(options, text)
     return text if options.flag("--headless") else typing_text.clean(text)
 
 
@@ -91,7 +92,7 @@ def _session(looker: Looker, wish: spawning.Wish, prompt: str, *, json: bool) ->
     if verdict.cause == "not-started":
         assert job.pane is not None
         hand.PaneHand(job.pane.server).close(job.pane)
-        print(f"dogwatch: {job.command[0]}: {verdict.reason}", file=sys.stderr)
+        say.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
         return verdict.exit_code or REFUSED
     print(say.as_json(verdict) if json else job.name)
     return code
@@ -101,14 +102,14 @@ def given(session: Session, prompt: str) -> int:
     """Give it its prompt. Returns the exit code for what became of that."""
     name, asked = session.name, Signals()
     if os.isatty(2):
-        print(f"dogwatch: {name} starts; its prompt is given as soon as it takes one …", file=sys.stderr)
+        say.remark(f"{name} starts; its prompt is given as soon as it takes one …")
     with asked:
         sent = session.deliver(prompt, until=time.monotonic() + READY, stopped=asked.heard)
     if not sent.delivered:
         verdict = session.look().verdict
         again = "" if sent.submitted or verdict.final else f"; `dogwatch send {name} --file F` gives it later"
         how = f"{name} {verdict.state} ({verdict.reason}), and" if verdict.final else f"{name} runs, but"
-        print(f"dogwatch: {how} its prompt was not delivered: {sent.reason}{again}", file=sys.stderr)
+        say.remark(f"{how} its prompt was not delivered: {sent.reason}{again}")
     return CODES.get(sent.outcome, REFUSED)
 
 

@@ -7,13 +7,14 @@ import json
 import os
 import re
 import signal
-import sys
 import time
 
 from dogwatch.cli import parse, say, settings, spawn
 from dogwatch.cli.options import Options
 from dogwatch.cli.run import INTERRUPTED
 from dogwatch.formats import steps
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.numbers import whole_number
 from dogwatch.formats.tmux import OLDEST
 from dogwatch.judge import preflight as judge
 from dogwatch.judge import reading, stepping
@@ -98,9 +99,10 @@ def _count(options: Options, flag: str, least: int, default: int) -> int:
     given = options.text(flag)
     if given is None:
         return default
-    if not (given.isascii() and given.isdigit() and len(given) <= len(str(MOST)) and least <= int(given) <= MOST):
+    count = whole_number(given)
+    if count is None or not least <= count <= MOST:
         raise UsageError(f"{flag} is a number from {least} to {MOST}, not {given!r}")
-    return int(given)
+    return count
 
 
 # Before it begins
@@ -144,7 +146,7 @@ def _json(name: str, result: Result, elapsed: float) -> str:
         "output": result.output or None, "next_action": result.next.action, "why": result.next.why,
         "until": ended.until or None, "elapsed_s": round(elapsed, 3),
     }  # fmt: skip
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return dump(found)
 
 
 def _line(name: str, result: Result, _: float) -> str:
@@ -160,4 +162,4 @@ def _tell(verdict: Verdict) -> None:
 def _say(text: str) -> None:
     """While it goes on, for whoever sits there; that nobody does any more is no reason to break off."""
     with contextlib.suppress(OSError):
-        print(f"dogwatch: {text}", file=sys.stderr, flush=True)
+        say.remark(text)

@@ -1,6 +1,5 @@
 """`dogwatch stop`: end jobs with everything below them."""
 
-import sys
 from collections.abc import Iterator
 
 from dogwatch.cli import say, settings
@@ -20,7 +19,7 @@ def main(options: Options) -> int:
     looker, code = settings.looker(options), 0
     for found in _stopped(looker, settings.named(options)):
         if isinstance(found, RefusedError):  # the others are to be stopped all the same
-            print(f"dogwatch: {found}", file=sys.stderr)
+            say.remark(str(found))
             code = code or EXIT_CODES["unknown"]
             continue
         say.show(found, json=options.flag("--json"))

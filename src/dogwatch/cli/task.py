@@ -1,11 +1,11 @@
 """`dogwatch task`: the work of a project, as whoever keeps it has it; ours can be written, too."""
 
-import json
 import os
 import sys
 
 from dogwatch.cli import say
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.visible import visible
 from dogwatch.judge import quality
 from dogwatch.loops import trackers
@@ -80,7 +80,7 @@ def _read(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int
     status = options.choice("--status", (*STATUSES, "all"))
     work = tracker.read()
     if work.trouble:
-        print(f"dogwatch: {visible(work.trouble)}", file=sys.stderr)
+        say.remark(work.trouble)
     if word == "show":
         task = _known(work, tracker, rest[0])
         _print(options, work, [task])
@@ -120,15 +120,15 @@ def _print(options: Options, work: Work, found: list[Task]) -> None:
 
 def _as_json(work: Work, task: Task, ready: set[str]) -> str:
     told = {"schema": SCHEMA, **task._asdict(), "waits_for": _open_needs(work, task), "ready": task.id in ready}
-    return json.dumps(told, ensure_ascii=False)
+    return dump(told, spaced=True)
 
 
 def _as_line(work: Work, task: Task, width: int) -> str:
     waits = _open_needs(work, task)
-    more = [f"needs {', '.join(waits)}"] * bool(waits) + [task.assignee] * bool(task.assignee)
-    more += [task.said] * (task.said not in ("", task.status))
+    more = [f"needs {', '.join(waits)}"] * bool(waits) + [task.assignee.line()] * bool(task.assignee)
+    more += [task.said.line()] * (task.said.raw not in ("", task.status))
     told = f" ({visible('; '.join(more))})" if more else ""
-    return f"{visible(task.id):<{width}}  {_status(task)}  P{task.priority}  {visible(task.title)}{told}"
+    return f"{visible(task.id):<{width}}  {_status(task)}  P{task.priority}  {task.title.line()}{told}"
 
 
 def _status(task: Task) -> str:
@@ -142,7 +142,7 @@ def _show(work: Work, task: Task) -> None:
         if told := ", ".join(filter(None, found)):
             print(f"  {name}: {visible(told)}")
     for note in task.notes:
-        print(f"  - {visible(note)}")
+        print(f"  - {note.line()}")
 
 
 # Writing
@@ -165,7 +165,7 @@ def _move(options: Options, tracker: Tasks, word: str, task: str) -> None:
     if word == "start":
         work = tracker.read()
         if waits := _open_needs(work, _known(work, tracker, task)):
-            print(f"dogwatch: {visible(task)} needs {visible(', '.join(waits))} first", file=sys.stderr)
+            say.remark(f"{visible(task)} needs {visible(', '.join(waits))} first")
         tracker.start(task, options.text("--assignee") or "")
     elif word == "block":
         tracker.block(task, options.text("--reason") or "")
@@ -180,7 +180,7 @@ def _may_close(options: Options, tracker: Tracker, task: str, project: str) -> N
     work = tracker.read()
     if why := quality.keeps_open(work, _known(work, tracker, task)):
         raise RefusedError(f"{visible(task)} stays open: {visible(why)}; `dogwatch quality due` tells more")
-    if unread := mail.unread_about(mail.place(project, options.text("--dir")), task):
+    if unread := mail.unread_about(mail.collected(project, options.text("--dir"))[0], task):
         raise RefusedError(
             f"{visible(task)} stays open: a report about it is unread; read it with `dogwatch mail show {unread[0]}`"
         )
@@ -189,7 +189,7 @@ def _may_close(options: Options, tracker: Tracker, task: str, project: str) -> N
 def _told(options: Options, tracker: Tracker, task: str, word: str) -> None:
     """What has become of it. A new one by its id alone, for scripts."""
     if word == "add" and not options.flag("--json"):
-        print(task)
+        print(visible(task))
         return
     work = tracker.read()
     _print(options, work, [_known(work, tracker, task)])

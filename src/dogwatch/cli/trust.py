@@ -1,18 +1,22 @@
-"""`dogwatch trust`: let a project's settings file run its commands, once a person has read them."""
+"""`dogwatch trust`: let a project's settings act, or its registry name tmux servers, once a person has read it."""
 
-import json
 import os
 import shlex
 import sys
 
 from dogwatch.cli.options import Options
 from dogwatch.formats import settings as formats
+from dogwatch.formats.json_text import dump
 from dogwatch.formats.visible import visible
-from dogwatch.model.errors import FormatError, RefusedError, UsageError
-from dogwatch.model.settings import Channel, Check, Command, MqttSettings
-from dogwatch.store import places, settings, trust
+from dogwatch.model.errors import DogwatchError, RefusedError, UsageError
+from dogwatch.model.settings import Channel, Check, Command, MqttSettings, Settings
+from dogwatch.store import places, settings, socket_trust, trust
+from dogwatch.store.registry import RegistryFile
 
-SHOWN = ("username", "password_env", "password_file", "ca", "cert", "key", "prefix", "client_id")
+SHOWN = (
+    "username", "password_env", "password_file", "password_command", "ca", "cert", "key", "prefix", "client_id",
+    "accept_unsigned",
+)  # fmt: skip
 """What is shown of a broker beside its address."""
 
 
@@ -43,15 +47,27 @@ def _list(*, as_json: bool) -> int:
 
 
 def _state(each: trust.Trusted) -> str:
-    try:
-        data = settings.read(each.path)
-    except FormatError:
-        data = b""
-    if data is None:
+    if _is_registry(each.path):
+        return _state_of_registry(each)
+    if not os.path.lexists(each.path):
         return "gone"
     if trust.exposed(each.path):
         return "unsafe"
-    return "trusted" if trust.digest(data) == each.digest else "changed"
+    return "trusted" if trust.digest_of(each.path) == each.digest else "changed"
+
+
+def _is_registry(path: str) -> bool:
+    return path.endswith((".yaml", ".yml"))
+
+
+def _state_of_registry(each: trust.Trusted) -> str:
+    try:
+        named = socket_trust.sockets(RegistryFile(each.path).read().rows)
+    except DogwatchError:
+        return "changed" if os.path.exists(each.path) else "gone"
+    if trust.exposed(each.path):
+        return "unsafe"
+    return "trusted" if socket_trust.digest(named) == each.digest else "changed"
 
 
 def _remove(path: str, *, as_json: bool) -> int:
@@ -67,14 +83,16 @@ def _remove(path: str, *, as_json: bool) -> int:
 def _add(path: str, *, yes: bool, as_json: bool) -> int:
     if os.path.abspath(path) == settings.user_file():
         raise RefusedError(f"{visible(path)} is your own file, which needs no trust; name a project's")
+    if _is_registry(path):
+        return _add_registry(path, yes=yes, as_json=as_json)
     given = settings.given(path)
     if given is None:
         raise RefusedError(f"there is no {visible(path)}; name the settings file that is meant")
     if unsafe := trust.exposed(path):
         raise RefusedError(unsafe)
     found = formats.merged(None, given)
-    commands = [check for check in found.checks if trust.runs_commands(check)]
-    told = {"parse": found.parse, "handoff": found.handoff, "prompt": found.watchdog_prompt}
+    commands = [check for check in found.checks if trust.acts(check)]
+    told = {"parse": found.parse, "handoff": found.handoff, "prompt": found.watchdog_prompt, **_plain(found)}
     _show(path, commands, as_json=as_json, more=bool(found.channels or found.mqtt or any(told.values())))
     _show_channels(found.channels, as_json=as_json)
     for kind, command in told.items():
@@ -82,14 +100,42 @@ def _add(path: str, *, yes: bool, as_json: bool) -> int:
             _show_command(kind, command, as_json=as_json)
     if found.mqtt:
         _show_broker(found.mqtt, as_json=as_json)
+    named = trust.scripts(path)
+    _show_files(named, as_json=as_json)
     if trust.problem(path):
         if not yes and not _agreed(path):
             raise RefusedError(f"{visible(path)} was not trusted")
-        trust.add(path)
+        trust.add(path, named)
     if as_json:
         _tell(path=os.path.realpath(path), state="trusted")
     else:
-        print(f"{visible(path)} is trusted until it changes")
+        print(f"{visible(path)} is trusted until it changes{', or a file that it names' if named else ''}")
+    return 0
+
+
+def _add_registry(path: str, *, yes: bool, as_json: bool) -> int:
+    """A list of sessions: it runs nothing, but names tmux servers."""
+    rows = RegistryFile(path).read().rows
+    named = socket_trust.sockets(rows)
+    if unsafe := trust.exposed(path):
+        raise RefusedError(unsafe)
+    if not as_json:
+        print(f"{visible(path)} names tmux servers:" if named else f"{visible(path)} names no tmux server by its path")
+    for row in rows:
+        if row.server is None or row.server[1] not in named:
+            continue
+        if as_json:
+            _tell(socket={"path": row.server[1], "session": row.name}, line=row.line)
+        else:
+            print(f"  line {row.line:<4} {'tmux':<8} {visible(row.server[1])}  for {visible(row.name)}")
+    if socket_trust.problem(path, named):
+        if not yes and not _agreed(path):
+            raise RefusedError(f"{visible(path)} was not trusted")
+        socket_trust.add(path, named)
+    if as_json:
+        _tell(path=os.path.realpath(path), state="trusted")
+    else:
+        print(f"{visible(path)} is trusted until it names other sockets")
     return 0
 
 
@@ -130,6 +176,26 @@ def _show_command(kind: str, command: Command, *, as_json: bool) -> None:
         print(f"  line {line:<4} {kind:<8} {visible(command.words)}")
 
 
+def _plain(found: Settings) -> dict[str, Command]:
+    """Settings without words of their own that make us act, as what they would do."""
+    shown = {"send": f"prompts go through {found.send_via}", "watchdog": "makes the companions that are missing",
+             "tracker": f"tasks are those of {found.tracker_path}"}  # fmt: skip
+    keys = {"send": "send_via", "watchdog": "ensure_quality", "tracker": "tracker_path"}
+    return {kind: Command(shown[kind], found.sources[key]) for kind, key in keys.items() if key in found.sources}
+
+
+def _show_files(named: dict[str, str], *, as_json: bool) -> None:
+    """What is trusted with it, by content; and what is not."""
+    if as_json:
+        for place, now in named.items():
+            _tell(covers=place, sha256=now)
+        return
+    print("Covered with it, by their content:" if named else "No script of the project is named by its path.")
+    for place in named:
+        print(f"  {visible(place)}")
+    print("Not covered: what these call in turn, other files, what is named without its path, Python environments.")
+
+
 def _show_broker(broker: MqttSettings, *, as_json: bool) -> None:
     """Whom it would publish ends to, and which secrets of ours it would show there."""
     line = broker.source.rpartition(":")[2]
@@ -138,7 +204,8 @@ def _show_broker(broker: MqttSettings, *, as_json: bool) -> None:
     if as_json:
         _tell(command={"kind": "mqtt", "target": target, **given}, line=int(line))
     else:
-        more = "".join([f"  {key} {visible(value)}" for key, value in given.items()])
+        words = {key: value if isinstance(value, str) else ", ".join(value) for key, value in given.items()}
+        more = "".join([f"  {key} {visible(value)}" for key, value in words.items()])
         print(f"  line {line:<4} {'mqtt':<8} {visible(target)}{more}")
 
 
@@ -151,4 +218,4 @@ def _agreed(path: str) -> bool:
 
 
 def _tell(**what: object) -> None:
-    print(json.dumps({"schema": 1, **what}))
+    print(dump({"schema": 1, **what}, spaced=True))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 from dogwatch.cli.options import Options
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.loops.panes import Seen
 from dogwatch.model.errors import UsageError
 from dogwatch.model.words import in_words
@@ -30,12 +31,12 @@ def main(options: Options) -> int:
 
 
 def _json(note: Note) -> str:
-    return json.dumps({"schema": SCHEMA, **note._asdict()}, ensure_ascii=False, separators=(",", ":"))
+    return dump({"schema": SCHEMA, **note._asdict()})
 
 
 def _line(note: Note) -> str:
     left = ", and may still stand there" if note.left else ""
-    return f"{note.id}  {note.target}  {_ago(note)}: {note.reason}{left}: {_brief(note.text)}"
+    return visible(f"{note.id}  {note.target}  {_ago(note)}: {note.reason}{left}: {_brief(note.text)}")
 
 
 def _ago(note: Note) -> str:

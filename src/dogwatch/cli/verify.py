@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
 from dogwatch.cli import settings
 from dogwatch.cli.options import Options
 from dogwatch.formats import names, verifiers
+from dogwatch.formats.json_text import dump
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops.verify import began
 from dogwatch.model.errors import RefusedError, UsageError
@@ -25,7 +25,7 @@ def main(options: Options) -> int:
     found = verifying.verify(check, cwd, since)
     if options.flag("--json"):
         told = {"schema": SCHEMA, "verify": verifiers.worded(check), "verified": found.done, "reason": found.reason}
-        print(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
+        print(dump(told))
     else:
         print(f"{'verified' if found.done else 'not verified'}: {found.reason}")
     return 0 if found.done else EXIT_CODES["incomplete"]

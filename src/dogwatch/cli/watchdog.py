@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 
+from dogwatch.cli import say
 from dogwatch.cli.options import Options
 from dogwatch.hands.panes import server_of
 from dogwatch.model.errors import UsageError
 from dogwatch.model.settings import Settings
+from dogwatch.model.tracking import NO_ID, is_id
 from dogwatch.model.waking import CONFIRM, EXIT_MODES, Rules
 from dogwatch.senses import servers
 from dogwatch.store import settings, watchdogs
@@ -58,8 +59,12 @@ def asked(options: Options) -> Asked:
     title = options.text("--controller-title-regex") or TITLE
     pattern(title)
     beads = tuple([bead.strip() for bead in (options.text("--beads") or "").split(",") if bead.strip()])
+    epic = options.text("--epic") or ""
+    for flag, given in (("--epic", epic), *[("--beads", bead) for bead in beads]):
+        if given and not is_id(given):
+            raise UsageError(f"{flag} {given!r} {NO_ID}")
     found = Asked(
-        session(options), project, title, options.text("--epic") or "", beads, _rules(options, settings.load(project)),
+        session(options), project, title, epic, beads, _rules(options, settings.load(project)),
         server(options), options.flag("--once"), options.flag("--dry-run"),
     )  # fmt: skip
     if found.rules.exit_mode != CONFIRM and not found.epic:
@@ -99,4 +104,4 @@ def log_file(options: Options) -> str:
 def _link(options: Options) -> None:
     """Let the default log be found where the original of the watchdog has it; why not, if that cannot be."""
     if not options.text("--log-file") and (trouble := watchdogs.link_log(session(options))):
-        print(f"dogwatch: {trouble}", file=sys.stderr)
+        say.remark(trouble)

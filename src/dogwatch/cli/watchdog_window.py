@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import json
 import os
 import select
 import signal
@@ -12,6 +10,9 @@ import sys
 import time
 
 from dogwatch import proc
+from dogwatch.cli import say
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.hands import windows
 from dogwatch.hands.spawn import ROOT
 from dogwatch.judge import quality
@@ -20,14 +21,16 @@ from dogwatch.judge.drift import iso
 from dogwatch.loops import trackers, watchdog_checks
 from dogwatch.loops.watchdog import Asked
 from dogwatch.model.errors import FormatError, RefusedError
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.tracking import CLOSED
 from dogwatch.model.words import in_words
-from dogwatch.senses import processes, servers
+from dogwatch.senses import logs, processes, servers
 from dogwatch.store import watchdogs
 from dogwatch.store.watchdogs import Standing
 
 SCHEMA = 1
 PAUSE, COMES, GOES = 0.02, 30.0, 30.0
+LARGEST = 1 << 20
 """Seconds between looks while it starts, until it must have, and until it must have ended."""
 TAIL = 25
 """Lines of the log that `status` shows."""
@@ -42,7 +45,7 @@ def start(asked: Asked, log: str, base: str, *, force: bool = False) -> None:
     if not force and (problems := watchdog_checks.problems(asked, before)):
         raise RefusedError(f"{'; '.join(problems)}. Correct that, or start it all the same with --force")
     if stopped(before):
-        print(f"stopped {name(asked.session)}, which ran until now")
+        print(f"stopped {visible(name(asked.session))}, which ran until now")
     window = windows.open_in(asked.server, asked.session, name(asked.session), asked.project, _command(asked, log))
     until = time.monotonic() + COMES
     while (standing := watchdogs.read(base)) is None or standing.pid != window.pid:
@@ -51,8 +54,8 @@ def start(asked: Asked, log: str, base: str, *, force: bool = False) -> None:
         if time.monotonic() > until:
             raise RefusedError(f"the watchdog did not begin within {COMES:g} s; see window {name(asked.session)}")
         time.sleep(PAUSE)
-    print(f"started {asked.session}:{name(asked.session)}")
-    print(f"log: {log}")
+    print(f"started {visible(asked.session)}:{visible(name(asked.session))}")
+    print(f"log: {visible(log)}")
 
 
 def name(session: str) -> str:
@@ -84,9 +87,10 @@ def stop(session: str, base: str, *, as_json: bool) -> int:
     standing = watchdogs.read(base)
     ended = stopped(standing)
     if as_json:
-        print(json.dumps({"schema": SCHEMA, "session": session, "stopped": ended}))
+        print(dump({"schema": SCHEMA, "session": session, "stopped": ended}, spaced=True))
     else:
-        print(f"stopped {session}:{name(session)}" if ended else f"not running: {session} has no watchdog")
+        said = f"stopped {session}:{name(session)}" if ended else f"not running: {session} has no watchdog"
+        print(visible(said))
     return 0
 
 
@@ -103,7 +107,7 @@ def stopped(standing: Standing | None) -> bool:
         os.close(pidfd)
         if not gone:
             os.kill(standing.pid, signal.SIGKILL)
-            print(f"dogwatch: it did not end within {GOES:g} s and was killed", file=sys.stderr)
+            say.remark(f"it did not end within {GOES:g} s and was killed")
     if window is not None:
         windows.close(("-S", standing.socket), window)  # there only where dead panes are kept
     return True
@@ -134,7 +138,7 @@ def status(session: str, base: str, *, as_json: bool) -> int:
     running = standing is not None and is_running(standing)
     shown = _shown(session, standing or Standing(session, "", "", log=watchdogs.log_file(session)), running=running)
     if as_json:
-        print(json.dumps({"schema": SCHEMA, "session": session, **shown}))
+        print(dump({"schema": SCHEMA, "session": session, **shown}, spaced=True))
     else:
         _print(shown)
     return 0 if running else EXIT_CODES["not_found"]
@@ -177,9 +181,9 @@ def _print(shown: dict[str, object]) -> None:
     }
     for key, value in {**shown, **said}.items():
         if value is not None and key not in ("tick", "delivery", "trouble", "died"):
-            print(f"{key}: {value}")
-    for line in tail(str(shown["log_file"]), TAIL):
-        print(f"  {line}")
+            print(f"{key}: {visible(str(value))}")
+    if lines := tail(str(shown["log_file"]), TAIL):
+        print(ForeignText("\n".join(lines)).block())
 
 
 def _ago(at: object, what: object) -> str:
@@ -203,8 +207,4 @@ def _asked_of_tracker(standing: Standing) -> tuple[list[str], list[str], str]:
 
 
 def tail(path: str, count: int) -> list[str]:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return [line.rstrip("\n") for line in collections.deque(file, maxlen=count)]
-    except OSError:
-        return []
+    return logs.tail(path, LARGEST).decode("utf-8", "replace").splitlines()[-count:]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 from dogwatch.cli import say, settings
 from dogwatch.cli.options import Options
-from dogwatch.formats import line
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.redact import clean, clean_value
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.loops import live_state
 from dogwatch.model.errors import DogwatchError
+from dogwatch.model.foreign_text import escaped
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
 from dogwatch.senses import files
@@ -44,7 +45,7 @@ def _panes(options: Options, wanted: list[str]) -> int:
 
     missing = 0
     for name in wanted:
-        seen = panes.inside(options, name)
+        seen, unknown = panes.inside(options, name)
         left_out = _left_out(options, seen)
         for each in seen:
             notes, left = undelivered.of(each), left_out.get(each.sighting.pane.id)
@@ -53,8 +54,12 @@ def _panes(options: Options, wanted: list[str]) -> int:
             else:
                 listed = [f"  registry: {left.line()}"] if left else []
                 print("\n".join([*told(panes.named(each)), *listed, *undelivered.told(notes)]))
-        if not seen:
-            print(f"dogwatch: {panes.nobody(name)}", file=sys.stderr)
+        if not seen and unknown:
+            unseen = Verdict(name, "session", "unknown", False, unknown, "unknown", "unknown", "not-seen")
+            print(as_json(unseen) if options.flag("--json") else "\n".join(told(unseen)))
+            missing = EXIT_CODES["unknown"]
+        elif not seen:
+            say.remark(panes.nobody(name))
             missing = EXIT_CODES["not_found"]
     return missing
 
@@ -82,7 +87,9 @@ def told(verdict: Verdict) -> list[str]:
     for head, evidence in (("for", verdict.evidence), ("against, or to be known", verdict.against)):
         if evidence:
             lines.append(f"  {head}:")
-            lines += [f"    {piece.source:<13} {piece.says}{_ago(piece)}" for piece in evidence]
+            lines += [
+                f"    {escaped(piece.source):<13} {escaped(clean(piece.says))}{_ago(piece)}" for piece in evidence
+            ]
     return lines
 
 
@@ -95,10 +102,10 @@ def as_json(verdict: Verdict, *undelivered: str, left_out: LeftOut | None = None
     found |= {"process": verdict.process, "progress": verdict.progress}
     if verdict.turn:
         found |= {"turn": verdict.turn, "detail": verdict.detail, "until": verdict.until or None}
-    found["for"] = [piece._asdict() for piece in verdict.evidence]
-    found["against"] = [piece._asdict() for piece in verdict.against]
+    found["for"] = [clean_value(piece._asdict()) for piece in verdict.evidence]
+    found["against"] = [clean_value(piece._asdict()) for piece in verdict.against]
     if undelivered:
         found["undelivered"] = undelivered
     if left_out:
         found["left_out"] = left_out.fields()
-    return line.dump(found)
+    return dump(found)

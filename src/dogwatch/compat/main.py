@@ -1,5 +1,6 @@
 """The program `story-automator`: its commands, each in a module of its own that is loaded when it is called."""
 
+import os
 import sys
 from io import TextIOWrapper
 
@@ -22,6 +23,9 @@ Each says more with --help. What differs from the published programs: docs/compa
 
 def main() -> int:
     words = sys.argv[1:]
+    from dogwatch.cli import safe_output
+
+    safe_output.guard("stderr")
     if words[:1] in (["--help"], ["-h"], ["help"]):
         print(USAGE)
         return 0
@@ -34,7 +38,7 @@ def main() -> int:
         unknown = f"Unknown command: {words[0]!r}\n" if words else ""
         print(f"{unknown}{USAGE}", file=sys.stderr)
         return 1
-    if isinstance(sys.stdout, TextIOWrapper):  # words and paths need not be text, and go out as they came in
+    if isinstance(sys.stdout, TextIOWrapper):  # a command line that was built goes out as its words came in
         sys.stdout.reconfigure(errors="surrogateescape")
     return _called(words[0], words[1:])
 
@@ -42,8 +46,11 @@ def main() -> int:
 def _called(command: str, words: list[str]) -> int:
     """Run a command. Its documented exit code for all that is wrong is 1."""
     from dogwatch.model.errors import DogwatchError
+    from dogwatch.store import brokers
 
+    brokers.mark_secrets()
     module = __import__(f"dogwatch.compat.{COMMANDS[command]}", fromlist=["main"])
+    _send_unsent(words)
     try:
         return int(module.main(words))
     except DogwatchError as error:
@@ -54,3 +61,16 @@ def _called(command: str, words: list[str]) -> int:
         return 141
     except KeyboardInterrupt:
         return 130
+
+
+def _send_unsent(words: list[str]) -> None:
+    """Have sent what nobody could send before, of the project that is meant."""
+    from dogwatch.compat.arguments import Arguments
+    from dogwatch.loops import unsent
+    from dogwatch.model.errors import UsageError
+
+    try:
+        root = Arguments(words, ("--project-root",)).text("--project-root") or os.environ.get("PROJECT_ROOT") or ""
+    except UsageError:
+        return  # the command itself says so
+    unsent.send(start=root)

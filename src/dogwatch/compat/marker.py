@@ -13,7 +13,9 @@ import time
 
 from dogwatch.compat import project
 from dogwatch.compat.arguments import Arguments
-from dogwatch.lean import open_plain, write_atomic
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
+from dogwatch.lean import read_plain, write_atomic
 from dogwatch.model.errors import RefusedError, UsageError
 
 ENTRY = ".claude/.story-automator-active"
@@ -66,7 +68,7 @@ def _create(root: str, path: str, rest: list[str]) -> int:
         "projectSlug": given.text("--project-slug") or project.slug(root),
     }
     _write(path, made)
-    print(f"Marker created: {path}")
+    print(f"Marker created: {visible(path)}")
     return 0
 
 
@@ -106,8 +108,7 @@ def _beat(path: str) -> int:
 def _read(path: str) -> dict[str, object] | None:
     """What a marker holds, of whatever version; None where there is none."""
     try:
-        with open(open_plain(path), "rb") as file:
-            found = json.loads(file.read(LARGEST))
+        found = json.loads(read_plain(path, LARGEST))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -135,5 +136,5 @@ def _moment(text: object) -> float | None:
 
 
 def _say(document: dict[str, object]) -> int:
-    print(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+    print(dump(document))
     return 0

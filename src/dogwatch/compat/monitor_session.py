@@ -14,6 +14,7 @@ from dogwatch.compat import project, results, screens, sessions, truth
 from dogwatch.compat.arguments import Arguments
 from dogwatch.compat.results import Result
 from dogwatch.compat.truth import Truth
+from dogwatch.formats.visible import visible
 from dogwatch.judge import monitoring
 from dogwatch.judge.monitoring import Wanted
 from dogwatch.loops.monitor import Monitor
@@ -206,4 +207,4 @@ class _Watch:
             self.say(f"{verdict.state}: {verdict.reason}")
 
     def say(self, words: str) -> None:
-        print(f"[{time.strftime('%H:%M:%S')}] {self.session}: {words}", file=sys.stderr, flush=True)
+        print(f"[{time.strftime('%H:%M:%S')}] {visible(self.session)}: {visible(words)}", file=sys.stderr, flush=True)

@@ -6,12 +6,12 @@ because a key was missing.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 from dogwatch.compat import project, truth
 from dogwatch.formats import sprint
+from dogwatch.formats.json_text import dump
 from dogwatch.judge import stepping
 from dogwatch.model.errors import DogwatchError, UsageError
 from dogwatch.model.parsing import CALL_FAILED, ESCALATE, Parsed
@@ -171,5 +171,5 @@ def _escalate(given: list[str]) -> int:
 
 
 def say(document: dict[str, object]) -> int:
-    print(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+    print(dump(document))
     return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from dogwatch.formats.numbers import whole_number
 from dogwatch.model.errors import UsageError
 from dogwatch.model.value import Value
 from dogwatch.store import places
@@ -40,7 +41,7 @@ class Named(Value):
 
 def root() -> str:
     """The project meant: PROJECT_ROOT, else the current directory; as its real path."""
-    found = os.path.realpath(os.environ.get("PROJECT_ROOT") or os.getcwd())
+    found = os.path.realpath(os.environ.get("PROJECT_ROOT") or places.here())
     if not os.path.isdir(found):
         raise UsageError(f"PROJECT_ROOT is {found}, and that is no directory; set it to the project's, or unset it")
     return found
@@ -143,10 +144,10 @@ def check_step(text: str) -> str:
 
 
 def check_number(text: str, what: str, *, least: int = 0, most: int = MOST) -> int:
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= len(str(most)) and least <= int(text) <= most):
+    number = whole_number(text)
+    if number is None or not least <= number <= most:
         raise UsageError(f"{what} is a whole number from {least} to {most}, not {shown(text)}")
-    return int(text)
+    return number
 
 
 def check_session(text: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from dogwatch.compat.screens import plain
 from dogwatch.compat.truth import Truth
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.judge.spawned import SHELL
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
@@ -33,11 +33,11 @@ class Result(Value):
         }  # fmt: skip
         if self.project != self.caller_project:
             told |= {"project": self.project, "caller_project": self.caller_project}
-        return json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+        return dump(told)
 
     def as_csv(self) -> str:
         cells = (self.final_state, str(self.todos_done), str(self.todos_total), self.output_file, self.exit_reason)
-        return ",".join(cells)
+        return ",".join(map(visible, cells))
 
 
 def result(verdict: Verdict, truth: Truth) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dogwatch.agents import detector
+from dogwatch.model.foreign_text import is_shown
 
 ROW = re.compile(r"(?P<before>[ \t│]*)(?P<hook>[⎿└][ \t]*)?(?P<box>[☒☑✔✓☐◻◼▢□]) \S")
 """A row of a todo list: a box at the beginning. In prose, such a sign is none."""
@@ -62,7 +63,8 @@ def _rows(text: str) -> list[str]:
 
 def plain(text: str) -> str:
     """On one line, without what would make two cells of one."""
-    return " ".join(re.sub(r"[,\x00-\x1f\x7f]", " ", text.replace('"', "")).split())[:LONGEST].rstrip()
+    shown = "".join([c if is_shown(c) and c != "," else " " for c in text.replace('"', "")])
+    return " ".join(shown.split())[:LONGEST].rstrip()
 
 
 def wait(task: str, done: int, total: int) -> int:

@@ -13,6 +13,7 @@ from dogwatch.cli import settings
 from dogwatch.cli.options import Options
 from dogwatch.compat import project
 from dogwatch.formats import tmux as codec
+from dogwatch.formats.numbers import whole_number
 from dogwatch.judge import spawned
 from dogwatch.lean import open_plain
 from dogwatch.loops import shown
@@ -81,10 +82,10 @@ def there(session: str) -> There | None:
 
 def _panes(*asked: str) -> list[There]:
     path = servers.socket_path(())
-    if not servers.is_socket(path):
+    if not servers.is_socket(path) and not servers.refusal(path):
         return []
     try:
-        answer = servers.ask(["tmux", "-u", "-S", path, *asked, "-F", TOLD], time.monotonic() + LIMIT)
+        answer = servers.ask(path, [*asked, "-F", TOLD], time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be asked: {error.strerror}; is it installed?") from error
     if answer.late:
@@ -97,14 +98,9 @@ def _panes(*asked: str) -> list[There]:
     for line in answer.out.decode(errors="replace").splitlines():
         name, where, pane, life, pid, dead, code, signal, now = [*line.split("\t"), *9 * [""]][:9]
         seat = Seat(("-S", path), pane, name, life)
-        found.setdefault(
-            name, There(name, where, seat, _number(pid) or 0, dead == "1", _number(code), _number(signal), now)
-        )
+        ended = (dead == "1", whole_number(code), whole_number(signal))
+        found.setdefault(name, There(name, where, seat, whole_number(pid) or 0, *ended, now))
     return list(found.values())
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdigit() else None
 
 
 def ended(there: There, *, sure: bool = True) -> Verdict | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -10,6 +9,8 @@ import sys
 from dogwatch.compat import project, truth
 from dogwatch.compat.arguments import Arguments
 from dogwatch.formats import sprint
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.visible import visible
 from dogwatch.model.errors import UsageError
 
 USAGE = """Usage: validate-story-creation <action> [args]
@@ -59,13 +60,13 @@ def _files(told: Arguments, start: str) -> list[str]:
 
 
 def _list(files: list[str], start: str) -> None:
-    print(f"Story files matching {start}-*.md:")
+    print(f"Story files matching {visible(start)}-*.md:")
     for path in files:
         try:
             about = os.stat(path)
         except FileNotFoundError:  # gone since it was counted
             continue
-        print(stat.filemode(about.st_mode), about.st_nlink, about.st_uid, about.st_size, path)
+        print(stat.filemode(about.st_mode), about.st_nlink, about.st_uid, about.st_size, visible(path))
     if not files:
         print("  (none found)")
 
@@ -110,4 +111,4 @@ def _say(start: str, created: int, wrong: str, shown: dict[str, object]) -> None
         "valid": not wrong, "verified": not wrong, "created_count": created, "expected": 1, "prefix": start,
         "action": "escalate" if wrong else "proceed", "reason": wrong or "Exactly 1 story file created as expected",
     }  # fmt: skip
-    print(json.dumps(said | shown, ensure_ascii=False, separators=(",", ":")))
+    print(dump(said | shown))

@@ -9,6 +9,7 @@ import time
 from dogwatch.compat import project, sessions
 from dogwatch.compat.arguments import Arguments
 from dogwatch.compat.sessions import There
+from dogwatch.formats.visible import visible
 from dogwatch.model.errors import RefusedError, UsageError
 
 USAGE = """\
@@ -44,7 +45,7 @@ def main(words: list[str]) -> int:
         case "name":
             return _name(rest)
         case "list":
-            print("\n".join(each.name for each in _listed(rest)))
+            print("\n".join(visible(each.name) for each in _listed(rest)))
             return 0
         case "kill":
             return _kill(rest)
@@ -75,7 +76,7 @@ class _Wanted:
     def __init__(self, given: Arguments, root: str) -> None:
         step, epic, story, cycle, *_ = (*given.names, *4 * [""])
         if not story:
-            raise UsageError(f"a session needs <step> <epic> <story_id>\n{USAGE}".rstrip())
+            raise UsageError("a session needs <step> <epic> <story_id>; `tmux-wrapper --help` shows how")
         self.step = project.check_step(step)
         self.epic = project.epic_of(epic)
         self.story = project.check_subject(self.step, story)
@@ -205,7 +206,7 @@ def _kill_all(words: list[str]) -> int:
             left.append(f"{each.name}: {error}")
     print(f"Killed {ended} sessions")
     for why in left:
-        print(f"story-automator: {why}", file=sys.stderr)
+        print(f"story-automator: {visible(why)}", file=sys.stderr)
     return 1 if left else 0
 
 

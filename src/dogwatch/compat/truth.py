@@ -10,7 +10,7 @@ import os
 
 from dogwatch.compat import project
 from dogwatch.formats import sprint, story_file
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
 from dogwatch.model.errors import UsageError
 from dogwatch.model.value import Value
 
@@ -156,7 +156,6 @@ def _told(found: Found) -> str:
 
 def _text(path: str) -> str | None:
     try:
-        with open(open_plain(path), "rb") as file:
-            return file.read(LARGEST).decode("utf-8-sig", "replace")
+        return read_plain(path, LARGEST).decode("utf-8-sig", "replace")
     except OSError:
         return None

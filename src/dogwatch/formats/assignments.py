@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import shlex
 
-from dogwatch.formats import ticks
+from dogwatch.formats import prompt_text
 from dogwatch.model.errors import UsageError
+from dogwatch.model.tracking import NO_ID, is_id
 from dogwatch.model.value import Value
 
 BEGIN, END = "<<<CHECK MAIL>>>", "<<<END CHECK MAIL>>>"
@@ -49,12 +50,14 @@ class Assignment(Value):
 
 
 def ping(who: str, task: str, status: str) -> str:
-    return " ".join([BEGIN, who, ticks.plain(task), ticks.plain(status), END])
+    return " ".join([
+        BEGIN, prompt_text.for_prompt(who), prompt_text.shown_id(task), prompt_text.for_prompt(status, LONGEST), END,
+    ])  # fmt: skip
 
 
 def status(given: str) -> str:
     """A status as it is told: one line, in which nothing passes for a mark of ours. UsageError for none."""
-    found = ticks.plain(given)
+    found = prompt_text.for_prompt(given, 2 * len(given) + 1)
     if not found:
         raise UsageError("--status must say in a few words how it stands: done, blocked, needs a decision …")
     if len(found) > LONGEST:
@@ -63,19 +66,27 @@ def status(given: str) -> str:
 
 
 def task(given: str) -> str:
-    """The id of a task as it is told: one word."""
-    if not given or given != ticks.plain(given) or " " in given or len(given) > LONGEST:
-        raise UsageError(f"--task {given[:LONGEST]!r} is no id of a task: one word, as the tracker writes it")
+    """The id of a task as it is told."""
+    if not is_id(given):
+        raise UsageError(f"--task {given[:LONGEST]!r} {NO_ID}")
     return given
 
 
 def lines(about: Assignment, command: str = "") -> str:
-    """What is appended to the words for a worker: how to report, all names filled in. `command`: a project's own."""
+    """What is appended to the words for a worker: how to report, all names filled in. `command`: a project's own.
+
+    UsageError for a name or a path that cannot be typed as it is: the worker would run another command.
+    """
+    for word in (about.controller, about.session, about.pane, *about.server, about.directory):
+        if not prompt_text.is_plain(word):
+            odd = "which cannot stand in a prompt (a line break, << or >>, an invisible one)"
+            raise UsageError(f"{prompt_text.quoted(word)} holds a character {odd}; rename it")
+    own = task(about.task)
     if not command:
-        return LINES.format(task=about.task, command=_default(about))
+        return LINES.format(task=own, command=_default(about))
     values = about._asdict()
     filled = FIELD.sub(lambda found: shlex.quote(str(values[found[1]])), command)
-    return GIVEN.format(task=about.task, command=filled)
+    return GIVEN.format(task=own, command=filled)
 
 
 def _default(about: Assignment) -> str:

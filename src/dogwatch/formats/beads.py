@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.tracking import CLOSED, DEFERRED, OPEN, STATUSES, Task, TrackerError, Work
 
 PLACE = ".beads/issues.jsonl"
@@ -23,12 +24,15 @@ ASIDE = ("pinned", "ephemeral", "is_template", "template")
 """Flags of issues that nobody is to work on."""
 USUAL = 2
 LONGEST = 300
+DEEPEST = 50
+"""Epics within epics."""
+MOST_LINES, MOST_NEEDS = 500_000, 1_000_000
 
 Issue = dict[str, object]
 
 
 def statuses(text: str) -> dict[str, str]:
-    """Every bead with its status, in beads' own word. Lines that are none are passed over."""
+    """Every bead with its status, in beads' own word. Lines that are none are passed over. TrackerError as `whole`."""
     return {
         str(issue["id"]): str(issue["status"]).lower() for issue in issues(text) if isinstance(issue.get("status"), str)
     }
@@ -36,7 +40,13 @@ def statuses(text: str) -> dict[str, str]:
 
 def issues(text: str) -> list[Issue]:
     """The objects of a file, in its order. Only a line feed ends a line: titles may hold what else ends lines."""
-    return [found for line in text.split("\n") if (found := issue(line)) is not None]
+    return [found for line in _lines(text, PLACE) if (found := issue(line)) is not None]
+
+
+def _lines(text: str, source: str) -> list[str]:
+    if text.count("\n") > MOST_LINES:
+        raise TrackerError(f"{source} holds more than {MOST_LINES:,} lines; is it the file meant?")
+    return text.split("\n")
 
 
 def issue(line: str) -> Issue | None:
@@ -51,9 +61,10 @@ def issue(line: str) -> Issue | None:
 def whole(text: str, source: str) -> tuple[list[Issue], str]:
     """The objects of a file, and what is wrong with its other lines, in words.
 
-    TrackerError where none can be read, and where the file ends within a line: how much is missing nobody knows.
+    TrackerError where none can be read, where there are too many, and where the file ends within a line: how much is
+    missing nobody knows.
     """
-    lines = text.split("\n")
+    lines = _lines(text, source)
     read = [issue(line) for line in lines]
     found = [each for each in read if each is not None]
     others = [(number, line) for number, line in enumerate(lines, 1) if read[number - 1] is None]
@@ -101,32 +112,44 @@ def work(text: str, source: str, now: float | None = None) -> Work:
 
 
 def of(found: list[Issue], source: str, now: float | None = None) -> Work:
-    """The same of issues that were read elsewhere."""
+    """The same of issues that were read elsewhere. TrackerError where tasks depend on each other beyond measure."""
     tasks: dict[str, Task] = {}
     for each in found:
         if (task := _task(each, now)) is not None:
             tasks[task.id] = task
         else:
             tasks.pop(str(each.get("id")), None)
-    return Work({own: task._replace(needs=_all_needs(task, tasks)) for own, task in tasks.items()}, source)
+    handed = _HandedDown(tasks, source)
+    return Work({own: task._replace(needs=handed.needs(task)) for own, task in tasks.items()}, source)
 
 
-def _all_needs(task: Task, tasks: dict[str, Task]) -> tuple[str, ...]:
-    """What a task needs, and what its epics need, which beads hands down; not what is itself part of such an epic."""
-    found = list(task.needs)
-    for above in _ancestors(task.id, tasks):
-        needs = tasks[above].needs if above in tasks else ()
-        found += [need for need in needs if need != task.id and above not in _ancestors(need, tasks)]
-    return tuple(dict.fromkeys(found))
+class _HandedDown:
+    """What tasks need, and what their epics need, which beads hands down; not what is itself part of such an epic."""
 
+    def __init__(self, tasks: dict[str, Task], source: str) -> None:
+        self._tasks, self._source = tasks, source
+        self._above = {own: self._ancestors(own) for own in tasks}
+        self._count = 0
 
-def _ancestors(task: str, tasks: dict[str, Task]) -> list[str]:
-    found: list[str] = []
-    above = tasks[task].parent if task in tasks else ""
-    while above and above not in (task, *found):
-        found.append(above)
-        above = tasks[above].parent if above in tasks else ""
-    return found
+    def needs(self, task: Task) -> tuple[str, ...]:
+        found = list(task.needs)
+        for above in self._above[task.id]:
+            needs = self._tasks[above].needs if above in self._tasks else ()
+            self._count += len(needs)
+            if self._count > MOST_NEEDS:  # few lines can say that each of many tasks needs each of many others
+                raise TrackerError(f"{self._source} holds more than {MOST_NEEDS:,} dependencies that epics hand down")
+            found += [need for need in needs if need != task.id and above not in self._above.get(need, ())]
+        return tuple(dict.fromkeys(found))
+
+    def _ancestors(self, task: str) -> list[str]:
+        found: list[str] = []
+        above = self._tasks[task].parent
+        while above and above not in (task, *found):
+            if len(found) == DEEPEST:
+                raise TrackerError(f"{self._source}: {task[:LONGEST]!r} lies more than {DEEPEST} epics deep; mend that")
+            found.append(above)
+            above = self._tasks[above].parent if above in self._tasks else ""
+        return found
 
 
 def _task(issue: Issue, now: float | None) -> Task | None:
@@ -140,17 +163,17 @@ def _task(issue: Issue, now: float | None) -> Task | None:
     priority, status = issue.get("priority"), _status(issue, said, now)
     return Task(
         id=own,
-        title=_text(issue.get("title")),
+        title=ForeignText(_text(issue.get("title"))),
         status=status,
         kind=_text(issue.get("issue_type")) or "task",
         priority=priority if isinstance(priority, int) and not isinstance(priority, bool) else USUAL,
         labels=tuple([each for each in _list(issue.get("labels")) if isinstance(each, str)]),
         needs=tuple(dict.fromkeys([to for kind, to in links if kind in BLOCKING and to not in ("", own)])),
         parent=_text(issue.get("parent")) or (parents[-1] if parents else ""),
-        assignee=_text(issue.get("assignee")),
+        assignee=ForeignText(_text(issue.get("assignee"))),
         updated=instant(issue.get("updated_at")),
-        said=said,
-        notes=tuple([_text(each.get("text")) for each in _objects(issue.get("comments"))]),
+        said=ForeignText(said),
+        notes=tuple([ForeignText(_text(each.get("text"))) for each in _objects(issue.get("comments"))]),
         closed=instant(issue.get("closed_at")) if status == CLOSED else None,
     )
 

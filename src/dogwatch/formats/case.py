@@ -6,6 +6,7 @@ import json
 import re
 
 from dogwatch.formats import colours
+from dogwatch.formats.numbers import whole_number
 from dogwatch.model.errors import FormatError
 from dogwatch.model.session import Pane, Sighting, Task
 
@@ -16,7 +17,7 @@ def sighting(agent: str, screen: str, facts: str, path: str) -> Sighting:
     """What was seen of an agent: the text of its screen (plain or with colours) and the facts of its pane."""
     try:
         found = json.loads(facts)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict):
         raise FormatError(f"{path}: not a table of facts")
@@ -30,7 +31,8 @@ def _pane(found: dict[str, object], rows: tuple[str, ...]) -> Pane:
         return str(int(value)) if isinstance(value, bool) else str(value)
 
     def number(key: str, default: int = 0) -> int:
-        return int(text(key)) if text(key).lstrip("-").isdigit() else default
+        found = whole_number(text(key))
+        return default if found is None else found
 
     return Pane(
         server=(), id=text("pane_id"), session=text("session_name"), pid=number("pane_pid"), title=text("pane_title"),

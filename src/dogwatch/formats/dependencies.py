@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 
+from dogwatch.formats.toml_file import TomlFile
+from dogwatch.model.errors import FormatError
 from dogwatch.model.value import Value
 
 NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?")
+MOST = 500
+"""Extras, and groups: each may take in all others."""
 DEFAULT_GROUPS = ("dev",)
 """Groups that uv installs unasked."""
 TYPE_CHECKING = False
@@ -32,19 +35,21 @@ def normal(name: str) -> str:
 def declared(pyproject: str) -> Declared:
     """What a pyproject.toml declares; nothing where it cannot be read."""
     try:
-        found = tomllib.loads(pyproject)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        found = TomlFile(pyproject, "pyproject.toml").parsed()
+    except FormatError:
         return Declared(frozenset(), {}, {}, ())
     about, tool = _table(found, "project"), _table(_table(found, "tool"), "uv")
     own, extras = normal(str(about.get("name", ""))), _table(about, "optional-dependencies")
     groups = _table(found, "dependency-groups")
     if tool.get("dev-dependencies"):
         groups = {**groups, "dev": [*_list(groups.get("dev")), *_list(tool["dev-dependencies"])]}
+    if len(extras) > MOST or len(groups) > MOST:
+        return Declared(frozenset(), {}, {}, ())
     unasked = tool.get("default-groups", list(DEFAULT_GROUPS))
     return Declared(
         _names(_list(about.get("dependencies"))),
-        {key: _extra(key, extras, own, ()) for key in extras},
-        {key: _group(key, groups, ()) for key in groups},
+        {key: _extra(key, extras, own) for key in extras},
+        {key: _group(key, groups) for key in groups},
         tuple(groups) if unasked == "all" else tuple(map(str, _list(unasked))),
     )
 
@@ -55,23 +60,33 @@ def required(requirements: str) -> frozenset[str]:
     return _names([line for line in lines if line and not line.startswith(("#", "-"))])
 
 
-def _extra(key: str, extras: dict[str, Any], own: str, above: tuple[str, ...]) -> frozenset[str]:
+def _extra(key: str, extras: dict[str, Any], own: str) -> frozenset[str]:
     """The packages of an extra; one that names the project itself takes in other extras."""
-    found: frozenset[str] = frozenset()
-    for line in map(str, _list(extras.get(key))):
-        match = NAME.match(line)
-        if match and own and normal(match[1]) == own:
-            inner = [each.strip() for each in (match[2] or "").split(",")]
-            found = found.union(*(_extra(each, extras, own, (*above, key)) for each in inner if each not in above))
-        else:
-            found |= _names([line])
-    return found
+    found: set[str] = set()
+    keys, known = [key], {key}
+    for each in keys:  # which grows
+        for line in map(str, _list(extras.get(each))):
+            match = NAME.match(line)
+            if match and own and normal(match[1]) == own:
+                inner = [name.strip() for name in (match[2] or "").split(",")]
+                keys += [name for name in dict.fromkeys(inner) if name not in known]
+                known.update(inner)
+            else:
+                found |= _names([line])
+    return frozenset(found)
 
 
-def _group(key: str, groups: dict[str, Any], above: tuple[str, ...]) -> frozenset[str]:
-    found = _names([each for each in _list(groups.get(key)) if isinstance(each, str)])
-    inner = [str(each.get("include-group", "")) for each in _list(groups.get(key)) if isinstance(each, dict)]
-    return found.union(*(_group(each, groups, (*above, key)) for each in inner if each not in (*above, key)))
+def _group(key: str, groups: dict[str, Any]) -> frozenset[str]:
+    """The packages of a group, with those of the groups that it includes."""
+    found: set[str] = set()
+    keys, known = [key], {key}
+    for each in keys:  # which grows
+        lines = _list(groups.get(each))
+        found |= _names([line for line in lines if isinstance(line, str)])
+        inner = [str(line.get("include-group", "")) for line in lines if isinstance(line, dict)]
+        keys += [name for name in dict.fromkeys(inner) if name not in known]
+        known.update(inner)
+    return frozenset(found)
 
 
 def _names(lines: list[Any]) -> frozenset[str]:

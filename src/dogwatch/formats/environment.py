@@ -14,7 +14,7 @@ ACTIVATES = re.compile(r"^\s*(?:export\s+)?VIRTUAL_ENV=(.*)$", re.MULTILINE)
 SECOND_LINE = "'''exec'"
 BESIDE = re.compile(r"""\$\(dirname .*\)"?/'?([^'"\s]+)""")
 CALLS = re.compile(r"^(?:from ([\w.]+) import|import ([\w.]+)$)", re.MULTILINE)
-REDIRECTS = re.compile(r"""map_module\((['"])(.+?)\1, (['"])(.+?)\3\)""")
+REDIRECTS = re.compile(r"""map_module\((['"])([^'"\n]{1,999})\1, (['"])([^'"\n]{1,9999})\3\)""")
 RECORDED = re.compile(r"([^~].*?)(?:-([^-]+))?(?:-py[\d.]+)?\.(?:dist|egg)-info$")
 """A leading tilde is pip's: what an uninstall that was interrupted left."""
 
@@ -89,7 +89,7 @@ def redirects(finder: str) -> dict[str, str]:
     found = {module: place for _, module, _, place in REDIRECTS.findall(finder)}
     try:
         body = ast.parse(finder).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last for brackets within brackets
         return found
     for statement in body:
         match statement:
@@ -106,7 +106,7 @@ def redirects(finder: str) -> dict[str, str]:
 def _texts(value: ast.expr) -> dict[str, str]:
     try:
         told = ast.literal_eval(value)
-    except ValueError:
+    except (ValueError, TypeError, RecursionError, MemoryError):
         return {}
     return (
         {k: v for k, v in told.items() if isinstance(k, str) and isinstance(v, str)} if isinstance(told, dict) else {}

@@ -11,6 +11,9 @@ from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quote
 
 from dogwatch.formats import names
+from dogwatch.formats.json_text import escape
+from dogwatch.formats.redact import clean, clean_value
+from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError
 from dogwatch.model.event import Event
 from dogwatch.model.words import in_words, signal_name
@@ -70,7 +73,7 @@ def read(line: bytes) -> Event:
             raise ValueError(f"number {n!r:.20} at {at!r:.20}")  # noqa: TRY301
         run, name, event = (_plain(found.pop(key)) for key in ("run", "name", "event"))
         found.pop("seq", None)
-        return Event(run, n, float(at), name, event, _dump(found))
+        return Event(run, n, float(at), name, event, _dump(clean_value(found)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FormatError(f"not an event: {type(error).__name__} {error}"[:80]) from error
 
@@ -111,13 +114,13 @@ def _tried(line: bytes) -> Event | None:
 
 def unreadable(name: str, run: str, place: int, said: bytes, size: int, at: float) -> Event:
     """What is remembered of bytes that are no event. Their place in the file makes them one of a kind, below 0."""
-    body = {"text": said[:KEPT].decode("utf-8", "replace"), "bytes": size, "place": place}
+    body = {"text": clean(said[:KEPT].decode("utf-8", "replace")), "bytes": size, "place": place}
     return Event(run, -1 - place, min(max(at, 0.0), LATEST / 2), name, UNREADABLE, _dump(body))
 
 
 def noted(run: str, at: float, name: str, event: str, body: dict[str, object]) -> Event:
     """An event that no shim counted."""
-    return Event(run, None, at, name, event, _dump({key: body[key] for key in body if key not in OWN}))
+    return Event(run, None, at, name, event, _dump(clean_value({key: body[key] for key in body if key not in OWN})))
 
 
 def kept(row: tuple[Any, ...]) -> Event:
@@ -126,7 +129,9 @@ def kept(row: tuple[Any, ...]) -> Event:
     fits = all(isinstance(value, kinds) for value, kinds in zip(row, KINDS, strict=True))
     if not fits or not abs(found.at) < LATEST or not found.body.isascii() or not _is_object(found.body):
         raise FormatError(f"row {found.seq!r:.20} is no event")
-    return found
+    if clean(found.body) == found.body:
+        return found
+    return found._replace(body=_dump(clean_value(body(found))))  # an earlier release kept it as it came
 
 
 def _is_object(text: str) -> bool:
@@ -144,7 +149,7 @@ def encode(event: Event) -> str:
         f'{{"schema":{SCHEMA},"seq":{event.seq},"run":{quote(event.run)},"n":{number},"at":{event.at!r},'
         f'"name":{quote(event.name)},"event":{quote(event.event)}'
     )
-    return head + ("}" if event.body == "{}" else "," + event.body[1:])
+    return escape(head + ("}" if event.body == "{}" else "," + event.body[1:]))
 
 
 def body(event: Event) -> dict[str, object]:
@@ -175,7 +180,7 @@ def words(event: str, said: dict[str, object]) -> str:
             told.append(f"{before}{in_words(max(0.0, seconds))}")
     reason = _text(said.pop("reason", ""))
     told += [f"{key} {_text(value)}" for key, value in said.items()]
-    return printable(": ".join(part for part in (", ".join(told), reason) if part))
+    return visible(": ".join(part for part in (", ".join(told), reason) if part))
 
 
 def _text(value: object) -> str:
@@ -184,8 +189,3 @@ def _text(value: object) -> str:
 
 def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and abs(value) < LATEST else None
-
-
-def printable(text: str) -> str:
-    """For a terminal: what could move its cursor or change its colours is shown as a dot."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "·" for c in text)

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import json
 
+from dogwatch.formats.numbers import whole_number
 from dogwatch.model.errors import FormatError
 from dogwatch.model.value import Value
 
 VERSION = "1"
 FIELDS = 9
+LONGEST_END = 4096
+"""Characters of the end of an event; the hook keeps a thousand bytes of it."""
 LONGEST = 300
 """Characters of a message that are kept."""
+MOST_UP = 1e9
+"""Seconds that no machine runs."""
 
 START, PROMPT, CALL, RESULT = "start", "prompt", "call", "result"
 REQUEST, ASK, ANSWER, END = "request", "ask", "answer", "end"
@@ -101,7 +106,7 @@ def event(line: str) -> Event | None:
     _, agent, pane, tmux, pid, boot, up, end, start = parts
     found = payload(start, end)
     name = found.get("hook_event_name") or found.get("type")
-    if not isinstance(name, str) or not agent or not pid.isdecimal():
+    if not isinstance(name, str) or not agent or (caller := whole_number(pid)) is None:
         raise FormatError(f"a hook of {agent[:20]!r} was called without saying for what")
     asked = found.get("input-messages")
     if isinstance(asked, list) and asked and str(asked[-1]).startswith(HIDDEN):
@@ -113,7 +118,7 @@ def event(line: str) -> Event | None:
         child=_text(found.get("agent_id")),
         pane=pane,
         server=tmux.rsplit(",", 2)[0],
-        pid=int(pid),
+        pid=caller,
         boot=boot,
         up=_number(up),
         words=_words(name, found),
@@ -125,7 +130,7 @@ def payload(start: str, end: str = "") -> dict[str, object]:
     try:
         found = json.loads(start)
     except (ValueError, RecursionError):
-        return _leading(start) | _trailing(end)
+        return _leading(start) | (_trailing(end) if len(end) <= LONGEST_END else {})
     return found if isinstance(found, dict) else {}
 
 
@@ -189,9 +194,10 @@ def _text(value: object) -> str:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
         return 0.0
+    return found if 0.0 <= found < MOST_UP else 0.0
 
 
 def quoted(text: str) -> str:

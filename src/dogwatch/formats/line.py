@@ -1,7 +1,8 @@
 """A verdict as one line: JSON for machines, words for people."""
 
-import json
-
+from dogwatch.formats.json_text import dump
+from dogwatch.formats.redact import clean
+from dogwatch.model.foreign_text import ForeignText, escaped
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.words import in_words
 
@@ -9,7 +10,6 @@ SCHEMA = 1
 LONGEST = 500
 """Bytes of a JSON line without its result: it goes into someone's context window."""
 SHORTEST_REASON = 40
-ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def fields(verdict: Verdict, following: str) -> dict[str, object]:
@@ -21,15 +21,19 @@ def fields(verdict: Verdict, following: str) -> dict[str, object]:
         "state": verdict.state,
         "final": verdict.final,
         "cause": verdict.cause or None,
-        "reason": verdict.reason,
+        "reason": escaped(clean(verdict.reason)),
         "exit_code": verdict.exit_code,
         "signal": verdict.signal,
         "elapsed_s": None if elapsed is None else round(elapsed, 3),
-        **({"message": verdict.message or None, "doubts": verdict.doubts} if verdict.kind == "session" else {}),
+        **(_of_session(verdict) if verdict.kind == "session" else {}),
         "result": verdict.result,
         "log": verdict.log,
         "next": following,
     }
+
+
+def _of_session(verdict: Verdict) -> dict[str, object]:
+    return {"message": ForeignText(clean(verdict.message.raw)) or None, "doubts": verdict.doubts}
 
 
 def encode(verdict: Verdict, following: str) -> str:
@@ -39,7 +43,8 @@ def encode(verdict: Verdict, following: str) -> str:
     text = dump(found)
     over = len(text.encode()) - LONGEST
     if over > 0:
-        found["reason"] = _cut(verdict.reason, max(SHORTEST_REASON, len(verdict.reason) - over - 2))
+        reason = escaped(clean(verdict.reason))
+        found["reason"] = _cut(reason, max(SHORTEST_REASON, _size(reason) - over))
         if len(dump(found).encode()) > LONGEST:
             found["log"] = None
     elif result is None:
@@ -50,19 +55,20 @@ def encode(verdict: Verdict, following: str) -> str:
 
 def worded(verdict: Verdict) -> str:
     """The reason for people: with how long a session's turn has been so."""
+    reason = escaped(clean(verdict.reason))
     lasted = verdict.turn_s if not verdict.final and verdict.turn_s is not None else 0.0
-    return f"{verdict.reason}, for {in_words(float(int(lasted)))}" if lasted >= 1 else verdict.reason
+    return f"{reason}, for {in_words(float(int(lasted)))}" if lasted >= 1 else reason
 
 
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
+def _cut(text: str, most: int) -> str:
+    """A text, or its beginning, that takes at most so many bytes in a line."""
+    if _size(text) <= most:
+        return text
+    kept = text[:most]
+    while _size(kept + "…") > most:
+        kept = kept[:-1]
+    return kept + "…"
 
 
-def dump(found: object) -> str:
-    """One line of JSON that is UTF-8 whatever is in it."""
-    text = ENCODER.encode(found)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a path that is not UTF-8
-        return json.dumps(found, separators=(",", ":"))
-    return text
+def _size(text: str) -> int:
+    return len(dump(text).encode()) - len('""')

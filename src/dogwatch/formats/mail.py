@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from dogwatch.formats import names
 from dogwatch.formats.yaml_values import PLAIN, WORDS
 from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.model.foreign_text import ForeignText, is_shown
 from dogwatch.model.mail import Mail
 
 FENCE = "---"
@@ -20,7 +21,13 @@ FIELDS = {
     "task": "task", "at": "at",
 }  # fmt: skip
 """In the order in which they are written."""
+RARE = {"claims": "claims"}
+"""Written only where they say something."""
 NEEDED = ("id", "from", "to", "thread", "at")
+ID = 6
+"""Letters of an id; should two choose the same, the later one chooses again."""
+PLAIN_WORDS = ("id", "thread")
+"""Ids: names of files."""
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 """Of ids: those that nobody takes for another."""
 LONGEST = 300
@@ -28,26 +35,39 @@ LONGEST = 300
 
 
 def encode(mail: Mail) -> str:
+    return "\n".join([FENCE, *header(mail), FENCE, "", mail.text.raw])
+
+
+def header(mail: Mail) -> list[str]:
+    """The lines of the header."""
     values = mail._asdict() | {"at": datetime.fromtimestamp(mail.at, UTC).isoformat().replace("+00:00", "Z")}
-    header = [f"{key}: {_quoted(str(values[field]))}".rstrip() for key, field in FIELDS.items()]
-    return "\n".join([FENCE, *header, FENCE, "", mail.text])
+    fields = FIELDS | {key: field for key, field in RARE.items() if values[field]}
+    found = {key: values[field] for key, field in fields.items()}
+    words = {key: each.raw if isinstance(each, ForeignText) else each for key, each in found.items()}
+    return [f"{key}: {_quoted(word)}".rstrip() for key, word in words.items()]
 
 
 def decode(text: str) -> Mail:
     """The message in a file. FormatError says what is wrong; fields that nobody knows are passed over."""
     first, _, rest = text.partition("\n")
-    header, ended, body = f"\n{rest}".partition(f"\n{FENCE}\n")
+    head, ended, body = f"\n{rest}".partition(f"\n{FENCE}\n")
     if first != FENCE or not ended:
         raise FormatError("no message: it must begin with a header between two lines of ---")
-    found = dict(_field(line) for line in header.split("\n") if line.strip())
+    found = dict(_field(line) for line in head.split("\n") if line.strip())
     if missing := [key for key in NEEDED if not found.get(key)]:
         raise FormatError(f"its header does not tell {missing[0]!r}")
     try:
         at = datetime.fromisoformat(found["at"]).timestamp()
     except (ValueError, OverflowError) as error:
         raise FormatError(f"{found['at']!r} in its header is no time") from error
-    values: dict[str, str] = {field: found.get(key, "") for key, field in FIELDS.items() if key != "at"}
-    return Mail(**values, at=at, text=body.removeprefix("\n"))  # type: ignore[arg-type]  # text and at are apart
+    for key in PLAIN_WORDS:
+        if wrong := names.problem(found[key]):
+            raise FormatError(f"{key} in its header: the name {wrong}")
+    words = {key: ForeignText(found.get(key, "")) for key in (*FIELDS, *RARE)}
+    return Mail(
+        found["id"], words["from"], words["to"], words["subject"], words["topic"], found["thread"], words["task"],
+        at, ForeignText(body.removeprefix("\n")), words["claims"],
+    )  # fmt: skip
 
 
 def _field(line: str) -> tuple[str, str]:
@@ -59,7 +79,7 @@ def _field(line: str) -> tuple[str, str]:
         return key.strip(), value
     try:
         return key.strip(), str(json.loads(value))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"the quotes of {key.strip()!r} in its header do not close") from error
 
 
@@ -72,27 +92,31 @@ def _quoted(value: str) -> str:
 # What may be sent
 
 
+def is_id(text: str) -> bool:
+    return len(text) == ID and set(text) <= set(LETTERS)
+
+
 def new_id(randomness: bytes) -> str:
     return "".join([LETTERS[byte % len(LETTERS)] for byte in randomness])
 
 
-def one_line(what: str, value: str) -> str:
+def one_line(what: str, value: str) -> ForeignText:
     """A field as it is kept: on one line, without what cannot be seen. UsageError when it is too long."""
-    shown = " ".join("".join([c if c.isprintable() else " " for c in value]).split())
+    shown = " ".join("".join([c if is_shown(c) else " " for c in value]).split())
     if len(shown) > LONGEST:
         raise UsageError(
             f"the {what} has {len(shown)} characters; {LONGEST} are enough, the rest belongs into the text"
         )
-    return shown
+    return ForeignText(shown)
 
 
-def name(what: str, value: str) -> str:
+def name(what: str, value: str) -> ForeignText:
     """Who sends or gets it; names are those of jobs: no paths, no blanks."""
     if wrong := names.problem(value):
         raise UsageError(f"{what} {value[:LONGEST]!r}: the name {wrong}")
-    return value
+    return ForeignText(value)
 
 
-def body(text: str) -> str:
+def body(text: str) -> ForeignText:
     """A text as it is kept: bytes that are no text become a sign for that; all else stays as it is."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return ForeignText(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 from dogwatch.formats import notices, targets
 from dogwatch.model.errors import FormatError
 from dogwatch.model.event import Event
 from dogwatch.model.facts import Record
 from dogwatch.model.value import Value
+from dogwatch.model.verdict import FINAL, LIVE
 
 SCHEMA = 1
 VERSION = f"v{SCHEMA}"
@@ -29,6 +31,10 @@ LATEST = 1e11
 TEXTS = ("host", "project", "dir", "name", "run", "kind", "event", "state", "reason")
 MORE = ("agent", "session", "pane", "conversation", "cwd")
 """Texts that are there only where they are known."""
+KINDS = ("job", "session")
+HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
+PATHS = ("project", "dir", "cwd")
+LONGEST_PATH, LONGEST_WORD = 4096, 255
 
 
 class Told(Value):
@@ -160,7 +166,27 @@ def _checked(found: dict[str, object]) -> Told | None:
         return None
     if not (code is None or type(code) is int) or not (seconds is None or _number(seconds)):
         return None
-    return Told(**values, at=at, seq=seq, exit_code=code, elapsed_s=seconds)  # type: ignore[arg-type]
+    told = Told(**values, at=at, seq=seq, exit_code=code, elapsed_s=seconds)  # type: ignore[arg-type]
+    return told if _is_possible(told) else None
+
+
+def _is_possible(told: Told) -> bool:
+    """Whether its texts can be what they should: they are written into lists and shown to people and agents."""
+    if told.event not in TERMINAL or told.kind not in KINDS or told.state not in (*LIVE, *FINAL):
+        return False
+    paths = [getattr(told, key) for key in PATHS]
+    words = [getattr(told, key) for key in (*TEXTS, *MORE) if key not in (*PATHS, "reason")]
+    return (
+        bool(HOST.fullmatch(told.host) and told.name and told.project)
+        and all(word.isprintable() and len(word) <= LONGEST_WORD for word in words)
+        and told.reason.isprintable() and len(told.reason) <= notices.LONGEST_REASON
+        and all(_is_path(path) for path in paths)
+    )  # fmt: skip
+
+
+def _is_path(path: str) -> bool:
+    """A path need not be printable, but no control character stands in it."""
+    return not path or (path[0] == "/" and len(path) <= LONGEST_PATH and not any(c < " " or c == "\x7f" for c in path))
 
 
 def _number(value: object) -> bool:

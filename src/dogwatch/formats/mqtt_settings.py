@@ -8,8 +8,10 @@ from dogwatch.model.errors import FormatError
 from dogwatch.model.settings import MqttSettings
 
 AT = ("mqtt",)
-TEXTS = ("username", "password_env", "password_file", "ca", "cert", "key", "prefix", "client_id")
-KEYS = ("url", *TEXTS)
+TEXTS = ("username", "password_env", "password_file", "password_command", "ca", "cert", "key", "prefix", "client_id")
+ACCEPTED = "accept_unsigned"
+KEYS = ("url", *TEXTS, ACCEPTED)
+PLACES = ("password_env", "password_file", "password_command")
 LONGEST = 200
 
 
@@ -18,7 +20,7 @@ def read(file: TomlFile, table: Table) -> MqttSettings:
     if "password" in table:
         raise file.wrong(
             "a password does not belong in a settings file; name the file (password_file) or the variable "
-            "(password_env) that holds it", AT, "password",
+            "(password_env) that holds it, or the command (password_command) that prints it", AT, "password",
         )  # fmt: skip
     file.known(table, AT, KEYS)
     url = file.string(table, "url", AT)
@@ -27,15 +29,18 @@ def read(file: TomlFile, table: Table) -> MqttSettings:
     except (FormatError, ValueError) as error:
         raise file.wrong(f"url: {error}", AT, "url") from None
     texts = {key: _text(file, table, key) for key in TEXTS if key in table}
-    if len({"password_env", "password_file"} & texts.keys()) > 1:
-        raise file.wrong("password_env and password_file are two places; keep one", AT, "password_file")
+    if len(places := [key for key in PLACES if key in texts]) > 1:
+        raise file.wrong(f"{' and '.join(places[:2])} are two places; keep one", AT, places[1])
     if "key" in texts and "cert" not in texts:
         raise file.wrong("key goes with cert", AT, "key")
     if not tls and (odd := [key for key in ("ca", "cert") if key in texts]):
         raise file.wrong(f"{odd[0]} means nothing without TLS; write url with mqtts://", AT, odd[0])
     if prefix := _odd_prefix(texts.get("prefix", "dogwatch")):
         raise file.wrong(f"prefix {prefix}", AT, "prefix")
-    found = MqttSettings(host, port, tls, source=f"{file.path}:{file.line((*AT, 'url'))}")
+    accepted = file.strings(table, ACCEPTED, AT)
+    if others := [each for each in accepted if not mqtt.HOST.fullmatch(each)]:
+        raise file.wrong(f"{ACCEPTED}: {others[0]!r} is no name of a host; list the hosts one by one", AT, ACCEPTED)
+    found = MqttSettings(host, port, tls, accept_unsigned=accepted, source=f"{file.path}:{file.line((*AT, 'url'))}")
     return found._replace(**texts)  # type: ignore[arg-type]  # all of TEXTS are
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dogwatch.formats.redact import Redactor
 from dogwatch.model.causes import WAITS_FOR
+from dogwatch.model.foreign_text import is_shown
 from dogwatch.model.notices import Change
 
 LONGEST = 500
@@ -52,6 +53,6 @@ def clean(reason: str) -> str:
 
 def plain(said: str, longest: int = LONGEST) -> str:
     """Text on one line that no program can take for an option: no control characters, no dash in front."""
-    words = "".join([c if c.isprintable() else " " for c in said]).split()
+    words = "".join([c if is_shown(c) else " " for c in said]).split()
     line = " ".join(words).lstrip("-").lstrip()
     return line if len(line) <= longest else line[: longest - 1] + "…"

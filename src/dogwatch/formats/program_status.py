@@ -46,10 +46,14 @@ def read(text: str) -> StatusLines:
     try:
         head, *lines = [json.loads(line) for line in whole]
         pid, start = head["reader"]
-        told = tuple(each for each in lines if "at" in each)
+        told = tuple(each for each in lines if _is_dated(each))
         return StatusLines((int(pid), int(start)), str(head["boot"]), head.get("logs") is True, told)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise FormatError(f"this is no status file: {type(error).__name__}") from None
+
+
+def _is_dated(line: object) -> bool:
+    return isinstance(line, dict) and all(type(line.get(key)) in (int, float) for key in ("at", "up"))
 
 
 def fold(found: StatusLines, since: float) -> Status | None:

@@ -37,7 +37,7 @@ class State(Value):
 def read(text: str) -> State:
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return State()
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         return State()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+from dogwatch.formats.numbers import whole_number
+from dogwatch.formats.redact import clean
 from dogwatch.model.causes import Cause
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Adopted, Attempt, Beat, Breaker, End, Identity, Record, Result, Seat, Seen, Source
+from dogwatch.model.foreign_text import ForeignText, escaped
 from dogwatch.model.policy import PROGRESS_SOURCES, Policy
 from dogwatch.model.verdict import FINAL
 
@@ -95,14 +98,33 @@ def record(text: str) -> Record:
             started_mono=found.number("started_mono"),
             shim=_identity(place, found.inner("shim")),
             work=_identity(place, found.inner("work")),
-            notes=found.texts("notes"),
+            notes=tuple([ForeignText(clean(note)) for note in found.texts("notes")]),
             end=None if found.get("end", dict, type(None)) is None else _end(found.inner("end")),
             env=found.inner("env").strings(),
+            withheld=found.texts("withheld") if "withheld" in found.found else (),
             notify=found.text("notify") if "notify" in found.found else "",
+            drop=found.found.get("drop") is True,
             **_later(found),
         )
     except (ValueError, RecursionError) as error:
         raise FormatError(f"its record cannot be read: {_short(error)}") from error
+
+
+def without_values(text: str) -> str | None:
+    """The record of a job without the values of its variables, which earlier releases wrote; None if it has none.
+
+    A record that cannot be read is nobody's to mend here.
+    """
+    if '"env": {}' in text:
+        return None
+    try:
+        found = json.loads(text)
+        env = dict.fromkeys(found["env"], "") if found["kind"] == "job" else found["env"]
+        if env == found["env"]:
+            return None
+        return json.dumps({**found, "env": env, "withheld": list(env)}) + "\n"
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return None
 
 
 def _later(found: _Fields) -> dict[str, Any]:
@@ -169,10 +191,10 @@ def _end(found: _Fields) -> End:
         state=found.text("state"),
         exit_code=found.whole("exit_code"),
         signal=found.whole("signal"),
-        reason=found.text("reason"),
+        reason=escaped(clean(found.text("reason"))),
         at=found.number("at"),
         elapsed_s=found.number("elapsed_s"),
-        left=tuple((process.text("command"), int(process.number("pid"))) for process in left),
+        left=tuple((ForeignText(process.text("command")), int(process.number("pid"))) for process in left),
         cause=_cause(found),
         unsupervised=found.found.get("unsupervised") is True,
     )
@@ -239,22 +261,21 @@ def seen(text: str) -> Seen:
         raise FormatError(f"its notes (.seen) cannot be read: {_short(error)}") from error
 
 
-def beat(text: str) -> Beat:
-    """Read ``<name>.beat``."""
+def beat(text: str, run: str = "") -> Beat | None:
+    """Read ``<name>.beat``; None if another run than the one meant has said it."""
     try:
         found = _load(text)
-        return Beat(found.text("note"), found.optional("progress"))
+        by = found.text("run") if found.found.get("run") else run  # a person may speak for the work
+        note = ForeignText(clean(found.text("note")))
+        return Beat(note, found.optional("progress")) if not run or by == run else None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"its last beat cannot be read: {_short(error)}") from error
 
 
 def pid(text: str) -> int:
-    word = text.strip()
-    if not (word.isascii() and word.isdigit()):
-        raise FormatError(f"its pid file holds {word[:20]!r}, not a number")
-    if len(word) > len(str(LARGEST_PID)) or not 1 < int(word) < LARGEST_PID:
-        raise FormatError(f"its pid file holds {word[:20]}, which no job can have")
-    return int(word)
+    if (found := whole_number(text.strip())) is None or not 1 < found < LARGEST_PID:
+        raise FormatError(f"its pid file holds {text.strip()[:20]!r}, not a number that a job's process can have")
+    return found
 
 
 def result(text: str) -> Result:

@@ -61,11 +61,16 @@ def merged(user: Given | None, project: Given | None) -> Settings:
     policy = {**_policy(weak), **_policy(strong)} if "name" not in _policy(strong) else _policy(strong)
     added = ("checks", "channels", "files")
     both = {key: (*weak.get(key, ()), *strong.get(key, ())) for key in added}  # type: ignore[misc]
-    return Settings()._replace(**{**weak, **strong, **both, "policy": policy})  # type: ignore[arg-type]
+    sources = {**_table(weak, "sources"), **_table(strong, "sources")}
+    return Settings()._replace(**{**weak, **strong, **both, "policy": policy, "sources": sources})  # type: ignore[arg-type]
 
 
 def _policy(layer: Given) -> Table:
-    found = layer.get("policy", {})
+    return _table(layer, "policy")
+
+
+def _table(layer: Given, key: str) -> Table:
+    found = layer.get(key, {})
     assert isinstance(found, dict)
     return found
 

@@ -12,7 +12,7 @@ ARTIFACTS = "_bmad-output/implementation-artifacts"
 """Where BMAD keeps what its workflows make, below a project: this file, and those of stories."""
 PLACES = (f"{ARTIFACTS}/sprint-status.yaml", "_bmad-output/sprint-status.yaml")
 """Where it may be, below a project."""
-ROW = re.compile(r"^ *(?P<key>[A-Za-z0-9][\w.-]*|\"[^\"]+\"|'[^']+') *: *(?P<status>[^#\s][^#]*?) *(?:#.*)?$")
+KEY = re.compile(r"(?P<key>[A-Za-z0-9][\w.-]*|\"[^\"]+\"|'[^']+') *:")
 NUMBER = re.compile(r"([0-9]+)[.-]([0-9]+)(?=-|$)")
 EPIC = re.compile(r"epic-[0-9]+(-retrospective)?")
 SECTION = "development_status"
@@ -31,8 +31,10 @@ def statuses(text: str) -> dict[str, str]:
             continue
         if inside and not everywhere and line.strip() and not line.lstrip().startswith("#") and indent <= depth:
             inside = False
-        if inside and (row := ROW.match(line)):
-            found[row["key"].strip("\"'")] = row["status"].strip().strip("\"'").lower()
+        if inside and (row := KEY.match(line, indent)):
+            status = line[row.end() :].partition("#")[0].lstrip(" ")
+            if status[:1].strip():
+                found[row["key"].strip("\"'")] = status.strip().strip("\"'").lower()
     return found
 
 

@@ -25,17 +25,21 @@ def read(file: TomlFile, data: Table) -> Table:
         found["watchdog_prompt"] = _command(file, watchdog, "prompt", "watchdog")
     if "ceiling" in watchdog:
         found["watchdog_ceiling"] = _ceiling(file, watchdog)
+    sources = {}
     if "ensure_quality" in watchdog:
         found["ensure_quality"] = file.flag(watchdog, "ensure_quality", ("watchdog",))
+        sources["ensure_quality"] = f"{file.path}:{file.line(('watchdog', 'ensure_quality'))}"
     if "kind" in tables["tracker"]:
         found["tracker"] = file.choice(tables["tracker"], "kind", ("tracker",), TRACKERS)
     if "path" in tables["tracker"]:
         found["tracker_path"] = _text(file, tables["tracker"], "path", "tracker")
+        sources["tracker_path"] = f"{file.path}:{file.line(('tracker', 'path'))}"
     if "command" in tables["handoff"]:
         found["handoff"] = _command(file, tables["handoff"], "command", "handoff")
     if "via" in tables["send"]:
         found["send_via"] = file.choice(tables["send"], "via", ("send",), WAYS)
-    return found
+        sources["send_via"] = f"{file.path}:{file.line(('send', 'via'))}"
+    return {**found, "sources": sources}
 
 
 def _command(file: TomlFile, table: Table, key: str, name: str) -> Command:

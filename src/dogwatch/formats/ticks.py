@@ -1,13 +1,15 @@
 """What the watchdog says to a controller: a template with the state filled in, between marks that nobody else uses.
 
 A project may have a template of its own (`[watchdog] prompt = "file"`). It must name {marker} and {state}; what else
-may stand in braces is told below. Anything that comes from a tracker stays on its line and cannot end the message.
+may stand in braces is told below. What comes from a tracker, a pane or a mail stays on its line and cannot end the
+message (`prompt_text`).
 """
 
 from __future__ import annotations
 
 import re
 
+from dogwatch.formats import prompt_text
 from dogwatch.model.errors import FormatError
 from dogwatch.model.waking import State
 
@@ -67,26 +69,31 @@ def fill(template: str, values: dict[str, str]) -> str:
 def state(found: State) -> str:
     """The state in lines that a program could read, too."""
     rows = {
-        "ready": found.ready, "in_progress": found.in_progress, "blocked": found.blocked,
-        "quality_loops_due": found.quality, "workers": found.crew, "unread_reports": found.mail,
+        "ready": ids(found.ready), "in_progress": ids(found.in_progress), "blocked": ids(found.blocked),
+        "quality_loops_due": ids(found.quality), "workers": listed(found.crew), "unread_reports": listed(found.mail),
     }  # fmt: skip
-    lines = [f"- {name}: {listed(each)}" for name, each in rows.items()]
+    lines = [f"- {name}: {each}" for name, each in rows.items()]
     if found.trouble:
-        lines.append(f"- tracker: could not be read in full, so the tasks may be others by now: {plain(found.trouble)}")
+        why = prompt_text.quoted(found.trouble, prompt_text.LONGEST)
+        lines.append(f"- tracker: could not be read in full, so the tasks may be others by now: {why}")
     return "\n".join(["State:", *lines])
 
 
 def mark(session: str) -> str:
     """How every mark of a session's watchdog begins, by which its messages are known."""
-    return f"watchdog:{session}:"
+    return f"watchdog:{prompt_text.for_prompt(session).replace(' ', '_')}:"
+
+
+def ids(given: tuple[str, ...]) -> str:
+    """Ids of tasks on one line."""
+    return _joined([prompt_text.shown_id(each) for each in given[:LONGEST]], len(given))
 
 
 def listed(words: tuple[str, ...]) -> str:
     """Words of others on one line, without anything that could pass for a mark of ours."""
-    shown = [plain(word) for word in words[:LONGEST]]
-    more = [f"and {len(words) - LONGEST} more"] if len(words) > LONGEST else []
+    return _joined([prompt_text.for_prompt(word) for word in words[:LONGEST]], len(words))
+
+
+def _joined(shown: list[str], count: int) -> str:
+    more = [f"and {count - LONGEST} more"] if count > LONGEST else []
     return ", ".join(shown + more) or NONE
-
-
-def plain(word: str) -> str:
-    return " ".join("".join([c if c.isprintable() else " " for c in word]).split()).replace("<<<", "< <<")

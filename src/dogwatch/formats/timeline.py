@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from dogwatch.formats import sentinel
+from dogwatch.formats.json_text import dump
 from dogwatch.model.errors import FormatError
 from dogwatch.model.policy import Policy
 from dogwatch.model.session import Pane, Report, Sighting, Task
@@ -93,7 +94,9 @@ class Writer:
         if tasks != self.tasks:
             found["tasks"] = tasks
         reports: dict[str, object] = {
-            each.source: {"at": each.at, "words": each.words, "trouble": each.trouble} for each in seen.reports
+            each.source: {"at": each.at, "words": each.words, "trouble": each.trouble}
+            | ({"unclear": True} if each.unclear else {})
+            for each in seen.reports
         }
         if reports != self.reports:
             found["reports"] = reports
@@ -108,7 +111,7 @@ def truth_line(truth: Truth) -> str:
 
 
 def _dump(found: dict[str, object]) -> str:
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return dump(found)
 
 
 def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Given | Truth]:
@@ -177,7 +180,8 @@ class _Reader:
 
 def _report(source: str, found: dict[str, Any]) -> Report:
     words = {_text(word): _text(value) for word, value in found["words"].items()}
-    return Report(source, None if found["at"] is None else _number(found["at"]), words, _text(found["trouble"]))
+    at = None if found["at"] is None else _number(found["at"])
+    return Report(source, at, words, _text(found["trouble"]), found.get("unclear") is True)
 
 
 def _typed(kind: type[Pane | Task], values: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dogwatch.formats import ways
+from dogwatch.formats.numbers import whole_number
 from dogwatch.formats.ways import FORKED, Way
 from dogwatch.model.session import Pane
 from dogwatch.model.value import Value
@@ -32,6 +33,7 @@ NUMBERS = (
 TEXTS = ("pane_title", "pane_current_command", "pane_current_path", "session_name")
 
 ABSENT, DENIED, MIXED, OLD, OTHER = "no-server", "denied", "versions-differ", "too-old", "other"
+REFUSED = "refused"
 """Why a server did not tell, for programs."""
 
 
@@ -183,7 +185,7 @@ def read(
         elif kind == SCREEN:
             name, told, number = rest.decode("ascii", "replace").partition(",")
             name = name if told else f"%{name}"
-            height = _number(number) if told else panes[name].height if name in panes else 0
+            height = max(0, _number(number)) if told else panes[name].height if name in panes else 0
             at = ways.next_answer(lines, at) if way.guarded else at
             text, at = b"\n".join(lines[at : at + height]), at + height
             if height and at < len(lines):
@@ -213,14 +215,14 @@ def _pane(parts: list[bytes], server: tuple[str, ...]) -> Pane | None:
     title, command, path, session = parts[1:-1]
     return Pane(  # in the order of its fields: to name them costs more than all else that is done for a pane
         server, name, session.decode("utf-8", "replace"), _number(pid), title.decode("utf-8", "replace"),
-        command.decode("utf-8", "replace"), path.decode("utf-8", "surrogateescape"), _number(width), _number(height),
-        _number(x), _number(y), cursor != "0", alternate == "1", dead == "1", status, _number(activity), tty, window,
-        signal, (),
+        command.decode("utf-8", "replace"), path.decode("utf-8", "surrogateescape"), _number(width),
+        max(0, _number(height)), _number(x), _number(y), cursor != "0", alternate == "1", dead == "1", status,
+        _number(activity), tty, window, signal, (),
     )  # fmt: skip
 
 
 def _number(text: str) -> int:
-    return int(text) if text.lstrip("-").isdecimal() else 0
+    return whole_number(text) or 0
 
 
 # Trouble ------------------------------------------------------------------------------------------------------
@@ -271,7 +273,8 @@ def too_old(version: str) -> bool:
     text = version.removeprefix("tmux ").removeprefix("next-")
     major, _, minor = text.partition(".")
     digits = minor[: len(minor) - len(minor.lstrip("0123456789"))]
-    return major.isdecimal() and (int(major), int(digits or "0")) < OLDEST
+    number = whole_number(major)
+    return number is not None and (number, whole_number(digits) or 0) < OLDEST
 
 
 # Names --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dogwatch.formats.toml_lines import Path
 from dogwatch.model.errors import FormatError
 
 Table = dict[str, object]
+DOTS = 200
 
 
 class TomlFile:
@@ -21,6 +22,9 @@ class TomlFile:
         self.lines: dict[Path, int] | None = None
 
     def parsed(self) -> Table:
+        for number, row in enumerate(self.text.split("\n"), 1):
+            if row.count(".") > DOTS:  # a key takes the parser time and space that grow with the square of its parts
+                raise FormatError(f"{self.path}:{number}: more than {DOTS} dots in one line; mend the line")
         try:
             return tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as error:

@@ -1,12 +1,8 @@
-"""Text of others as it may be shown to a person: nothing in it can move the cursor, hide, or turn around."""
+"""Text of others as it may be shown to a person, where it is known as a plain ``str``."""
 
-ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e"}
+from dogwatch.model.foreign_text import ForeignText
 
 
 def visible(text: str) -> str:
     """The same text on one line; control characters, odd blanks, invisible and bidirectional marks as escapes."""
-    return text if text.isprintable() else "".join([c if c.isprintable() else _escape(c) for c in text])
-
-
-def _escape(character: str) -> str:
-    return ESCAPES.get(character) or character.encode("unicode_escape").decode("ascii")
+    return ForeignText(text).line()

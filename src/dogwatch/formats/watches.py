@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from dogwatch.formats.json_text import dump
+from dogwatch.model.foreign_text import ForeignText, escaped
 from dogwatch.model.turns import Departure, Moved, SessionMemory
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.watching import Watch
@@ -21,7 +23,7 @@ def encode(watch: Watch) -> str:
         found["memory"] = {**watch.memory._asdict(), "moved": moved}
     if watch.verdict is not None:
         found["verdict"] = _verdict(watch.verdict)
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return dump(found) + "\n"
 
 
 def decode(text: str) -> Watch | None:
@@ -40,7 +42,7 @@ def decode(text: str) -> Watch | None:
             "agent": _pair(found["agent"]),
             "patience": (float(found["patience"][0]), float(found["patience"][1])),
             "memory": None if memory is None else _memory(memory),
-            "verdict": None if verdict is None else Verdict(**{**verdict, "evidence": (), "against": ()}),
+            "verdict": None if verdict is None else _told(verdict),
         })  # fmt: skip
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
@@ -62,6 +64,19 @@ def _memory(found: dict[str, Any]) -> SessionMemory:
         "moved": {name: Moved(*each) for name, each in found["moved"].items()},
         "tools": tuple(map(float, found["tools"])),
         "left": Departure(*found.get("left", ())),
+    })  # fmt: skip
+
+
+def _told(found: dict[str, Any]) -> Verdict:
+    matched = found["matched"]
+    return Verdict(**{
+        **found,
+        "reason": escaped(found["reason"]),
+        "until": ForeignText(found["until"]),
+        "message": ForeignText(found["message"]),
+        "matched": None if matched is None else ForeignText(matched),
+        "evidence": (),
+        "against": (),
     })  # fmt: skip
 
 

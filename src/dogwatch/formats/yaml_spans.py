@@ -118,14 +118,16 @@ class Spans:
         blank = BLANK_LINES.match(self.text, end)
         self.made.append((begin, blank.end() if blank else end, ""))
 
-    def add_lines(self, node: yaml.Node, new: list[list[str]]) -> None:
+    def add_lines(self, node: yaml.Node, new: list[list[str]], cut: list[int]) -> None:
         end = self.place(node, start(node))[1]
         at = self.behind(end, column(node))
         first = self.line_start(self._item(node, len(node.value) - 1)[0])
         last = node.value[-1][1] if isinstance(node, yaml.MappingNode) else node.value[-1]
         rows = len(node.value) > 1 and isinstance(last, yaml.CollectionNode)
         apart = rows and not self.text[self.line_start(first - 1) : first].strip(BLANKS)
-        apart = apart and self.text[end - 1] != "\n"  # a text that keeps blank lines would keep this one
+        before = next((at for at in range(len(node.value) - 1, -1, -1) if at not in cut), None)
+        # A text that keeps blank lines would keep this one.
+        apart = apart and (before is None or self.text[self._item(node, before)[1] - 1] != "\n")
         written = [line for each in new for line in ([""] if apart else []) + each]
         self.made.append((at, at, "".join(line + self.nl for line in written)))
 

@@ -228,7 +228,7 @@ class Editor:
         for at in cut:
             self.spans.cut_lines(node, at)
         if new:
-            self.spans.add_lines(node, new)
+            self.spans.add_lines(node, new, cut)
         elif len(cut) == len(node.value):
             self.spans.empty(node, slot.key, empty)
 

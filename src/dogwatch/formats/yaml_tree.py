@@ -21,9 +21,15 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The one in C is ten times as fast, and not in every build of the library."""
 TAG = "tag:yaml.org,2002:"
 TEXT, NULL, INTEGER, TABLE, LIST, MERGE = (TAG + word for word in ("str", "null", "int", "map", "seq", "merge"))
+NUMBERS = (INTEGER, TAG + "float")
+LONGEST_NUMBER = 400
+"""Characters of a number. `1:1:1…`, in base 60, takes the library time that grows with the square of it."""
 LARGEST = 1_000_000
 """Values, with those that aliases stand for: a few lines of aliases of aliases can mean more than fits anywhere."""
 DEEPEST, MANY = 200, 5000
+TOO_MANY = f"more than {LARGEST:,} values, with those that aliases stand for"
+DIRECTIVES = 100
+"""Lines that begin with %: the parser in C compares each of them with all before it."""
 TOO_DEEP = "tables within tables, too deep to be read"
 
 
@@ -73,10 +79,14 @@ def load(text: str, path: str = "", *, strict: bool = True) -> Document:
 
 def _check_depth(text: str, path: str) -> None:
     """The parser in C goes as deep as the text says, until the process dies of it; its scanner does not."""
+    if text.count("\n%") > DIRECTIVES:
+        raise wrong(path, 1, f"more than {DIRECTIVES} lines begin with %; remove them")
     if text.count("[") + text.count("{") < MANY and max(map(len, text.split("\n"))) < MANY:
         return  # it takes long lines or many brackets to get deep
     depth = 0
-    for event in yaml.parse(text, Loader=LOADER):
+    for count, event in enumerate(yaml.parse(text, Loader=LOADER)):
+        if count > 2 * LARGEST:
+            raise wrong(path, event.start_mark.line + 1, TOO_MANY)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
             raise wrong(path, event.start_mark.line + 1, TOO_DEEP)
@@ -109,7 +119,7 @@ class _Values:
         else:
             self.count += known[1]
         if self.count > LARGEST:
-            raise wrong(self.path, line_of(node), f"more than {LARGEST:,} values, with those that aliases stand for")
+            raise wrong(self.path, line_of(node), TOO_MANY)
         return known[0]
 
     def _scalar(self, node: yaml.ScalarNode) -> object:
@@ -119,11 +129,16 @@ class _Values:
         if node.tag == INTEGER and value.isdigit() and value[0] != "0" and len(value) < 20:  # noqa: PLR2004  # quickly
             return int(value)
         try:
-            return self.loader.construct_object(node)
+            return self.loader.construct_object(node) if len(value) <= LONGEST_NUMBER else self._long(node)
         except (ValueError, KeyError, OverflowError, AttributeError) as error:  # what the library lets through
             kind = node.tag.removeprefix(TAG)
-            self._refuse(node, f"{visible(value)} looks like a {kind} and is none", error)
+            self._refuse(node, f"{visible(value[:LONGEST_NUMBER])} looks like a {kind} and is none", error)
             return None
+
+    def _long(self, node: yaml.ScalarNode) -> object:
+        if node.tag in NUMBERS:
+            raise ValueError(node.tag)
+        return self.loader.construct_object(node)
 
     def _refuse(self, node: yaml.Node, words: str, cause: Exception | None = None) -> None:
         error = wrong(self.path, line_of(node), words)
@@ -137,7 +152,8 @@ class _Values:
             return self._table(node)
         if node.tag == LIST and isinstance(node, yaml.SequenceNode):
             return [self.of(item) for item in node.value]
-        return self.loader.construct_object(node, deep=True)
+        self._refuse(node, f"{visible(node.tag[:80])}: only plain lists and tables are read")
+        return None
 
     def _table(self, node: yaml.MappingNode) -> dict[Hashable, object]:
         found: dict[Hashable, object] = {}

@@ -1,4 +1,4 @@
-"""Starting a shim from inside somebody else's program, which may have threads, gigabytes and children of its own.
+"""Starting a shim or a sender from inside somebody else's program, which may have threads, gigabytes and children.
 
 `spawn.launch` forks its caller, and the child runs Python until it becomes the shim. A command line may do that. In a
 program with threads the child may find a lock held for ever by a thread that it does not have; a large one pays
@@ -13,8 +13,10 @@ import os
 import subprocess
 import sys
 
+from dogwatch.forking import run_beside
 from dogwatch.hands import spawn
 from dogwatch.model.errors import RefusedError
+from dogwatch.store import brokers
 
 STEP = (
     "import os, sys\n"
@@ -26,10 +28,31 @@ STEP = (
     "os.execv(sys.argv[1], sys.argv[1:])\n"
 )
 """What becomes the shim: a session leader and a subreaper, as `spawn.launch` makes it, and nobody's child."""
+CLOSED = f"import os\nos.closerange(3, os.sysconf('SC_OPEN_MAX'))\n{STEP}"
+"""The same without any descriptor of the program: a C library may have made some that are not closed on exec."""
+
+
+def start(command: list[str], said: bytes = b"") -> None:
+    """As `forking.run_beside` does it, but that what is started is no child of ours. OSError when it cannot be."""
+    step = run_beside([sys.executable, "-I", "-S", "-c", CLOSED, *command], spawn.unmarked(), said)
+    try:
+        os.waitpid(step, 0)
+    except ChildProcessError:
+        pass  # the program ignores the end of its children, or has waited for all of them itself
+
+
+def take_low_descriptors() -> list[int]:
+    """Take 0, 1 and 2 where a program has closed them: what is opened next must not become a standard stream."""
+    taken = []
+    while (fd := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= 2:  # noqa: PLR2004
+        taken.append(fd)
+    os.close(fd)
+    return taken
 
 
 def launch(job: spawn.Job, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> spawn.Shim:
     """As `spawn.launch` does it, but that the shim is no child of ours; its pid is in the files."""
+    brokers.mark_secrets()
     listening, control = os.pipe()
     errors = -1
     try:

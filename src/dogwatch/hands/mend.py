@@ -6,9 +6,11 @@ caller goes is ended with everything below it.
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 from dogwatch import proc
+from dogwatch.child_environment import without_secrets
 from dogwatch.hands import stop
 
 LIMIT = 1800.0
@@ -18,7 +20,7 @@ SHELL = "/bin/sh"
 
 def run(command: str, cwd: str, limit: float = LIMIT) -> int | None:
     """The exit code of a shell command (below 0: the signal that killed it); None when its time was up."""
-    process = subprocess.Popen([SHELL, "-c", command], cwd=cwd, stdout=2)
+    process = subprocess.Popen([SHELL, "-c", command], cwd=cwd, stdout=2, env=without_secrets(os.environ))
     start = proc.start_time(process.pid)
     try:
         return process.wait(limit)

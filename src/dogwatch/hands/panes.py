@@ -10,11 +10,11 @@ import os
 import shlex
 import time
 
-from dogwatch.hands.spawn import unmarked
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Seat
 from dogwatch.senses import servers
 from dogwatch.senses.servers import Answer
+from dogwatch.senses.tmux_gate import UnsafeServerError
 
 LIMIT = 10.0
 LEAVING = ("server exited", "lost server", "no server running")
@@ -39,7 +39,7 @@ class TakenError(RefusedError):
 class PaneHand:
     """One tmux server; the arguments are those that reach it."""
 
-    def __init__(self, server: tuple[str, ...], tmux: str = "tmux") -> None:
+    def __init__(self, server: tuple[str, ...], tmux: str = servers.PROGRAM) -> None:
         self.server = server
         self.tmux = tmux
 
@@ -47,11 +47,11 @@ class PaneHand:
         """A new session with one pane, in which a command runs; it stays there when that has ended."""
         made = ("-s", session_name(name), "-c", _literal(cwd), "-x", str(size[0]), "-y", str(size[1]), *command)
         asked = ("new-session", "-d", "-P", "-F", TOLD, *made)
-        answer = self._ask(*asked)
+        answer = self._ask(*asked, starting=True)
         until = time.monotonic() + LEAVES
         while answer.errors.startswith(LEAVING) and time.monotonic() < until:
             time.sleep(SOON)
-            answer = self._ask(*asked)
+            answer = self._ask(*asked, starting=True)
         seat = _seat(_told(f"no session {name} could be made", answer))
         self.server = seat.server
         try:
@@ -101,7 +101,10 @@ class PaneHand:
 
     def close(self, seat: Seat) -> str:
         """End the capture, and exactly that session. Returns why not; empty when it is gone."""
-        asked = self._ask("display-message", "-p", "-t", seat.id, f"#{{session_id}}\t{TOLD}")
+        try:
+            asked = self._ask("display-message", "-p", "-t", seat.id, f"#{{session_id}}\t{TOLD}")
+        except UnsafeServerError as error:
+            return str(error)
         if asked.late:
             return f"tmux did not answer within {LIMIT:g} s"
         number, _, _, name, life = [*asked.out.decode(errors="replace").rstrip("\n").split("\t"), *4 * [""]][:5]
@@ -114,7 +117,10 @@ class PaneHand:
 
     def remove(self, seat: Seat) -> str:
         """Close exactly that pane, whoever opened it; its session goes with its last one. Returns why not."""
-        asked = self._ask("display-message", "-p", "-t", seat.id, "#{pane_id} #{pid} #{start_time}")
+        try:
+            asked = self._ask("display-message", "-p", "-t", seat.id, "#{pane_id} #{pid} #{start_time}")
+        except UnsafeServerError as error:
+            return str(error)
         if asked.late:
             return f"tmux did not answer within {LIMIT:g} s"
         if asked.out.decode(errors="replace").strip() != f"{seat.id} {seat.life}":
@@ -124,10 +130,10 @@ class PaneHand:
     def _must(self, what: str, *command: str) -> str:
         return _told(what, self._ask(*command))
 
-    def _ask(self, *command: str) -> Answer:
+    def _ask(self, *command: str, starting: bool = False) -> Answer:
+        place = servers.socket_path(self.server)
         try:
-            # A server that is started by this is nobody's job, though we may be part of one.
-            return servers.ask([self.tmux, "-u", *self.server, *command], time.monotonic() + LIMIT, unmarked())
+            return servers.ask(place, [*command], time.monotonic() + LIMIT, tmux=self.tmux, starting=starting)
         except OSError as error:
             why = "there is no tmux in PATH; install it, or use --headless" if isinstance(
                 error, FileNotFoundError

@@ -15,6 +15,7 @@ import tty
 from collections.abc import Callable, Iterator
 
 from dogwatch import proc
+from dogwatch.formats.visible import visible
 from dogwatch.hands.spawn import Shim
 from dogwatch.hands.streams import NOWHERE, Streams, copy_size, in_foreground, someone_can_continue_us
 
@@ -172,7 +173,7 @@ class Relay:
             elif words[0] == "retrying":
                 self.clear()
                 end = "\n" if self.before is None else "\r\n"
-                os.write(2, f"dogwatch: {words[1]}{end}".encode("utf-8", "replace"))
+                os.write(2, f"dogwatch: {visible(words[1])}{end}".encode("utf-8", "replace"))
             elif words[0] == "suspended" and (self.streams.terminal != NOWHERE or self.asked_to_suspend):
                 self.suspend()
         if not heard:

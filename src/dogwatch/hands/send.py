@@ -8,7 +8,7 @@ Ctrl-C ends none of them in the middle.
 from __future__ import annotations
 
 import os
-import subprocess
+import time
 
 from dogwatch.formats import tmux as codec
 from dogwatch.formats import typing_tmux
@@ -21,7 +21,7 @@ LIMIT = 10.0
 
 class Hand:
     def __init__(self, server: tuple[str, ...], pane: str) -> None:
-        self._client = ["tmux", "-u", "-S", servers.socket_path(server)]
+        self._place = servers.socket_path(server)
         self._pane = pane
 
     def paste(self, text: str, guard: str) -> bool:
@@ -46,19 +46,17 @@ class Hand:
         word = codec.mark(os.urandom(10))
         return self._typed(typing_tmux.press(word, self._pane, guard, keys), word)
 
-    def _typed(self, command: list[str], word: str, file: int = subprocess.DEVNULL) -> bool:
+    def _typed(self, command: list[str], word: str, file: int = -1) -> bool:
         typed = typing_tmux.was_typed(self._run(command, file), word)
         if typed is None:
             raise RefusedError("the tmux server went away, or did not say whether it has typed")
         return typed
 
-    def _run(self, command: list[str], file: int = subprocess.DEVNULL) -> bytes:
+    def _run(self, command: list[str], file: int = -1) -> bytes:
         try:
-            done = subprocess.run(
-                [*self._client, *command], stdin=file, capture_output=True, timeout=LIMIT, check=False, process_group=0
-            )
-        except subprocess.TimeoutExpired:
-            raise RefusedError(f"the tmux server did not answer within {LIMIT:g} s") from None
+            answer = servers.ask(self._place, command, time.monotonic() + LIMIT, text=file)
         except OSError as error:
             raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
-        return done.stdout
+        if answer.late:
+            raise RefusedError(f"the tmux server did not answer within {LIMIT:g} s")
+        return answer.out

@@ -8,7 +8,8 @@ import os
 import sys
 import time
 
-from dogwatch import proc
+from dogwatch import drop_box, proc
+from dogwatch.child_environment import SECRETS, without_secrets
 from dogwatch.model.facts import Adopted, Breaker, Seat
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
@@ -28,7 +29,7 @@ class Job(Value):
     command: list[str]
     cwd: str
     env: dict[str, str]
-    """What --env added; the work inherits the caller's environment besides."""
+    """What --env added; the work inherits the caller's environment besides. Of a job only the names are written."""
     policy: Policy
     foreground: bool
     retries: int = 0
@@ -126,19 +127,25 @@ def complaints(directory: str) -> int:
 
 
 def unmarked() -> dict[str, str]:
-    """Our environment for a shim: started from within another job, it is not that job's to count or to end."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(MARK) or key.startswith(BROKER)}
+    """Our environment for a process of ours: started from within another job, it is not that job's to count or to end.
+
+    It has our secrets, for whoever delivers notices needs them.
+    """
+    kept = (BROKER, *SECRETS)
+    return {key: value for key, value in os.environ.items() if not key.startswith(MARK) or key.startswith(kept)}
 
 
 def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:
-    inherited = {key: value for key, value in os.environ.items() if key not in job.without}
-    marks = {f"{MARK}DIR": job.directory, f"{MARK}NAME": job.name, f"{MARK}RUN": job.run}
+    inherited = {key: value for key, value in without_secrets(os.environ).items() if key not in job.without}
+    withheld = [] if job.pane else list(job.env)  # of a session they are our own
+    marks = {f"{MARK}DIR": drop_box.path(job.directory, job.name), f"{MARK}NAME": job.name, f"{MARK}RUN": job.run}
     return {
         "dir": job.directory,
         "name": job.name,
         "argv": job.command,
         "cwd": job.cwd,
         "env": {**inherited, **job.env, **marks},
+        "secrets": list(SECRETS),
         "decide": [sys.executable, *proc.BESIDE, ROOT, "_decide", job.name, "--dir", job.directory],
         "tell": teller_command(job.directory, job.name, job.run) if job.notify else None,
         "stdio": list(stdio),
@@ -155,7 +162,7 @@ def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int
             "run": job.run,
             "command": job.command,
             "cwd": job.cwd,
-            "env": job.env,
+            "env": job.env | dict.fromkeys(withheld, ""),
             "policy": {**job.policy.written(), "progress": list(job.policy.progress)},
             "foreground": job.foreground,
             "retries": job.retries,
@@ -163,7 +170,9 @@ def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int
             "breaker": job.breaker._asdict() if job.breaker else None,
             "again": job.again or None,
             "adopted": job.adopted._asdict() if job.adopted else None,
+            **({} if job.adopted else {"drop": True}),
             "attempt": job.attempt,
+            **({"withheld": withheld} if withheld else {}),
             **({"notify": job.notify} if job.notify else {}),
             "agent": job.agent or None,
             "pane": job.pane._asdict() if job.pane else None,

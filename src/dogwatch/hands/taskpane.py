@@ -10,9 +10,11 @@ import os
 import time
 
 from dogwatch.formats import tmux as codec
+from dogwatch.formats.numbers import whole_number
 from dogwatch.model.taskdir import Place
 from dogwatch.senses import servers
 from dogwatch.senses.servers import Answer
+from dogwatch.senses.tmux_gate import UnsafeServerError
 
 LIMIT = 5.0
 A_PERSONS_TURN = 5.0
@@ -20,7 +22,7 @@ A_PERSONS_TURN = 5.0
 
 
 class TaskHand:
-    def __init__(self, server: tuple[str, ...], tmux: str = "tmux") -> None:
+    def __init__(self, server: tuple[str, ...], tmux: str = servers.PROGRAM) -> None:
         self.place = servers.socket_path(server)
         self.tmux = tmux
 
@@ -61,12 +63,14 @@ class TaskHand:
     def _touched(self, pane: str) -> bool:
         """Whether a person who is attached to a pane's session has just touched a key."""
         found = self._ask("list-clients", "-t", pane, "-F", "#{client_activity}").out.split()
-        return any(time.time() - int(moment) < A_PERSONS_TURN for moment in found if moment.isdigit())
+        return any(time.time() - (whole_number(moment.decode()) or 0) < A_PERSONS_TURN for moment in found)
 
     def _ask(self, *command: str) -> Answer:
         if not servers.is_socket(self.place):
-            return Answer(b"", f"no server running on {self.place}", late=False)
+            return Answer(b"", servers.refusal(self.place) or f"no server running on {self.place}", late=False)
         try:
-            return servers.ask([self.tmux, "-u", "-S", self.place, *command], time.monotonic() + LIMIT)
+            return servers.ask(self.place, [*command], time.monotonic() + LIMIT, tmux=self.tmux)
+        except UnsafeServerError as error:
+            return Answer(b"", str(error), late=False)
         except OSError as error:
             return Answer(b"", f"{self.tmux} cannot be started: {error.strerror}", late=False)

@@ -11,6 +11,8 @@ import os
 from dogwatch.forking import run_beside
 from dogwatch.hands.spawn import unmarked
 
+in_guest = False
+"""Whether the program is somebody else's, as `dogwatch.api` says: then no sender becomes its child."""
 _started: list[int] = []
 """Those whose end we have not seen: each leaves a number behind until it is waited for."""
 
@@ -18,6 +20,11 @@ _started: list[int] = []
 def start(command: list[str] | None, said: bytes = b"") -> None:
     """Start it, with less than a page to read; without a command nobody is to be told. OSError when it cannot be."""
     if command is None:
+        return
+    if in_guest:
+        from dogwatch.hands import apart  # noqa: PLC0415  # the API has it loaded
+
+        apart.start(command, said)
         return
     _started[:] = [pid for pid in _started if not _ended(pid)]
     _started.append(run_beside(command, unmarked(), said))

@@ -70,7 +70,7 @@ def _window(told: str) -> Window:
 def _ask(server: tuple[str, ...], *command: str) -> tuple[str, str]:
     place = servers.socket_path(server)
     try:
-        answer = servers.ask(["tmux", "-u", "-S", place, *command], time.monotonic() + LIMIT)
+        answer = servers.ask(place, [*command], time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be started: {error.strerror}") from error
     if answer.late:

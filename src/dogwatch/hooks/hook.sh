@@ -3,7 +3,8 @@
 #
 # The payload is JSON, as the argument or on standard input. It is read to its end, since an agent may take a closed
 # pipe for a failure of the hook, but only a bounded part is kept: one line in SPOOL/AGENT<server>%<pane>.events,
-# where the server is its socket's path with `,` for `/`. In a line, with tabs between:
+# where the server is its socket's path with `,` for `/`; in a sandbox in $DOGWATCH_DIR/AGENT.events. In a line, with
+# tabs between:
 #
 #     1  agent  pane  $TMUX  caller's pid  boot id  seconds since boot  end of the payload  payload
 #
@@ -72,7 +73,7 @@ else
     *) long ;;
     esac
 fi
-{ [ -n "$payload" ] && [ -n "$agent" ] && [ -d "$spool" ] && [ -w "$spool" ]; } || exit 0
+{ [ -n "$payload" ] && [ -n "$agent" ]; } || exit 0
 
 # Splitting takes linear time; cutting with ${payload#…} would take its square.
 swap() { # FROM TO TEXT: $swapped is the text with every FROM as a TO
@@ -105,10 +106,15 @@ fi
 
 swap / , "${TMUX%,*,*}"
 file=$spool/$agent$swapped$TMUX_PANE.events
-if [ -e "$file" ] || [ -h "$file" ]; then
-    { [ -f "$file" ] && [ ! -h "$file" ]; } || exit 0 # a pipe would make us wait
-fi
+box_file() { # in a sandbox only the drop box of the session can be written to; the directory says whose events these are
+    file=$DOGWATCH_DIR/$agent.events
+    [ -n "$DOGWATCH_DIR" ] && [ -f "$DOGWATCH_DIR/run" ]
+}
+{ [ -d "$spool" ] && [ -w "$spool" ]; } || box_file || exit 0
 note() {
+    if [ -e "$file" ] || [ -h "$file" ]; then
+        { [ -f "$file" ] && [ ! -h "$file" ]; } || exit 0 # a pipe would make us wait
+    fi
     printf '\n1\t%.30s\t%.10s\t%.150s\t%d\t%.36s\t%.20s\t%.1000s\t%.2800s\n' \
         "$agent" "$TMUX_PANE" "$TMUX" "$PPID" "$boot" "$up" "$rest" "$payload" >>"$file"
 }
@@ -118,6 +124,10 @@ note() {
 # shellcheck disable=SC3045 # not POSIX, but in every shell; without it nothing has a limit, and all else works
 ulimit -S -f 2048
 note && exit 0
+if [ ! -e "$file" ] && box_file; then # not every sandbox lets `test -w` tell
+    note
+    exit 0
+fi
 set -C
 if printf '' >"$file.lock"; then
     [ -z "$(find "$file" -size +2000)" ] || mv -f "$file" "$file.1"

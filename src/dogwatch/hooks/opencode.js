@@ -1,6 +1,7 @@
 // Notes in Dogwatch's spool what OpenCode does, in the lines of hook.sh. OpenCode loads this file as a plugin; nothing
-// here makes it wait for the disk, and nothing throws. A session that another one started is its sub-agent.
-import { readFileSync } from "node:fs"
+// here makes it wait for the disk, and nothing throws. A session that another one started is its sub-agent. In a
+// sandbox the spool cannot be written to; then its lines go to the drop box of the session.
+import { accessSync, constants, readFileSync } from "node:fs"
 import { appendFile, rename, stat } from "node:fs/promises"
 
 const spool = "SPOOL"
@@ -8,7 +9,17 @@ const LARGEST = 1 << 20
 const tmux = process.env.TMUX ?? ""
 const pane = process.env.TMUX_PANE ?? ""
 const server = tmux.split(",").slice(0, -2).join(",")
-const file = `${spool}/opencode${server.replaceAll("/", ",")}${pane}.events`
+const may = (path, mode) => {
+  try {
+    accessSync(path, mode)
+    return true
+  } catch {
+    return false
+  }
+}
+const box = process.env.DOGWATCH_DIR
+const inBox = !may(spool, constants.W_OK) && box && may(`${box}/run`, constants.R_OK)
+const file = inBox ? `${box}/opencode.events` : `${spool}/opencode${server.replaceAll("/", ",")}${pane}.events`
 const parents = new Map()
 let written = Promise.resolve()
 

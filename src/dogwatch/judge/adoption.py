@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dogwatch.model.facts import Alive, Gone, JobFacts, Record
+from dogwatch.model.foreign_text import escaped
 from dogwatch.model.policy import Policy
 from dogwatch.model.verdict import Evidence, Verdict
 from dogwatch.model.words import in_words
@@ -29,7 +30,7 @@ def evidence(record: Record) -> tuple[Evidence, ...]:
     adopted = record.adopted
     if adopted is None:
         return ()
-    where = f"{adopted.name} in {adopted.dir}" if adopted.dir else f"process {record.work.pid}"
+    where = f"{escaped(adopted.name)} in {escaped(adopted.dir)}" if adopted.dir else f"process {record.work.pid}"
     manners = "the policy may end it" if adopted.stop else "left alone unless `dogwatch stop` is called"
     return (Evidence("adopted", f"{where}, started by somebody else; {manners}"),)
 

@@ -8,6 +8,7 @@ holds: a tripped breaker is closed by nothing but a reset.
 
 from collections.abc import Iterable
 
+from dogwatch.formats.visible import visible
 from dogwatch.model.breakers import (
     COUNTING,
     Closed,
@@ -124,9 +125,9 @@ def told(state: State, cooldown_s: float, now: float) -> str:
             when = "now" if wait is None else f"in {_rounded(wait)}"
             return f"{_row(failures, last, now)}; a trial is let through {when}"
         case Trial(name=name, before=before):
-            return f"{_row(before.failures, before.last, now)}; its trial {name} has not ended yet"
+            return f"{_row(before.failures, before.last, now)}; its trial {visible(name)} has not ended yet"
         case Tripped(since=since, reason=reason):
-            return f"tripped by a person {_rounded(now - since)} ago{f' ({reason})' if reason else ''}"
+            return f"tripped by a person {_rounded(now - since)} ago{f' ({visible(reason)})' if reason else ''}"
 
 
 def _row(failures: int, last: Failure, now: float) -> str:

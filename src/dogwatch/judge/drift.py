@@ -119,9 +119,10 @@ class _Planner:
         elif self.sight.processes.get(row.at) != LIVES and single.is_another(row, pane):
             found.append(single.moved(row, pane, self.rules.boot))
         talk = self.sight.appeared.get(row.at, "")
-        if not row.conversation and talk and row.agent and (row.agent, talk) not in self.taken:
-            self.taken.add((row.agent, talk))
-            found.append(single.materialized(row, talk))
+        agent = row.agent or pane.agent
+        if not row.conversation and talk and agent and (agent, talk) not in self.taken:
+            self.taken.add((agent, talk))
+            found.append(single.materialized(row, agent, talk))
         if row.conversation and pane.conversation and pane.agent == row.agent and pane.conversation != row.conversation:
             found.append(single.other_conversation(row, pane))
         return found

@@ -1,10 +1,13 @@
 """How what was seen of processes and sources is worded, for every verdict alike."""
 
 from dogwatch.model.facts import Alive, Gone, Process, Unseen
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.verdict import Evidence
 
 SOURCE_WORDS = {"cpu": "CPU", "io": "I/O"}
 SHOWN = 3
+LONGEST_STATUS = 30
+"""Characters that are told of a status which is neither SUCCESS nor FAILED."""
 
 
 def of_process(source: str, process: Process) -> Evidence:
@@ -22,7 +25,12 @@ def called(source: str) -> str:
     return SOURCE_WORDS.get(source, source)
 
 
-def processes_named(processes: tuple[tuple[str, int], ...]) -> str:
+def content(status: ForeignText) -> str:
+    """What stands in a status file."""
+    return ForeignText(status.raw.strip()).line(LONGEST_STATUS) or "empty"
+
+
+def processes_named(processes: tuple[tuple[ForeignText, int], ...]) -> str:
     """Some processes by name and pid; of many, the first."""
     more = f" and {len(processes) - SHOWN} more" if len(processes) > SHOWN else ""
-    return ", ".join(f"{command} ({pid})" for command, pid in processes[:SHOWN]) + more
+    return ", ".join(f"{command.line()} ({pid})" for command, pid in processes[:SHOWN]) + more

@@ -6,9 +6,10 @@ advancing, and silence is a suspicion first: only a look at the end of the grace
 
 from dogwatch.judge import adoption, attempts
 from dogwatch.judge.attempts import how
-from dogwatch.judge.evidence import called, of_process, processes_named
+from dogwatch.judge.evidence import LONGEST_STATUS, called, content, of_process, processes_named
 from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Alive, Attempt, End, Gone, JobFacts, Record, Seen, Unseen
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
 from dogwatch.model.words import in_words, signal_name
@@ -31,7 +32,7 @@ def judge(facts: JobFacts) -> Verdict:
         return _ended(facts, facts.record)
     if facts.ending is not None:
         return _ended_by_us(facts, facts.ending)
-    if facts.status is not None and (facts.record is None or facts.status.strip()):
+    if facts.status is not None and (facts.record is None or facts.status.raw.strip()):
         return _spoken(facts, facts.status)
     if facts.record is not None:
         return _ours(facts, facts.record)
@@ -55,7 +56,7 @@ def _ended(facts: JobFacts, record: Record) -> Verdict:
         reason += "; its result is not valid JSON"
     if end.left:
         reason += f"; left running: {processes_named(end.left)}"
-    against = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in end.left)
+    against = tuple(Evidence("left running", f"{command.line()} ({pid})") for command, pid in end.left)
     exited = f"exited({signal_name(end.signal) if end.signal else end.exit_code})"
     if end.signal is None and end.exit_code is None:
         exited = "unknown" if end.state == "abandoned" else "exited(unknown)"
@@ -77,9 +78,9 @@ def _ended_by_us(facts: JobFacts, end: End) -> Verdict:
     return verdict._replace(final=True, elapsed_s=end.elapsed_s)
 
 
-def _spoken(facts: JobFacts, status: str) -> Verdict:
+def _spoken(facts: JobFacts, status: ForeignText) -> Verdict:
     """A status without our record of an end: a foreign wrapper's, or our record cannot be read."""
-    word = status.strip()
+    word = status.raw.strip()
     if word == "SUCCESS":
         verdict = _verdict(facts, "completed", "status-file", "its status says SUCCESS", "exited(0)", _status(facts))
         if facts.result is None or not facts.result.valid:
@@ -88,7 +89,7 @@ def _spoken(facts: JobFacts, status: str) -> Verdict:
     if word == "FAILED":
         return _verdict(facts, "failed", "status-file", "its status says FAILED", "exited(unknown)", _status(facts))
     if word:
-        reason = f"its status says {word[:30]!r}, which is neither SUCCESS nor FAILED"
+        reason = f"its status says {ForeignText(word).line(LONGEST_STATUS)!r}, which is neither SUCCESS nor FAILED"
         return _verdict(facts, "unknown", "status-file", reason, "unknown", _status(facts))
     if isinstance(facts.shim, Gone):
         reason = "it ended and left an empty status file"
@@ -190,7 +191,7 @@ def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
             reason += f"; still running: {processes_named(facts.survivors)}"
         return _verdict(facts, "unknown", "exit-unseen", reason, "exited(unknown)", seen)._replace(final=True)
     reason = f"it ended without a status: {gone.why}"
-    left = tuple(Evidence("left running", f"{command} ({pid})") for command, pid in facts.survivors)
+    left = tuple(Evidence("left running", f"{command.line()} ({pid})") for command, pid in facts.survivors)
     if left:
         reason += f"; still running: {processes_named(facts.survivors)}"
     return _verdict(facts, "crashed", "no-status", reason, "gone", seen, left)
@@ -270,12 +271,12 @@ def _verdict(
     evidence: tuple[Evidence, ...] = (), against: tuple[Evidence, ...] = (),
 ) -> Verdict:  # fmt: skip
     troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)
-    notes = tuple(Evidence("note", note) for note in (facts.record.notes if facts.record else ()))
+    notes = tuple(Evidence("note", note.line()) for note in (facts.record.notes if facts.record else ()))
     if facts.record is not None:
         evidence = (*evidence, *attempts.evidence(facts.record), *adoption.evidence(facts.record))
     if facts.beat is not None and (facts.beat.note or facts.beat.progress is not None):
         done = "" if facts.beat.progress is None else f" ({facts.beat.progress:.0%} done)"
-        evidence = (*evidence, Evidence("the work says", f"{facts.beat.note}{done}".strip()))
+        evidence = (*evidence, Evidence("the work says", f"{facts.beat.note.line()}{done}".strip()))
     return Verdict(
         name=facts.name, kind=facts.record.kind if facts.record else "job", state=state, final=state in FINAL,
         reason=reason, process=process, cause=cause,
@@ -286,8 +287,9 @@ def _verdict(
 
 def _status(facts: JobFacts) -> tuple[Evidence, ...]:
     if facts.earlier is not None:
-        return (Evidence("status file", f"{facts.earlier.strip()[:30] or 'empty'}, written by an earlier run"),)
-    return () if facts.status is None else (Evidence("status file", facts.status.strip() or "empty"),)
+        return (Evidence("status file", f"{content(facts.earlier)}, written by an earlier run"),)
+    return () if facts.status is None else (Evidence("status file", content(facts.status)),)
+
 
 
 def _listed(words: list[str]) -> str:

@@ -95,7 +95,7 @@ def tmux(check: Check, wanted: str, told: str | None) -> Finding:
 
 
 def ran(check: Check, seen: Ended) -> Finding:
-    last = next((line for line in reversed(seen.text.splitlines()) if clean(line)), "")
+    last = next((line for line in reversed(seen.text.raw.splitlines()) if clean(line)), "")
     said = f": {last}" if last else ""
     if seen.late:
         return finding(check, f"not done within {in_words(check.timeout_s)}; it was ended{said}", ok=False)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from dogwatch.model.tracking import CLOSED, EPIC, IN_PROGRESS, Task, Work
+from dogwatch.model.tracking import CLOSED, EPIC, IN_PROGRESS, Task, Work, is_id
 from dogwatch.model.value import Value
 
 LOOPS = ("self-review", "cross-review", "random exploration")
@@ -51,8 +51,8 @@ def title(bead: str) -> str:
 
 def bead_of(task: Task) -> str:
     """The bead that a companion is for; empty of any other task. `bd-1` is neither `bd-10` nor `bd-1.2`."""
-    found = _TITLE.fullmatch(" ".join(task.title.split()))
-    return found[1] if found else ""
+    found = _TITLE.fullmatch(" ".join(task.title.raw.split()))
+    return found[1] if found and is_id(found[1]) else ""
 
 
 def companions(work: Work, bead: str) -> tuple[Task, ...]:
@@ -74,7 +74,7 @@ def _all_companions(work: Work) -> dict[str, tuple[Task, ...]]:
 def wanted(work: Work, bead: str) -> bool:
     """Whether a bead is to have a companion at all."""
     task = work.tasks.get(bead)
-    return task is not None and NONE_WANTED not in task.labels and not bead_of(task)
+    return task is not None and is_id(bead) and NONE_WANTED not in task.labels and not bead_of(task)
 
 
 def managed(work: Work) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ def recorded(companion: Task) -> dict[str, str]:
     """What each loop found, as far as it is recorded; the last word on a loop counts."""
     found = {}
     for note in companion.notes:
-        match = _RECORD.fullmatch(note.strip())
+        match = _RECORD.fullmatch(note.raw.strip())
         if match and not (match[2] and says_nothing(match[2])):
             found[match[1]] = match[2] or ""
     return found

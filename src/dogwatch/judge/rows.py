@@ -144,8 +144,17 @@ def reported_end(row: Row, host: str, state: str, at: str) -> Drift:
     return Drift("reported", row.name, what, before, after, Set(row.at, after), "Marked terminated.")
 
 
-def materialized(row: Row, conversation: str) -> Drift:
-    field = f"{row.agent}_session_id_own"
+def claimed_end(row: Row, host: str, state: str) -> Drift:
+    """The same where nothing proves that it was that machine, and the user does not accept that."""
+    what = (
+        f"{row.name}: {host} reports that it has ended ({state}). The message is not signed, so nothing is written; "
+        f"look there, or list {host} under accept_unsigned in [mqtt]"
+    )
+    return Drift("reported", row.name, what, {"status": RUNNING, "host": host, "reported": state})
+
+
+def materialized(row: Row, agent: str, conversation: str) -> Drift:
+    field = f"{agent}_session_id_own"
     what = f"{row.name}: session id materialized {conversation}."
     return Drift(
         "C", row.name, what, {field: None}, {field: conversation}, Set(row.at, {field: conversation}), "Noted."

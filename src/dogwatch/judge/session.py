@@ -7,9 +7,11 @@ advancing, models think in silence, and only what every source confirms through 
 
 from __future__ import annotations
 
+from dogwatch.formats.redact import clean
 from dogwatch.judge import clock, departure
 from dogwatch.judge.turn import Turn, fuse
 from dogwatch.model.causes import OF_DETAIL, WAITS_FOR, Cause
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.policy import Policy
 from dogwatch.model.session import REPORTS
 from dogwatch.model.turns import Departure, Moved, Said, SessionFacts, SessionMemory
@@ -46,7 +48,7 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
     left = departure.gathered(facts, memory) if gone else Departure()
     kept = SessionMemory(
         turn.turn, turn.detail, since, pending, sayings, moved, tools,
-        None if memory is None or fresh else memory.stale_since, turn.until, facts.now,
+        None if memory is None or fresh else memory.stale_since, turn.until.raw, facts.now,
         limit=_limit(turn, memory),
         clock=clock.latest(memory.clock if memory else None, facts.life.get("clock"), facts.now), left=left,
     )  # fmt: skip
@@ -61,7 +63,7 @@ def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> 
 def _limit(turn: Turn, memory: SessionMemory | None) -> tuple[str, float] | None:
     """The limit that was last told. Work ends it: the same words mean another day when they come again."""
     if turn.ends is not None:
-        return turn.until, turn.ends
+        return turn.until.raw, turn.ends
     return memory.limit if memory is not None and turn.turn != "working" else None
 
 
@@ -100,7 +102,8 @@ def _settled(turn: Turn, facts: SessionFacts, memory: SessionMemory | None) -> t
     since = memory.pending[1] if memory.pending and memory.pending[0] == turn.turn else facts.now
     if agreed or facts.now - since >= CONFIRM[turn.turn]:
         return turn, None
-    held = turn._replace(turn=memory.turn, detail=memory.detail, rule=f"{turn.rule} (not yet)", until=memory.until)
+    held = turn._replace(turn=memory.turn, detail=memory.detail, rule=f"{turn.rule} (not yet)")
+    held = held._replace(until=ForeignText(memory.until))
     return held, (turn.turn, since)
 
 
@@ -154,7 +157,7 @@ def _progress(
     word = "frozen" if frozen else "stalled"
     what = f"nothing on its screen moves, for {in_words(still)}" if frozen else f"no progress for {in_words(silent)}"
     if facts.tool:
-        what = f"{what}; the open tool call is {facts.tool}"
+        what = f"{what}; the open tool call is {facts.tool.line()}"
     memory = memory._replace(stale_since=since)
     if now - since >= policy.grace_s and now < (until := clock.alive_until(memory.clock, policy)):
         assert memory.clock is not None
@@ -186,6 +189,7 @@ def _ended(verdict: Verdict, facts: SessionFacts, left: Departure, since: float)
 
 
 def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Verdict:
+    turn = turn._replace(text=ForeignText(clean(turn.text.raw)))
     state, cause, reason, process = _state(facts, turn)
     agreed = tuple(_evidence(said, facts.wall) for said in turn.agree)
     there = Evidence("process", facts.there.why)
@@ -208,7 +212,7 @@ def _evidence(said: Said, wall: float) -> Evidence:
 
 def _heard(said: Said) -> str:
     words = f"{said.turn} ({said.detail})" if said.detail else said.turn
-    until = f" until {said.until}" if said.until else ""
+    until = f" until {said.until.line()}" if said.until else ""
     return f"{words}{until}, by rule {said.rule}"
 
 
@@ -221,11 +225,11 @@ def _state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
             doing = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
             return "working", cause, doing.get(turn.detail, "a turn is under way"), process
         case "waiting":
-            asked = f": {turn.text}" if turn.text else ""
+            asked = f": {turn.text.line()}" if turn.text else ""
             what = f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}{asked}"
             return "waiting", cause or "dialog", what, process
         case "limited":
-            return "limited", "limit", f"it hit a limit{f', until {turn.until}' if turn.until else ''}", process
+            return "limited", "limit", f"it hit a limit{f', until {turn.until.line()}' if turn.until else ''}", process
         case "idle":
             after = {
                 "turn-ended": "its turn has ended",
@@ -234,7 +238,7 @@ def _state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
                 "background-work": "its turn has ended, background work runs",
                 "limit-over": "its limit is over, and it has not continued",
             }
-            what = f"{after.get(turn.detail, 'at its prompt')}{f': {turn.text}' if turn.text else ''}"
+            what = f"{after.get(turn.detail, 'at its prompt')}{f': {turn.text.line()}' if turn.text else ''}"
             return "waiting" if turn.detail == "interrupted" else "idle", cause or "at-prompt", what, process
         case "exited" if turn.detail == "suspended":
             return "waiting", cause, "suspended (stopped by a signal); `fg` or SIGCONT brings it back", process

@@ -7,6 +7,7 @@ Three words only, so that a script can branch on them: `proceed`, `retry`, `esca
 from __future__ import annotations
 
 from dogwatch.judge.monitoring import TOLD_TO_GO
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.parsing import ESCALATE, PROCEED, RETRY, SUCCESS, Parsed
 from dogwatch.model.value import Value
 
@@ -29,7 +30,7 @@ class Ended(Value):
     parsed: Parsed | None = None
     created: int | None = None
     """Files that are there now and were not before the first attempt; None: they are not counted."""
-    until: str = ""
+    until: ForeignText = NOTHING
     """When a limit ends, in the words of whoever said so."""
     unseen: bool = False
     """Nobody saw how it ended, and its turn had not: it may have crashed."""

@@ -7,6 +7,7 @@ does silence count, and never as long as a person or a limit is waited for.
 
 from __future__ import annotations
 
+from dogwatch.formats.visible import visible
 from dogwatch.judge.evidence import called, of_process, processes_named
 from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Alive, Gone, Unseen
@@ -111,7 +112,7 @@ def _unstarted(facts: TaskFacts, numbers: Numbers) -> Verdict:
     if notes.phase == "typed" and notes.resumed_at is not None:
         return _dispatched(facts, notes.resumed_at, numbers)
     if notes.phase == "ready":
-        where = f"; its pane is busy with {session.pane.busy}" if session.pane and session.pane.busy else ""
+        where = f"; its pane is busy with {session.pane.busy.line()}" if session.pane and session.pane.busy else ""
         reason = f"{notes.cause}; about to be resumed ({notes.total} of {numbers.retries}){where}"
         return _verdict(facts, "starting", "starting", reason, "starting", _session(facts))
     if notes.phase == "resuming":
@@ -229,7 +230,7 @@ def _stalled(verdict: Verdict, facts: TaskFacts, numbers: Numbers, note: str) ->
 def _verdict(
     facts: TaskFacts, state: str, cause: Cause, reason: str, process: str, evidence: tuple[Evidence, ...] = ()
 ) -> Verdict:  # fmt: skip
-    told = (Evidence("manifest", f"status {facts.status}"),) if facts.status else ()
+    told = (Evidence("manifest", f"status {visible(facts.status)}"),) if facts.status else ()
     return Verdict(
         name=facts.name, kind="session", state=state, final=state in FINAL, reason=reason, process=process,
         cause=cause,
@@ -245,5 +246,5 @@ def _session(facts: TaskFacts) -> tuple[Evidence, ...]:
     if not session.there:
         return (Evidence("session", session.why),)
     pane = session.pane
-    where = "no pane of its own" if pane is None else f"{pane.id}, {pane.busy or 'a shell'} in the foreground"
-    return (Evidence("session", f"{session.name}: {where}"),)
+    where = "no pane of its own" if pane is None else f"{pane.id}, {pane.busy.line() or 'a shell'} in the foreground"
+    return (Evidence("session", f"{visible(session.name)}: {where}"),)

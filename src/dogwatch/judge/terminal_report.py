@@ -42,7 +42,7 @@ def _ongoing(verdict: Verdict) -> ProgramReport:
     if verdict.state == "waiting":
         return ProgramReport("blocked", title, _message(verdict), KINDS.get(verdict.cause, ""))
     beat = verdict.beat
-    note = beat.note if beat else ""
+    note = beat.note.line() if beat else ""
     if not note and verdict.kind == "session":  # of a job it would tell how long ago it moved, another each second
         note = f"{verdict.state}: {verdict.reason}"
     progress = None if beat is None or beat.progress is None else min(100, max(0, int(beat.progress * 100)))

@@ -12,6 +12,7 @@ unknown.
 
 from __future__ import annotations
 
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.session import REPORTS
 from dogwatch.model.turns import Presence, Said
 from dogwatch.model.value import Value
@@ -38,8 +39,8 @@ class Turn(Value):
     detail: str
     rule: str
     source: str
-    until: str = ""
-    text: str = ""
+    until: ForeignText = NOTHING
+    text: ForeignText = NOTHING
     """What the agent itself says of it."""
     ends: float | None = None
     """When a limit ends, on the wall clock."""
@@ -64,10 +65,11 @@ def fuse(said: tuple[Said, ...], there: Presence, since: Since | None = None, wa
     if base.turn == "working" and (rest := _seems_at_rest(base, heard, since, wall)) is not None:
         return _beside(Turn("unknown", "", f"{rest.rule} (but a turn is open)", rest.source), said, heard)
     detail = _detail(base, heard, since, wall)
-    until = base.until or next((each.until for each in said if each.turn == base.turn and each.until), "")
+    until = base.until or next((each.until for each in said if each.turn == base.turn and each.until), NOTHING)
     alike = [each.text for each in said if (each.turn, each.detail) == (base.turn, detail) and each.text]
     ends = base.ends or next((each.ends for each in said if each.turn == base.turn and each.ends), None)
-    return _beside(Turn(base.turn, detail, base.rule, base.source, until, next(iter(alike), ""), ends), said, heard)
+    text = next(iter(alike), NOTHING)
+    return _beside(Turn(base.turn, detail, base.rule, base.source, until, text, ends), said, heard)
 
 
 def _beside(turn: Turn, said: tuple[Said, ...], heard: tuple[Said, ...]) -> Turn:

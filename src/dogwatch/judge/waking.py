@@ -10,6 +10,7 @@ What was told belongs to a conversation: a new one has been told nothing.
 
 from __future__ import annotations
 
+from dogwatch.formats.prompt_text import for_prompt, shown_id
 from dogwatch.model.waking import AUTO, NOBODY, Memory, Recipient, Rules, State, Wake
 
 HOUR = 3600.0
@@ -45,7 +46,8 @@ def news(before: State | None, now: State) -> list[str]:
     """What the controller has not been told, in words; at first everything."""
     if before is None:
         return ["first tick"] if has_work(now) or now.workers else []
-    return [f"{NEWS[field]} {each}".strip() for field, each in _added(before, now)]
+    added = [(field, shown_id(each) if field in TASKS else for_prompt(each)) for field, each in _added(before, now)]
+    return [f"{NEWS[field]} {each}".strip() for field, each in added]
 
 
 def _added(before: State, now: State) -> list[tuple[str, str]]:

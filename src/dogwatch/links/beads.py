@@ -11,11 +11,11 @@ import os
 import shutil
 import time
 
-from dogwatch.formats import beads
+from dogwatch.formats import beads, prompt_text
 from dogwatch.formats.beads import Issue
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
 from dogwatch.links import programs
-from dogwatch.model.tracking import CLOSED, Tracker, TrackerError, Work
+from dogwatch.model.tracking import CLOSED, NO_ID, Tracker, TrackerError, Work, is_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROGRAMS = ("br", "bd")
 LINES = ("issues.jsonl", "beads.jsonl")
 DOLT = "dolt"
-LARGEST = 256 << 20
+LARGEST = 64 << 20
 LIMIT = 30.0
 """Seconds that a call that writes may take."""
 COMPANION = "quality loops for "
@@ -89,14 +89,15 @@ class Beads(Tracker):
         }
         vague = [
             own for own, issue in found.items()
-            if issue.get("dependency_count") and "dependencies" not in issue and issue.get("status") != CLOSED
+            if is_id(own) and issue.get("dependency_count") and "dependencies" not in issue
+            and issue.get("status") != CLOSED
         ]  # fmt: skip
         for first in range(0, len(vague), AT_ONCE):
             some = vague[first : first + AT_ONCE]
             for issue in self._ask("show", "--json", "--", *some, limit=max(0.1, until - time.monotonic())):
                 found[str(issue.get("id"))] = found.get(str(issue.get("id")), {}) | issue
         for own, issue in found.items():
-            if _is_silent(issue):
+            if is_id(own) and _is_silent(issue):
                 said = self._ask("comments", "--json", "--", own, limit=max(0.1, until - time.monotonic()))
                 issue["comments"] = said
         return list(found.values())
@@ -107,6 +108,7 @@ class Beads(Tracker):
         self, title: str, *, labels: tuple[str, ...] = (), parent: str = "", text: str = "", kind: str = "",
         priority: int | None = None, needs: tuple[str, ...] = (),
     ) -> str:  # fmt: skip
+        _check(*filter(None, (parent, *needs)))
         given = {
             "--labels": ",".join(labels), "--parent": parent, "--description": text, "--type": kind,
             "--priority": "" if priority is None else str(priority),
@@ -114,16 +116,18 @@ class Beads(Tracker):
         words = [f"{flag}={value}" for flag, value in given.items() if value]
         made = self._ask("create", "--json", *words, "--", title, limit=LIMIT)
         own = str(made[0].get("id")) if made else ""
-        if not own:
+        if not is_id(own):
             raise TrackerError(f"`{self._program()} create` did not tell the id of what it made; look at its list")
         for need in needs:
             self._do("dep", "add", "--json", "--type=blocks", "--", own, need)
         return own
 
     def note(self, task: str, text: str) -> None:
+        _check(task)
         self._do("comments", "add", "--json", "--", task, text)
 
     def close(self, task: str, reason: str) -> None:
+        _check(task)
         self._do("close", "--json", *([f"--reason={reason}"] if reason else []), "--", task)
 
     # Its program
@@ -171,6 +175,13 @@ class Beads(Tracker):
         return os.path.isdir(f"{self.directory}/{DOLT}")
 
 
+def _check(*tasks: str) -> None:
+    """No program gets an id that cannot be one: it may be an option to it, or a path."""
+    for task in tasks:
+        if not is_id(task):
+            raise TrackerError(f"{prompt_text.quoted(task)} {NO_ID}")
+
+
 def _is_silent(issue: Issue) -> bool:
     """Whether its comments matter and were merely counted: those of a companion are its records.
 
@@ -182,8 +193,7 @@ def _is_silent(issue: Issue) -> bool:
 
 def _lines(path: str) -> tuple[list[Issue], str]:
     try:
-        with open(open_plain(os.path.realpath(path)), "rb") as file:
-            text = file.read(LARGEST).decode("utf-8", "replace")
+        text = read_plain(path, LARGEST, follow=True).decode("utf-8", "replace")
     except OSError as error:
         raise TrackerError(f"{path} cannot be read: {error.strerror}") from error
     return beads.whole(text, path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from dogwatch.links import kanban
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Tracker, TrackerError, Work
 
 STATUSES = {
@@ -33,7 +34,7 @@ class HermesBoard(Tracker):
             return Work(tasks, self.place, highest=_highest(tasks))
         except kanban.KanbanError as error:
             raise TrackerError(str(error)) from error
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             said = kanban.last_line(trouble) or kanban.last_line(out) or "nothing"
             raise TrackerError(f"`hermes kanban list` said: {said}; see `hermes kanban list`") from error
 
@@ -47,11 +48,11 @@ def _task(card: dict[str, object]) -> Task:
     said, priority, done = str(card["status"]), card.get("priority"), card.get("completed_at")
     return Task(
         id=str(card["id"]),
-        title=str(card["title"]),
+        title=ForeignText(str(card["title"])),
         status=STATUSES.get(said, DEFERRED),
         kind="card",
         priority=-priority if isinstance(priority, int) else 0,
-        assignee=str(card.get("assignee") or ""),
-        said=said,
+        assignee=ForeignText(str(card.get("assignee") or "")),
+        said=ForeignText(said),
         closed=float(done) if isinstance(done, int | float) else None,
     )

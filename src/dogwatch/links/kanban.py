@@ -19,6 +19,7 @@ from dogwatch.formats.notices import plain
 from dogwatch.formats.redact import Redactor
 from dogwatch.links import programs
 from dogwatch.model.errors import RefusedError, UsageError
+from dogwatch.model.tracking import is_id
 from dogwatch.model.value import Value
 
 LIMIT = 30.0
@@ -58,7 +59,7 @@ class Card:
     """A card by its id. Nothing is asked of it before the first call; ``status`` finds out whether it is there."""
 
     def __init__(self, task: str, *, author: str = "dogwatch", program: str = "", board: str = "") -> None:
-        if not task or task.startswith("-"):
+        if not is_id(task):
             raise UsageError(f"{task!r} is no id of a card; `hermes kanban list` shows them")
         self.task = task
         self._author = author
@@ -125,7 +126,7 @@ class Card:
             found = json.loads(out)
             comments = tuple(Comment(str(c["author"]), str(c["body"]), int(c["created_at"])) for c in found["comments"])
             shown = Shown(str(found["task"]["status"]), comments)
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise KanbanError(self._words("show", out, trouble)) from error
         if self._shown is None:
             self._first = len(comments)
@@ -161,7 +162,7 @@ def create(
         try:
             found = json.loads(out)
             task, status = str(found["id"]), str(found["status"])
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             said = last_line(trouble) or last_line(out) or "nothing"
             raise KanbanError(f"`hermes kanban create` said: {said}; no card was made") from error
         card = Card(task, author=author)

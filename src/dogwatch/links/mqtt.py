@@ -5,6 +5,8 @@ has passed, and finds in `trouble` why there is no connection. Lost ones come ba
 later. Only looking up the name of a host takes as long as it takes.
 
 What `read()` gave is acknowledged by the next call: a caller that was killed before it came back gets it again.
+
+Payloads that are too large for any event are never kept, whatever a broker sends: `dropped` counts them.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from dogwatch.links.doors import Door, context
+from dogwatch.links.mqtt_client import Client, Limited
+from dogwatch.model.errors import FormatError
 from dogwatch.model.settings import MqttSettings
 from dogwatch.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
     from typing import Any
 
     from paho.mqtt.reasoncodes import ReasonCode
@@ -41,6 +44,8 @@ QOS = 1
 DENIED = 0x80
 MOST = 1000
 """Packets that are read in one go."""
+FULL = 1 << 20
+"""Bytes of payloads after which the caller gets what there is before more is read."""
 REFUSALS = {
     "Unsupported protocol version": "it does not speak MQTT 3.1.1; use another broker",
     "Client identifier not valid": "it does not accept the name of this client; set client_id in [mqtt]",
@@ -58,16 +63,6 @@ class Message(Value):
     payload: bytes
 
 
-class _Client(paho.Client):
-    """Takes a connection that stands already: the library's own would wait for it."""
-
-    ready: socket.socket | None = None
-
-    def _create_socket_connection(self) -> socket.socket:
-        assert self.ready is not None
-        return self.ready
-
-
 class Broker:
     def __init__(self, where: MqttSettings, topics: tuple[str, ...] = ()) -> None:
         """With ``topics`` the broker keeps for us what is published while we are away (under ``where.client_id``)."""
@@ -78,7 +73,11 @@ class Broker:
         """Why there is no connection, or why a topic cannot be heard; empty when all is well."""
         self.unacknowledged: set[int] = set()
         """What was published and not taken over by the broker yet."""
+        self.dropped = 0
+        """Payloads that were too large to be kept; their messages are there without them."""
         self._inbox: list[Message] = []
+        self._held = 0
+        """Bytes of their payloads."""
         self._unthanked: list[int] = []
         self._door: Door | None = None
         self._tls: ssl.SSLContext | None = None
@@ -88,7 +87,7 @@ class Broker:
         self._since = 0.0
         """When the connection was made, or its making began."""
         self._next = 0.0
-        self._client = _Client(
+        self._client = Client(
             CallbackAPIVersion.VERSION2, where.client_id, clean_session=not topics, reconnect_on_failure=False,
             manual_ack=True,
         )  # fmt: skip
@@ -126,9 +125,11 @@ class Broker:
         """Do what is to be done, and give what was published to us meanwhile."""
         try:
             self._go_on()
+        except FormatError as error:
+            self._lose(f"the broker at {self._called()} sent {error}; is it a broker? It is tried again")
         except Exception as error:  # noqa: BLE001  # whatever makes the library stumble came from the other side
             self._lose(f"the broker at {self._called()} sent what cannot be read ({type(error).__name__})")
-        found, self._inbox = self._inbox, []
+        found, self._inbox, self._held = self._inbox, [], 0
         return found
 
     def publish(self, topic: str, payload: bytes) -> int:
@@ -175,14 +176,15 @@ class Broker:
     def _take_in(self) -> bool:
         """Read what is there. Returns whether there may be more that no poll tells of."""
         for _ in range(MOST):
-            before = self._state()
+            before, found = self._state(), self._client.ready
             self._client.loop_read()
-            found = self._client.socket()
-            if found is None:
+            self.dropped += found.take_dropped() if found else 0
+            if found is None or self._client.socket() is None:
                 return False
-            hidden = isinstance(found, ssl.SSLSocket) and found.pending() > 0  # decrypted, and still in our own memory
-            if before == self._state() and not hidden:
+            if before == self._state() and not found.pending():
                 return False
+            if self._held > FULL:
+                return True
         return True
 
     def _state(self) -> tuple[int, int, bool]:
@@ -216,7 +218,7 @@ class Broker:
             return
         if made is not None:
             self._door = None
-            self._client.ready = made
+            self._client.ready = Limited(made)
             self._refused = ""
             self._client.reconnect()
         elif time.monotonic() - self._since > PATIENCE:
@@ -282,6 +284,7 @@ class Broker:
         except UnicodeDecodeError:
             topic = ""
         self._inbox.append(Message(topic, bytes(message.payload)))
+        self._held += len(message.payload)
         if message.qos:
             self._unthanked.append(message.mid)
 

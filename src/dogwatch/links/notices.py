@@ -16,6 +16,7 @@ import threading
 import time
 from urllib.parse import unquote
 
+from dogwatch.child_environment import without_secrets
 from dogwatch.formats import templates
 from dogwatch.formats.notices import plain
 from dogwatch.formats.redact import HIDDEN, Redactor
@@ -82,6 +83,7 @@ def _run(who: str, command: list[str], said: bytes, cwd: str, limit: float) -> D
         process = subprocess.Popen(
             command, cwd=cwd, stdin=subprocess.PIPE if said else subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, start_new_session=True, bufsize=0,
+            env=without_secrets(os.environ),
         )  # fmt: skip
     except OSError as error:
         return Delivered(ok=False, why=f"{who} cannot be run: {error.strerror}")

@@ -49,7 +49,7 @@ def send(
         raise NtmError(f"{error}; without it send with --via tmux") from error
     try:
         found = json.loads(out)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         said = _last_line(trouble) or _last_line(out) or "nothing"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 
+from dogwatch.child_environment import without_secrets
 from dogwatch.model.value import Value
 from dogwatch.model.words import in_words
 
@@ -41,8 +42,9 @@ def call(words: list[str], env: Mapping[str, str], *, limit: float, name: str = 
         # Files, not pipes: what it leaves running may keep a pipe open for ever.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as trouble:
             process = subprocess.Popen(
-                words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=trouble, start_new_session=True
-            )
+                words, cwd=cwd, env=without_secrets(env), stdin=subprocess.DEVNULL, stdout=out, stderr=trouble,
+                start_new_session=True,
+            )  # fmt: skip
             try:
                 code = process.wait(limit)
             except BaseException as error:
@@ -50,15 +52,17 @@ def call(words: list[str], env: Mapping[str, str], *, limit: float, name: str = 
                 if not isinstance(error, subprocess.TimeoutExpired):
                     raise
                 raise LateError(f"`{name or words[0]}` took longer than {in_words(limit)} and was ended") from error
-            return Called(code, _read(out), _read(trouble))
+            return Called(code, _read(out, name or words[0]), _read(trouble, name or words[0]))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise CallError(f"{words[0]} cannot be run: {why}") from error
 
 
-def _read(file: IO[bytes]) -> str:
+def _read(file: IO[bytes], name: str) -> str:
+    if file.seek(0, os.SEEK_END) > LARGEST:
+        raise CallError(f"`{name}` said more than {LARGEST >> 20} MB")
     file.seek(0)
-    return file.read(LARGEST).decode("utf-8", "replace")
+    return file.read().decode("utf-8", "replace")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -6,10 +6,9 @@ made it ready for development. What these files call otherwise is deferred, and 
 
 from __future__ import annotations
 
-import os
-
 from dogwatch.formats import sprint
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.tracking import (
     BLOCKED,
     CLOSED,
@@ -30,7 +29,7 @@ STORY = {
 EPICS = {"backlog": OPEN, "contexted": IN_PROGRESS, "in-progress": IN_PROGRESS, "done": CLOSED}
 RETROSPECTIVES = {"in-progress": IN_PROGRESS, "done": CLOSED}
 """All else, `optional` for one, leaves it to people whether there is one."""
-LARGEST = 1 << 24
+LARGEST = 4 << 20
 
 
 class Sprint(Tracker):
@@ -41,8 +40,7 @@ class Sprint(Tracker):
 
     def read(self, limit: float = 10.0) -> Work:  # noqa: ARG002  # a file is read at once
         try:
-            with open(open_plain(os.path.realpath(self.place)), "rb") as file:
-                text = file.read(LARGEST).decode("utf-8", "replace")
+            text = read_plain(self.place, LARGEST, follow=True).decode("utf-8", "replace")
         except OSError as error:
             raise TrackerError(f"cannot read {self.place}: {error.strerror}; mend that") from error
         found = {key: _task(key, said) for key, said in sprint.stories(text).items()}
@@ -52,9 +50,11 @@ class Sprint(Tracker):
 
 
 def _task(key: str, said: str) -> Task:
+    title = ForeignText(key)
     number, _, rest = key.removeprefix("epic-").partition("-")
     if key.startswith("epic-"):
         kind, words = ("retrospective", RETROSPECTIVES) if rest else (EPIC, EPICS)
-        return Task(key, key, words.get(said, DEFERRED), kind=kind, parent=f"epic-{number}" if rest else "", said=said)
+        parent = f"epic-{number}" if rest else ""
+        return Task(key, title, words.get(said, DEFERRED), kind=kind, parent=parent, said=ForeignText(said))
     epic = key.replace(".", "-").partition("-")[0]
-    return Task(key, key, STORY.get(said, DEFERRED), kind="story", parent=f"epic-{epic}", said=said)
+    return Task(key, title, STORY.get(said, DEFERRED), kind="story", parent=f"epic-{epic}", said=ForeignText(said))

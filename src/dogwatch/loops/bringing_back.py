@@ -8,6 +8,7 @@ import time
 from dogwatch import proc
 from dogwatch.agents import starting
 from dogwatch.formats import names
+from dogwatch.formats.visible import visible
 from dogwatch.hands import spawn
 from dogwatch.hands.panes import PaneHand, session_name
 from dogwatch.judge.rows import is_same, is_shell
@@ -46,6 +47,11 @@ def refuse(listed: Listed, standing: Standing) -> None:
         raise RefusedError(
             f"nobody has noted the id of {row.name}'s conversation; "
             f"`dogwatch session create {row.name} --agent {row.agent or 'A'}` begins another"
+        )
+    if row.conversation.startswith("-"):
+        raise RefusedError(
+            f"the row of {row.name} has {visible(row.conversation)} for the id of its conversation, which an agent "
+            "would take for an option; mend the row"
         )
     spawning.check(row.name, listed.detector(row), cwd_of(standing))
     artifacts = Artifacts()

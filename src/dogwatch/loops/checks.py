@@ -1,7 +1,7 @@
 """What there is to look at: the checks that are built in, those of the settings, and how each is carried out.
 
 The built-in ones run nothing of the project's: they read. Checks that run what a project brings (its interpreter, a
-command) need its file's trust; without it they fail and say so.
+command) or speak to an address need its file's trust; without it they are not run, and say so.
 """
 
 from __future__ import annotations
@@ -172,9 +172,13 @@ class _Look:
         return judge.command(self.check, *machine.program(self.check.target, self.project))
 
     def http(self, _: int) -> Finding:
+        if self.problem:
+            return judge.barred(self.check, self.problem)
         return judge.reached(self.check, reach.http_get(self.check.target, self.limit))
 
     def tcp(self, _: int) -> Finding:
+        if self.problem:
+            return judge.barred(self.check, self.problem)
         return judge.reached(self.check, reach.tcp(*targets.address(self.check.target), self.limit))
 
     def disk(self, _: int) -> Finding:

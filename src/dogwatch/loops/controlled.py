@@ -10,8 +10,10 @@ import time
 
 from dogwatch.formats import ticks
 from dogwatch.formats import tmux as codec
+from dogwatch.formats.prompt_text import LONGEST_LINE, for_prompt, quoted, shown_id
 from dogwatch.judge import crew
 from dogwatch.judge.recovering import RESUME
+from dogwatch.lean import read_plain
 from dogwatch.loops import quality, recovering, send
 from dogwatch.loops.panes import Looked, Panes
 from dogwatch.model.errors import RefusedError, UsageError
@@ -52,6 +54,8 @@ class Controlled:
         self._own = os.environ.get("TMUX_PANE", "") if own is None else own
         self._called: dict[str, str] = {}
         """Names of windows, by pane, when they were last asked for."""
+        self._distrusted: dict[str, str] = {}
+        """By setting, why it does not count."""
         self._path = ""
         self._state = "", ""
         """Pane and state of the controller at the last look."""
@@ -68,23 +72,37 @@ class Controlled:
         return self.tracker.read()
 
     def ensure(self) -> None:
-        if not self.settings.ensure_quality or self.asked.dry:
+        if self.asked.dry or not self._trusted("ensure_quality"):
             return
         try:
             for made in quality.ensure(self.tracker, self.asked.beads):
                 self.log(f"companion-made {made}")
         except RefusedError as error:
-            self.log(f"companion-failed {ticks.plain(str(error))}")
+            self.log(f"companion-failed {for_prompt(str(error), LONGEST_LINE)}")
+
+    def _trusted(self, key: str) -> object:
+        """A setting that makes us act; why a project's does not count is said once."""
+        found, problem = trust.value(self.settings, key)
+        if problem and problem != self._distrusted.get(key):
+            self.log(f"not-trusted {key}: {problem}; until then it does not count")
+        self._distrusted[key] = problem
+        return found
 
     def mail(self) -> tuple[str, ...]:
         """Reports that wait for the controller, by what they are about."""
         try:
-            unread = mail.unread(mail.place(self.asked.project), "controller")
+            place, wrong = mail.collected(self.asked.project)
+            for line in wrong:
+                self.log(f"mail-failed {for_prompt(line, LONGEST_LINE)}")
+            unread = mail.unread(place, "controller")
         except (RefusedError, OSError) as error:
-            self.log(f"mail-failed {error}")
+            self.log(f"mail-failed {for_prompt(str(error), LONGEST_LINE)}")
             return ()
         old = [each for each in unread if time.time() - each.at >= OWN_PING]
-        return tuple([f"{each.id} about {each.task or each.subject}" for each in old])
+        return tuple([
+            f"{shown_id(each.id)} about {shown_id(each.task.raw) if each.task else quoted(each.subject.raw)}"
+            for each in old
+        ])  # fmt: skip
 
     def has_loops(self) -> bool:
         return self.tracker.has_loops
@@ -92,7 +110,7 @@ class Controlled:
     def flag(self) -> str:
         """What the controller must add to find the project, unless it is in it."""
         root = places.main_tree(self.asked.project)
-        return "" if self._path and places.main_tree(self._path) == root else f" --project-dir {shlex.quote(root)}"
+        return "" if self._path and places.main_tree(self._path) == root else f"--project-dir {shlex.quote(root)}"
 
     # The panes
 
@@ -135,7 +153,7 @@ class Controlled:
         if len(fits) == 1:
             self.controller = (fits[0].id, fits[0].pid)
             name = fits[0].title if self._pattern.search(fits[0].title) else f"in window {self._called[fits[0].id]}"
-            self.log(f"controller-found {fits[0].id} {ticks.plain(name)}")
+            self.log(f"controller-found {fits[0].id} {for_prompt(name)}")
         if self.controller is not None:
             return self.controller[0], ""
         if not inside:
@@ -157,7 +175,8 @@ class Controlled:
         pane, before = self._state
         if controller == pane and state and before and ended != (before in crew.GONE):
             verdict = next(seen.verdict for seen in looked.seen if seen.sighting.pane.id == controller)
-            self.log(f"controller-{'ended' if ended else 'back'} {controller}: {ticks.plain(verdict.reason)}")
+            why = for_prompt(verdict.reason, LONGEST_LINE)
+            self.log(f"controller-{'ended' if ended else 'back'} {controller}: {why}")
         self._state = controller, state
 
     # Telling
@@ -171,8 +190,7 @@ class Controlled:
             raise RefusedError(problem)
         path = os.path.join(self.asked.project, os.path.expanduser(given.words))
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return file.read(LARGEST)
+            return read_plain(path, LARGEST, follow=True).decode("utf-8", "replace")
         except OSError as error:
             raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -181,7 +199,8 @@ class Controlled:
         ready = self._recovered(pane)
         if not ready.ready:
             return Told(taken=False, proven=False, reason=ready.reason)
-        sent = send.deliver(self.panes, pane, text, stopped=self.stopped, alone=True, via=self.settings.send_via)
+        via = str(self._trusted("send_via"))
+        sent = send.deliver(self.panes, pane, text, stopped=self.stopped, alone=True, via=via)
         if sent.submitted:
             self._settle(pane)
         return Told(taken=sent.submitted, proven=sent.delivered, reason=sent.reason, left=sent.left)
@@ -208,7 +227,7 @@ class Controlled:
             steps.append(f"recover {pane} given-up: it was resumed {TRIES} times within an hour; {ready.reason}")
         if steps != self._steps:  # a controller that works for an hour is no news every time
             for step in steps:
-                self.log(ticks.plain(step))
+                self.log(for_prompt(step, LONGEST_LINE))
         self._steps = steps
         return ready
 

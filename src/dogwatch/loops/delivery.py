@@ -18,7 +18,7 @@ from dogwatch.judge import backoff, notices
 from dogwatch.links import notices as link
 from dogwatch.links import services
 from dogwatch.model.errors import DogwatchError
-from dogwatch.model.notices import Notice
+from dogwatch.model.notices import LIVE_TOLD, Notice
 from dogwatch.model.settings import Channel
 from dogwatch.model.value import Value
 from dogwatch.store import channels, outbox, places
@@ -28,6 +28,7 @@ LIMIT = 30.0
 STAYS = 240.0
 """Seconds that one process stays to try again what failed: three times, as the back-off goes."""
 NEVER = float("inf")
+OVER = "it was over before it could be delivered"
 TICK = 1.0
 """Seconds between two rounds at least: what another holds at the moment is due all the same."""
 AT_ONCE = 8
@@ -126,13 +127,27 @@ def _attempt(directory: str, notice: Notice, found: tuple[Channel, str] | None, 
             give_up(directory, held, "its channel is no longer in the settings")
         elif notices.late(held.notice, time.time()):
             give_up(directory, held, held.notice.trouble or "nobody tried to deliver it in time")
+        elif _is_over(directory, held.notice):
+            give_up(directory, held, OVER)
         elif outbox.is_noted(directory, held.notice):
-            return _try(directory, held, *found)
+            failed = _try(directory, held, *found)
+            if failed and _is_over(directory, held.notice):  # meanwhile, and nobody could take it from us
+                give_up(directory, held, OVER)
+            return failed
     except OSError:
         return True  # a full disk: it stays as it is
     finally:
         held.close()
     return False
+
+
+def _is_over(directory: str, notice: Notice) -> bool:
+    """Whether something else is so by now. That a monitor gave up says nothing of what it watched."""
+    if notice.fields.get("state") not in LIVE_TOLD:
+        return False
+    told = outbox.told(directory, notice.name, notice.run)
+    closed = told.number == notice.number and bool(told.state) and not told.open
+    return (told.number > notice.number or closed) and told.state != "abandoned"
 
 
 def _try(directory: str, held: outbox.Held, channel: Channel, problem: str) -> bool:

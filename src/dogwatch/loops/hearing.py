@@ -105,14 +105,15 @@ def hear(directory: str, change: Change, *, noted: bool = False) -> None:
         with outbox.alone(directory):
             before = outbox.told(directory, change.name, change.about.run)
             told, tells = notices.hear(before, change)
-            if before.open and told != before and change.state != "abandoned":  # a monitor's end is not its subject's
-                _withdraw(directory, change)
             if tells:
                 if change.final and not noted and brokers.named(change.project) and not _is_recorded(directory, change):
                     _note(directory, change)
                 for notice in _notices(change, told.number):
                     outbox.file(directory, notice)
             outbox.write_told(directory, change, told)
+            # Last: who holds one just now finds above that it is over. The end of a monitor is not that of its subject.
+            if before.open and told != before and change.state != "abandoned":
+                _withdraw(directory, change, before.number)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}/outbox: {error.strerror}") from error
     for trouble in troubles if tells else ():
@@ -138,12 +139,12 @@ def _note(directory: str, change: Change) -> None:
     delivery.note(directory, change.name, about.run, "verdict", state=change.state, reason=change.reason, **who)
 
 
-def _withdraw(directory: str, change: Change) -> None:
-    """Take back what was not delivered while it was true."""
+def _withdraw(directory: str, change: Change, number: int) -> None:
+    """Take back what was told up to then and not delivered while it was true."""
     for notice in outbox.pending(directory):
-        ours = (notice.name, notice.run) == (change.name, change.about.run) and notice.fields["state"] in LIVE_TOLD
-        if ours and (held := outbox.hold(directory, notice)):
-            delivery.give_up(directory, held, "it was over before it could be delivered")
+        ours = (notice.name, notice.run) == (change.name, change.about.run) and notice.number <= number
+        if ours and notice.fields.get("state") in LIVE_TOLD and (held := outbox.hold(directory, notice)):
+            delivery.give_up(directory, held, delivery.OVER)
             held.close()
 
 

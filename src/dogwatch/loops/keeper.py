@@ -12,7 +12,7 @@ import os
 from dogwatch import proc
 from dogwatch.judge import keeping
 from dogwatch.lean import dumps, write_atomic
-from dogwatch.loops.adopted_files import cheap_sample
+from dogwatch.loops.work_files import cheap_sample
 from dogwatch.model.facts import Alive, Gone, JobFacts, Seen, Source
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.verdict import Verdict
@@ -47,7 +47,7 @@ class Keeper:
         adopted = facts.record.adopted if facts.record else None
         root = facts.shim if isinstance(facts.shim, Alive) and adopted is None else facts.work
         wanted = {*policy.progress} if isinstance(root, Alive) else {*policy.progress, "heartbeat"}
-        proc.track(sources, cheap_sample(f"{self.directory}/{facts.name}", wanted, adopted), facts.now)
+        proc.track(sources, cheap_sample(f"{self.directory}/{facts.name}", wanted, facts.record), facts.now)
         if isinstance(root, Alive):
             keeper = facts.shim.pid if isinstance(facts.shim, Alive) and adopted else 0
             cpu, io = proc.consumption(root.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)

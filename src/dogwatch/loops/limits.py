@@ -31,10 +31,10 @@ def _dated(said: Said, facts: SessionFacts, memory: SessionMemory | None) -> Sai
     if said.turn != "limited" or not said.until:
         return said
     known = memory.limit if memory is not None else None
-    if known is not None and known[0] == said.until:
+    if known is not None and known[0] == said.until.raw:
         return said._replace(ends=known[1])
     told = facts.wall if said.at is None else said.at
-    end = until.moment(said.until, told, _local(), _named)
+    end = until.moment(said.until.raw, told, _local(), _named)
     if end is None:
         return said
     if known is not None and abs(end + MARGIN - known[1] - DAY) < SAME:

@@ -11,6 +11,7 @@ import time
 from dogwatch.judge.job import judge
 from dogwatch.loops.look import Looker
 from dogwatch.model.facts import JobFacts
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import listing, sentinels
 
@@ -49,7 +50,8 @@ def _remembering(looker: Looker, names: list[str], fd: int) -> list[Verdict]:
         verdict = judge(facts)
         found.append(verdict)
         if _ended(facts, marks) and listing.lasting(marks, now):
-            rows[name] = marks, list(verdict._replace(log=None, beat=None, evidence=(), against=()))
+            kept = verdict._replace(log=None, beat=None, evidence=(), against=())
+            rows[name] = marks, [None if isinstance(each, ForeignText) else each for each in kept]
             fresh += 1
     if fresh >= WORTH:
         listing.save(looker.directory, rows)
@@ -65,6 +67,7 @@ def _ended(facts: JobFacts, marks: listing.Marks) -> bool:
 
 
 def _recalled(looker: Looker, name: str, kept: list[Any]) -> Verdict:
-    """A verdict as it was given, but for evidence and beat, which no listing shows."""
+    """A verdict as it was given, but for evidence and beat, which no listing shows. No agent says more of a job."""
     log = f"{looker.directory}/{name}.log"
-    return Verdict(*kept)._replace(log=log if os.path.exists(log) else None, evidence=(), against=())
+    log_there = log if os.path.exists(log) else None
+    return Verdict(*kept)._replace(log=log_there, until=NOTHING, message=NOTHING, evidence=(), against=())

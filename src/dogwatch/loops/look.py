@@ -12,10 +12,11 @@ import time
 from dogwatch import proc
 from dogwatch.formats import sentinel
 from dogwatch.judge import job
-from dogwatch.loops.adopted_files import cheap_sample
+from dogwatch.loops import work_files
 from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Alive, Gone, JobFacts, Source, StepStatus, StopRequest, Unseen
+from dogwatch.model.foreign_text import ForeignText, escaped
 from dogwatch.model.policy import Policy
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
@@ -24,9 +25,12 @@ from dogwatch.store import sentinels
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from dogwatch.loops.lost import Lost
     from dogwatch.model.facts import Beat, End, Process, Record, Result, Seen
+
+    Found = TypeVar("Found")
 
 
 class Looker:
@@ -57,7 +61,7 @@ class Looker:
             from dogwatch.loops import settle  # noqa: PLC0415  # few lose their shim
 
             if settle.write_if_free(self.directory, facts, look.lost.end, ours=memory is not None and memory.keeps):
-                facts = facts._replace(status=look.read("status"))
+                facts = facts._replace(status=look.status())
                 settle.tell(self.directory, facts.record, None, job.judge(facts))
         return facts
 
@@ -89,7 +93,7 @@ class _Look:
         if record is not None and record.end is not None:
             return self.ended(record, memory)
         shim, work = self.processes(record, memory)
-        told = StepStatus(self.read("status")) if record else self.step(shim, self.pid_written)
+        told = StepStatus(self.status()) if record else self.step(shim, self.pid_written)
         if told.earlier is not None and memory is not None and memory.pid_written not in (None, self.pid_written):
             before = self.step(Gone(""), memory.pid_written)  # the run that a watcher waits for
             if before.status is not None and not processes.lives(*memory.process):
@@ -109,7 +113,7 @@ class _Look:
             status, result = (theirs.status, theirs.result) if theirs else (None, None)
         seen = self.seen(record, shim, work, memory)
         stop = self.stop(record) if record is not None else None
-        survivors, outlived = tuple[tuple[str, int], ...](), False
+        survivors, outlived = tuple[tuple[ForeignText, int], ...](), False
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
             from dogwatch.loops.lost import Lost  # noqa: PLC0415  # few lose their shim
 
@@ -124,7 +128,7 @@ class _Look:
             earlier=told.earlier, open_until=told.open_until, ending=self.ending(record, shim, status),
             pid_written=self.pid_written,
             result=result, shim=shim, work=work, seen=seen, survivors=survivors, stop=stop, outlived=outlived,
-            beat=self.beat(), log=self.log(record), elapsed_s=self.elapsed(record),
+            beat=self.beat(record), log=self.log(record), elapsed_s=self.elapsed(record),
             troubles=tuple(self.troubles),
         )  # fmt: skip
 
@@ -141,17 +145,17 @@ class _Look:
 
     def ended(self, record: Record, memory: Memory | None) -> JobFacts:
         brief = self.looker.brief
-        status = None if brief else self.read("status")
+        status = None if brief else self.status()
         writing = memory is not None and status is None  # the record comes first, and whoever waits is woken by it
         return JobFacts(
             name=self.name, now=self.now, record=record, status=status, watched=memory is not None,
             shim=processes.find(record.shim, self.looker.place) if writing else Unseen("not looked at"),
             survivors=self.left(record),
-            result=self.result(), log=self.log(record), beat=None if brief else self.beat(),
+            result=self.result(), log=self.log(record), beat=None if brief else self.beat(record),
             troubles=tuple(self.troubles),
         )  # fmt: skip
 
-    def left(self, record: Record) -> tuple[tuple[str, int], ...]:
+    def left(self, record: Record) -> tuple[tuple[ForeignText, int], ...]:
         """What is left of a run whose shim did not see to it."""
         if record.end is None or not record.end.unsupervised or not record.end.left or not self.same_boot(record):
             return ()
@@ -169,7 +173,7 @@ class _Look:
             return None
         (state, cause, reason), (pid, start) = found
         by = processes.find(record.shim._replace(pid=pid, start=start), self.looker.place) if pid else Gone("not begun")
-        return StopRequest(state, cause, reason, by)  # type: ignore[arg-type]  # causes of a later version are passed on
+        return StopRequest(state, cause, escaped(reason), by)  # type: ignore[arg-type]  # causes of a later version are passed on
 
     # Files
 
@@ -180,24 +184,27 @@ class _Look:
             self.troubles.append(str(error))
             return None
 
-    def record(self) -> Record | None:
-        text = self.read("json")
-        if text is None:
-            return None
+    def parsed(self, suffix: str, codec: Callable[[str], Found]) -> Found | None:
+        """What a file holds; None where there is none, or it cannot be read."""
+        text = self.read(suffix)
         try:
-            return sentinel.record(text)
+            return None if text is None else codec(text)
         except FormatError as error:
             self.troubles.append(str(error))
             return None
 
-    def result(self) -> Result | None:
-        text = self.read("result")
-        return None if text is None else sentinel.result(text)
+    def record(self) -> Record | None:
+        return self.parsed("json", sentinel.record)
 
-    def beat(self) -> Beat | None:
-        text = self.read("beat")
+    def status(self) -> ForeignText | None:
+        return self.parsed("status", ForeignText)
+
+    def result(self) -> Result | None:
+        return self.parsed("result", sentinel.result)
+
+    def beat(self, record: Record | None) -> Beat | None:
         try:
-            return None if text is None else sentinel.beat(text)
+            return work_files.beat(self.base, record)
         except FormatError as error:
             self.troubles.append(str(error))
             return None
@@ -223,9 +230,9 @@ class _Look:
 
         return step_status.read(self.base, pid_written, process, self.now, self.troubles)
 
-    def ending(self, record: Record | None, shim: Process, status: str | None) -> End | None:
+    def ending(self, record: Record | None, shim: Process, status: ForeignText | None) -> End | None:
         """How we ended a foreign step, if we did: all that it can say of that itself is FAILED."""
-        if record is not None or not isinstance(shim, Gone) or (status is not None and status.strip() != "FAILED"):
+        if record is not None or not isinstance(shim, Gone) or (status is not None and status.raw.strip() != "FAILED"):
             return None
         from dogwatch.store import step_ends  # noqa: PLC0415  # few steps end so
 
@@ -264,7 +271,7 @@ class _Look:
         policy = record.policy if record else self.looker.policy
         sources: proc.Sources = {name: tuple(source) for name, source in notes.sources.items()}  # type: ignore[misc]
         wanted = {*policy.progress} | ({"heartbeat"} if "heartbeat" in sources else set())
-        proc.track(sources, cheap_sample(self.base, wanted, record.adopted if record else None), self.now)
+        proc.track(sources, work_files.cheap_sample(self.base, wanted, record), self.now)
         if self.now - max((moved for _, _, moved in sources.values()), default=self.now) >= policy.stale_s / 2:
             proc.track(sources, self.consumption(notes, shim, work, record, policy), self.now)
         return notes._replace(sources={name: Source(*source) for name, source in sources.items()})
@@ -273,15 +280,8 @@ class _Look:
         place = self.looker.place
         if record is None or record.shim.pidns != place.pidns or not place.shares_clock(record.shim):
             return None
-        text = self.read("seen")
-        if text is None:
-            return None
-        try:
-            notes = sentinel.seen(text)
-        except FormatError as error:
-            self.troubles.append(str(error))
-            return None
-        return notes if notes.run == record.run and notes.boot == place.boot else None
+        notes = self.parsed("seen", sentinel.seen)
+        return notes if notes is not None and notes.run == record.run and notes.boot == place.boot else None
 
     def consumption(
         self, notes: Seen, shim: Process, work: Process, record: Record | None, policy: Policy

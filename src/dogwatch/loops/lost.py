@@ -8,6 +8,7 @@ from dogwatch import proc
 from dogwatch.ending import how_it_ended
 from dogwatch.formats import sentinel
 from dogwatch.model.facts import Alive, Record, Seen, StopRequest
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.senses import exits, processes
 
 TYPE_CHECKING = False
@@ -18,10 +19,10 @@ BEATS_MISSED = 2
 """Heartbeats after whose time a shim that has not beaten was certainly gone."""
 
 
-def survivors(record: Record) -> tuple[tuple[str, int], ...]:
+def survivors(record: Record) -> tuple[tuple[ForeignText, int], ...]:
     """Processes of a run that are still there: name and pid."""
     left = [pid for pid in processes.of_run(record.run) if not proc.is_shared(pid, record.spare)]
-    return tuple((proc.command_name(pid), pid) for pid in left)
+    return tuple((ForeignText(proc.command_name(pid)), pid) for pid in left)
 
 
 class Lost:

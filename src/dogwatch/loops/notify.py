@@ -70,8 +70,7 @@ def about(record: Record) -> About:
 
 def attach(server: tuple[str, ...], session: str) -> str:
     """The command that shows a session to a person."""
-    ours = () if servers.socket_path(server) == servers.default_socket() else server
-    return shlex.join(["tmux", *ours, "attach", "-t", f"={session}"])
+    return shlex.join(servers.shown_command(server, "attach", "-t", f"={session}"))
 
 
 def is_brought_back(directory: str, record: Record, verdict: Verdict) -> bool:
@@ -123,7 +122,7 @@ def change_of(verdict: Verdict, project: str, about: About, at: float, since: fl
         since = at - verdict.silent_s
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
-        cause=verdict.cause, until=verdict.until, message=verdict.message,
+        cause=verdict.cause, until=verdict.until.line(), message=verdict.message.line(),
         following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=since,
         goes_on=notices.goes_on(verdict),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from dogwatch.agents.detector import Detector
 from dogwatch.formats import colours
 from dogwatch.judge import session
 from dogwatch.judge.rows import SHELLS
-from dogwatch.loops import limits
+from dogwatch.loops import limits, pane_drop_box
 from dogwatch.loops.source_checks import SourceChecks, SourceMemory
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.session import Pane, Report, Running, Sighting, Task
@@ -78,6 +78,8 @@ class _Known(Value):
     end: Report | None = None
     """How that ended, once it is known."""
     sources: SourceMemory = SourceMemory()
+    box: str = ""
+    """The drop box of the session that it is, if it is one of ours."""
 
 
 class Remembered(Value):
@@ -135,7 +137,8 @@ class Panes:
         known, seen = self.known.get(pane), self._sightings.get(pane)
         if known is None or known.running is None or seen is None:
             return False
-        said = sight.facts(known.detector, seen._replace(reports=self._reports(seen.pane, known.running)), pane).said
+        reports = self._reports(seen.pane, known, known.running, seen.rows)
+        said = sight.facts(known.detector, seen._replace(reports=reports), pane).said
         return any((each.source, each.turn, each.detail) == ("transcript", "idle", "turn-ended") for each in said)
 
     def attach(self, pane: Pane) -> Control:
@@ -182,7 +185,8 @@ class Panes:
             agent = running(task, which.agent, which.variables)
             who, before = (task.pid, task.start), self.remembered.pop(pane.id, None)
             memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
-            self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exits.Held(*who))
+            box = pane_drop_box.find(pane.pid, tasks)
+            self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exits.Held(*who), box=box)
         elif known.running is None or not known.running.args or not known.running.environment:
             # It was met in the middle of its exec, when it has its name and nothing else yet.
             self.known[pane.id] = known._replace(running=running(task, which.agent, which.variables))
@@ -213,11 +217,11 @@ class Panes:
 
     def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> Seen:
         known = self.known[pane.id]
-        reports = self._reports(pane, known.running) if known.running else ()
+        plain, styles = colours.split(rows)
+        reports = self._reports(pane, known, known.running, plain) if known.running else ()
         end = self._ended(pane, known)
         reports = reports if end is None else (*reports, end)
         tasks = self.tasks[pane.id] + self._elsewhere(known)
-        plain, styles = colours.split(rows)
         seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
         self._sightings[pane.id] = seen
         facts = limits.dated(sight.facts(known.detector, seen, pane.id, known.running), known.memory)
@@ -243,22 +247,35 @@ class Panes:
         tasks = self.trees.below(daemon, usage=True)[1:]
         return tuple(task._replace(parent=agent.pid) if task.parent == daemon else task for task in tasks)
 
-    def _reports(self, pane: Pane, agent: Running) -> tuple[Report, ...]:
+    def _reports(self, pane: Pane, known: _Known, agent: Running, rows: tuple[str, ...]) -> tuple[Report, ...]:
         """Every source of the agent's own; who knows the conversation's id tells the others."""
         reported = self.status.read(pane, agent.start)
         state = self.files.read(agent)
         talk = state.words.get("conversation", "") if state else ""
-        served = self.daemon.read(agent, talk) if agent.agent == "codex" else None
+        served = self._codex(known, agent, rows) if agent.agent == "codex" else None
         if agent.agent == "opencode":
             served = self.opencode.read(agent)
         talk = talk or (served.words.get("conversation", "") if served else "")
-        hook = self.hooks.read(agent, pane, talk)
-        talk = talk or (hook.words.get("conversation", "") if hook else "")
-        written = self.transcripts.read(agent, talk)
-        if written is None and agent.agent in WITH_DATABASES:
-            written = self.databases.read(agent, talk)
-        found = (reported, state, served, hook, written)
+        found = [reported, state, served]
+        if served is None or not served.unclear:
+            hook = self.hooks.read(agent, pane, talk, known.box)
+            talk = talk or (hook.words.get("conversation", "") if hook else "")
+            written = self.transcripts.read(agent, talk)
+            if written is None and agent.agent in WITH_DATABASES:
+                written = self.databases.read(agent, talk)
+            found += [hook, written]
         return tuple(_of_this_run(report, agent) for report in found if report is not None)
+
+    def _codex(self, known: _Known, agent: Running, rows: tuple[str, ...]) -> Report | None:
+        """What its daemon says of the conversation in its pane."""
+
+        def blank() -> bool:
+            return "blank" in detector.regions(known.detector, rows)[0]
+
+        def alone() -> bool:
+            return self.daemon.is_alone(agent, known.detector)
+
+        return self.daemon.read(agent, before=known.conversation, blank=blank, alone=alone)
 
 
 def _of_this_run(report: Report, agent: Running) -> Report:

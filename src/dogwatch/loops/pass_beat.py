@@ -12,7 +12,7 @@ import _thread
 import os
 import time
 
-from dogwatch import beats
+from dogwatch import beats, drop_box
 from dogwatch.formats import names, sentinel
 from dogwatch.model.errors import FormatError
 from dogwatch.store import sentinels
@@ -34,7 +34,8 @@ class PassBeat:
 
     def __init__(self, directory: str = "", watched: Collection[str] = ()) -> None:
         self._dir, self._name, self._run = (os.environ.get(f"DOGWATCH_{key}", "") for key in ("DIR", "NAME", "RUN"))
-        itself = self._name in watched and os.path.realpath(self._dir) == os.path.realpath(directory)
+        state = drop_box.state_directory(self._dir, self._name)
+        itself = self._name in watched and os.path.realpath(state) == os.path.realpath(directory)
         self._stale = NEVER if itself or _thread.get_native_id() != os.getpid() else self._threshold()
         self._last = -NEVER
 
@@ -61,7 +62,12 @@ class PassBeat:
         """Seconds without progress after which our job is suspected; NEVER where a beat is of no use."""
         if not (self._dir and self._run) or names.problem(self._name):
             return NEVER
-        try:
+        if (owner := drop_box.owner(self._dir)) is not None:
+            try:
+                return float(owner[1]) if owner[0] == self._run else NEVER
+            except ValueError:  # its beats do not count
+                return NEVER
+        try:  # a job of an earlier release
             record = sentinel.record(sentinels.read(f"{self._dir}/{self._name}.json") or "")
         except FormatError:
             return NEVER

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 
+from dogwatch.formats.prompt_text import quoted
 from dogwatch.judge import quality
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.tracking import CLOSED, Task, Tracker, Work
+from dogwatch.model.tracking import CLOSED, Task, Tracker, Work, is_id
 from dogwatch.store import leases, places
 
 
@@ -57,14 +58,15 @@ def open_companion(tracker: Tracker, given: str) -> tuple[Work, Task]:
 def _epic(work: Work, bead: str) -> str:
     """Where a bead belongs: the parent that it names, or the task that its id is a part of, if that is there."""
     above = (work.tasks[bead].parent, bead.rpartition(".")[0])
-    return next((each for each in above if each in work.tasks), "")
+    return next((each for each in above if each in work.tasks and is_id(each)), "")
 
 
 def _text(bead: Task) -> str:
     """What its worker should know."""
     loops = "\n".join([f"- {loop}" for loop in quality.LOOPS])
     return (
-        f"Once {bead.id} ({bead.title}) is closed, look at the work again, in each of these ways:\n{loops}\n"
+        f"Once {bead.id} ({quoted(bead.title.raw)}) is closed, "
+        f"look at the work again, in each of these ways:\n{loops}\n"
         f'Record each: dogwatch quality record {bead.id} LOOP "what was found", or --none where nothing was.\n'
         f"Then: dogwatch quality close {bead.id}"
     )

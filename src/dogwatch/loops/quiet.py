@@ -15,7 +15,7 @@ from dogwatch.agents.detector import Detector
 from dogwatch.formats import tmux as codec
 from dogwatch.loops.panes import Panes, Seen
 from dogwatch.model.registry import Found, Place
-from dogwatch.model.session import Pane, Running
+from dogwatch.model.session import Pane, Report, Running
 from dogwatch.model.value import Value
 from dogwatch.senses import conversations, servers
 from dogwatch.senses.heads import Heads
@@ -95,10 +95,11 @@ class QuietPanes:
         agent = known.detector.agent if known and not (seen and seen.verdict.process == "gone") else ""
         running = known.running if known and agent else None
         sure = self._sure(pane.id, running, seen) if running and seen else ""
+        own = sure or (conversations.own(running, self._heads) if running else "")
         start = 0 if pane.dead else proc.start_time(pane.pid)
         found = Found(
             self.server, pane.id, pane.session, pane.pid, start, pane.command, pane.path, pane.dead, agent,
-            _turn(seen) if seen else "", sure or (conversations.own(running, self._heads) if running else ""),
+            _turn(seen) if seen else "", corrected(own, seen.sighting.reports if seen else ()),
         )  # fmt: skip
         settled = pane.activity < wall and (known is None or known.memory is None or known.memory.pending is None)
         due = self._now + AGAIN * (1 - int(pane.id[1:]) % STEPS / STEPS / 2) if settled else 0.0
@@ -114,6 +115,14 @@ class QuietPanes:
 
     def close(self) -> None:
         self.panes.close()
+
+
+def corrected(own: str, reports: tuple[Report, ...]) -> str:
+    """A conversation, unless the agent's server knows that another was begun since: a command line stays as it was."""
+    served = next((each for each in reports if each.source == "api"), None) if own else None
+    if served is None or not (served.unclear or served.words.get("conversation")):
+        return own
+    return served.words.get("conversation", "")
 
 
 def _turn(seen: Seen) -> str:

@@ -16,7 +16,7 @@ from dogwatch.formats import reported
 from dogwatch.formats.mqtt import Told
 from dogwatch.formats.reported import State
 from dogwatch.judge import drift as judge
-from dogwatch.loops import registry_changes
+from dogwatch.loops import registry_changes, row_servers
 from dogwatch.loops.freshness import Freshness
 from dogwatch.loops.reconcile_state import ReconcileState
 from dogwatch.loops.registry_changes import Written
@@ -24,6 +24,7 @@ from dogwatch.loops.reported_ends import ReportedEnds
 from dogwatch.loops.world import World
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.registry import (
+    RUNNING,
     Drift,
     DriftReport,
     LeftOut,
@@ -86,6 +87,8 @@ class Reconciler:
         self.memory = Memory(self.reported.missed(), self.reported.state.turns)
         self.host = os.uname().nodename
         self._events: tuple[Told, ...] = ()
+        self._claims: dict[tuple[str, str], Drift] = {}
+        """Ends that messages tell and that may not be written, by session and host: the first of each."""
         self._directories: dict[str, PaneDirectory] = {}
         self._fresh = Freshness(self.reported.state.rows)
         self._digests: tuple[Registry, dict[str, str]] | None = None
@@ -98,7 +101,8 @@ class Reconciler:
     def look(self) -> Looked:
         """Compare the list with the world, and change nothing."""
         listed = self.file.read()
-        sight = self.world.look(listed.rows, self.file.changed)
+        refused = row_servers.refused(self.path, listed.rows, self.world.usual)
+        sight = self.world.look(listed.rows, self.file.changed, refused)
         now, wall = time.monotonic(), time.time()
         fresh = self._fresh.look(self._digests_of(listed), self.file.changed, wall)
         rules = Rules(
@@ -106,6 +110,7 @@ class Reconciler:
             keep_s=self.keep_s, prune=self.prune, boot=proc.boot_id(), host=self.host,
         )  # fmt: skip
         plan, self.memory = judge.plan(*self._in_one_word(listed, sight), self.memory, rules, now=now, wall=wall)
+        plan = plan._replace(drifts=(*plan.drifts, *self._claimed(listed)))
         if self.dry:  # nothing is written, so nothing needs to wait
             plan = plan._replace(drifts=tuple(drift._replace(wait_s=0.0) for drift in plan.drifts))
         waits = [drift.wait_s for drift in plan.drifts if drift.wait_s > 0]
@@ -156,19 +161,26 @@ class Reconciler:
             plan.left_out,
         )  # fmt: skip
 
-    def hear(self, events: Sequence[Told]) -> tuple[DriftReport, ...]:
-        """Write what machines report of their sessions; the ends of sessions elsewhere are drifts.
+    def hear(self, events: Sequence[Told], accepted: tuple[str, ...] = ()) -> tuple[DriftReport, ...]:
+        """Write what machines that are ``accepted`` report of their sessions; the ends among that are drifts.
 
         While the list cannot be written, the events are kept for the next call.
         """
         self._events = () if self.dry else (*self._events, *events)
         if not self._events:
             return ()
-        written, ends = ReportedEnds(self.file, self.workspace, self.host).write(self._events)
-        if written:
+        found = ReportedEnds(self.file, self.host, accepted).write(self._events)
+        if found.written:
             self._fresh.ours(self._digests_of(self.file.read()), {told.name for told in self._events})
+        self._claims = {**found.claims, **self._claims}
         self._events = ()
-        return ends
+        return found.ends
+
+    def _claimed(self, listed: Registry) -> tuple[Drift, ...]:
+        """Claims of rows that still run; one that somebody has seen to is forgotten."""
+        running = {(row.name, str(row.data.get("host"))) for row in listed.rows if row.status == RUNNING}
+        self._claims = {about: drift for about, drift in self._claims.items() if about in running}
+        return tuple(self._claims.values())
 
     # Writing
 

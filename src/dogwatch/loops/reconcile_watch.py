@@ -6,18 +6,23 @@ None of these says what is so; every one means a pass over all.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 
 from dogwatch.formats.transcripts import places as homes
+from dogwatch.formats.visible import visible
 from dogwatch.loops import drift_notices
 from dogwatch.loops.pass_beat import PassBeat
 from dogwatch.loops.reconcile import Looked, Passed, Reconciler, failed
 from dogwatch.model.errors import DogwatchError
 from dogwatch.model.registry import RUNNING, DriftReport
+from dogwatch.model.session import Running
 from dogwatch.model.value import Value
+from dogwatch.senses import conversations
 from dogwatch.senses.alarm import Alarm
+from dogwatch.senses.heads import Heads
 from dogwatch.senses.writing import Writing
 from dogwatch.store import places
 
@@ -57,6 +62,7 @@ class Watcher:
         self.trouble = ""
         self.writing = Writing()
         self._beat = PassBeat()
+        self._heads = Heads()
         self._followed = {reconciler.path}
         self._began = self._stirred = time.monotonic()
 
@@ -93,7 +99,8 @@ class Watcher:
         self.writing.follow(self._followed)  # before the look: what comes after it wakes us
         ends: tuple[DriftReport, ...] = ()
         try:
-            ends = self.reconciler.hear(self.subscription.take() if self.subscription is not None else [])
+            if self.subscription is not None:
+                ends = self.reconciler.hear(self.subscription.take(), self.subscription.accepted)
             looked = self.reconciler.look()
             passed = self.reconciler.act(looked)
         except DogwatchError as error:
@@ -102,7 +109,7 @@ class Watcher:
             return self._pause(0)
         self._complain("; ".join(passed.troubles))
         self._tell(passed._replace(new=(*ends, *passed.new)), tell)
-        before, self._followed = self._followed, {self.reconciler.path, *_directories(looked)}
+        before, self._followed = self._followed, {self.reconciler.path, *_directories(looked, self._heads)}
         if not alarm.watch_ends(_processes(looked)) or self._followed != before or passed.again is not None:
             return max(passed.again or 0.0, SETTLING)
         return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
@@ -155,7 +162,7 @@ class Watcher:
     def _complain(self, trouble: str) -> None:
         """Say once what is wrong, and once that it is over."""
         if trouble != self.trouble:
-            sys.stderr.write(f"dogwatch: {trouble or 'everything can be seen again'}\n")
+            sys.stderr.write(f"dogwatch: {visible(trouble) or 'everything can be seen again'}\n")
             self.trouble = trouble
 
 
@@ -170,15 +177,19 @@ def _processes(looked: Looked) -> dict[str, tuple[int, int]]:
     return dict(list(found.items())[:MOST_ENDS])
 
 
-def _directories(looked: Looked) -> set[str]:
+def _directories(looked: Looked, heads: Heads) -> set[str]:
     """Where the conversation of a session would appear whose id is not known yet."""
     found: set[str] = set()
+    environment, now = dict(os.environ), time.time()
+    day = time.strftime("%Y/%m/%d", time.localtime(now))
     for row in looked.registry.rows:
         if row.status != RUNNING or row.conversation:
             continue
-        day = time.strftime("%Y/%m/%d")
-        found |= {_nearest(place) for place in homes.arrivals(row.agent, row.pane.cwd, dict(os.environ), day)}
-    return found
+        running = Running(row.agent, row.pane.pid, row.pane.start, now, row.pane.cwd, (), environment)
+        with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
+            found.update(conversations.shelves(running, heads))
+        found.update(homes.arrivals(row.agent, environment, day))
+    return {_nearest(place) for place in found}
 
 
 def _nearest(directory: str) -> str:

@@ -34,6 +34,8 @@ class Recorder:
         self.looks = 0
         self.began = time.monotonic()
         self.why = "stopped"
+        self.unknown = False
+        """There is no recording because the pane could not be seen, which says nothing of it."""
         self._writer = timeline.Writer()
         self._again = Again(panes.policy, Detectors())
         self._redactor: Redactor | None = None
@@ -51,6 +53,7 @@ class Recorder:
                 self._write(seen.sighting)
             if not looked.seen and not self.looks:
                 self.why = looked.trouble or f"no agent in pane {self.pane} there"
+                self.unknown = looked.cause not in ("", ABSENT)
                 return
             self._tell(looked.trouble)
             # What tmux does not answer is unknown; only a list without the pane says that it is gone.

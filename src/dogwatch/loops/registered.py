@@ -13,6 +13,7 @@ from dogwatch.hands.panes import session_name
 from dogwatch.judge import job
 from dogwatch.judge.rows import Case, pane_fields
 from dogwatch.judge.rows import World as Shown
+from dogwatch.loops import row_servers
 from dogwatch.loops.look import Looker
 from dogwatch.loops.world import World
 from dogwatch.model.errors import RefusedError
@@ -126,7 +127,7 @@ class Listed:
     def looks(self, rows: tuple[Row, ...]) -> list[Standing]:
         if self._world is None:
             self._world = World(self.detectors, places.hook_spool(), self.usual)
-        sight = self._world.look(rows, self.file.changed)
+        sight = self._world.look(rows, self.file.changed, row_servers.refused(self.path, rows, self.usual))
         shown = Shown(sight)
         return [self._standing(row, shown.case(row), sight.processes.get(row.at, "")) for row in rows]
 
@@ -156,7 +157,11 @@ class Listed:
         return own | {name: value for name, value in env.items() if name in agent.variables}
 
     def server(self, row: Row) -> Place:
-        return self.usual if row.server is None else row.server
+        """Where a row's session is to be. RefusedError where its file may not name that server."""
+        found = self.usual if row.server is None else row.server
+        if why := row_servers.refused(self.path, self.file.read().rows, self.usual).get(found):
+            raise RefusedError(why)
+        return found
 
     def _is_of(self, row: Row, record: Record) -> bool:
         """Whether a record of that name is of the very session that a row means."""
@@ -164,7 +169,8 @@ class Listed:
             return False
         if row.pane.pid and (row.pane.pid, row.pane.start or record.shim.start) == (record.shim.pid, record.shim.start):
             return True
-        return servers.socket_path(self.server(row)) == servers.socket_path(record.pane.server)
+        meant = self.usual if row.server is None else row.server
+        return servers.socket_path(meant) == servers.socket_path(record.pane.server)
 
     # Writing
 

@@ -1,8 +1,12 @@
-"""What machines report of their sessions over MQTT, written into the rows that are about them."""
+"""What other machines report of their sessions over MQTT.
+
+Nothing proves who has sent a message. So it is written into a row only if the user accepts that from the row's machine
+(`accept_unsigned` of `[mqtt]`). Of any other the end is a drift that is told and not written. What a message says of a
+session on this machine is never written: it causes a look, and the look tells.
+"""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 
@@ -10,7 +14,8 @@ from dogwatch.formats.mqtt import Told
 from dogwatch.judge import rows as single
 from dogwatch.judge.drift import iso
 from dogwatch.model.errors import FormatError
-from dogwatch.model.registry import RUNNING, Change, DriftReport, Registry, Row, Set
+from dogwatch.model.registry import RUNNING, Change, Drift, DriftReport, Registry, Row, Set
+from dogwatch.model.value import Value
 from dogwatch.model.verdict import FINAL
 from dogwatch.store.registry import RegistryFile
 
@@ -19,24 +24,41 @@ GONE = ("crashed", "stopped")
 """States in which a session is over, whoever says so. After any other verdict it may go on."""
 
 
+class Reported(Value):
+    """What the reports of some events came to."""
+
+    written: bool
+    """The list was changed."""
+    ends: tuple[DriftReport, ...]
+    """Ends that were written, or that could not be."""
+    claims: dict[tuple[str, str], Drift]
+    """Ends that may not be written, by session and host."""
+
+
 class ReportedEnds:
     """The reports that concern one list."""
 
-    def __init__(self, file: RegistryFile, workspace: str, host: str) -> None:
-        self._file, self._workspace, self._host = file, workspace, host
+    def __init__(self, file: RegistryFile, host: str, accepted: tuple[str, ...]) -> None:
+        """``host``: this machine. ``accepted``: others that are believed."""
+        self._file, self._host, self._accepted = file, host, accepted
 
-    def write(self, events: Sequence[Told]) -> tuple[bool, tuple[DriftReport, ...]]:
-        """Whether the list was changed, and the ends among the changes."""
+    def write(self, events: Sequence[Told]) -> Reported:
         ends: list[DriftReport] = []
+        claims: dict[tuple[str, str], Drift] = {}
         now = iso(time.time())
 
         def decide(listed: Registry) -> list[Change]:
             ends.clear()
+            claims.clear()
             running = [row for row in listed.rows if row.status == RUNNING]
-            about = {row.at: (row, told) for told in events for row in running if self._is_about(told, row)}
+            ends_last = sorted(events, key=is_end)  # what else is told of a session takes its end back from nobody
+            about = {row.at: (row, told) for told in ends_last for row in running if self._is_about(told, row)}
             changes = list[Change]()
             for row, told in about.values():
-                if told.host != self._host and is_end(told):
+                if told.host not in self._accepted:
+                    if is_end(told):
+                        claims[row.name, told.host] = single.claimed_end(row, told.host, told.state)
+                elif is_end(told):
                     drift = single.reported_end(row, told.host, told.state, now)
                     ends.append(DriftReport(drift, applied=True))
                     changes.append(Set(row.at, drift.after))
@@ -48,14 +70,10 @@ class ReportedEnds:
         written = self._file.update(decide, refused=refused)
         not_made = {change.at for change, _ in refused if isinstance(change, Set)}
         found = [end._replace(applied=_at(end) not in not_made) for end in ends]
-        return bool(written), tuple(found)
+        return Reported(bool(written), tuple(found), claims)
 
     def _is_about(self, told: Told, row: Row) -> bool:
-        if row.name != told.name:
-            return False
-        if told.host != self._host:
-            return row.data.get("host") == told.host
-        return row.is_on(self._host) and _related(told.project, self._workspace)
+        return told.host != self._host and (row.name, row.data.get("host")) == (told.name, told.host)
 
 
 def is_end(told: Told) -> bool:
@@ -68,9 +86,3 @@ def is_end(told: Told) -> bool:
 def _at(report: DriftReport) -> int:
     assert isinstance(report.drift.change, Set)
     return report.drift.change.at
-
-
-def _related(one: str, other: str) -> bool:
-    """Whether one of two directories lies in the other."""
-    one, other = os.path.realpath(one), os.path.realpath(other)
-    return os.path.commonpath((one, other)) in (one, other)

@@ -10,6 +10,7 @@ import json
 import os
 import time
 
+from dogwatch import drop_box
 from dogwatch.lean import dumps
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import JobFacts, Record
@@ -29,6 +30,11 @@ def write(directory: str, facts: JobFacts, end: dict[str, Any]) -> bool:
         raw = json.loads(text)
         if raw["run"] != facts.record.run or raw["end"] is not None:
             return False
+        if facts.record.drop:
+            result, trouble = drop_box.result(directory, facts.name)
+            if result is not None:
+                claims.write(f"{base}.result", result)
+            raw["notes"] += [trouble] if trouble else []
         raw["end"] = end
         raw["states"].append([end["state"], time.time()])
         claims.write(f"{base}.json", dumps(raw) + "\n")

@@ -71,8 +71,11 @@ def permit(job: spawn.Job, looker: Looker) -> Permit:
         raise
 
 
-def again(directory: str, record: Record) -> spawn.Job:
-    """A job as it was, to be run once more; what the caller's environment is now, it inherits."""
+def again(directory: str, record: Record, env: dict[str, str]) -> spawn.Job:
+    """A job as it was, to be run once more; what the caller's environment is now, it inherits.
+
+    ``env``: variables that are given again, as their values are not kept.
+    """
     if record.adopted is not None:
         raise RefusedError(f"{record.name} was not started by Dogwatch, so it cannot be started again by it")
     if record.agent:
@@ -80,10 +83,14 @@ def again(directory: str, record: Record) -> spawn.Job:
         raise RefusedError(f"{record.name} is an agent, and what it was asked is not kept; `{how}` starts it again")
     if not os.path.isdir(record.cwd):
         raise RefusedError(f"there is no directory {record.cwd} any more, in which {record.name} ran")
+    if missing := [name for name in record.withheld if name not in env]:
+        given = " ".join(f"--env {name}=…" for name in missing)
+        raise RefusedError(f"{record.name} was started with --env {', '.join(missing)}, whose value is not kept; give "
+                           f"it again: dogwatch retry {record.name} {given}")  # fmt: skip
     return spawn.Job(
         directory=directory, name=record.name, run=spawn.new_run(), command=list(record.command), cwd=record.cwd,
-        env=record.env, policy=record.policy, foreground=False, retries=record.retries, backoff_s=record.backoff_s,
-        breaker=record.breaker, again=record.run, notify=record.notify,
+        env=record.env | env, policy=record.policy, foreground=False, retries=record.retries,
+        backoff_s=record.backoff_s, breaker=record.breaker, again=record.run, notify=record.notify,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from dogwatch.loops.look import Looker
 from dogwatch.loops.waited import Memory
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.facts import Adopted, Alive, End, Gone
+from dogwatch.model.foreign_text import NOTHING
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses import processes
 from dogwatch.store import claims, places, step_ends
@@ -39,7 +40,7 @@ def end(looker: Looker, name: str, pid: int, ending: tuple[str, str, str], memor
     except OSError as error:
         raise RefusedError(f"{name} was ended, but that could not be written down: {error.strerror}") from error
     facts = looker.facts(name)
-    told = facts.ending is not None or (facts.status or "").strip() == "SUCCESS"
+    told = facts.ending is not None or (facts.status or NOTHING).raw.strip() == "SUCCESS"
     return job.judge(facts if told else facts._replace(ending=ended))
 
 

@@ -9,6 +9,7 @@ from dogwatch.formats import sentinel
 from dogwatch.judge import status_run
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Adopted, Alive, Process, StatusTimes, StepStatus
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.store import sentinels
 
 NANO = 10**9
@@ -28,9 +29,9 @@ def read(base: str, pid_written: int | None, process: Process, now: float, troub
     owner = status_run.owner(times)
     if owner == "this":
         old = result is None or status_run.is_earlier_result(times)
-        return StepStatus(status, None if result is None or old else sentinel.result(result[0]))
+        return StepStatus(ForeignText(status), None if result is None or old else sentinel.result(result[0]))
     until = now + (status_run.decided_at(times) - times.now) / NANO if owner == "open" else None
-    return StepStatus(earlier=status, open_until=until)
+    return StepStatus(earlier=ForeignText(status), open_until=until)
 
 
 def of_adopted(adopted: Adopted, pid: int, process: Process, now: float) -> StepStatus | None:

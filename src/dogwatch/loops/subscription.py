@@ -13,6 +13,7 @@ import time
 
 from dogwatch.formats import mqtt
 from dogwatch.formats.mqtt import Told
+from dogwatch.formats.visible import visible
 from dogwatch.links.mqtt import Broker
 from dogwatch.model.settings import MqttSettings
 
@@ -22,7 +23,7 @@ class Subscription:
         """``fallback_s``: seconds between looks while there is no broker."""
         name = mqtt.client_id(where.client_id, os.uname().nodename, os.path.realpath(registry))
         self.broker = Broker(where._replace(client_id=name), (mqtt.all_events(where.prefix),))
-        self.prefix = where.prefix
+        self.prefix, self.accepted = where.prefix, where.accept_unsigned
         self.fallback_s = fallback_s
         self.ignored = 0
         self._heard: list[Told] = []
@@ -52,7 +53,7 @@ class Subscription:
         for message in self.broker.read():
             told = mqtt.read(message.topic, message.payload, self.prefix)
             if told is None:
-                self.ignored += 1
+                self._ignore()
             else:
                 self._heard.append(told)
         changed = self.broker.connected != self._was_connected
@@ -60,6 +61,12 @@ class Subscription:
         self._say()
         self._register()
         return changed or self.news
+
+    def _ignore(self) -> None:
+        """Count it, and say that of the first: a flood of them must not become a flood of lines."""
+        self.ignored += 1
+        if self.ignored == 1:
+            sys.stderr.write("dogwatch: a message could not be understood and was passed over; more are counted\n")
 
     def tend(self) -> float:
         """Do what is due. Returns the moment at which more is."""
@@ -72,7 +79,9 @@ class Subscription:
         self.broker.close()
         self._poll.close()
         if self.ignored:
-            sys.stderr.write(f"dogwatch: {self.ignored} messages could not be understood and were passed over\n")
+            what = "1 message" if self.ignored == 1 else f"{self.ignored} messages"
+            large = f" ({self.broker.dropped} too large)" if self.broker.dropped else ""
+            sys.stderr.write(f"dogwatch: {what} could not be understood{large}; nothing was done about that\n")
 
     def _register(self) -> None:
         """Sleep on the connection that there is now."""
@@ -104,5 +113,5 @@ class Subscription:
         else:
             line = f"{self.broker.trouble}; until then there is a look every {self.fallback_s:g} s"
         if line != self._said and not (self.broker.fileno() >= 0 and not self.broker.connected):  # it is being made
-            sys.stderr.write(f"dogwatch: {line}\n")
+            sys.stderr.write(f"dogwatch: {visible(line)}\n")
             self._said = line

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 
 from dogwatch.formats import sprint
+from dogwatch.model.errors import RefusedError
 from dogwatch.model.tracking import Tracker
-from dogwatch.store import places, settings, tasks
+from dogwatch.store import places, settings, tasks, trust
 
 BEADS = ".beads"
 
@@ -17,11 +18,15 @@ BEADS = ".beads"
 def find(project: str) -> Tracker:
     """The tracker of the project that a directory is in. Nothing is read before it is asked; ours may not be there yet.
 
-    FormatError where a settings file is wrong.
+    FormatError where a settings file is wrong; RefusedError where it leads out of its project and is not trusted.
     """
     root = places.main_tree(project)
     given = settings.load(root)
     path = os.path.join(root, os.path.expanduser(given.tracker_path)) if given.tracker_path else ""
+    if given.tracker != "kanban" and not f"{os.path.normpath(path or root)}/".startswith(f"{root.rstrip('/')}/"):
+        _, problem = trust.value(given, "tracker_path")
+        if problem:
+            raise RefusedError(f"{problem} (its [tracker] path leads out of the project)")
     match given.tracker or (_kind_of(path) if path else _found(root)):
         case "beads":
             from dogwatch.links.beads import Beads  # noqa: PLC0415  # each loads what only it needs

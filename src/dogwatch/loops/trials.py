@@ -13,6 +13,7 @@ from dogwatch.judge import session
 from dogwatch.judge import timelines as timelines_judge
 from dogwatch.judge.accuracy import Trial
 from dogwatch.judge.turn import Turn, fuse
+from dogwatch.lean import open_plain, read_plain
 from dogwatch.loops import limits
 from dogwatch.model.errors import FormatError
 from dogwatch.model.policy import PATIENT
@@ -23,6 +24,7 @@ from dogwatch.model.verdict import Verdict
 from dogwatch.store import detectors
 
 SETTLED = 2.0
+LARGEST = 16 << 20
 """Seconds after a true change in which a verdict is late rather than wrong."""
 
 
@@ -53,10 +55,10 @@ def screens(root: str, *, colours: bool = True) -> Iterator[Trial]:
     """Every labelled screen below a directory, with its colours where they were kept, and its facts."""
     known = Detectors()
     for folder in folders(root):
-        expected = json.loads(_text(f"{folder}/expected.json"))
         try:
+            expected = json.loads(_text(f"{folder}/expected.json"))
             agent, turn, detail = str(expected["agent"]), str(expected["turn"]), str(expected.get("detail", ""))
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise FormatError(f"{folder}/expected.json: needs agent and turn") from None
         facts = f"{folder}/facts.json"
         coloured = colours and os.path.exists(f"{folder}/screen.ansi.txt")
@@ -89,7 +91,7 @@ def replay(path: str, known: Detectors, without: str = "") -> Replay:
     moments: list[Moment] = []
     truths: list[timeline.Truth] = []
     memory = None
-    with open(path, encoding="utf-8") as lines:
+    with open(open_plain(path, follow=True), encoding="utf-8") as lines:
         for each in timeline.read(lines, path):
             if isinstance(each, timeline.Header):
                 header = each
@@ -136,7 +138,6 @@ def settled(done: Replay) -> Iterator[tuple[Moment, str, str]]:
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return read_plain(path, LARGEST, follow=True).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: cannot be read: {error}") from error

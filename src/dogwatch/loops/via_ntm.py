@@ -14,7 +14,7 @@ from dogwatch.loops import send
 from dogwatch.loops.send import PAUSE, Sending
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.sending import EMPTY, Outcome, Refusal, Sent
-from dogwatch.senses import whereabouts
+from dogwatch.senses import servers, whereabouts
 
 
 class ByNtm(Sending):
@@ -31,6 +31,8 @@ class ByNtm(Sending):
         there = whereabouts.of(self.panes.tmux.server, self.pane)
         if there is None:
             raise RefusedError("the tmux server does not tell in which session the pane is")
+        if why := servers.refusal(self.socket):
+            raise RefusedError(why)  # ntm would connect without a question
         own = there.own
         self.typed, self.submitted = True, time.time()
         try:

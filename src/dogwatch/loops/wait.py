@@ -8,12 +8,14 @@ from __future__ import annotations
 import time
 
 from dogwatch import proc
+from dogwatch.formats.redact import clean
 from dogwatch.judge import job
 from dogwatch.judge.consequences import REPORTED
 from dogwatch.loops.look import Looker
 from dogwatch.loops.schedule import NEVER, Schedule
 from dogwatch.loops.waited import MOST_HELD, WaitedSubject, directory_identity, held
 from dogwatch.model.facts import Alive, Gone, JobFacts, Record
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.verdict import Verdict
 from dogwatch.model.waiting import Outcome, Wanted
 
@@ -180,7 +182,8 @@ class Wait:
             subject.news = verdict, record, facts.now
         matched = self.scan(subject, facts)
         if matched is not None:
-            return Outcome(verdict._replace(reason=f"a line matched: {matched}", matched=matched), "match", record)
+            reason = f"a line matched: {clean(matched.line())}"
+            return Outcome(verdict._replace(reason=reason, matched=matched), "match", record)
         if subject.log is not None and subject.log.behind:
             self.schedule.set(subject.name, facts.now)  # a long log is read in parts, to its end
             return None
@@ -249,7 +252,7 @@ class Wait:
         subject.away_since = now if subject.away_since is None else subject.away_since
         return now < subject.away_since + AWAY
 
-    def scan(self, subject: WaitedSubject, facts: JobFacts) -> str | None:
+    def scan(self, subject: WaitedSubject, facts: JobFacts) -> ForeignText | None:
         if self.wanted.match is None or facts.log is None:
             return None
         if subject.log is None:

@@ -13,6 +13,7 @@ import time
 import traceback
 
 from dogwatch.formats import ticks
+from dogwatch.formats.prompt_text import LONGEST_LINE, for_prompt, shown_id
 from dogwatch.judge import crew as crews
 from dogwatch.judge import quality, waking
 from dogwatch.judge.drift import iso
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         def show(self, text: str) -> None: ...
 
 
+LONGEST_PATH = 4096
 FRESH = 5.0
 """Seconds for which what a tracker said may be told without asking it again."""
 
@@ -126,14 +128,14 @@ class Watchdog:
             self._work, self._trouble = self.world.work(), ""
         except TrackerError as error:  # what was known before holds; the next tick tries again
             self._trouble = str(error)
-            self.log(f"tracker-failed {ticks.plain(self._trouble)}")
+            self.log(f"tracker-failed {for_prompt(self._trouble, LONGEST_LINE)}")
             return
         self._trouble = self._work.trouble
         if self._trouble:
-            self._once(f"tracker-damaged {ticks.plain(self._trouble)}")
+            self._once(f"tracker-damaged {for_prompt(self._trouble, LONGEST_LINE)}")
         for kind, ids in (("epic", (self.asked.epic,)), ("bead", self.asked.beads)):
             if missing := self._work.missing(ids):
-                self._once(f"no-such-{kind} {', '.join(missing)} in {self._work.source}")
+                self._once(f"no-such-{kind} {ticks.ids(missing)} in {for_prompt(self._work.source)}")
 
     def _look(self) -> None:
         self.sight = self.world.look()
@@ -233,9 +235,9 @@ class Watchdog:
             self.log(f"held-back until {iso(self.until)}: {wake.why}")
 
     def _text(self, state: State, wake: Wake) -> str:
-        session, project = self.asked.session, self.world.flag()
+        session, project = for_prompt(self.asked.session), f" {for_prompt(self.world.flag(), LONGEST_PATH)}".rstrip()
         named = f"--session {shlex.quote(session)}"
-        beads = f" --beads {shlex.quote(','.join(self.asked.beads))}" if self.asked.beads else ""
+        beads = f" --beads {','.join([shown_id(bead) for bead in self.asked.beads])}" if self.asked.beads else ""
         template = ticks.OVER
         if wake.send == "tick":
             try:
@@ -244,8 +246,8 @@ class Watchdog:
                 self._once(f"prompt-template {error}; ours is used")
                 template = ticks.TICK
         return ticks.fill(template, {
-            "marker": f"{ticks.mark(session)}{int(time.time())}:{os.getpid()}:{os.urandom(4).hex()}",
-            "session": session, "epic": self.asked.epic, "state": ticks.state(state),
+            "marker": f"{ticks.mark(self.asked.session)}{int(time.time())}:{os.getpid()}:{os.urandom(4).hex()}",
+            "session": session, "epic": shown_id(self.asked.epic), "state": ticks.state(state),
             "quality": f"dogwatch quality ensure{beads}{project}", "ready": f"dogwatch ready {named}",
             "send": "dogwatch send <pane> --task <id> '<what to do>'", "inbox": "dogwatch mail inbox --to controller",
             "handoff": "dogwatch handoff --task <id> --status '<short status>' --report <file>",
@@ -258,9 +260,9 @@ class Watchdog:
         missing = self._work is not None and self._work.missing((self.asked.epic,))
         epic = "CLOSED" if state.closed else "MISSING" if missing else "OPEN"
         self.ticked = (
-            f"tick epic={epic} ready={ticks.listed(state.ready)} "
-            f"in_progress={ticks.listed(state.in_progress)} blocked={ticks.listed(state.blocked)} "
-            f"quality_due={ticks.listed(state.quality)}"
+            f"tick epic={epic} ready={ticks.ids(state.ready)} "
+            f"in_progress={ticks.ids(state.in_progress)} blocked={ticks.ids(state.blocked)} "
+            f"quality_due={ticks.ids(state.quality)}"
         )
         self.log(f"{self.ticked}: {wake.why}")
 

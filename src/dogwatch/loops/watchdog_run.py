@@ -10,6 +10,7 @@ import time
 
 from dogwatch import proc
 from dogwatch.formats import watchdogs as codec
+from dogwatch.formats.prompt_text import for_prompt
 from dogwatch.loops import trackers
 from dogwatch.loops.controlled import Controlled
 from dogwatch.loops.panes import Panes
@@ -26,6 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+LONGEST = 4000
+"""Characters of a line of the log: agents read it too, and much in it was written by others."""
 LOOK = 9.0
 """Seconds between looks at the panes: the judge counts no longer ones in full."""
 
@@ -139,7 +142,8 @@ def log_to(path: str) -> Callable[[str], None]:
             raise RefusedError(f"{path} cannot be written: {error.strerror}; name another with --log-file") from error
 
     def log(text: str) -> None:
-        line = f"[controller-watchdog] {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}\n"
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        line = f"[controller-watchdog] {at} {for_prompt(text, LONGEST)}\n"
         with contextlib.suppress(OSError):  # the pane is gone: its signal follows
             sys.stderr.write(line)
             sys.stderr.flush()

@@ -28,26 +28,37 @@ class World:
         self._servers: dict[str, QuietPanes] = {}
         """By where they listen: a row may name one in another way."""
 
-    def look(self, rows: tuple[Row, ...], written: float = float("inf")) -> Sight:
-        """``written``: when the list was, by the wall clock; a process that is younger is in none of its rows."""
+    def look(
+        self, rows: tuple[Row, ...], written: float = float("inf"), refused: dict[Place, str] | None = None
+    ) -> Sight:
+        """``written``: when the list was, by the wall clock; a process that is younger is in none of its rows.
+
+        ``refused``: servers that are not asked, and why.
+        """
+        refused = refused or {}
         places: dict[Place | None, str] = {
             named: servers.socket_path(self.usual if named is None else named)
             for named in dict.fromkeys((*(row.server for row in rows if row.server is not None), None))
         }
-        named = {socket: self.usual if each is None else each for each, socket in reversed(places.items())}
+        named = {
+            socket: self.usual if each is None else each
+            for each, socket in reversed(places.items())
+            if each is None or each not in refused
+        }
         for socket in [socket for socket, server in self._servers.items() if named.get(socket) != server.server]:
             self._servers.pop(socket).close()
         for socket, server in named.items():
             if socket not in self._servers:
                 self._servers[socket] = QuietPanes(self.detectors, self.spool, server)
-        troubles = {socket: server.look() for socket, server in self._servers.items()}
+        found = {socket: server.look() for socket, server in self._servers.items()}
+        troubles = {named: why for named, socket in places.items() if (why := found.get(socket, ""))}
         seats = self._seats(rows, places)
         panes = [kept for server in self._servers.values() for kept in server.kept.values()]
         self._artifacts.begin()
         self._whose.begin()
         return Sight(
             _found(rows, panes),
-            {named: troubles[socket] for named, socket in places.items() if troubles[socket]},
+            troubles | dict(refused.items()),
             self._processes(rows, panes, written),
             {seat.row.at: self._artifact(seat) for seat in seats if seat.row.conversation},
             self._whose.appeared(seats, panes),

@@ -1,8 +1,16 @@
 """Errors say who should act: nobody yet (try again), a person, or us."""
 
+from dogwatch.model.foreign_text import escaped
+
 
 class DogwatchError(Exception):
-    """Something a caller can be told. The message says what to do next."""
+    """Something a caller can be told. The message says what to do next.
+
+    It may hold words of others (names, paths, what a program said), and is one line all the same.
+    """
+
+    def __str__(self) -> str:
+        return escaped(super().__str__())
 
 
 class UsageError(DogwatchError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dogwatch.model.causes import Cause
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.policy import Policy
 from dogwatch.model.value import Value
 
@@ -54,7 +55,7 @@ class End(Value):
     reason: str
     at: float
     elapsed_s: float
-    left: tuple[tuple[str, int], ...]
+    left: tuple[tuple[ForeignText, int], ...]
     """Processes of the work that outlived it: name and pid."""
     cause: Cause = ""
     unsupervised: bool = False
@@ -121,7 +122,7 @@ class Record(Value):
     started_mono: float
     shim: Identity
     work: Identity
-    notes: tuple[str, ...]
+    notes: tuple[ForeignText, ...]
     end: End | None
     env: dict[str, str] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
     attempt: int = 1
@@ -153,6 +154,10 @@ class Record(Value):
     """When the work began that is to be verified, if not with this run (wall)."""
     spare: tuple[str, ...] = ()
     """In command lines of what it may start and others need too: that is not ended with it."""
+    withheld: tuple[str, ...] = ()
+    """Variables of ``env`` whose values are not written down."""
+    drop: bool = False
+    """What the work writes is in a drop box, apart from our own files."""
 
     @property
     def began(self) -> float:
@@ -194,7 +199,7 @@ class Seen(Value):
 class Beat(Value):
     """What the work last said of itself."""
 
-    note: str
+    note: ForeignText
     progress: float | None
 
 
@@ -224,9 +229,9 @@ class StatusTimes(Value):
 class StepStatus(Value):
     """What the files of a foreign step say of the run that its pid file names."""
 
-    status: str | None = None
+    status: ForeignText | None = None
     result: Result | None = None
-    earlier: str | None = None
+    earlier: ForeignText | None = None
     """Text of a status that is of an earlier run, or may be."""
     open_until: float | None = None
     """Until when that cannot be told (monotonic); None where it is known."""
@@ -242,9 +247,9 @@ class JobFacts(Value):
     """How many jobs there are then."""
     record: Record | None = None
     policy: Policy | None = None
-    status: str | None = None
+    status: ForeignText | None = None
     """Text of the status file of this run, None when there is none."""
-    earlier: str | None = None
+    earlier: ForeignText | None = None
     """Text of a status file that an earlier run of a foreign step left there."""
     open_until: float | None = None
     """Until when it cannot be told which run wrote that (monotonic); None where it is known."""
@@ -264,7 +269,7 @@ class JobFacts(Value):
     work: Process = Unseen("not looked at")
     seen: Seen | None = None
     """The keeper's notes, brought up to this moment by a fresh look."""
-    survivors: tuple[tuple[str, int], ...] = ()
+    survivors: tuple[tuple[ForeignText, int], ...] = ()
     """Processes of this run that were found although shim and work are gone."""
     stop: StopRequest | None = None
     outlived: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.value import Value
 
 CONTROLLER = "controller"
@@ -9,20 +10,25 @@ CONTROLLER = "controller"
 
 
 class Mail(Value):
-    """One message. Nothing of it ever changes; that it was read or acknowledged is written beside it."""
+    """One message. Nothing of it ever changes; that it was read or acknowledged is written beside it.
+
+    Its file may be anybody's work, so all of its words are foreign.
+    """
 
     id: str
-    sender: str
-    to: str
-    subject: str
-    topic: str
+    sender: ForeignText
+    to: ForeignText
+    subject: ForeignText
+    topic: ForeignText
     """What several messages are about, in a word; empty: none."""
     thread: str
     """Id of the message that began it; its own for the first."""
-    task: str
+    task: ForeignText
     """Id of the task that it is about; empty: none."""
     at: float
     """When it was sent; wall clock."""
-    text: str
+    text: ForeignText
+    claims: ForeignText = NOTHING
+    """Who it says that it is from, where that is not the sender: what a subject leaves in its drop box is its own."""
     read: bool = False
     acked: bool = False

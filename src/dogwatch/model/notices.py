@@ -52,7 +52,7 @@ class Change(Value):
     until: str = ""
     """When a limit ends."""
     message: str = ""
-    """What the agent itself says of it: foreign text."""
+    """What the agent itself says of it, on one line."""
     goes_on: bool = False
     """It is final for whoever watched, but there is still something that may end, wait or fail."""
 

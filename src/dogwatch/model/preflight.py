@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.value import Value
 
 
@@ -45,7 +46,7 @@ class Ended(Value):
     code: int
     """As subprocess has it: below 0 is the signal that killed it."""
     late: bool
-    text: str
+    text: ForeignText
     """The end of what it printed."""
 
 

@@ -6,6 +6,7 @@ A *row* is one session as the list has it; a *sight* is what one look at tmux, p
 
 from __future__ import annotations
 
+from dogwatch.model.foreign_text import escaped
 from dogwatch.model.value import Value
 
 RUNNING, STOPPED, TERMINATED, ARCHIVED = "running", "stopped", "terminated", "archived"
@@ -230,7 +231,7 @@ class LeftOut(Value):
 
     def line(self) -> str:
         """For people."""
-        return f"{self.session} (pane {self.pane}): not registered, {self.why}"
+        return escaped(f"{self.session} (pane {self.pane}): not registered, {self.why}")
 
 
 class Rules(Value):

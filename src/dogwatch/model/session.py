@@ -85,6 +85,8 @@ class Report(Value):
     """Field and value, as flat text, for the rules of the agent's file."""
     trouble: str = ""
     """Why the source could not be read, in words for a person; then it has no words."""
+    unclear: bool = False
+    """It knows several conversations that may be this agent's: a source that knows fewer must not choose one."""
 
 
 class Sighting(Value):

@@ -63,9 +63,11 @@ class MqttSettings(Value):
     tls: bool = False
     username: str = ""
     password: str = ""
-    """Never from a settings file: it is read where ``password_env`` or ``password_file`` say."""
+    """Never from a settings file: it is read where ``password_env``, ``password_file`` or ``password_command`` say."""
     password_env: str = ""
     password_file: str = ""
+    password_command: str = ""
+    """A shell command that prints it."""
     ca: str = ""
     """A file with the authorities that are believed; empty for the system's."""
     cert: str = ""
@@ -74,6 +76,8 @@ class MqttSettings(Value):
     """How every topic begins."""
     client_id: str = ""
     """How our name at the broker begins."""
+    accept_unsigned: tuple[str, ...] = ()
+    """Other hosts whose messages are written into their rows, though nothing proves that they sent them."""
     source: str = ""
     """The file and line that it comes from; the variable, where that says it."""
 
@@ -118,5 +122,7 @@ class Settings(Value):
     """Of WAYS."""
     program_status: str = "auto"
     """Of PROGRAM_STATUS."""
+    sources: dict[str, str] = {}  # noqa: RUF012  # as above
+    """File and line of the plain settings that make us act: ``send_via``, ``ensure_quality``, ``tracker_path``."""
     files: tuple[str, ...] = ()
     """The files that were read, the user's own first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Process, Source, Unseen
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
 
@@ -42,7 +43,7 @@ class Place(Value):
 
     id: str
     pid: int
-    busy: str
+    busy: ForeignText
     """What runs in its foreground; empty when a shell waits there for a command."""
 
 
@@ -150,7 +151,7 @@ class TaskFacts(Value):
     code: int | None = None
     """What `exit_code` holds, else the manifest of a task that is done."""
     status: str = ""
-    """Of the manifest."""
+    """Of the manifest, which anybody may have written."""
     manifest: dict[str, object] = {}  # noqa: RUF012  # as above
     recipe: Recipe | None = None
     """None: nobody has asked for it yet."""
@@ -164,7 +165,7 @@ class TaskFacts(Value):
     session: Session = Session(None, "not looked at")
     turn: tuple[str, Cause, str] = ("", "", "")
     """`waiting` or `limited`, if the agent's pane says so, with cause and reason."""
-    below: tuple[tuple[str, int], ...] = ()
+    below: tuple[tuple[ForeignText, int], ...] = ()
     """What runs below the agent: name and pid."""
     foreign: str = ""
     """Why nothing of it may be touched; empty when it is ours."""

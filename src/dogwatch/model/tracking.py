@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import re
+
 from dogwatch.model.errors import RefusedError
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.value import Value
 
 OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED = "open", "in_progress", "blocked", "deferred", "closed"
 STATUSES = (OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED)
 """What a tracker of another kind calls differently is one of these here; what is none of them is DEFERRED: not ours."""
 EPIC = "epic"
+ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+NO_ID = "is no id of a task: it has letters, digits and . _ -, begins with none of . -, and has at most 64 characters"
+
+
+def is_id(given: str) -> bool:
+    """Whether that can be the id of a task. What cannot is shown as invalid, and nothing is done with it.
+
+    Trackers are written by others, and ids go into messages for agents and into command lines.
+    """
+    return ID.fullmatch(given) is not None
 
 
 class Task(Value):
     """One piece of work, as its tracker has it now."""
 
     id: str
-    title: str
+    title: ForeignText
     status: str
     """Of STATUSES."""
     kind: str = "task"
@@ -26,12 +39,12 @@ class Task(Value):
     needs: tuple[str, ...] = ()
     """Tasks that must be closed before this one can begin."""
     parent: str = ""
-    assignee: str = ""
+    assignee: ForeignText = NOTHING
     updated: float | None = None
     """Wall clock."""
-    said: str = ""
+    said: ForeignText = NOTHING
     """The status in the tracker's own word."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[ForeignText, ...] = ()
     """Comments, oldest first."""
     closed: float | None = None
     """Wall clock: when it was last closed, if it is and its tracker tells."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Doubt
 
@@ -19,10 +20,10 @@ class Said(Value):
     """Which rule of the agent's file heard it."""
     at: float | None = None
     """When it became true, in wall-clock seconds, as the source tells it."""
-    until: str = ""
+    until: ForeignText = NOTHING
     """When a limit ends, as the source words it."""
-    text: str = ""
-    """What the agent itself says of it, such as an error: one line of foreign text."""
+    text: ForeignText = NOTHING
+    """What the agent itself says of it, such as an error."""
     ends: float | None = None
     """When a limit ends, on the wall clock."""
     firm: bool = False
@@ -69,7 +70,7 @@ class SessionFacts(Value):
     """What may move although the work hangs: spinner, title, clock."""
     tool_cpu_s: float = 0.0
     tool_io: float = 0.0
-    tool: str = ""
+    tool: ForeignText = NOTHING
     """The tool call that is open, and what runs for it; empty where none is to be seen."""
     started: float | None = None
     """Wall-clock second of the agent's start."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Beat
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.value import Value
 
 LIVE = ("starting", "working", "waiting", "limited", "idle", "stuck", "unknown")
@@ -24,6 +25,7 @@ class Evidence(Value):
 
     source: str
     says: str
+    """On one line: what others wrote is worded so."""
     age_s: float | None = None
     """Seconds since it became true, where that is known."""
 
@@ -34,7 +36,7 @@ class Verdict(Value):
     state: str
     final: bool
     reason: str
-    """For people. Programs decide by the cause."""
+    """For people, on one line without anything hidden. Programs decide by the cause."""
     process: str
     progress: str
     cause: Cause = ""
@@ -58,13 +60,13 @@ class Verdict(Value):
     """Of a session: working, waiting, limited, idle, exited or unknown."""
     detail: str = ""
     """For what it waits, after what it is idle, which limit."""
-    until: str = ""
+    until: ForeignText = NOTHING
     """When a limit ends, in the words of whoever said so."""
     ends: float | None = None
     """When a limit ends, on the wall clock."""
-    message: str = ""
-    """What the agent itself says of it, such as an error: one line of foreign text."""
-    matched: str | None = None
+    message: ForeignText = NOTHING
+    """What the agent itself says of it, such as an error."""
+    matched: ForeignText | None = None
     """The line of its log that ended a wait for one."""
     evidence: tuple[Evidence, ...] = ()
     against: tuple[Evidence, ...] = ()

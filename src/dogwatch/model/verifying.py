@@ -23,4 +23,4 @@ class Verified(Value):
 
     done: bool
     reason: str
-    """What was found; of one that could not be made, why."""
+    """What was found; of one that could not be made, why. On one line, with nothing hidden."""

@@ -7,6 +7,7 @@ import time
 
 from dogwatch.model.facts import Seat
 from dogwatch.senses import servers
+from dogwatch.senses.tmux_gate import UnsafeServerError
 
 LIMIT = 10.0
 DEAD = re.compile(r"\n\s*Pane is dead \([^\n]*\)\s*\Z")
@@ -18,8 +19,8 @@ def text(seat: Seat, lines: int) -> str | None:
     asked = ["display-message", "-p", "-t", seat.id, "#{pid} #{start_time}"]
     shown = ["capture-pane", "-p", "-J", "-t", seat.id, "-S", str(-lines)]
     try:
-        answer = servers.ask(["tmux", "-u", *seat.server, *asked, ";", *shown], time.monotonic() + LIMIT)
-    except OSError:
+        answer = servers.ask(servers.socket_path(seat.server), [*asked, ";", *shown], time.monotonic() + LIMIT)
+    except (OSError, UnsafeServerError):
         return None
     life, newline, found = answer.out.decode("utf-8", "replace").partition("\n")
     if answer.late or not newline or life != seat.life:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
+from collections.abc import Callable
 
+from dogwatch.agents.detector import Detector
 from dogwatch.model.session import Report, Running
-from dogwatch.model.value import Value
+from dogwatch.senses import holders, trees
+from dogwatch.senses.codex_conversation import Choice, Thread, begun, no, unused, whose, works_in
 from dogwatch.senses.websocket import LostError, WebSocket
 
 TYPE_CHECKING = False  # the typing module costs half an interpreter start
@@ -26,21 +28,6 @@ if TYPE_CHECKING:
 LIMIT = 0.5
 """Seconds that one look may take."""
 CLIENT = {"name": "codex_app_server_daemon", "title": "Dogwatch", "version": "1"}
-YOUNGER = 0.1
-"""Seconds by which a conversation may seem older than the Codex that began it."""
-CONVERSATION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-class Thread(Value):
-    """What stays the same of a conversation."""
-
-    id: str
-    cwd: str
-    path: str
-    """Its transcript."""
-    begun: float
-    hidden: bool
-    """Nobody sees it: it finds a title, or belongs to a sub-agent."""
 
 
 class CodexDaemon:
@@ -49,17 +36,33 @@ class CodexDaemon:
     def __init__(self) -> None:
         self._daemons: dict[str, _Daemon] = {}
 
-    def read(self, running: Running, conversation: str = "") -> Report | None:
-        """What its daemon says of the conversation in a pane; None where no daemon runs or knows of one."""
+    def read(
+        self,
+        running: Running,
+        conversation: str = "",
+        before: str = "",
+        blank: Callable[[], bool] = no,
+        alone: Callable[[], bool] = no,
+    ) -> Report | None:
+        """What its daemon says of the conversation in a pane; None where no daemon runs or knows of one.
+
+        Of a Codex without a daemon: which conversation it has begun and not used yet.
+
+        ``conversation`` is its id where a better source knows it. Else ``before``, ``blank`` and ``alone`` help to
+        choose (see ``whose``).
+        """
         daemon = self._daemon(running)
         if daemon is None:
-            return None
+            new = unused(running)
+            return Report("api", None, {"conversation": new}) if new and blank() else None
         deadline = time.monotonic() + LIMIT
         try:
-            conversation, trouble = (conversation, "") if conversation else whose(daemon.loaded(deadline), running)
+            found = Choice(conversation)
             if not conversation:
-                return Report("api", None, {}, trouble) if trouble else None
-            return daemon.look(conversation, deadline)
+                found = whose(daemon.loaded(deadline), running, before, blank, alone)
+            if not found.id:
+                return Report("api", None, {}, found.trouble, found.unclear) if found.trouble else None
+            return daemon.look(found.id, deadline)
         except LostError as error:
             daemon.close()
             return Report("api", None, {}, f"Codex's daemon {error}")
@@ -72,36 +75,32 @@ class CodexDaemon:
         except LostError:
             return None
 
+    def is_alone(self, running: Running, agent: Detector) -> bool:
+        """Whether no other Codex that lives can have begun a conversation of its daemon in its directory."""
+        own = trees.ancestry(running.pid)
+        for task in holders.agents(agent):
+            if task.pid in own or running.pid in trees.ancestry(task.pid):
+                continue  # a launcher and the program that it has started are one Codex
+            other = trees.running(task, running.agent, agent.variables)
+            if other and socket_of(other) == socket_of(running) and works_in(running.cwd, other):
+                return False
+        return True
+
     def close(self) -> None:
         for daemon in self._daemons.values():
             daemon.close()
 
     def _daemon(self, running: Running) -> _Daemon | None:
-        home = running.environment.get("CODEX_HOME") or running.environment.get("HOME", "") + "/.codex"
-        # The name in Codex's home is a link, since that path may be longer than a socket's may be.
-        path = os.path.realpath(f"{home}/app-server-control/app-server-control.sock")
-        if "--no-daemon" in running.args or not os.path.exists(path):
-            return None
-        return self._daemons.setdefault(path, _Daemon(path))
+        path = socket_of(running)
+        return self._daemons.setdefault(path, _Daemon(path)) if os.path.exists(path) else None
 
 
-def whose(threads: list[Thread], running: Running) -> tuple[str, str]:
-    """Which of the daemon's conversations is the one in a pane, or why that cannot be told."""
-    named = next((each for each in running.args if CONVERSATION.fullmatch(each)), "")
-    if named:
-        return named, ""
-    here = [each for each in threads if each.cwd == running.cwd and not each.hidden]
-    new = [each for each in here if each.begun >= running.started - YOUNGER]
-    if len(new) == 1 or (len(here) == 1 and "resume" in running.args):
-        return (new or here)[0].id, ""
-    if new:
-        return "", f"{len(new)} conversations were begun in {running.cwd} since this Codex was started"
-    return "", f"what runs in {running.cwd} is older than this Codex and may be another's" if here else ""
-
-
-def begun(conversation: str) -> float:
-    """When a conversation was begun: its id is a UUID of version 7. What the daemon says is now, until it is saved."""
-    return int(conversation[:8] + conversation[9:13], 16) / 1000 if CONVERSATION.fullmatch(conversation) else 0.0
+def socket_of(running: Running) -> str:
+    """Where the daemon of a Codex listens; empty for one that has its own server."""
+    home = running.environment.get("CODEX_HOME") or running.environment.get("HOME", "") + "/.codex"
+    # The name in Codex's home is a link, since that path may be longer than a socket's may be.
+    path = os.path.realpath(f"{home}/app-server-control/app-server-control.sock")
+    return "" if "--no-daemon" in running.args else path
 
 
 class _Daemon:
@@ -119,10 +118,15 @@ class _Daemon:
         """Every conversation that the daemon has in memory."""
         (listed,) = self._ask(deadline, ("thread/loaded/list", {}))
         found = [each for each in listed.get("data") or [] if isinstance(each, str)]
-        new = [each for each in found if each not in self._threads]
-        for reply in self._ask(deadline, *[("thread/read", {"threadId": each}) for each in new]):
-            self._learn(reply.get("thread"))
+        self._read(deadline, [each for each in found if each not in self._threads])
+        if any(each in self._threads and not self._threads[each].used for each in found):
+            # Which one it is depends on when the others had their last prompt.
+            self._read(deadline, [each for each in found if each in self._threads and not self._threads[each].hidden])
         return [self._threads[each] for each in found if each in self._threads]
+
+    def _read(self, deadline: float, conversations: list[str]) -> None:
+        for reply in self._ask(deadline, *[("thread/read", {"threadId": each}) for each in conversations]):
+            self._learn(reply.get("thread"))
 
     def look(self, conversation: str, deadline: float) -> Report | None:
         (reply,) = self._ask(deadline, ("thread/read", {"threadId": conversation}))
@@ -151,13 +155,16 @@ class _Daemon:
     def _learn(self, found: Any) -> Thread | None:
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             return None
-        source = found.get("threadSource") or "user"
+        source, asked = found.get("threadSource") or "user", found.get("recencyAt")
+        hidden = bool(found.get("ephemeral") or found.get("parentThreadId") or source != "user")
         thread = Thread(
             id=found["id"],
             cwd=str(found.get("cwd") or ""),
             path=str(found.get("path") or ""),
             begun=begun(found["id"]),
-            hidden=bool(found.get("ephemeral") or found.get("parentThreadId") or source != "user"),
+            hidden=hidden,
+            used=hidden or bool(found.get("preview", "?")),
+            asked=float(asked) if isinstance(asked, int | float) else 0.0,
         )
         self._threads[thread.id] = thread
         return thread

@@ -19,6 +19,7 @@ from dogwatch.formats.control import Answer, ControlMode, Heard, Notice
 from dogwatch.model.errors import DogwatchError
 from dogwatch.model.session import Pane
 from dogwatch.senses import servers
+from dogwatch.senses.tmux_gate import UnsafeServerError
 
 AGAIN, LONGEST = 10.0, 600.0
 """Seconds between the starts of two clients: at least; and at most, if none of them could attach."""
@@ -47,11 +48,11 @@ class LateError(DogwatchError):
 class Control:
     """The client for one server, started when it can be and again when it was lost."""
 
-    def __init__(self, place: str, pane: Pane, tmux: str = "tmux") -> None:
+    def __init__(self, place: str, pane: Pane, tmux: str = servers.PROGRAM) -> None:
         """A pane that Dogwatch started, as a look saw it, of the server that listens at a place."""
         self.way = ways.LISTED
         self.pane = pane
-        self._program = [tmux, "-N", "-u", "-S", place, "-C"]
+        self._place, self._program = place, tmux
         self._poll = select.epoll()
         self._client: _Client | None = None
         self._session = ""
@@ -90,8 +91,8 @@ class Control:
             return 0
         self._due, self._pause, self.way = now + self._pause, min(2 * self._pause, LONGEST), way
         try:
-            self._client = _Client([*self._program, *control.attach(self.pane)])
-        except OSError:
+            self._client = _Client(self._place, control.attach(self.pane), self._program)
+        except (OSError, UnsafeServerError):
             return 0
         self._poll.register(self._client.out, select.EPOLLIN)
         return 1
@@ -144,16 +145,14 @@ class Control:
 class _Client:
     """One process, its two pipes, and what comes out of them."""
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, place: str, words: list[str], tmux: str) -> None:
         self.began = time.monotonic()
         self._parser = ControlMode()
         asked, self._in = os.pipe()
         self.out, told = os.pipe()
-        # A client that knows that it was started in a pane may refuse to attach.
-        environment = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
         try:
-            self._pid = servers.start_bound(command, (asked, told, -1), environment)
-        except OSError:
+            self._pid = servers.start_control(place, words, (asked, told), tmux)
+        except (OSError, UnsafeServerError):
             self._close()
             raise
         finally:

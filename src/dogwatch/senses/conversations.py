@@ -112,7 +112,7 @@ def _held(running: Running, heads: Heads) -> str:
     if proc.start_time(running.pid) != running.start:
         return ""
     found = []
-    for path in (path for pid in (running.pid, *proc.children(running.pid)) for path in _open_files(pid)):
+    for path in (path for pid in (running.pid, *proc.children(running.pid)) for path in open_files(pid)):
         if places.rollout_id(os.path.basename(path)):
             try:
                 if not heads.story(path, Codex).side:
@@ -122,7 +122,7 @@ def _held(running: Running, heads: Heads) -> str:
     return max(found, default=(0.0, ""))[1]
 
 
-def _open_files(pid: int) -> Iterable[str]:
+def open_files(pid: int) -> Iterable[str]:
     try:
         names = [] if DAEMON in proc.read_text(f"/proc/{pid}/cmdline").split("\0") else os.listdir(f"/proc/{pid}/fd")
     except OSError:
@@ -250,12 +250,18 @@ LAYOUTS = {
 }
 
 
+def shelves(running: Running, heads: Heads) -> list[str]:
+    """Directories in which conversations of the agent's directory may be; they need not be there yet."""
+    return LAYOUTS[running.agent].shelves(running, heads) if running.agent in LAYOUTS else []
+
+
 def since(agent: str, running: Running, heads: Heads) -> list[str]:
     """Files that were written since the agent started where its own may be; not those of sub-agents."""
     layout = LAYOUTS[agent]
-    shelves = layout.shelves(running, heads)
     paths = [
-        path for shelf in shelves for path in heads.recent.written(shelf, running.started, layout.ends, layout.begins)
+        path
+        for shelf in layout.shelves(running, heads)
+        for path in heads.recent.written(shelf, running.started, layout.ends, layout.begins)
     ]
     return [path for path in paths if not os.path.basename(path).startswith("agent-")]
 

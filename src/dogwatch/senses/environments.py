@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterator
 
 from dogwatch.formats import environment as codec
+from dogwatch.lean import read_plain
 from dogwatch.model.environment import ELSEWHERE, GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Script
 
-LARGEST = 1 << 16
+LARGEST, LARGEST_RECORD = 1 << 18, 16 << 20
 """Bytes of a file that are read; those that matter are far smaller."""
 NAMES = (".venv", "venv")
 MODULES = (".py", ".so", ".pyc")
@@ -52,8 +53,7 @@ def origin(project: str) -> Origin:
 
 def _whole(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(LARGEST)
+        return read_plain(path, LARGEST, follow=True).decode("utf-8", "replace")
     except OSError:
         return ""
 
@@ -108,8 +108,7 @@ class _Reader:
     def _text(self, path: str) -> str | None:
         """The text of a file, None when it is not there; what cannot be read is empty and noted."""
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return file.read(LARGEST)
+            return read_plain(path, LARGEST, follow=True).decode("utf-8", "replace")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -209,8 +208,7 @@ def _modules_of(name: str) -> set[str]:
 
 def _record_of(directory: str) -> str:
     try:
-        with open(f"{directory}/RECORD", encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return read_plain(f"{directory}/RECORD", LARGEST_RECORD, follow=True).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -19,8 +19,7 @@ def glimpse(server: tuple[str, ...], pane: str) -> Glimpse | None:
     """None where the pane is gone. RefusedError when the server does not tell."""
     place, word = servers.socket_path(server), codec.mark(os.urandom(10))
     try:
-        command = ["tmux", "-u", "-S", place, *typing_tmux.glimpse(word, pane)]
-        answer = servers.ask(command, time.monotonic() + LIMIT)
+        answer = servers.ask(place, typing_tmux.glimpse(word, pane), time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
     if answer.late:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dogwatch.formats.transcripts.lines import LONGEST, Lines
 from dogwatch.formats.transcripts.story import Story
-from dogwatch.lean import open_plain
+from dogwatch.lean import open_plain, read_plain
 from dogwatch.senses.recent import FEW, Recent
 
 T = TypeVar("T")
@@ -48,8 +48,7 @@ class Heads:
             now = os.stat(path)
             state = (now.st_ino, now.st_size, now.st_mtime_ns)
             if path not in self._data or self._data[path][0] != state:
-                with open(open_plain(path), "rb") as file:
-                    content = file.read(SMALL).decode("utf-8", "replace")
+                content = read_plain(path, SMALL).decode("utf-8", "replace")
                 remember(self._data, path, (state, _loads(content)))
         except OSError:
             return None

@@ -5,6 +5,9 @@ panes, it says where that daemon was started. Such agents' events are found by t
 directory if only one conversation is there. An agent may run another of its kind as a tool, in the same pane: the one
 that called the hook itself is meant, else the one that was there first.
 
+A session of ours has a drop box, in which its hooks leave their events where nothing else can be written to. What is
+in there speaks for that session only, whatever it says, and only of its turn.
+
 Nothing is written here. The hook itself bounds its files; those of panes that are gone can be swept away by age.
 """
 
@@ -29,6 +32,12 @@ RECENT = 200
 KEPT = 10_000
 MOST = 512
 """Turns that are remembered; the one that was not asked for longest is forgotten."""
+LARGEST = 4 << 20
+"""Bytes of a file that are read at most, from its end: the hooks keep it at half of that."""
+LONGEST = 4096
+"""Bytes of a line."""
+NOT_OF_TURN = ("conversation", "transcript", "cwd")
+"""Words that say who an agent is; those of a drop box are not believed."""
 SLACK = 0.05
 """Seconds by which an event may seem older than the process that it came from: both are told in hundredths."""
 
@@ -44,8 +53,13 @@ class Hooks:
         self._turns: dict[tuple[object, ...], tuple[list[object], hook_turns.Turn]] = {}
         """What was asked, by whom; of which files in which state, and what they said."""
 
-    def read(self, running: Running, pane: Pane, conversation: str = "") -> Report | None:
-        """The last event of an agent that says something of its turn; None where its hooks have told nothing."""
+    def read(self, running: Running, pane: Pane, conversation: str = "", box: str = "") -> Report | None:
+        """The last event of an agent that says something of its turn; None where its hooks have told nothing.
+
+        ``box``: the drop box of the session that it is, if it is one of ours.
+        """
+        if box and (told := self._of_box(box, running)) is not None:
+            return told
         try:
             names = os.listdir(self._directory)
         except FileNotFoundError:
@@ -62,6 +76,13 @@ class Hooks:
         if found.latest is None and conversation:
             found = self._turn(names, running, (conversation,), lambda events: _talk(events, conversation))
         return _report(found)
+
+    def _of_box(self, box: str, running: Running) -> Report | None:
+        name = f"{box}/{running.agent}{SUFFIX}"
+        found = _report(self._turn([name], running, (box,), lambda events: _of_agent(events, running)))
+        if found is None:
+            return None
+        return found._replace(words={word: text for word, text in found.words.items() if word not in NOT_OF_TURN})
 
     def _of_daemon(self, names: list[str], running: Running, conversation: str) -> Report | None:
         if not conversation:
@@ -100,7 +121,7 @@ class Hooks:
 
     def _file(self, name: str) -> _File:
         if name not in self._files:
-            self._files[name] = _File(f"{self._directory}/{name}")
+            self._files[name] = _File(os.path.join(self._directory, name))
         return self._files[name]
 
     def _events(self, names: list[str], running: Running, *, deep: bool) -> list[Event]:
@@ -125,7 +146,10 @@ class Hooks:
 def own(events: list[Event], running: Running, pane: str, server: str) -> list[Event]:
     """Of the events in a pane those of one agent, without those of others that run below it as its tools."""
     same = {name for name in {each.server for each in events} if os.path.realpath(name) == server}
-    here = [each for each in events if each.pane == pane and each.server in same]
+    return _of_agent([each for each in events if each.pane == pane and each.server in same], running)
+
+
+def _of_agent(here: list[Event], running: Running) -> list[Event]:
     called = {each.conversation for each in here if each.pid == running.pid}
     if called:
         return [each for each in here if each.conversation in called]
@@ -173,14 +197,15 @@ class _File:
         seen = _state(self._path)
         if seen and seen == self._seen:
             return self._news
-        inode, data, goes_on = _bytes(self._path, self._inode, self._offset)
+        inode, data, end, goes_on = _bytes(self._path, self._inode, self._offset)
         if not goes_on:
             self._older, self._events = _bytes(self._path + ASIDE)[1].split(b"\n"), []
-            self._inode, self._offset, self._rest = inode, 0, b""
+            self._inode, self._rest = inode, b""
         self._seen = seen if inode else ()
         self._news += bool(data) or not goes_on
-        self._offset += len(data)
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._offset = end
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[: LONGEST + 1]
         if not self._events:
             self._older += lines
             lines, self._older = self._older[-2 * RECENT :], self._older[: -2 * RECENT]  # every other is empty
@@ -204,25 +229,28 @@ def _state(path: str) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _bytes(path: str, inode: int = 0, offset: int = 0) -> tuple[int, bytes, bool]:
-    """A file's inode, and what is in it: from an offset on if that goes on with what is known already, else all."""
+def _bytes(path: str, inode: int = 0, offset: int = 0) -> tuple[int, bytes, int, bool]:
+    """A file's inode, and what is in it: from an offset on if that goes on with what is known already, else all.
+
+    Of what is larger than any hook makes it, the end. Then where that ends, and whether it goes on.
+    """
     try:
         fd = lean.open_plain(path)
     except OSError:
-        return 0, b"", False
+        return 0, b"", 0, False
     with open(fd, "rb") as file:
         found = os.fstat(fd)
-        goes_on = found.st_ino == inode and found.st_size >= offset
-        if goes_on:
-            file.seek(offset)
-        return found.st_ino, file.read(), goes_on
+        goes_on = found.st_ino == inode and offset <= found.st_size <= offset + LARGEST
+        file.seek(offset if goes_on else max(0, found.st_size - LARGEST))
+        data = file.read(LARGEST)
+        return found.st_ino, data, file.tell(), goes_on
 
 
 def _parsed(lines: list[bytes]) -> list[Event]:
     found = []
     for line in lines:
         try:
-            event = hooks.event(line.decode("utf-8", "replace")) if line else None
+            event = hooks.event(line.decode("utf-8", "replace")) if 0 < len(line) <= LONGEST else None
         except FormatError:
             continue  # torn by a full disk, or of a later version
         if event is not None:

@@ -7,7 +7,10 @@ import os
 import re
 import shutil
 
+from dogwatch.lean import read_plain
+
 HEIGHT = 6
+LARGEST = 4 << 20
 """Directories above a program in which its package may say its version."""
 
 
@@ -28,9 +31,8 @@ def version(program: str) -> tuple[str, str] | None:
 
 def _package(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            about = json.load(file)
-    except (OSError, ValueError):
+        about = json.loads(read_plain(path, LARGEST, follow=True))
+    except (OSError, ValueError, RecursionError):
         return ""
     told = about.get("version") if isinstance(about, dict) else None
     return told if isinstance(told, str) else ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.preflight import Ended, Imported
 from dogwatch.model.words import in_words, signal_name
 from dogwatch.senses import programs
@@ -77,19 +78,19 @@ def ask(python: str, kind: str, name: str, cwd: str, limit: float, cancel: int) 
         ended = programs.run([python, "-I", "-c", ASK, mark, kind, name], cwd, limit, cancel)
     except OSError as error:
         return Imported(f"{python} cannot be started: {error.strerror}")
-    _, found, rest = ended.text.rpartition(mark)
+    _, found, rest = ended.text.raw.rpartition(mark)
     if not found:
         return Imported(_silent(ended, limit))
     try:
         told: dict[str, Any] = json.loads(rest.partition("\n")[0])
         return Imported(**{"error": ""} | told)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return Imported("gave an answer that cannot be understood")
 
 
 def _silent(ended: Ended, limit: float) -> str:
     if ended.late:
         return f"gave no answer within {in_words(limit)}"
-    last = next((line for line in reversed(ended.text.splitlines()) if line.strip()), "")
+    last = next((line for line in reversed(ended.text.raw.splitlines()) if line.strip()), "")
     how = f"was killed by {signal_name(-ended.code)}" if ended.code < 0 else f"ended with exit code {ended.code}"
-    return f"{how} without an answer{f': {last}' if last else ''}"
+    return f"{how} without an answer{f': {ForeignText(last).line()}' if last else ''}"

@@ -6,7 +6,9 @@ The log of a session is put aside when it has grown large (`<name>.log.1`), and 
 import os
 import re
 
+from dogwatch.formats.log_text import SEQUENCE
 from dogwatch.lean import PREVIOUS, open_plain
+from dogwatch.model.foreign_text import NOTHING, ForeignText, is_shown
 
 CHUNK = 1 << 18
 TAIL = 4096
@@ -159,7 +161,7 @@ class LogScan:
         self.behind = False
         """There was more to read than one part: ask again."""
 
-    def find(self) -> str | None:
+    def find(self) -> ForeignText | None:
         """The first new line that matches. An unfinished last line counts too; it may be a prompt."""
         try:
             chunk = self.reader.read(CHUNK)
@@ -174,19 +176,19 @@ class LogScan:
         for line in lines if self.behind else [*lines, self.rest]:
             text = line.decode("utf-8", "replace").rstrip("\r")
             if self.pattern.search(text):
-                return text.strip()
+                return ForeignText(text.strip())
         return None
 
 
-def last_line(path: str) -> str:
+def last_line(path: str) -> ForeignText:
     """The last line with text in it, without control characters; empty when there is none."""
     try:
         with open(open_plain(path), "rb") as log:
             log.seek(max(0, os.fstat(log.fileno()).st_size - TAIL))
             lines = log.read(TAIL).decode("utf-8", "replace").replace("\r", "\n").split("\n")
     except OSError:
-        return ""
+        return NOTHING
     for line in reversed(lines):
-        if shown := "".join(c for c in re.sub(r"\x1b(\[[0-?]*[ -/]*[@-~]|.)", "", line) if c.isprintable()).strip():
-            return shown
-    return ""
+        if shown := "".join(c for c in SEQUENCE.sub("", line) if is_shown(c)).strip():
+            return ForeignText(shown)
+    return NOTHING

@@ -6,8 +6,10 @@ import os
 import shutil
 
 from dogwatch.formats import environment as scripts
+from dogwatch.lean import open_plain
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.preflight import Space
-from dogwatch.senses import programs
+from dogwatch.senses import programs, servers
 
 HEAD = 4096
 
@@ -34,7 +36,7 @@ def _unusable(name: str) -> str:
 
 def _interpreter_trouble(path: str) -> str:
     try:
-        with open(path, "rb") as file:
+        with open(open_plain(path, follow=True), "rb") as file:
             head = file.read(HEAD).decode("utf-8", "replace")
     except OSError:
         return ""  # a program may be run that may not be read
@@ -71,10 +73,10 @@ def variable(name: str) -> str | None:
 
 
 def has_tmux() -> bool:
-    return shutil.which("tmux") is not None
+    return shutil.which(servers.PROGRAM) is not None
 
 
 def tmux_version(cwd: str, limit: float, cancel: int) -> str:
     """As tmux says it; empty when it says nothing. Raises OSError when there is no tmux."""
-    ended = programs.run(["tmux", "-V"], cwd, limit, cancel)
-    return "" if ended.late or ended.code else ended.text.strip()
+    ended = programs.run(servers.version_command(), cwd, limit, cancel)
+    return "" if ended.late or ended.code else ForeignText(ended.text.raw.strip()).line()

@@ -7,6 +7,7 @@ import time
 
 from dogwatch import proc
 from dogwatch.model.facts import Alive, Gone, Identity, Process, Unseen
+from dogwatch.model.foreign_text import escaped
 from dogwatch.model.value import Value
 
 YOUNGER = 5.0
@@ -36,7 +37,7 @@ def here() -> Place:
 def find(meant: Identity, place: Place) -> Process:
     """Whether exactly that process lives. A recycled pid is gone; another host or namespace cannot be seen."""
     if meant.host != place.host:
-        return Unseen(f"it runs on host {meant.host}; only its files can be read here")
+        return Unseen(f"it runs on host {escaped(meant.host)}; only its files can be read here")
     if meant.boot != place.boot:
         return Gone("the machine was restarted since")
     if meant.pidns != place.pidns:

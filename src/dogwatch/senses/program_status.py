@@ -7,7 +7,7 @@ import os
 from dogwatch import proc
 from dogwatch.formats import program_status
 from dogwatch.formats.program_status import StatusLines
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
 from dogwatch.model.errors import FormatError
 from dogwatch.model.session import REPORTS, Pane, Report
 from dogwatch.senses import servers
@@ -69,8 +69,7 @@ class ProgramStatus:
         seen = (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
         before = self._read.pop(path, None)
         if before is None or before[0] != seen:
-            with open(open_plain(path), "rb") as file:
-                before = seen, program_status.read(file.read(LARGEST).decode("utf-8", "replace"))
+            before = seen, program_status.read(read_plain(path, LARGEST).decode("utf-8", "replace"))
         self._read[path] = before
         if len(self._read) > MOST:
             del self._read[next(iter(self._read))]

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import time
 
+from dogwatch.child_environment import without_secrets
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.preflight import Ended
 from dogwatch.senses import processes
 
@@ -28,7 +30,7 @@ def run(command: list[str], cwd: str, limit: float, cancel: int) -> Ended:
     """Run a program to its end, its time's end, or the end of the pipe ``cancel``. Raises OSError if it cannot be."""
     process = subprocess.Popen(
         command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        start_new_session=True, bufsize=0,
+        start_new_session=True, bufsize=0, env=without_secrets(os.environ),
     )  # fmt: skip
     assert process.stdout is not None
     out = process.stdout.fileno()
@@ -41,7 +43,7 @@ def run(command: list[str], cwd: str, limit: float, cancel: int) -> Ended:
             code = process.wait(MERCY)
         except subprocess.TimeoutExpired:  # it hangs in the kernel; it ends when it comes back
             code = -signal.SIGKILL
-        return Ended(code, late=not ended, text=text.decode("utf-8", "replace"))
+        return Ended(code, late=not ended, text=ForeignText(text.decode("utf-8", "replace")))
     finally:
         process.stdout.close()
         if pidfd is not None:

@@ -1,6 +1,8 @@
-"""Where tmux servers listen, and how one of them is asked.
+"""Where tmux servers listen, and how one of them is asked: every client of tmux is started here, and nowhere else.
 
-A server is never started by looking: nothing is run where no socket is, and only commands that start none.
+Immediately before, the gate says whether that server is ours (`senses.tmux_gate`); if not, nothing is run. A client has
+no more of our environment than it needs, since it gives all of it to the server. A server is never started by looking:
+nothing is run where no socket is, and only commands that start none.
 """
 
 from __future__ import annotations
@@ -11,8 +13,11 @@ import stat
 import time
 from collections.abc import Mapping
 
+from dogwatch.child_environment import without_secrets
 from dogwatch.formats import tmux
 from dogwatch.model.value import Value
+from dogwatch.senses import tmux_gate
+from dogwatch.senses.tmux_gate import UnsafeServerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +25,12 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # `signal` itself builds enums at import
 
+PROGRAM = "tmux"
 CHUNK = 1 << 16
+NEEDED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "LD_LIBRARY_PATH")
+"""All that a client gets which starts nothing. PATH goes on to what is run in a new window or in a pane again."""
+OURS = "DOGWATCH_"
+"""How the names of our own variables begin. Some of them are secret, and no server needs any."""
 PR_SET_PDEATHSIG = 1
 PATH = 7
 """Where the name of a socket stands in a line of /proc/net/unix, if it has one: as it was given, so relative too."""
@@ -48,13 +58,28 @@ def default_socket() -> str:
 
 
 def sockets() -> list[str]:
-    """Sockets at which servers of this user may listen; those whose server was killed are still there."""
-    found = [socket_path(())]
+    """Sockets at which servers of this user may listen; those whose server was killed are still there.
+
+    Of a directory that is refused only the default one, whatever others have put there: to say so once is enough.
+    """
+    found, directory = {socket_path(())}, _directory()
+    if refusal(default_socket()):
+        return sorted({default_socket(), *[path for path in found if is_socket(path)]})
     try:
-        found += [entry.path for entry in os.scandir(_directory())]
+        found |= {entry.path for entry in os.scandir(directory)}
     except OSError:
         pass
-    return sorted({path for path in found if is_socket(path)})
+    return sorted([path for path in found if is_socket(path)])
+
+
+def is_usual(place: str) -> bool:
+    """Whether a socket is in the directory that tmux itself chooses for this user."""
+    return os.path.dirname(place) == _directory()
+
+
+def refusal(place: str, *, starting: bool = False) -> str:
+    """Why the server at a socket is not asked, and what to do; empty when it may be asked, or there is none."""
+    return tmux_gate.refusal(place, _directory(), starting=starting)
 
 
 def is_socket(path: str) -> bool:
@@ -91,18 +116,64 @@ def _directory() -> str:
     return f"{os.path.realpath(wished if os.path.isdir(wished) else '/tmp')}/tmux-{os.getuid()}"  # noqa: S108
 
 
-def ask(command: list[str], deadline: float, environment: Mapping[str, str] | None = None) -> Answer:
-    """Run a client to its end, or to a moment of the monotonic clock. Raises OSError when it cannot be started."""
+def ask(
+    place: str, words: list[str], deadline: float, *, tmux: str = PROGRAM, starting: bool = False, text: int = -1
+) -> Answer:
+    """Run a client of the server at a socket to its end, or to a moment of the monotonic clock.
+
+    UnsafeServerError where that server is refused, OSError when the client cannot be started. ``starting``: the command
+    makes a session, and a server if there is none, so it gets the user's environment. ``text``: a file for its input.
+    """
+    if starting and is_usual(place):
+        _make(os.path.dirname(place))
+    if why := refusal(place, starting=starting):
+        raise UnsafeServerError(why)
+    return _run([tmux, "-u", "-S", place, *words], deadline, environment(whole=starting), text)
+
+
+def version(deadline: float, tmux: str = PROGRAM) -> str:
+    """What the client says of its own version; it connects to nobody. OSError when it cannot be started."""
+    return _run(version_command(tmux), deadline, environment()).out.decode(errors="replace").strip()
+
+
+def version_command(tmux: str = PROGRAM) -> list[str]:
+    return [tmux, "-V"]
+
+
+def shown_command(server: tuple[str, ...], *words: str) -> list[str]:
+    """A command for a person to type, who is outside of tmux."""
+    return [PROGRAM, *(() if socket_path(server) == default_socket() else server), *words]
+
+
+def environment(*, whole: bool = False) -> dict[str, str]:
+    """What a client gets: what it needs, or all that is the user's."""
+    if whole:
+        return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    return {name: os.environ[name] for name in NEEDED if name in os.environ}
+
+
+def _make(directory: str) -> None:
+    """As tmux itself makes its directory; what is wrong with one that is there, the gate says."""
+    try:
+        os.mkdir(directory, 0o700)
+    except OSError:
+        pass
+
+
+def _run(command: list[str], deadline: float, environment: Mapping[str, str], text: int = -1) -> Answer:
     out, told = os.pipe()
     errors, complained = os.pipe()
     try:
         try:
-            pid = start(command, (-1, told, complained), os.environ if environment is None else environment)
+            pid = _start(command, (text, told, complained), environment)
         finally:
             os.close(told)
             os.close(complained)
-        texts = _drain((out, errors), deadline)
-        end(pid, at_once=texts is None)
+        texts = None
+        try:
+            texts = _drain((out, errors), deadline)
+        finally:
+            end(pid, at_once=texts is None)
         return (
             Answer(b"", "", late=True)
             if texts is None
@@ -113,25 +184,31 @@ def ask(command: list[str], deadline: float, environment: Mapping[str, str] | No
         os.close(errors)
 
 
-def start(command: list[str], files: tuple[int, int, int], environment: Mapping[str, str]) -> int:
+def _start(command: list[str], files: tuple[int, int, int], environment: Mapping[str, str]) -> int:
     """Start a client with these as its input, output and errors, -1 for none; its pid.
 
-    Our files close on exec, so that it gets none of them.
+    Our files close on exec, so that it gets none of them. It is apart from our terminal: Ctrl-C there does not end it
+    in the middle of what it does.
     """
     nothing = [(os.POSIX_SPAWN_OPEN, at, os.devnull, os.O_RDWR, 0) for at, file in enumerate(files) if file < 0]
     given = [(os.POSIX_SPAWN_DUP2, file, at) for at, file in enumerate(files) if file >= 0]
     return os.posix_spawnp(
-        command[0], command, environment, file_actions=[*nothing, *given], setsigmask=(), setsigdef=(signal.SIGPIPE,)
-    )
+        command[0], command, without_secrets(environment), file_actions=[*nothing, *given], setpgroup=0,
+        setsigmask=(), setsigdef=(signal.SIGPIPE,),
+    )  # fmt: skip
 
 
-def start_bound(command: list[str], files: tuple[int, int, int], environment: Mapping[str, str]) -> int:
-    """The same for a client that must not outlive us, however we end.
+def start_control(place: str, words: list[str], files: tuple[int, int], tmux: str = PROGRAM) -> int:
+    """Start a client in control mode with these as its input and output; its pid. It must not outlive us.
 
-    One in control mode that cannot say its last words is kept by its server for ever, and that cannot end then (3.3a).
+    One that cannot say its last words is kept by its server for ever, and that cannot end then (3.3a).
+    UnsafeServerError where that server is refused.
     """
     import ctypes  # noqa: PLC0415  # few clients are
 
+    if why := refusal(place):
+        raise UnsafeServerError(why)
+    command, given = [tmux, "-N", "-u", "-S", place, "-C", *words], environment()
     libc = ctypes.CDLL(None)
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     us = os.getpid()
@@ -139,12 +216,12 @@ def start_bound(command: list[str], files: tuple[int, int, int], environment: Ma
     if pid == 0:
         try:
             libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-            for at, file in enumerate(files):
-                os.dup2(nothing if file < 0 else file, at)
+            for at, file in enumerate((*files, nothing)):
+                os.dup2(file, at)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             if os.getppid() == us:
-                os.execvpe(command[0], command, dict(environment))  # noqa: S606
+                os.execvpe(command[0], command, without_secrets(given))  # noqa: S606
         finally:
             os._exit(127)
     os.close(nothing)

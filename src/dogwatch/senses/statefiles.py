@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from dogwatch.formats.transcripts import places, statefile
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
 from dogwatch.model.errors import FormatError
 from dogwatch.model.session import Report, Running
 
@@ -55,8 +55,7 @@ def path_of(running: Running) -> str:
 def _read(path: str, running: Running) -> Report | None:
     """Read it; once more if it was just being written."""
     for again in (True, False):
-        with open(open_plain(path), "rb") as file:
-            content = file.read(LARGEST)
+        content = read_plain(path, LARGEST)
         try:
             return statefile.read(content, running)
         except FormatError:

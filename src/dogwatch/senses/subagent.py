@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 
+from dogwatch.child_environment import without_secrets
 from dogwatch.formats.notices import clean
 from dogwatch.formats.steps import ESCAPE
 from dogwatch.model.parsing import CALL_FAILED, NO_JSON, TIMED_OUT, Trouble
@@ -80,7 +81,7 @@ def _input(question: str) -> IO[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not CALLERS.fullmatch(name)} | CHILD
+    return {name: value for name, value in without_secrets(os.environ).items() if not CALLERS.fullmatch(name)} | CHILD
 
 
 class _Heard:

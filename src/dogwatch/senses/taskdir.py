@@ -12,9 +12,10 @@ import time
 
 from dogwatch import proc
 from dogwatch.formats import sentinel, taskdir
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Alive, Gone, Process, Source, Unseen
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.taskdir import Notes, Session, Talk, TaskFacts, Worker
 from dogwatch.senses import exits, processes
 from dogwatch.senses.taskpane import TaskPanes, ancestors, command_of, group_of, wrapper_of
@@ -32,8 +33,7 @@ def read(path: str) -> str | None:
     """
     name = os.path.basename(path)
     try:
-        with open(open_plain(path), "rb") as file:
-            return file.read(LARGEST).decode("utf-8", "surrogateescape")
+        return read_plain(path, LARGEST).decode("utf-8", "surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -272,8 +272,8 @@ def _used(name: str, value: float, before: Source | None, printed: float, now: f
     return Source(value, now, now if busy else before.moved)
 
 
-def _below(pid: int) -> tuple[tuple[str, int], ...]:
-    return tuple((proc.command_name(each), each) for each in proc.descendants(pid))
+def _below(pid: int) -> tuple[tuple[ForeignText, int], ...]:
+    return tuple((ForeignText(proc.command_name(each)), each) for each in proc.descendants(pid))
 
 
 def _elapsed(fields: dict[str, object]) -> float | None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from dogwatch import proc
 from dogwatch.formats import tmux as codec
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.session import Pane
 from dogwatch.model.taskdir import Notes, Place, Session
 from dogwatch.senses.tmux import Tmux
@@ -56,7 +57,7 @@ class TaskPanes:
             or (ours if len(ours) == 1 else [])
         )
         names = [name for name in (self.wanted, self.written) if codec.in_session(ours[0], name)]
-        place = Place(which[0].id, which[0].pid, busy(which[0])) if which else None
+        place = Place(which[0].id, which[0].pid, ForeignText(busy(which[0]))) if which else None
         return Session(True, "", [*names, ours[0].session][0], place, len(ours)), [pane.pid for pane in ours]
 
     def _absent(self) -> Session:

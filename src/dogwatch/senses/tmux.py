@@ -20,6 +20,7 @@ from dogwatch.model.session import Pane
 from dogwatch.model.value import Value
 from dogwatch.senses import servers
 from dogwatch.senses.control import Control, GoneError, LateError
+from dogwatch.senses.tmux_gate import UnsafeServerError
 
 LIMIT = 2.0
 """Seconds that a look may take, all its clients together."""
@@ -85,8 +86,9 @@ class Tmux:
     """One server, looked at again and again. Nothing of it is changed, and only `attach` has us attach to it."""
 
     def __init__(
-        self, server: tuple[str, ...] = (), tmux: str = "tmux", limit: float = LIMIT, control: Control | None = None
-    ) -> None:
+        self, server: tuple[str, ...] = (), tmux: str = servers.PROGRAM, limit: float = LIMIT,
+        control: Control | None = None,
+    ) -> None:  # fmt: skip
         self.server = server
         self.tmux = tmux
         self.limit = limit
@@ -173,13 +175,18 @@ class Tmux:
         if way.guarded:
             return self._ask_control(command, word, deadline) or (nothing, self._hung(place))
         if not servers.is_socket(place):
+            if why := servers.refusal(place):  # in a directory of others, it means nothing that there is no socket
+                return nothing, Trouble(codec.REFUSED, why)
             return nothing, codec.trouble(f"no server running on {place}", place)
         if self._late and self._stopped():
             return nothing, self._hung(place)
         try:
-            answer = self._run("-u", "-S", place, *command, deadline=deadline)
+            answer = servers.ask(place, command, deadline, tmux=self.tmux)
+        except UnsafeServerError as error:
+            return nothing, Trouble(codec.REFUSED, str(error))
         except OSError as error:
             return nothing, self._unstarted(error)
+        self.forks += 1
         self._late = answer.late
         if answer.late:
             return nothing, self._hung(place)
@@ -211,14 +218,11 @@ class Tmux:
             self.control.drop()
         return GoneError("the tmux client did not answer as expected")
 
-    def _run(self, *arguments: str, deadline: float) -> servers.Answer:
-        self.forks += 1
-        return servers.ask([self.tmux, *arguments], deadline)
-
     def _older(self, place: str, deadline: float) -> Trouble | None:
         """Whether our request was not understood because tmux is too old for it."""
         try:
-            version = self._run("-V", deadline=deadline).out.decode(errors="replace").strip()
+            self.forks += 1
+            version = servers.version(deadline, self.tmux)
         except OSError:
             return None
         return codec.outdated(version, place) if codec.too_old(version) else None

@@ -20,7 +20,7 @@ from dogwatch.senses.conversations import LAYOUTS, UnclearError
 from dogwatch.senses.heads import Heads
 
 CHUNK = 1 << 20
-FIRST, LAST = 1 << 16, 1 << 22
+FIRST, LAST, BEHIND = 1 << 16, 1 << 22, 4 * LONGEST
 """Bytes that are read of both ends of a file that is larger than this when it is first seen."""
 WITNESS = 1024
 """Bytes before the end of what was read that must still be there; else the file was written anew."""
@@ -79,13 +79,15 @@ class Tail:
         return (now.st_dev, now.st_ino) == self._who and before == self._witness
 
     def _append(self, file: io.FileIO, size: int) -> None:
-        if not self._offset and size > FIRST + LAST:
-            for line in Lines().feed(file.read(FIRST) or b""):
+        if size - self._offset > (BEHIND if self._offset else FIRST + LAST):
+            for line in Lines().feed(file.read(FIRST) or b"") if not self._offset else ():
                 self.story.take(line)
             self.story.whole = False
+            self._lines = Lines()
             self._offset = size - LAST  # the rest of a line, which we may come into, is no JSON and passed over
         file.seek(self._offset)
-        while chunk := file.read(CHUNK):
+        # No further than it was: a file may grow faster than it is read.
+        while (left := size - self._offset) > 0 and (chunk := file.read(min(CHUNK, left))):
             self._offset += len(chunk)
             self._witness = (self._witness + chunk)[-WITNESS:]
             for line in self._lines.feed(chunk):

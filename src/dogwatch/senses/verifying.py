@@ -9,14 +9,20 @@ import signal
 import subprocess
 import tempfile
 
+from dogwatch.child_environment import without_secrets
 from dogwatch.formats import beads, sprint
-from dogwatch.lean import open_plain
+from dogwatch.formats.redact import clean
+from dogwatch.formats.visible import visible
+from dogwatch.lean import read_plain
+from dogwatch.model.foreign_text import ForeignText
+from dogwatch.model.tracking import TrackerError
 from dogwatch.model.verifying import Check, Verified
 from dogwatch.model.words import in_words
+from dogwatch.senses import git
 
 LIMIT = 300.0
 """Seconds that a command may take."""
-LARGEST = 1 << 24
+LARGEST = 64 << 20
 LAST = 4096
 """Bytes of what a command has said that are looked at."""
 SHOWN = 120
@@ -28,7 +34,12 @@ if TYPE_CHECKING:
 def verify(check: Check, cwd: str, since: float | None) -> Verified:
     """Make a check in a directory. ``since``: when the work began (wall clock); what is older is not of it."""
     if not os.path.isdir(cwd):
-        return Verified(done=False, reason=f"could not be verified: there is no directory {cwd}")
+        return Verified(done=False, reason=f"could not be verified: there is no directory {visible(cwd)}")
+    found = _made(check, cwd, since)
+    return found._replace(reason=clean(found.reason))
+
+
+def _made(check: Check, cwd: str, since: float | None) -> Verified:
     match check.kind:
         case "command":
             return _command(check.subject, cwd)
@@ -48,7 +59,7 @@ def _command(command: str, cwd: str) -> Verified:
         try:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                start_new_session=True,
+                start_new_session=True, env=without_secrets(os.environ),
             )  # fmt: skip
         except OSError as error:
             return Verified(done=False, reason=f"could not be verified: {error.strerror}")
@@ -58,11 +69,12 @@ def _command(command: str, cwd: str) -> Verified:
             os.killpg(process.pid, signal.SIGKILL)  # it is not reaped yet, so this number can be nobody else's
             process.wait()
         if not ended:
-            return Verified(done=False, reason=f"could not be verified: `{command}` took longer than {in_words(LIMIT)}")
+            late = f"`{visible(command)}` took longer than {in_words(LIMIT)}"
+            return Verified(done=False, reason=f"could not be verified: {late}")
         said = _tail(out)
     last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
-    told = f": {last.strip()[:SHOWN]}" if last and process.returncode else ""
-    return Verified(done=process.returncode == 0, reason=f"`{command}` ended with {process.returncode}{told}")
+    told = f": {ForeignText(last.strip()).line(SHOWN)}" if last and process.returncode else ""
+    return Verified(done=process.returncode == 0, reason=f"`{visible(command)}` ended with {process.returncode}{told}")
 
 
 def _has_ended(pid: int, within: float) -> bool:
@@ -90,56 +102,59 @@ def _files(pattern: str, cwd: str, since: float | None) -> Verified:
         if not os.path.isfile(os.path.join(cwd, path)) or not found.st_size:
             continue
         if since is None or found.st_mtime >= since - 1:
-            return Verified(done=True, reason=f"{path} is there")
+            return Verified(done=True, reason=f"{ForeignText(path).line()} is there")
         old += 1
     if old:
-        return Verified(done=False, reason=f"{pattern} is there, but older than the work")
-    return Verified(done=False, reason=f"there is no {pattern}")
+        return Verified(done=False, reason=f"{visible(pattern)} is there, but older than the work")
+    return Verified(done=False, reason=f"there is no {visible(pattern)}")
 
 
 def _commit(cwd: str, since: float | None) -> Verified:
-    after = [] if since is None else [f"--since=@{int(since)}"]
-    asked = ["git", "-C", cwd, "log", "-1", "--format=%h %s", *after]
     try:
-        answer = subprocess.run(asked, capture_output=True, timeout=LIMIT, check=False, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Verified(done=False, reason=f"could not be verified: git: {error}")
-    said = answer.stdout.decode(errors="replace").strip()
-    if answer.returncode:
-        why = answer.stderr.decode(errors="replace").strip().splitlines()[:1]
-        return Verified(done=False, reason=f"could not be verified: {''.join(why)[:SHOWN]}")
-    return Verified(done=bool(said), reason=f"commit {said[:SHOWN]}" if said else "nothing was committed since then")
+        said = git.last_commit(cwd, since)
+    except git.GitError as error:
+        return Verified(done=False, reason=f"could not be verified: {visible(str(error))}")
+    told = f"commit {ForeignText(said).line(SHOWN)}" if said else "nothing was committed since then"
+    return Verified(done=bool(said), reason=told)
 
 
 def _sprint(check: Check, cwd: str) -> Verified:
     for place in sprint.PLACES:
-        text = _text(cwd, place)
+        try:
+            text = _text(cwd, place)
+        except OSError as error:
+            return Verified(done=False, reason=f"could not be verified: {place} cannot be read: {error.strerror}")
         if text is not None:
             found = sprint.find(text, check.subject)
             if found is None:
-                return Verified(done=False, reason=f"{place} does not tell of {check.subject}, or of several")
-            return Verified(done=found[1] == check.wanted, reason=f"{found[0]} is {found[1]}")
+                return Verified(done=False, reason=f"{place} does not tell of {visible(check.subject)}, or of several")
+            return Verified(done=found[1] == check.wanted, reason=f"{visible(found[0])} is {visible(found[1])}")
     return Verified(done=False, reason=f"could not be verified: there is no {sprint.PLACES[0]}")
 
 
 def _bead(check: Check, cwd: str) -> Verified:
-    text = _text(cwd, beads.PLACE)
+    try:
+        text = _text(cwd, beads.PLACE)
+    except OSError as error:
+        return Verified(done=False, reason=f"could not be verified: {beads.PLACE} cannot be read: {error.strerror}")
     if text is None:
         return Verified(done=False, reason=f"could not be verified: there is no {beads.PLACE}")
-    status = beads.statuses(text).get(check.subject)
+    try:
+        status = beads.statuses(text).get(check.subject)
+    except TrackerError as error:
+        return Verified(done=False, reason=f"could not be verified: {error}")
     if status is None:
-        return Verified(done=False, reason=f"{beads.PLACE} does not tell of {check.subject}")
-    return Verified(done=status == check.wanted, reason=f"{check.subject} is {status}")
+        return Verified(done=False, reason=f"{beads.PLACE} does not tell of {visible(check.subject)}")
+    return Verified(done=status == check.wanted, reason=f"{visible(check.subject)} is {visible(status)}")
 
 
 def _text(cwd: str, place: str) -> str | None:
-    """A file of the project, looked for from a directory upwards."""
+    """A file of the project, looked for from a directory upwards. Raises OSError for one that cannot be read."""
     here = os.path.realpath(cwd)
     while True:
         try:
-            with open(open_plain(f"{here}/{place}"), "rb") as file:
-                return file.read(LARGEST).decode("utf-8", "replace")
-        except OSError:
+            return read_plain(f"{here}/{place}", LARGEST).decode("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
             pass
         if here == os.path.dirname(here):
             return None

@@ -11,6 +11,7 @@ from dogwatch.formats import tmux as codec
 from dogwatch.model.value import Value
 from dogwatch.senses import servers
 from dogwatch.senses.tmux import is_pane
+from dogwatch.senses.tmux_gate import UnsafeServerError
 
 LIMIT = 2.0
 """Seconds that the server has for an answer."""
@@ -59,10 +60,9 @@ def of(server: tuple[str, ...], pane: str) -> Whereabouts | None:
     if not servers.is_socket(place):
         return None
     asked = f"{word}{word.join([f'#{{{name}}}' for name in FIELDS])}{word}"
-    command = ["tmux", "-u", "-S", place, "list-panes", "-s", "-t", pane, "-F", asked]
     try:
-        answer = servers.ask(command, time.monotonic() + LIMIT)
-    except OSError:
+        answer = servers.ask(place, ["list-panes", "-s", "-t", pane, "-F", asked], time.monotonic() + LIMIT)
+    except (OSError, UnsafeServerError):
         return None
     told = answer.out.decode("utf-8", "surrogateescape")
     rows = [row.split(word)[1:] for row in told.split(f"{word}\n")]  # a path may have lines
@@ -82,10 +82,10 @@ def window_names(server: tuple[str, ...], session: str) -> dict[str, str]:
     Not what tmux calls them itself, which is only what runs there. Empty where nobody answers.
     """
     told = "#{pane_id} #{?automatic-rename,,#{window_name}}"
-    command = ["tmux", "-u", "-S", servers.socket_path(server), "list-panes", "-s", "-t", f"={session}:", "-F", told]
+    command = ["list-panes", "-s", "-t", f"={session}:", "-F", told]
     try:
-        answer = servers.ask(command, time.monotonic() + LIMIT)
-    except OSError:
+        answer = servers.ask(servers.socket_path(server), command, time.monotonic() + LIMIT)
+    except (OSError, UnsafeServerError):
         return {}
     rows = [line.partition(" ") for line in answer.out.decode("utf-8", "replace").splitlines()]
     return {pane: name for pane, _, name in rows}

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import os
 
+from dogwatch.child_environment import SECRETS, without_secrets
 from dogwatch.lean import KIND, REGULAR
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.settings import MqttSettings
-from dogwatch.store import settings
+from dogwatch.store import places, settings
 
 URL, USERNAME = "DOGWATCH_MQTT_URL", "DOGWATCH_MQTT_USERNAME"
 PASSWORD, PASSWORD_FILE = "DOGWATCH_MQTT_PASSWORD", "DOGWATCH_MQTT_PASSWORD_FILE"
+NAMES = b"password_env"
 LONGEST = 4096
+OPEN = 0o077
+"""Of a file's mode: others may do something with it."""
+PATIENCE = 30.0
+"""Seconds that a password command may take."""
 
 
 def of(project: str) -> MqttSettings | None:
@@ -32,6 +38,21 @@ def named(project: str) -> bool:
         return URL in os.environ
 
 
+def mark_secrets() -> None:
+    """Have programs of others not get the variable that a settings file names as the password's.
+
+    A file that does not name one costs a look at its bytes; one that is broken is told of by whoever needs it.
+    """
+    try:
+        for path in (settings.user_file(), settings.project_file(places.project(os.getcwd()))):
+            if NAMES in (settings.read(path) or b""):
+                where = (settings.given(path) or {}).get("mqtt")
+                if isinstance(where, MqttSettings) and where.password_env in os.environ and not barred(where):
+                    SECRETS.add(where.password_env)
+    except (FormatError, FileNotFoundError):
+        pass
+
+
 def with_environment(found: MqttSettings | None) -> MqttSettings | None:
     """The same with the variables on top. FormatError names the variable that is wrong."""
     if url := os.environ.get(URL):
@@ -47,9 +68,9 @@ def with_environment(found: MqttSettings | None) -> MqttSettings | None:
     if name := os.environ.get(USERNAME):
         found = found._replace(username=name)
     if os.environ.get(PASSWORD):
-        found = found._replace(password_env=PASSWORD, password_file="")
+        found = found._replace(password_env=PASSWORD, password_file="", password_command="")
     elif file := os.environ.get(PASSWORD_FILE):
-        found = found._replace(password_env="", password_file=os.path.abspath(file))
+        found = found._replace(password_env="", password_file=os.path.abspath(file), password_command="")
     return found
 
 
@@ -73,10 +94,12 @@ def unlocked(where: MqttSettings) -> MqttSettings:
     if where.password_env:
         password = os.environ.get(where.password_env, "")
         if not password:
-            raise RefusedError(f"{where.password_env} is not set, which holds the broker's password; set it, or use "
-                               "password_file in [mqtt]")  # fmt: skip
+            raise RefusedError(f"{where.password_env} is not set, which holds the broker's password. Jobs and agents "
+                               "do not inherit it: use password_file or password_command in [mqtt]")  # fmt: skip
     elif where.password_file:
         password = _read(placed(where.password_file))
+    elif where.password_command:
+        password = _ask(where.password_command, home)
     if password and not where.username:
         raise RefusedError("there is a password for the broker but no user; set username in [mqtt]")
     return where._replace(
@@ -88,12 +111,39 @@ def _read(path: str) -> str:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            data = os.read(fd, LONGEST + 1) if os.fstat(fd).st_mode & KIND == REGULAR else b""
+            found = os.fstat(fd)
+            data = os.read(fd, LONGEST + 1) if found.st_mode & KIND == REGULAR else b""
         finally:
             os.close(fd)
     except OSError as error:
         raise RefusedError(f"the password file {path} cannot be read: {error.strerror}; mend that") from error
-    word = data.partition(b"\n")[0].rstrip(b"\r")
-    if not word or len(data) > LONGEST:
+    if found.st_mode & OPEN and found.st_uid == os.geteuid():  # of a file of another's we could not say what to do
+        raise RefusedError(f"others may read the password file {path}; make it yours alone: chmod 600 {path}")
+    if not (word := _first_line(data)):
         raise RefusedError(f"{path} does not hold a password in its first line; write it there")
-    return word.decode("utf-8", "surrogateescape")
+    return word
+
+
+def _ask(command: str, home: str) -> str:
+    """What a shell command prints, run where its settings file is. What it says besides may hold the secret too."""
+    import subprocess  # noqa: PLC0415  # few have a broker, and fewer a command
+
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], cwd=home, env=without_secrets(os.environ), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        late = f"took longer than {PATIENCE:g} s"
+        why = f"cannot be run: {error.strerror}" if isinstance(error, OSError) else late
+        raise RefusedError(f"password_command {why}; try it in {home}") from error
+    if done.returncode or not (word := _first_line(done.stdout)):
+        how = f"ended with {done.returncode}" if done.returncode else "printed no password in its first line"
+        raise RefusedError(f"password_command {how}; try it in {home}")
+    return word
+
+
+def _first_line(data: bytes) -> str:
+    """The password; empty where there is none."""
+    word = data.partition(b"\n")[0].rstrip(b"\r")
+    return word.decode("utf-8", "surrogateescape") if len(data) <= LONGEST else ""

@@ -37,6 +37,10 @@ CREATE INDEX events_of_a_name ON events (name, seq);
 CREATE TABLE spools (file TEXT PRIMARY KEY, inode INTEGER, size INTEGER, offset INTEGER) WITHOUT ROWID;
 PRAGMA user_version = {VERSION};
 """
+ODD = """
+SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')
+    OR sql NOT LIKE 'CREATE TABLE %' AND sql NOT LIKE 'CREATE INDEX %'
+"""
 
 
 class DamagedError(sqlite3.DatabaseError):
@@ -97,7 +101,10 @@ def check(database: sqlite3.Connection, path: str) -> bool:
     if VERSION < version <= NEWEST:
         newer = f"{path} was made by a newer Dogwatch (its version is {version}, this one knows {VERSION})"
         raise RefusedError(f"{newer}; use that one, or another --dir")
-    return bool(version == VERSION)
+    # A view, a trigger or a virtual table would run code of whoever wrote the file.
+    odd = database.execute(ODD).fetchone()[0]
+    computed = database.execute("SELECT count(*) FROM pragma_table_xinfo('events') WHERE hidden").fetchone()[0]
+    return version == VERSION and not odd and not computed
 
 
 def _make(directory: str, path: str) -> None:

@@ -7,6 +7,7 @@ import os
 
 from dogwatch.agents import reader
 from dogwatch.agents.detector import Detector, Rule
+from dogwatch.lean import read_plain
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.store.places import configuration
 
@@ -14,6 +15,7 @@ OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 SHARED = tuple(os.path.join(OURS, name) for name in ("_status.toml", "_transcripts.toml"))
 """Rules that hold for every agent."""
 SUFFIX = ".toml"
+LARGEST = 1 << 20
 
 
 def paths() -> dict[str, str]:
@@ -48,8 +50,7 @@ def _shared() -> tuple[Rule, ...]:
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return read_plain(path, LARGEST, follow=True).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}:1: cannot be read: {error}") from error
 

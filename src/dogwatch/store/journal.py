@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from dogwatch.formats import events
+from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.event import Event
 from dogwatch.store import database, places, spools
@@ -40,7 +41,7 @@ TAKE = """INSERT INTO events (run, n, at, name, event, body) SELECT ?1, ?2, ?3, 
 
 
 def warn(trouble: str) -> None:
-    sys.stderr.write(f"dogwatch: warning: {trouble}\n")
+    sys.stderr.write(f"dogwatch: warning: {visible(trouble)}\n")
 
 
 def not_kept(directory: str) -> str:
@@ -213,17 +214,17 @@ class Journal:
 
     def copied(self) -> Journal:
         """A journal for this call only: what can be read of this one, though it cannot be written, and the spools."""
-        from urllib.parse import quote  # noqa: PLC0415  # rarely needed
+        from dogwatch import foreign_database  # noqa: PLC0415  # rarely needed
 
+        limits = foreign_database.Limits(seconds=30.0, rows=0, size=1 << 30, value=1 << 30, patience=database.PATIENCE)
         found = Journal(self.directory, memory=True)
-        for how in ("mode=ro", "mode=ro&immutable=1"):
-            try:
-                with contextlib.closing(sqlite3.connect(f"file:{quote(self.path)}?{how}", uri=True)) as base:
-                    base.backup(found._base())
-                if database.check(found._base(), self.path):
-                    break
-            except (sqlite3.Error, UnicodeDecodeError):
-                pass
+        try:
+            foreign_database.read(self.path, ("events", "spools"), limits, lambda base: base.copy_to(found._base()))
+            if not database.check(found._base(), self.path):
+                found.close()
+        except foreign_database.LimitError as error:
+            raise self._refused(error) from error
+        except (sqlite3.Error, UnicodeDecodeError, OSError):
             found.close()
         found.take_in()
         return found

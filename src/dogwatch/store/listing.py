@@ -12,7 +12,7 @@ import os
 import zlib
 
 from dogwatch import __version__
-from dogwatch.lean import open_plain, write_atomic
+from dogwatch.lean import open_plain, read_all, write_atomic
 from dogwatch.store import places
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ MADE_FROM = ("json", "status", "result")
 RESULT = MADE_FROM.index("result")
 SETTLED = 2.0
 """Seconds after which a change must show in a file's times, however coarse the clock of its file system."""
-LARGEST_RESULT = 4096
+LARGEST, LARGEST_RESULT = 64 << 20, 4096
 """Bytes; what is larger is read again rather than kept twice."""
 WORDING = ("judge", "formats", "model", "loops")
 """Rooms whose code a verdict comes from."""
@@ -69,12 +69,17 @@ def ours(directory: str) -> bool:
 def load(directory: str) -> Rows:
     """The rows that were kept; none where the file is missing, spoiled, another's, or of another program."""
     try:
-        with open(open_plain(f"{directory}/{FILE}"), encoding="ascii") as file:
-            about = os.fstat(file.fileno())
-            head, _, rows = file.read().partition("\n")
+        fd = open_plain(f"{directory}/{FILE}")
+        try:
+            about = os.fstat(fd)
+            if about.st_uid != os.geteuid() or about.st_mode & 0o022:
+                return {}
+            head, _, rows = read_all(fd, LARGEST).decode("ascii").partition("\n")
+        finally:
+            os.close(fd)
     except (OSError, ValueError):
         return {}
-    if about.st_uid != os.geteuid() or about.st_mode & 0o022 or head != _head(rows):
+    if head != _head(rows):
         return {}
     found: Rows = json.loads(rows)
     return found

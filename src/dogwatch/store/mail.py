@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import time
 
+from dogwatch import drop_box
 from dogwatch.formats import mail as codec
+from dogwatch.lean import open_plain
 from dogwatch.model.errors import FormatError, RefusedError, UsageError
 from dogwatch.model.mail import Mail
 from dogwatch.store import places, sentinels
 
-ID = 6
-"""Letters of an id; should two choose the same, the later one chooses again."""
 LARGEST = 4 << 20
 """Bytes of a text: what is longer is a file for others to read."""
+HEADER = 1 << 16
+"""Bytes before the text."""
 TICK = 1e-6
 """Seconds: the finest that a header tells."""
 READ, ACKED = "read", "acked"
@@ -26,6 +28,16 @@ READ, ACKED = "read", "acked"
 def place(start: str, given: str | None = None) -> str:
     """Where the mail of a project is: with its jobs, and for all of its worktrees in one place. `given`: --dir."""
     return f"{places.directory(given, places.main_tree(start))}/mail"
+
+
+def collected(start: str, given: str | None = None) -> tuple[str, list[str]]:
+    """The same, with what agents in sandboxes have sent since; and what is wrong with files that they left."""
+    found = place(start, given)
+    if drop_box.of_sandbox():
+        return found, []
+    from dogwatch.store import dropped_mail  # noqa: PLC0415  # it uses what is below
+
+    return found, dropped_mail.take_in(found, places.sharing_mail(start, given))
 
 
 def send(
@@ -39,18 +51,28 @@ def send(
         "", codec.name("--from", sender), codec.name("--to", to), codec.one_line("subject", subject),
         codec.one_line("topic", topic), "", codec.one_line("task", task), time.time(), codec.body(text),
     )  # fmt: skip
-    if len(found.text.encode()) > LARGEST:
+    if len(found.text.raw.encode()) > LARGEST:
         raise UsageError(f"the text is longer than {LARGEST >> 20} MB; send the path of a file instead")
+    if box := drop_box.of_sandbox():
+        return _left(box, found._replace(thread=codec.one_line("thread", thread).raw))
     if thread:
-        found = _following(place, found, thread)
+        found = following(place, found, thread)
     _prepare(place)
     try:
-        return _written(place, found)
+        return put(place, found)
     except OSError as error:
         raise RefusedError(f"cannot write to {place}: {error.strerror}; nothing was sent") from error
 
 
-def _following(place: str, mail: Mail, thread: str) -> Mail:
+def _left(box: str, mail: Mail) -> Mail:
+    """Leave a message in the drop box, where those outside of the sandbox find it."""
+    try:
+        return put(box, mail)
+    except OSError as error:
+        raise RefusedError(f"cannot write to {box}: {error.strerror}; nothing was sent") from error
+
+
+def following(place: str, mail: Mail, thread: str) -> Mail:
     """The same as part of a thread: after all that is in it, whatever the clock says."""
     begun = find(place, thread).thread
     last = max(each.at for each in everything(place)[0] if each.thread == begun)
@@ -75,10 +97,14 @@ def _ours(place: str) -> None:
             raise RefusedError(f"{others}, so that anybody could write mail there; `chmod go-w {directory}`")
 
 
-def _written(place: str, mail: Mail) -> Mail:
-    """Written under an id of its own, which is reserved by the file that it is written to first."""
+def put(place: str, mail: Mail) -> Mail:
+    """Write it under an id of its own, which is reserved by the file that it is written to first. Raises OSError.
+
+    An id that it has is kept, if that is free.
+    """
+    wanted = mail.id
     while True:
-        name = codec.new_id(os.urandom(ID))
+        name, wanted = wanted or codec.new_id(os.urandom(codec.ID)), ""
         temporary, path = f"{place}/.{name}", f"{place}/{name}.md"
         try:
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -139,7 +165,7 @@ def everything(place: str, *, unread: bool = False) -> tuple[list[Mail], list[st
 
 def inbox(place: str, to: str = "", *, unread: bool = False) -> list[Mail]:
     """The messages to somebody (empty: to anybody), oldest first."""
-    return [mail for mail in everything(place, unread=unread)[0] if not to or mail.to == to]
+    return [mail for mail in everything(place, unread=unread)[0] if not to or mail.to.raw == to]
 
 
 def unread(place: str, to: str) -> list[Mail]:
@@ -149,7 +175,7 @@ def unread(place: str, to: str) -> list[Mail]:
 
 def unread_about(place: str, task: str) -> list[str]:
     """Ids of the messages about a task that nobody has read, whoever they are for."""
-    return [mail.id for mail in inbox(place, unread=True) if mail.task == task]
+    return [mail.id for mail in inbox(place, unread=True) if mail.task.raw == task]
 
 
 def find(place: str, begins: str) -> Mail:
@@ -165,8 +191,18 @@ def find(place: str, begins: str) -> Mail:
     return mail._replace(read=_is_read(names, mail.id), acked=f"{mail.id}.{ACKED}" in names)
 
 
+def raw(place: str, mail: Mail) -> bytes:
+    """The file of a message, as it is. RefusedError where it has gone."""
+    try:
+        with open(open_plain(f"{place}/{mail.id}.md"), "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise RefusedError(f"cannot read {place}/{mail.id}.md: {error.strerror}") from error
+
+
 def mark(place: str, id_: str, what: str = READ) -> None:
     """Note that a message was read, or acknowledged; that it was is noted once."""
+    place = drop_box.of_sandbox() or place
     try:
         os.close(os.open(f"{place}/{id_}.{what}", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     except OSError as error:
@@ -179,16 +215,25 @@ def _is_read(names: set[str], id_: str) -> bool:
 
 def _listed(place: str) -> set[str]:
     _ours(place)
+    box = drop_box.of_sandbox()
     try:
-        return {name for name in os.listdir(place) if not name.startswith(".")}
+        return {name for name in os.listdir(place) if not name.startswith(".")} | _marked(box)
     except (FileNotFoundError, NotADirectoryError):
+        if box:
+            why = "cannot be seen in this sandbox; mount it read-only (docs/sandbox.md tells how)"
+            raise RefusedError(f"{place} {why}") from None
         return set()
     except OSError as error:
         raise RefusedError(f"cannot read {place}: {error.strerror}") from error
 
 
+def _marked(box: str) -> set[str]:
+    """What we have read ourselves, in a sandbox: nobody has taken that in yet."""
+    return {name for name in os.listdir(box) if name.endswith((READ, ACKED))} if box else set()
+
+
 def _read(place: str, id_: str) -> Mail | None:
-    text = sentinels.read(f"{place}/{id_}.md")
+    text = sentinels.read(f"{place}/{id_}.md", LARGEST + HEADER)
     if text is None:
         return None
     found = codec.decode(text)

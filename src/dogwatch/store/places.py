@@ -2,7 +2,9 @@
 
 import os
 
-from dogwatch.model.errors import RefusedError
+from dogwatch import drop_box
+from dogwatch.lean import read_plain
+from dogwatch.model.errors import RefusedError, UsageError
 
 
 def project(start: str) -> str:
@@ -21,13 +23,26 @@ def main_tree(start: str) -> str:
     """The project; from within one of its git worktrees its main tree, where all of its agents find the same files."""
     root = project(start)
     try:
-        with open(f"{root}/.git", encoding="utf-8", errors="surrogateescape") as file:
-            gitdir = file.read(4096).removeprefix("gitdir:").strip()
+        text = read_plain(f"{root}/.git", 4096, follow=True).decode("utf-8", "surrogateescape")
     except OSError:  # a directory: this is the main tree; or there is none
         return root
+    gitdir = text.removeprefix("gitdir:").strip()
     common, _, name = os.path.join(root, gitdir).rpartition("/worktrees/")
     main = os.path.realpath(os.path.dirname(common))
     return main if name and os.path.basename(common) == ".git" and os.path.isdir(main) else root
+
+
+def sharing_mail(start: str, given: str | None = None) -> list[str]:
+    """The state directories of a project's main tree and of all its git worktrees: their agents share one mail."""
+    main = main_tree(start)
+    trees = [main]
+    try:
+        for name in sorted(os.listdir(f"{main}/.git/worktrees")):
+            with open(f"{main}/.git/worktrees/{name}/gitdir", encoding="utf-8", errors="surrogateescape") as file:
+                trees.append(os.path.dirname(os.path.join(file.name, file.read(4096).strip())))
+    except OSError:
+        pass  # no git, or a worktree that was just removed
+    return list(dict.fromkeys(directory(given, tree) for tree in trees if os.path.isdir(tree)))
 
 
 def state_root() -> str:
@@ -51,12 +66,21 @@ def configuration() -> str:
 def directory(given: str | None = None, start: str = "") -> str:
     """The sentinel directory meant: --dir, else $DOGWATCH_HOME, else that of the project that one is in."""
     if given or (given := os.environ.get("DOGWATCH_HOME")):
-        return os.path.abspath(given)
+        return _of_jobs(os.path.abspath(given))
     root = project(start or here())
     import hashlib  # noqa: PLC0415  # only where the project's own directory is meant
 
     digest = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{state_root()}/{os.path.basename(root) or 'root'}-{digest}"
+
+
+def _of_jobs(path: str) -> str:
+    """The same directory; UsageError for a drop box: nothing in it may be taken for the files of a job."""
+    name = os.path.basename(path)
+    state = drop_box.state_directory(path, name)
+    if state != path and os.path.isdir(f"{state}/spool"):
+        raise UsageError(f"{path} is the drop box of {name}; its jobs are in {state}")
+    return path
 
 
 def here() -> str:

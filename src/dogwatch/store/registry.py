@@ -12,9 +12,10 @@ import time
 
 from dogwatch.formats.registry import NEW, Listing
 from dogwatch.formats.visible import visible
+from dogwatch.lean import open_plain, read_all
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.registry import Change, Registry
-from dogwatch.store import leases
+from dogwatch.store import leases, socket_trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ PATIENCE = 10.0
 """Seconds to wait for whoever is writing."""
 RACY = 0.1
 """Seconds after a change in which another one might leave the file's time and size as they are."""
-LARGEST = 32 * 1024 * 1024
+LARGEST = 4 << 20
 
 Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of a file: another stamp is another text."""
@@ -158,6 +159,7 @@ class RegistryFile:
             return None
         os.rename(temporary, real)
         _sync_directory(real)
+        socket_trust.follow(self.path, *(socket_trust.sockets(each.registry.rows) for each in (before, after)))
         self._registry = after.registry
         self._keep(after.text.encode(), os.stat(real))
         return changes
@@ -165,15 +167,14 @@ class RegistryFile:
     def _load(self) -> tuple[bytes, os.stat_result]:
         """What stands in the file, and its state from before that was read."""
         try:
-            fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(fd, "rb") as file:
+            fd = open_plain(self.path, follow=True)
+            try:
                 found = os.fstat(fd)
-                data = file.read(LARGEST + 1)
+                return read_all(fd, LARGEST), found
+            finally:
+                os.close(fd)
         except OSError as error:
             raise self._unreadable(error) from error
-        if len(data) > LARGEST:
-            raise FormatError(f"{visible(self.path)}:1: too large for a list of sessions")
-        return data, found
 
     def _unreadable(self, error: OSError) -> RefusedError:
         hint = "name it with --registry" if isinstance(error, FileNotFoundError) else "mend that, then try again"

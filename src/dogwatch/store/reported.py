@@ -9,10 +9,11 @@ import os
 
 from dogwatch.formats import reported
 from dogwatch.formats.reported import State
-from dogwatch.lean import write_atomic
+from dogwatch.lean import read_plain, write_atomic
 from dogwatch.model.errors import RefusedError
 from dogwatch.store import registry
 
+LARGEST = 16 << 20
 USUAL = ".cache/tmux-agent-orchestrate-monitor"
 
 
@@ -27,8 +28,7 @@ def path_of(registry_path: str) -> str:
 
 def read(path: str) -> State:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return reported.read(file.read())
+        return reported.read(read_plain(path, LARGEST, follow=True).decode("utf-8", "replace"))
     except OSError:
         return State()
 

@@ -3,19 +3,19 @@
 import os
 
 from dogwatch.formats import names
-from dogwatch.lean import open_plain
+from dogwatch.lean import open_plain, read_all
 from dogwatch.model.errors import FormatError
 
 LARGEST = 64 * 1024 * 1024
 
 
-def read(path: str) -> str | None:
-    """Text of a file, None when there is none. Links, pipes and other traps raise FormatError."""
-    found = read_dated(path)
+def read(path: str, most: int = LARGEST) -> str | None:
+    """Text of a file, None when there is none. Links, pipes, files without end and other traps raise FormatError."""
+    found = read_dated(path, most)
     return None if found is None else found[0]
 
 
-def read_dated(path: str) -> tuple[str, int] | None:
+def read_dated(path: str, most: int = LARGEST) -> tuple[str, int] | None:
     """As ``read``, with the time of the file (ns). The text may be newer than that, never older."""
     try:
         fd = open_plain(path)
@@ -27,10 +27,7 @@ def read_dated(path: str) -> tuple[str, int] | None:
         raise FormatError(f"{os.path.basename(path)} cannot be read: {error.strerror}") from error
     try:
         about = os.fstat(fd)
-        parts = [os.read(fd, min(about.st_size, LARGEST) + 1)]
-        while parts[-1] and sum(map(len, parts)) < LARGEST:
-            parts.append(os.read(fd, 1 << 20))
-        return b"".join(parts).decode("utf-8", "replace"), about.st_mtime_ns
+        return read_all(fd, most).decode("utf-8", "replace"), about.st_mtime_ns
     except OSError as error:
         raise FormatError(f"{os.path.basename(path)} cannot be read: {error.strerror}") from error
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dogwatch.lean import KIND, REGULAR
+from dogwatch.lean import read_plain
 from dogwatch.model.errors import FormatError
 from dogwatch.model.settings import Check, Settings
 from dogwatch.store import places
@@ -48,24 +48,11 @@ def read(path: str) -> bytes | None:
     """The bytes of a settings file, which are held for the question whether they are trusted."""
     _held.pop(os.path.abspath(path), None)
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        data = read_plain(path, LARGEST, follow=True)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise FormatError(f"{path}:1: cannot be read: {error.strerror}; mend that, or put it away") from error
-    try:
-        if os.fstat(fd).st_mode & KIND != REGULAR:
-            raise FormatError(f"{path}:1: not a regular file; put it away, or write a file in its place")
-        parts = [os.read(fd, LARGEST + 1)]
-        while parts[-1] and sum(map(len, parts)) <= LARGEST:
-            parts.append(os.read(fd, LARGEST + 1))
-    except OSError as error:
-        raise FormatError(f"{path}:1: cannot be read: {error.strerror}; mend that, or put it away") from error
-    finally:
-        os.close(fd)
-    data = b"".join(parts)
-    if len(data) > LARGEST:
-        raise FormatError(f"{path}:1: larger than {LARGEST >> 10} kB; is it the file meant?")
     _held[os.path.abspath(path)] = data
     return data
 

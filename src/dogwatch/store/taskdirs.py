@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from dogwatch.formats import taskdir
-from dogwatch.lean import dumps, open_plain, write_atomic
+from dogwatch.lean import dumps, read_plain, write_atomic
 from dogwatch.model.errors import FormatError
 from dogwatch.model.taskdir import Notes
 from dogwatch.store.leases import Lease
@@ -25,8 +25,8 @@ def lease(directory: str) -> Lease:
 
 def text(directory: str) -> str:
     """The notes as they stand; empty where there are none."""
-    with contextlib.suppress(OSError), open(open_plain(f"{directory}/{NOTES}"), "rb") as file:
-        return file.read(LARGEST).decode("utf-8", "surrogateescape")
+    with contextlib.suppress(OSError):
+        return read_plain(f"{directory}/{NOTES}", LARGEST).decode("utf-8", "surrogateescape")
     return ""
 
 

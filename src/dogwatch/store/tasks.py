@@ -12,7 +12,7 @@ import time
 from dogwatch.formats import beads
 from dogwatch.formats.beads import Issue
 from dogwatch.formats.visible import visible
-from dogwatch.lean import open_plain
+from dogwatch.lean import read_plain
 from dogwatch.model.tracking import BLOCKED, CLOSED, IN_PROGRESS, OPEN, Tracker, TrackerError, Work
 from dogwatch.store import leases
 
@@ -132,15 +132,11 @@ class Tasks(Tracker):
 
     def _text(self) -> str:
         try:
-            with open(open_plain(os.path.realpath(self.place)), "rb") as file:
-                data = file.read(LARGEST + 1)
+            return read_plain(self.place, LARGEST, follow=True).decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return ""
         except OSError as error:
             raise TrackerError(f"cannot read {visible(self.place)}: {error.strerror}; mend that") from error
-        if len(data) > LARGEST:
-            raise TrackerError(f"{visible(self.place)} is larger than {LARGEST >> 20} MB; is it the file meant?")
-        return data.decode("utf-8", "surrogateescape")
 
     def _write(self, change: Callable[[list[str]], str]) -> str:
         """Change the lines of the file, alone. What fails leaves it as it was."""

@@ -144,7 +144,7 @@ def _note(path: str) -> Note | None:
     """What cannot be read is no note: it may be of another version, or gone by now."""
     try:
         data = json.loads(sentinels.read(path) or "null")
-    except (FormatError, ValueError):
+    except (FormatError, ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or data.pop("schema", None) != SCHEMA:
         return None

@@ -12,8 +12,9 @@ import json
 import os
 
 from dogwatch.lean import write_atomic
+from dogwatch.model.errors import FormatError
 from dogwatch.model.value import Value
-from dogwatch.store import places
+from dogwatch.store import places, sentinels
 from dogwatch.store.leases import Lease
 
 SCHEMA = 1
@@ -100,9 +101,8 @@ def lease(path: str) -> Lease:
 
 def read(path: str) -> Standing | None:
     try:
-        with open(f"{path}.json", encoding="utf-8", errors="replace") as file:
-            data = json.loads(file.read())
-    except (OSError, ValueError):
+        data = json.loads(sentinels.read(f"{path}.json") or "null")
+    except (FormatError, ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or data.pop("schema", None) != SCHEMA:
         return None

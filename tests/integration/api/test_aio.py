@@ -156,7 +156,7 @@ def test_those_who_wait_for_the_same_job_do_not_disturb_each_other(here: Box, ga
         await until_asleep(for_line, given_up, *for_end)
         given_up.cancel()
         gate.say()
-        assert (await for_line).matched == "ready"
+        assert (await for_line).matched == dogwatch.ForeignText("ready")
         await until_asleep(*for_end)
         gate.say()
         assert {each.state for each in await asyncio.gather(*for_end)} == {"completed"}

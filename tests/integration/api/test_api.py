@@ -57,7 +57,7 @@ def test_the_work_has_the_directory_and_the_variables_that_it_was_given(here: Bo
     dogwatch.run(["sh", "-c", 'pwd; echo "$COLOUR"'], name="job", cwd=tmp_path / "deep down", env={"COLOUR": "a=b c"})
     assert dogwatch.wait("job").state == "completed"
     assert here.path("job.log").read_text() == f"{tmp_path}/deep down\na=b c\n"
-    assert here.record("job")["env"] == {"COLOUR": "a=b c"}
+    assert (here.record("job")["env"], here.record("job")["withheld"]) == ({"COLOUR": ""}, ["COLOUR"])
 
 
 def test_every_setting_reaches_the_record_as_from_the_command_line(here: Box) -> None:
@@ -177,7 +177,7 @@ def test_a_line_that_is_waited_for_is_in_the_verdict(here: Box, gate: Gate) -> N
     start_gated(here, gate, "server", 'echo "listening on $line"; read -r line < ' + gate.path)
     gate.say("4711")
     verdict = dogwatch.wait("server", match=re.compile(r"listening on \d+"))
-    assert (verdict.matched, verdict.final) == ("listening on 4711", False)
+    assert (verdict.matched, verdict.final) == (dogwatch.ForeignText("listening on 4711"), False)
     assert dogwatch.wait("server", match="no such line", timeout=0.05).matched is None
     gate.say()
     ended = dogwatch.wait("server", match="no such line")
@@ -269,7 +269,7 @@ def test_work_speaks_from_inside_and_leaves_a_result(here: Box) -> None:
     dogwatch.run([sys.executable, "-c", script], name="train")
     verdict = dogwatch.wait("train")
     assert (verdict.state, verdict.result) == ("completed", {"loss": [0.5, None]}), here("logs", "train")
-    assert verdict.beat == ("epoch 3", 0.4)
+    assert verdict.beat == (dogwatch.ForeignText("epoch 3"), 0.4)
 
 
 def test_a_job_can_be_named_from_outside(here: Box, gate: Gate) -> None:
@@ -277,7 +277,7 @@ def test_a_job_can_be_named_from_outside(here: Box, gate: Gate) -> None:
     dogwatch.beat("half", progress=0.5, name="job", dir=here.dir)
     beat = dogwatch.status("job").beat
     assert beat is not None
-    assert beat.note == "half"
+    assert beat.note == dogwatch.ForeignText("half")
 
 
 @pytest.mark.parametrize(
@@ -289,8 +289,8 @@ def test_a_beat_that_cannot_be_meant_is_refused(here: Box, gate: Gate, wrong: di
     start_gated(here, gate, "job", "true")
     with pytest.raises(dogwatch.UsageError):
         dogwatch.beat(name="job", dir=here.dir, **wrong)
-    assert not here.path("job.beat").exists()
-    assert not here.path("job.result").exists()
+    assert not here.drop("job.beat").exists()
+    assert not here.drop("job.result").exists()
 
 
 def test_outside_of_a_job_there_is_nobody_to_hear_it(here: Box, monkeypatch: pytest.MonkeyPatch) -> None:

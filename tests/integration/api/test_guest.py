@@ -122,7 +122,7 @@ def test_many_threads_run_wait_and_speak_at_once(box: Box) -> None:
         with ThreadPoolExecutor(12) as pool:
             assert list(pool.map(one, range(36))) == list(range(36))
         beat = dogwatch.status("heard").beat
-        assert beat.note == f"from {round(beat.progress * 100)}", beat
+        assert beat.note.raw == f"from {round(beat.progress * 100)}", beat
         assert fds() == before
         assert children() == [], children()
         print([name for name in os.listdir(home) if name.startswith(".")])

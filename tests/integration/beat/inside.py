@@ -34,7 +34,7 @@ def is_suspected(box: Box) -> bool:
 
 def last_beat(box: Box) -> float:
     """When it last beat, in seconds since it was started; 0 for never."""
-    path = box.path(f"{JOB}.beat")
+    path = box.drop(f"{JOB}.beat")
     return max(0.0, path.stat().st_mtime - box.record(JOB)["started"]) if path.exists() else 0.0
 
 

@@ -12,7 +12,7 @@ BEAT = f"{sys.executable} -m dogwatch beat"
 
 
 def beat_of(box: Box, name: str = "job") -> dict[str, object]:
-    found: dict[str, object] = json.loads(box.path(f"{name}.beat").read_text())
+    found: dict[str, object] = json.loads(box.drop(f"{name}.beat").read_text())
     return found
 
 
@@ -32,7 +32,7 @@ def test_a_beat_finds_its_job_in_a_directory_given_with_dir(box: Box) -> None:
     elsewhere = box.cwd / "else where"
     start(box, "job", "sh", "-c", f"cd /; {BEAT} --note there", options=("--dir", str(elsewhere)))
     assert box("wait", "job", "--dir", str(elsewhere)).code == 0
-    assert json.loads((elsewhere / "job.beat").read_text())["note"] == "there"
+    assert json.loads((elsewhere / "drop" / "job" / "job.beat").read_text())["note"] == "there"
 
 
 def test_a_beat_says_nothing_and_is_0(box: Box) -> None:
@@ -49,7 +49,7 @@ def test_a_bare_beat_is_a_sign_of_progress_without_words(box: Box) -> None:
 
 def test_note_and_progress_are_shown_by_why(box: Box, gate: Gate) -> None:
     start(box, "job", "sh", "-c", f"{BEAT} --note 'epoch 3' --progress 0.4; read x < {gate.path}")
-    box.until_file("job.beat")
+    box.until_file("drop/job/job.beat")
     told = box("why", "job").out
     assert "epoch 3" in told
     assert "40%" in told
@@ -57,7 +57,7 @@ def test_note_and_progress_are_shown_by_why(box: Box, gate: Gate) -> None:
 
 def test_why_shows_when_the_last_beat_was(box: Box, gate: Gate) -> None:
     start(box, "job", "sh", "-c", f"{BEAT}; read x < {gate.path}")
-    box.until_file("job.beat")
+    box.until_file("drop/job/job.beat")
     evidence = {piece["source"]: piece for piece in box("why", "job", "--json").json["for"]}
     assert 0 <= evidence["beat"]["age_s"] < 30
 
@@ -91,8 +91,8 @@ def test_a_result_that_is_no_json_is_refused_and_nothing_is_written(box: Box, te
     done = box("beat", "--dir", str(box.dir), "--name", "job", "--result", "out.json")
     assert done.code == 2
     assert done.err.startswith("dogwatch: --result out.json: ")
-    assert not box.path("job.result").exists()
-    assert not box.path("job.beat").exists()
+    assert not box.drop("job.result").exists()
+    assert not box.drop("job.beat").exists()
 
 
 def test_a_result_that_is_not_utf_8_is_refused_with_a_reason(box: Box) -> None:
@@ -153,18 +153,19 @@ def test_wrong_usage_is_2_and_nothing_is_written(box: Box, arguments: tuple[str,
     done = box("beat", "--dir", str(box.dir), "--name", "job", *arguments)
     assert done.code == 2
     assert "try `dogwatch beat --help`" in done.err
-    assert not box.path("job.beat").exists()
+    assert not box.drop("job.beat").exists()
 
 
 def test_a_beat_of_an_older_run_does_not_speak_for_a_new_one(box: Box) -> None:
     start(box, "job", "true")
     assert box("wait", "job").code == 0
-    old = {"DOGWATCH_DIR": str(box.dir), "DOGWATCH_NAME": "job", "DOGWATCH_RUN": box.record("job")["run"]}
+    run = box.record("job")["run"]
+    old = {"DOGWATCH_DIR": str(box.dir / "drop" / "job"), "DOGWATCH_NAME": "job", "DOGWATCH_RUN": run}
     start(box, "job", "sleep", "300")
     done = box("beat", "--note", "from the grave", **old)
     assert done.code == 7
     assert "older run" in done.err
-    assert not box.path("job.beat").exists()
+    assert not box.drop("job.beat").exists()
 
 
 def test_a_result_of_an_older_run_does_not_become_the_new_ones(box: Box, gate: Gate) -> None:
@@ -176,7 +177,7 @@ def test_a_result_of_an_older_run_does_not_become_the_new_ones(box: Box, gate: G
     code = box.cwd / "code"
     until(lambda: code.exists() and code.read_text() != "", box.cwd)
     assert code.read_text() == "7\n"
-    assert not box.path("job.result").exists()
+    assert not box.drop("job.result").exists()
 
 
 @pytest.mark.parametrize("named", ["--name other", "--name=other"])
@@ -191,7 +192,7 @@ def test_the_last_words_of_an_old_run_are_not_shown_for_the_new_one(box: Box) ->
     start(box, "job", "sh", "-c", f"{BEAT} --note yesterday")
     assert box("wait", "job").code == 0
     start(box, "job", "sleep", "300")
-    assert not box.path("job.beat").exists()
+    assert not box.drop("job.beat").exists()
     assert "yesterday" not in box("why", "job").out
 
 
@@ -213,7 +214,7 @@ def test_a_link_planted_as_beat_is_replaced_not_followed(box: Box) -> None:
     start(box, "job", "sleep", "300")
     precious = box.cwd / "precious"
     precious.write_text("precious\n")
-    box.path("job.beat").symlink_to(precious)
+    box.drop("job.beat").symlink_to(precious)
     assert box("beat", "--dir", str(box.dir), "--name", "job").code == 0
     assert precious.read_text() == "precious\n"
 
@@ -222,7 +223,7 @@ def test_beats_leave_no_temporary_files(box: Box) -> None:
     start(box, "job", "sleep", "300")
     for _ in range(3):
         assert box("beat", "--dir", str(box.dir), "--name", "job").code == 0
-    assert [path.name for path in box.dir.iterdir() if path.name.startswith(".")] == []
+    assert [path.name for path in box.dir.rglob(".*")] == []
 
 
 def test_the_program_can_be_moved_while_a_job_runs(box: Box, gate: Gate, tmp_path: Path) -> None:
@@ -240,7 +241,7 @@ def test_the_program_can_be_moved_while_a_job_runs(box: Box, gate: Gate, tmp_pat
 def test_a_gated_beat_is_seen_by_ls_at_once(box: Box, gate: Gate) -> None:
     start_gated(box, gate, "job", f"{BEAT} --note now; read x < {gate.path}")
     gate.say()
-    box.until_file("job.beat")
+    box.until_file("drop/job/job.beat")
     assert "last beat" in box("ls").out
 
 

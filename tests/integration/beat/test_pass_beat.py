@@ -24,7 +24,8 @@ STILL_RUNNING = 13
 
 def marks(box: Box, name: str) -> dict[str, str]:
     """The variables that the work of a job has."""
-    return {"DOGWATCH_DIR": str(box.dir), "DOGWATCH_NAME": name, "DOGWATCH_RUN": box.record(name)["run"]}
+    run = box.record(name)["run"]
+    return {"DOGWATCH_DIR": str(box.dir / "drop" / name), "DOGWATCH_NAME": name, "DOGWATCH_RUN": run}
 
 
 def within(box: Box, name: str, monkeypatch: pytest.MonkeyPatch) -> PassBeat:
@@ -52,7 +53,7 @@ def test_inside_a_job_a_loop_wakes_three_times_before_it_would_be_suspected(
     now = time.monotonic()
     assert now + 30 <= beat.after_pass() <= time.monotonic() + 30
     assert beat.after_pass(now + 7) == now + 7
-    assert json.loads(box.path("job.beat").read_text()) == {
+    assert json.loads(box.drop("job.beat").read_text()) == {
         "schema": 1, "run": box.record("job")["run"], "note": "", "progress": None
     }  # fmt: skip
 
@@ -63,9 +64,9 @@ def test_a_loop_that_goes_round_all_the_time_does_not_beat_all_the_time(
     start(box, "job", "sleep", "300", options=("--stale", "1h"))
     beat = within(box, "job", monkeypatch)
     first = beat.after_pass()
-    os.utime(box.path("job.beat"), (1, 1))
+    os.utime(box.drop("job.beat"), (1, 1))
     assert beat.after_pass() == first
-    assert box.path("job.beat").stat().st_mtime == 1
+    assert box.drop("job.beat").stat().st_mtime == 1
 
 
 def test_outside_a_job_nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +78,7 @@ def test_outside_a_job_nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_beats_are_no_progress_nobody_is_woken(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     start(box, "job", "sleep", "300", options=("--progress", "output"))
     assert within(box, "job", monkeypatch).after_pass() == math.inf
-    assert not box.path("job.beat").exists()
+    assert not box.drop("job.beat").exists()
 
 
 # For whom -----------------------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def test_what_an_agent_runs_is_no_progress_of_its_session(office: Office) -> Non
     """What it leaves in the background would go on beating when the agent itself hangs."""
     office.spawned()
     waits(office.box, **marks(office.box, "api"))
-    assert not office.box.path("api.beat").exists()
+    assert not office.box.drop("api.beat").exists()
 
 
 def test_what_an_older_run_left_does_not_beat_for_the_new_one(
@@ -99,7 +100,7 @@ def test_what_an_older_run_left_does_not_beat_for_the_new_one(
     assert box("wait", "job").code == 0
     start(box, "job", "sleep", "300")
     beat.after_pass()
-    assert not box.path("job.beat").exists()
+    assert not box.drop("job.beat").exists()
 
 
 def test_a_beat_without_words_is_none_over_words_that_come_at_the_same_moment(
@@ -111,13 +112,13 @@ def test_a_beat_without_words_is_none_over_words_that_come_at_the_same_moment(
     written = lean.write_new
 
     def late(path: str, text: str) -> None:
-        beats.speak(str(box.path("job")), run, "epoch 3", 0.4, None)
+        beats.speak(str(box.dir / "drop" / "job" / "job"), run, "epoch 3", 0.4, None)
         written(path, text)
 
     monkeypatch.setattr(beats, "write_new", late)
-    beats.renew(str(box.dir), "job", run)
-    assert json.loads(box.path("job.beat").read_text())["note"] == "epoch 3"
-    assert [path.name for path in box.dir.iterdir() if path.name.startswith(".")] == []
+    beats.renew(str(box.dir / "drop" / "job"), "job", run)
+    assert json.loads(box.drop("job.beat").read_text())["note"] == "epoch 3"
+    assert [path.name for path in box.dir.rglob(".*")] == []
 
 
 # What does not keep it from its work --------------------------------------------------------------------------------
@@ -130,11 +131,11 @@ def test_a_directory_that_is_gone(box: Box) -> None:
 
 @pytest.fixture
 def frozen(box: Box) -> Iterator[Path]:
-    """A directory with a job's record, to which nothing can be written."""
+    """A drop box to which nothing can be written."""
     start(box, "job", "sleep", "300", options=("--stale", "1s"))
     path = box.cwd / "frozen"
     mounted(path, "mode=700")
-    (path / "job.json").write_bytes(box.path("job.json").read_bytes())
+    (path / "run").write_bytes((box.dir / "drop" / "job" / "run").read_bytes())
     subprocess.run(["mount", "-o", "remount,ro", str(path)], check=True)
     yield path
     subprocess.run(["umount", "--lazy", str(path)], check=True)
@@ -142,13 +143,13 @@ def frozen(box: Box) -> Iterator[Path]:
 
 def test_a_directory_that_cannot_be_written_to(box: Box, frozen: Path) -> None:
     waits(box, **marks(box, "job") | {"DOGWATCH_DIR": str(frozen)})
-    assert [path.name for path in frozen.iterdir()] == ["job.json"]
+    assert [path.name for path in frozen.iterdir()] == ["run"]
 
 
 def test_ctrl_c_ends_a_wait_that_beats(box: Box) -> None:
     start(box, "build", "sleep", "300")
     start(box, "job", *box.program, "wait", "build")
-    box.until_file("job.beat")
+    box.until_file("drop/job/job.beat")
     os.kill(box.pids("job")[1], 2)
     assert box("wait", "job", "--json").json["signal"] is None
     assert box.record("job")["end"]["exit_code"] == 130

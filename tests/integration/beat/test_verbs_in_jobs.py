@@ -204,6 +204,6 @@ def test_what_the_work_has_said_stays(box: Box) -> None:
 def test_a_beat_of_a_loop_has_no_words(box: Box) -> None:
     start(box, "build", "sleep", "300")
     inside(box, *DOGWATCH, "wait", "build")
-    box.until_file(f"{JOB}.beat")
+    box.until_file(f"drop/{JOB}/{JOB}.beat")
     assert "the work says" not in box("why", JOB).out
-    assert [path.name for path in box.dir.iterdir() if path.name.startswith(".")] == []
+    assert [path.name for path in box.dir.rglob(".*")] == []

@@ -7,7 +7,8 @@ import pytest
 
 from dogwatch.model.session import Running
 from dogwatch.senses import codex_daemon
-from dogwatch.senses.codex_daemon import CodexDaemon, begun
+from dogwatch.senses.codex_conversation import begun
+from dogwatch.senses.codex_daemon import CodexDaemon
 from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, MAIN, Daemon
 

@@ -11,7 +11,8 @@ import pytest
 
 from dogwatch.model.session import Report, Running
 from dogwatch.senses import codex_daemon
-from dogwatch.senses.codex_daemon import CodexDaemon, begun
+from dogwatch.senses.codex_conversation import begun
+from dogwatch.senses.codex_daemon import CodexDaemon
 from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, EXCHANGE, MAIN, Daemon, Reader, frame
 
@@ -133,8 +134,42 @@ def test_two_conversations_begun_in_one_directory_cannot_be_told_apart_without_m
     another(daemon, LATER)
     assert trouble(sense.read(running)) == f"2 conversations were begun in {CWD} since this Codex was started"
     assert words(sense.read(running, MAIN))["status"] == "idle"
-    assert words(sense.read(running._replace(args=("codex", "resume", LATER))))["status"] == "active"
+    resumed = running._replace(args=("codex", "resume", LATER), started=begun(LATER) + 1)
+    assert words(sense.read(resumed))["status"] == "active"
     assert words(sense.read(running._replace(started=begun(LATER) - 1)))["conversation"] == LATER
+
+
+def test_after_clear_the_unused_conversation_is_that_of_an_empty_screen(
+    daemon: Daemon, sense: CodexDaemon, running: Running
+) -> None:
+    daemon.state = "worked"
+    another(daemon, LATER, preview="", recencyAt=begun(LATER) + 9)  # until it is used, its times are those of the look
+    found = sense.read(running, before=MAIN, blank=yes, alone=yes)
+    assert words(found)["conversation"] == LATER
+    unclear = sense.read(running, before=MAIN, blank=yes)
+    assert trouble(unclear)
+    assert unclear is not None
+    assert unclear.unclear
+    another(daemon, LATER, preview="go on", recencyAt=begun(LATER) + 9)
+    assert words(sense.read(running, before=LATER))["conversation"] == LATER
+    assert trouble(sense.read(running, before=MAIN, blank=yes, alone=yes)), "it is unused no more"
+
+
+def test_an_unused_conversation_is_not_ours_once_another_goes_on(
+    daemon: Daemon, sense: CodexDaemon, running: Running
+) -> None:
+    """Another Codex has left it behind, and the screen of this one was wiped with Ctrl-L."""
+    daemon.state = "fresh"
+    ours = another(daemon, "01a1e21b-f000-7000-8000-000000000000", preview="go on", recencyAt=begun(MAIN) + 1)
+    late = running._replace(started=begun(ours) - 1)
+    another(daemon, LATER, preview="", recencyAt=begun(LATER) + 9)
+    assert words(sense.read(late, before=ours, blank=yes, alone=yes))["conversation"] == LATER
+    another(daemon, ours, preview="go on", recencyAt=begun(LATER) + 60)
+    assert trouble(sense.read(late, before=ours, blank=yes, alone=yes))
+
+
+def yes() -> bool:
+    return True
 
 
 def test_what_an_earlier_codex_left_running_is_not_ours(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:

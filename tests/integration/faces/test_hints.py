@@ -51,3 +51,17 @@ def test_monitor_suggests_how_a_session_of_tmux_is_named(box: Box) -> None:
 def test_an_empty_listing_mentions_agents_in_panes(box: Box) -> None:
     done = box("ls")
     assert (done.code, "`dogwatch ls --panes` lists agents in panes" in done.err) == (0, True), done
+
+
+@pytest.mark.parametrize("home", ["given", "of the project"])
+@pytest.mark.parametrize("verb", [("trust",), ("task", "list"), ("verify", "x"), ("run", "--", "true")], ids=" ".join)
+def test_that_the_current_directory_was_removed_is_said(box: Box, verb: tuple[str, ...], home: str) -> None:
+    if home != "given":
+        del box.env["DOGWATCH_HOME"]
+    gone = box.cwd / "gone"
+    gone.mkdir()
+    command = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
+    box.program = ["sh", "-c", command, "sh", *box.program]
+    done = box(*verb)
+    told = "dogwatch: the current directory was removed; change to one that is there\n"
+    assert (done.code, done.err) == (125 if verb[0] == "run" else 12, told)

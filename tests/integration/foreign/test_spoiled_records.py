@@ -48,7 +48,7 @@ def spoiled(value: Any) -> Iterator[tuple[str, Any]]:
 
 def tracebacks(box: Box, suffix: str) -> list[str]:
     """Look at a job with its file spoiled in every way; what a face could not say, and why."""
-    path, found = box.path(f"job.{suffix}"), []
+    path, found = (box.drop if suffix == "beat" else box.path)(f"job.{suffix}"), []
     whole = path.read_text()
     looker = Looker(str(box.dir), PATIENT)
     try:

@@ -29,7 +29,7 @@ def test_cards_are_tasks_with_the_words_of_their_columns(board: Board) -> None:
     board("block", blocked, "wait for me")
     board("complete", done, "--summary", "x")
     work = HermesBoard(program=board.program).read(limit=PATIENCE)
-    assert {own: (task.status, task.said) for own, task in work.tasks.items()} == {
+    assert {own: (task.status, task.said.raw) for own, task in work.tasks.items()} == {
         ready: ("open", "ready"), urgent: ("open", "ready"), waits: ("blocked", "todo"), triage: ("deferred", "triage"),
         running: ("in_progress", "running"), blocked: ("blocked", "blocked"), done: ("closed", "done"),
     }  # fmt: skip
@@ -38,7 +38,7 @@ def test_cards_are_tasks_with_the_words_of_their_columns(board: Board) -> None:
     listed = [card["id"] for card in json.loads(board("list", "--json", "--status=ready"))]
     assert listed == [urgent, ready]
     assert work.tasks[done].closed == board.task(board.card(done))["completed_at"]
-    assert work.tasks[ready].title == "ready OPEN"
+    assert work.tasks[ready].title.raw == "ready OPEN"
 
 
 def test_every_column_that_hermes_has_is_known(board: Board) -> None:

@@ -44,7 +44,7 @@ def test_output_that_is_not_utf_8_comes_out_as_it_went_in(box: Box) -> None:
     (box.cwd / "data").write_bytes(data)
     start(box, "job", "cat", "data")
     assert box("wait", "job").code == 0
-    assert raw(box, "job") == data
+    assert raw(box, "job", "--raw") == data
 
 
 def test_output_that_is_not_utf_8_spoils_no_other_verb(box: Box) -> None:
@@ -209,7 +209,7 @@ def test_a_planted_pipe_does_not_block(box: Box) -> None:
 
 
 def test_a_log_that_the_work_removed_is_no_traceback(box: Box) -> None:
-    start(box, "job", "sh", "-c", 'rm "$DOGWATCH_DIR/job.log"; exec sleep 300')
+    start(box, "job", "sh", "-c", f'rm "{box.dir}/job.log"; exec sleep 300')
     until(lambda: not box.path("job.log").exists(), box.dir)
     done = box("logs", "job")
     assert (done.code, done.err) == (0, "")

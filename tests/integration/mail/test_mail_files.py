@@ -48,7 +48,7 @@ def test_of_a_hundred_who_write_at_once_none_is_lost(tmp_path: Path) -> None:
     found, wrong = mail.everything(place)
     assert wrong == []
     assert sorted(each.id for each in found) == sorted(done.stdout.split())
-    assert {each.sender: each.text for each in found} == {f"w{n}": f"text of {n}" * 500 for n in range(100)}
+    assert {each.sender.raw: each.text.raw for each in found} == {f"w{n}": f"text of {n}" * 500 for n in range(100)}
 
 
 def test_whoever_is_killed_leaves_no_half_message_and_loses_none(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_whoever_is_killed_leaves_no_half_message_and_loses_none(tmp_path: Path)
     found, wrong = mail.everything(str(place))
     assert wrong == []
     assert set(said) <= {each.id for each in found}
-    assert {len(each.text) for each in found} == {300_000}
+    assert {len(each.text.raw) for each in found} == {300_000}
 
 
 def test_two_that_choose_the_same_id_get_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_two_that_choose_the_same_id_get_two(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(codec, "new_id", lambda _: next(chosen))
     first = mail.send(place, sender="a", to="b", subject="s", text="first")
     second = mail.send(place, sender="a", to="b", subject="s", text="second")
-    assert [(each.id, each.text) for each in mail.inbox(place)] == [("aaaaaa", "first"), ("bbbbbb", "second")]
+    assert [(each.id, each.text.raw) for each in mail.inbox(place)] == [("aaaaaa", "first"), ("bbbbbb", "second")]
     assert (first.id, second.id) == ("aaaaaa", "bbbbbb")
     assert not [name for name in os.listdir(place) if name.startswith(".")]
 
@@ -162,7 +162,7 @@ def test_a_message_is_there_whole_or_not_at_all_for_those_who_watch(tmp_path: Pa
         def enough() -> bool:
             found, wrong = mail.everything(str(place))
             assert wrong == []
-            assert all(len(each.text) == 300_000 for each in found)
+            assert all(len(each.text.raw) == 300_000 for each in found)
             seen.update(each.id for each in found)
             return len(seen) > 10
 

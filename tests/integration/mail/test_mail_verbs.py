@@ -45,10 +45,12 @@ def test_to_show_it_is_to_read_it_and_changes_nothing_of_it(box: Box) -> None:
     assert [each["state"] for each in listed(box, "--unread")] == ["new"]
     shown = box("mail", "show", sent["id"])
     assert shown.code == 0
-    assert shown.out == before.decode() + "\n"
+    header = before.decode().split("\n---\n")[0].removeprefix("---\n")
+    assert shown.out == f"{header}\n  | hello\n  | ---\n  | there\n"
     assert listed(box, "--unread") == []
     assert [each["state"] for each in listed(box)] == ["read"]
     assert path.read_bytes() == before
+    assert box("mail", "show", sent["id"], "--raw").out == before.decode()
     assert box("mail", "show", sent["id"], "--json").json["text"] == "hello\n---\nthere"
 
 

@@ -276,7 +276,9 @@ def test_a_variable_names_the_broker_and_beats_the_file(ends: Ends) -> None:
 
 def test_a_projects_broker_is_used_only_once_it_is_trusted(ends: Ends) -> None:
     ends.user_file.unlink()
-    (ends.box.cwd / "dogwatch.toml").write_text(f'[mqtt]\nurl = "{ends.broker.url}"\nprefix = "dogwatch"\n')
+    (ends.box.cwd / "dogwatch.toml").write_text(
+        f'[mqtt]\nurl = "{ends.broker.url}"\nprefix = "dogwatch"\naccept_unsigned = ["desk", "lap"]\n'
+    )
     ends.listen()
     ends.run("untrusted")
     ends.until_troubled()
@@ -287,6 +289,7 @@ def test_a_projects_broker_is_used_only_once_it_is_trusted(ends: Ends) -> None:
     assert "New client connected from 127.0.0.1" not in ends.broker.log().partition("as witness")[2]
     trusted = ends.box("trust", "--yes")
     assert f"mqtt     {ends.broker.url}" in trusted.out
+    assert "accept_unsigned desk, lap" in trusted.out
     assert ends.box("notify", "--pending").code == 0
     assert [each["name"] for each in ends.heard(1)] == ["untrusted"]
 

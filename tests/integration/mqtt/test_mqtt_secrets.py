@@ -69,6 +69,7 @@ def test_ends_are_published_with_the_password_of_a_file_and_no_secret_is_shown(g
     config = box.cwd / ".config" / "dogwatch"
     config.mkdir(parents=True)
     (config / "secret").write_text(SECRET + "\n")
+    (config / "secret").chmod(0o600)
     (config / "config.toml").write_text(f'[mqtt]\nurl = "{guarded.url}"\nusername = "ann"\npassword_file = "secret"\n')
     listener = Listener(guarded, "dogwatch/#", "-u", "ann", "-P", SECRET)
     try:
@@ -112,6 +113,7 @@ def test_variables_say_who_we_are(guarded: Mosquitto, box: Box) -> None:
     env = {"DOGWATCH_MQTT_URL": guarded.url, "DOGWATCH_MQTT_USERNAME": "ann"}
     assert box("notify", "--test", "hello", **env, DOGWATCH_MQTT_PASSWORD=SECRET).code == 0
     (box.cwd / "secret").write_text(SECRET)
+    (box.cwd / "secret").chmod(0o600)
     assert box("notify", "--test", "hello", **env, DOGWATCH_MQTT_PASSWORD_FILE="secret").code == 0
     refused = box("notify", "--test", "hello", **env)
     assert refused.code == 1

@@ -13,6 +13,7 @@ import pytest
 from dogwatch.hands import spawn
 from dogwatch.store import outbox, unsent
 from tests.conftest import Box, alive, kill, letter, until, until_gone
+from tests.integration.api.programs import program, said
 from tests.integration.notify.conftest import Notices
 from tests.integration.wait.disks import fill, mounted
 
@@ -158,6 +159,78 @@ def test_an_end_whose_sender_was_killed_is_sent_by_the_next_process(
     notices.box(*verb)
     all_sent(notices, 1)
     assert notices.delivered() == [["build failed"]]
+
+
+API = {
+    "run": "dogwatch.run(['true'], name='next')",
+    "wait": "dogwatch.wait('build')",
+    "wait_all": "dogwatch.wait_all(['build'])",
+    "status": "dogwatch.status('build')",
+    "aio.wait": "asyncio.run(dogwatch.aio.wait('build'))",
+    "aio.status": "asyncio.run(dogwatch.aio.status('build'))",
+}
+
+
+@pytest.mark.parametrize("call", API)
+def test_an_end_whose_sender_was_killed_is_sent_by_the_next_program(
+    notices: Notices, senders: Senders, call: str
+) -> None:
+    """The sender is nobody's child, whatever the program thinks of its children, and holds none of its files."""
+    notices.mine(notices.command(fields='"{name} {state}"') + 'on = ["failed"]\n')
+    notices.box("run", "-d", "--name", "build", "--", "false")
+    senders.kill()
+    script = f"""
+        import asyncio, signal
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        reading, writing = os.pipe()
+        os.set_inheritable(writing, True)
+        {API[call]}
+        os.close(writing)
+        print(children(), os.read(reading, 1))
+    """
+    assert said(program(notices.box, script)) == ["[] b''"]
+    all_sent(notices, 1)
+    assert notices.delivered() == [["build failed"]]
+
+
+def test_a_program_that_finds_a_job_crashed_gets_no_child_by_telling_it(notices: Notices) -> None:
+    notices.mine(notices.command(fields='"{name} {state}"'))
+    notices.box("run", "-d", "--name", "x", "--", "sleep", "1000")
+    for pid in notices.box.pids("x"):
+        kill(pid, signal.SIGKILL)
+        until_gone(pid)
+    assert said(program(notices.box, "print(dogwatch.wait('x').state, children())")) == ["crashed []"]
+    all_sent(notices, 1)
+
+
+@pytest.mark.parametrize("arguments", [("tmux-wrapper", "list"), ("orchestrator-helper", "sprint-status", "exists")])
+def test_an_end_whose_sender_was_killed_is_sent_by_story_automator(
+    notices: Notices, senders: Senders, arguments: tuple[str, ...]
+) -> None:
+    notices.mine(notices.command(fields='"{name} {state}"'))
+    notices.box("run", "-d", "--name", "build", "--", "false")
+    senders.kill()
+    notices.box.program = [sys.executable, "-m", "dogwatch.compat"]
+    assert notices.box(*arguments, TMUX_TMPDIR=str(notices.home)).code == 0
+    notices.box.program = [sys.executable, "-m", "dogwatch"]
+    all_sent(notices, 1)
+
+
+@pytest.mark.parametrize("by", ["option", "variable"])
+def test_story_automator_sends_for_the_project_that_is_meant(notices: Notices, senders: Senders, by: str) -> None:
+    """Which need not be the current directory."""
+    notices.mine(notices.command(fields='"{name} {state}"'))
+    box = notices.box
+    box.env |= {"XDG_STATE_HOME": str(notices.home / "state"), "TMUX_TMPDIR": str(notices.home)}
+    del box.env["DOGWATCH_HOME"]
+    box("run", "-d", "--name", "build", "--", "false")
+    (box.dir,) = (notices.home / "state" / "dogwatch").glob("*-????????")
+    senders.kill()
+    box.program, box.cwd = [sys.executable, "-m", "dogwatch.compat"], Path("/")
+    given = ("--project-root", str(notices.home)) if by == "option" else ()
+    box("tmux-status-check", "sa-nobody", *given, **({} if given else {"PROJECT_ROOT": str(notices.home)}))
+    box.program, box.cwd = [sys.executable, "-m", "dogwatch"], notices.home
+    all_sent(notices, 1)
 
 
 def test_the_end_of_a_run_that_is_in_the_archive_by_now_is_sent(notices: Notices, senders: Senders) -> None:

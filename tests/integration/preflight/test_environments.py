@@ -387,7 +387,7 @@ def test_what_cannot_be_read_has_not_passed(project: Project) -> None:
     project.make()
     (project.venv / "bin" / "activate").unlink()
     (project.venv / "bin" / "activate").mkdir()
-    assert project.failed()[".venv python"] == f"{project.venv}/bin/activate cannot be read: Is a directory"
+    assert project.failed()[".venv python"] == f"{project.venv}/bin/activate cannot be read: not a regular file"
 
 
 VENV, PIP = "`python3 -m venv --clear .venv", ".venv/bin/python -m pip install"

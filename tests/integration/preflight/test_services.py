@@ -85,7 +85,7 @@ def free_port() -> int:
 
 
 def says(project: Project, url: str, *, timeout: float = 20, **env: str) -> tuple[bool, str]:
-    project.configure(f'[[check]]\nhttp = "{url}"\nname = "service"\ntimeout = {timeout}\n', trusted=False)
+    project.configure(f'[[check]]\nhttp = "{url}"\nname = "service"\ntimeout = {timeout}\n')
     found = project.found(**env)["service"]
     return found["ok"], found["says"]
 
@@ -186,7 +186,7 @@ def test_a_certificate_that_nobody_vouches_for(project: Project, service: Servic
 
 
 def connects(project: Project, address: str, timeout: float = 20) -> tuple[bool, str]:
-    project.configure(f'[[check]]\ntcp = "{address}"\ntimeout = {timeout}\n', trusted=False)
+    project.configure(f'[[check]]\ntcp = "{address}"\ntimeout = {timeout}\n')
     found = project.found()[f"tcp {address}"]
     return found["ok"], found["says"]
 

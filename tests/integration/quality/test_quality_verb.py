@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dogwatch.judge import quality
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.tracking import CLOSED, OPEN, Task
 from dogwatch.store import mail
 from dogwatch.store.tasks import Tasks
@@ -53,7 +54,7 @@ def test_ensure_makes_what_is_missing_and_nothing_twice(box: Box, tasks: Tasks) 
     assert [(row["schema"], row["bead"]) for row in rows(done)] == [(1, one), (1, two)]
     (mine,), (other,) = companions(tasks, one), companions(tasks, two)
     assert [row["companion"] for row in rows(done)] == [mine.id, other.id]
-    assert (mine.title, mine.status, mine.labels, mine.parent) == (
+    assert (mine.title.raw, mine.status, mine.labels, mine.parent) == (
         f"Quality loops for {one}", OPEN, ("quality-loops",), epic,
     )  # fmt: skip
     assert other.parent == ""
@@ -161,7 +162,7 @@ def test_what_was_found_is_written_down_as_it_was_said(box: Box, tasks: Tasks) -
         "schema": 1, "bead": bead, "companion": companion, "loop": "self-review", "findings": FINDING,
         "missing": ["cross-review", "random exploration"],
     }  # fmt: skip
-    assert tasks.read().tasks[companion].notes == (f"[self-review] findings: {FINDING}",)
+    assert tasks.read().tasks[companion].notes == (ForeignText(f"[self-review] findings: {FINDING}"),)
 
 
 def test_either_id_and_any_way_to_write_a_loop_will_do(box: Box, tasks: Tasks) -> None:
@@ -172,7 +173,8 @@ def test_either_id_and_any_way_to_write_a_loop_will_do(box: Box, tasks: Tasks) -
     last = box("quality", "record", bead, "self_review", "--none", "--json")
     assert (last.json["findings"], last.json["missing"]) == (None, [])
     assert tasks.read().tasks[companion].notes == (
-        "[random exploration] none", "[cross-review] findings: two words", "[self-review] none",
+        ForeignText("[random exploration] none"), ForeignText("[cross-review] findings: two words"),
+        ForeignText("[self-review] none"),
     )  # fmt: skip
 
 

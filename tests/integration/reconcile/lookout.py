@@ -66,8 +66,8 @@ class Lookout:
         told = {"pid": pid, "procStart": start, "sessionId": conversation, "status": "idle"}
         self.file(f".claude/sessions/{pid}.json", told)
 
-    def leave(self, agent: str, cwd: Path, *, age: float = 0.0, talk: str = "") -> str:
-        """A conversation of an agent that was begun in a directory; its id."""
+    def leave(self, agent: str, cwd: Path, *, age: float = 0.0, talk: str = "", folder: str = "") -> str:
+        """A conversation of an agent that was begun in a directory; its id. ``folder``: as Gemini CLI calls that."""
         talk = talk or (f"ses_{uuid.uuid4().hex[:20]}" if agent == "opencode" else str(uuid.uuid4()))
         where = str(cwd)
         dashed = places.qwen_key(where)
@@ -83,7 +83,7 @@ class Lookout:
             self.file(path, json.dumps(meta) + "\n", age=age)
         elif agent == "gemini":
             header = {"sessionId": talk, "projectHash": places.digest(where), "startTime": WHEN, "lastUpdated": WHEN}
-            path = f".gemini/tmp/{places.digest(where)}/chats/session-2026-11-15T20-26-{talk[:8]}.jsonl"
+            path = f".gemini/tmp/{folder or places.digest(where)}/chats/session-2026-11-15T20-26-{talk[:8]}.jsonl"
             self.file(path, json.dumps(header) + "\n", age=age)
         elif agent == "agy":
             top = ".gemini/antigravity-cli"

@@ -94,8 +94,15 @@ def test_a_row_that_cannot_be_changed_holds_up_no_other(workspace: Workspace) ->
         (LOST, ("--kanban-task", "t_1", "--kanban-new"), 2, "--kanban-new makes a card"),
         (LOST, ("--watch", "--interval", "0"), 2, "--interval must be above 0"),
         (LOST, ("somebody",), 2, "reconcile takes no names"),
+        (LOST, ("--wtach",), 2, "reconcile has no option --wtach; did you mean --watch?"),
+        (LOST, ("--registry",), 2, "--registry needs a value"),
+        (LOST, ("--once=yes",), 2, "--once takes no value"),
+        (LOST, ("--watch", "--interval", "soon"), 2, "--interval: 'soon' is not a duration"),
     ],
-    ids=["no YAML", "no list", "usage", "two cards", "no interval", "a name"],
+    ids=[
+        "no YAML", "no list", "usage", "two cards", "no interval", "a name", "no option", "no value", "a value",
+        "no duration",
+    ],
 )
 def test_on_any_error_one_json_object_tells_the_reason(
     workspace: Workspace, breaks: str, arguments: tuple[str, ...], code: int, says: str
@@ -108,6 +115,35 @@ def test_on_any_error_one_json_object_tells_the_reason(
     assert (found["schema"], found["checked"], found["drifts"], found["standing"]) == (1, 0, [], 0)
     assert says in found["troubles"][0]
     assert found["troubles"][0] in done.err
+
+
+@pytest.mark.parametrize("arguments", [("--nope", "--emit-diff"), ("--json", "--nope"), ("--emit-diff=1",)])
+def test_json_is_asked_for_wherever_it_stands_on_a_wrong_command_line(
+    workspace: Workspace, arguments: tuple[str, ...]
+) -> None:
+    done = workspace(*arguments)
+    assert (done.code, len(done.out.splitlines()), len(done.json["troubles"])) == (2, 1, 1)
+    assert "try `dogwatch reconcile --help`" in done.err
+
+
+def test_without_json_a_wrong_command_line_is_told_on_stderr_alone(workspace: Workspace) -> None:
+    done = workspace("--nope")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("dogwatch: reconcile has no option --nope")
+
+
+@pytest.mark.parametrize("home", [True, False], ids=["home", "project"])
+def test_a_current_directory_that_was_removed_is_a_reason_too(workspace: Workspace, home: bool) -> None:
+    """Also where our own directory is found by the current one."""
+    gone = workspace.directory("gone")
+    if not home:
+        del workspace.box.env["DOGWATCH_HOME"]
+    command = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
+    workspace.box.program = ["sh", "-c", command, "sh", *workspace.box.program]
+    done = workspace("--once", "--emit-diff")
+    assert (done.code, len(done.out.splitlines())) == (12, 1)
+    assert done.json["troubles"] == ["the current directory was removed; change to one that is there"]
+    assert done.json["troubles"][0] in done.err
 
 
 def test_settings_that_cannot_be_read_are_a_reason_too(workspace: Workspace) -> None:

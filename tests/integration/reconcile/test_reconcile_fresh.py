@@ -52,15 +52,16 @@ def test_what_we_write_ourselves_neither_ends_nor_prolongs_it(workspace: Workspa
     workspace.write("sessions:\n" + row())
     assert passed(reconciler) == [f"A {NAME}"]
     assert reconciler.look().plan.drifts == ()
-    workspace.write(workspace.registry.read_text() + row(OTHER), age=1)
+    elsewhere = f"  - {{name: {OTHER}, status: running, host: far.example}}\n"
+    workspace.write(workspace.registry.read_text() + row(OTHER) + elsewhere, age=1)
     assert passed(reconciler) == []
-    reconciler.hear([told(workspace, OTHER)])
+    reconciler.hear([told(workspace, OTHER)._replace(host="far.example")], ("far.example",))
     assert workspace.rows()[OTHER]["last_visible_status"] == "crashed"
-    assert passed(reconciler) == [], "it is still the person's"
+    assert passed(reconciler) == [], "the row of this machine is still the person's"
 
 
 def test_a_row_that_only_we_have_written_is_nobodys(workspace: Workspace, reconciler: Reconciler) -> None:
-    """An event of a session that has ended is noted, and its end is written at once."""
+    """An event of a session that has ended changes nothing, and its end is written at once."""
     workspace.session(NAME)
     workspace.write("sessions:\n" + row())
     assert passed(reconciler) == []
@@ -72,14 +73,29 @@ def test_a_row_that_only_we_have_written_is_nobodys(workspace: Workspace, reconc
 def test_what_is_reported_while_the_list_is_broken_is_written_when_it_can_be_read(
     workspace: Workspace, reconciler: Reconciler
 ) -> None:
+    accepted = ("far.example",)
     workspace.write("sessions: [")
     with pytest.raises(FormatError):
-        reconciler.hear([told(workspace, NAME)._replace(host="far.example")])
+        reconciler.hear([told(workspace, NAME)._replace(host="far.example")], accepted)
     workspace.write(f"sessions:\n  - {{name: {NAME}, status: running, host: far.example}}\n")
-    (end,) = reconciler.hear([])
+    (end,) = reconciler.hear([], accepted)
     assert (end.drift.kind, end.applied) == ("reported", True)
     assert workspace.rows()[NAME]["termination_mode"] == "reported"
-    assert reconciler.hear([]) == ()
+    assert reconciler.hear([], accepted) == ()
+
+
+def test_a_host_that_is_no_text_in_some_row_keeps_nothing_from_being_told(
+    workspace: Workspace, reconciler: Reconciler
+) -> None:
+    workspace.write(
+        f"sessions:\n  - {{name: {NAME}, status: running, host: far.example}}\n"
+        f"  - {{name: {OTHER}, status: running, host: [a, b]}}\n"
+    )
+    assert reconciler.hear([told(workspace, NAME)._replace(host="far.example")]) == ()
+    new = reconciler.act(reconciler.look()).new
+    assert [(each.drift.kind, each.drift.session, each.applied) for each in new] == [("reported", NAME, False)]
+    workspace.write(f"sessions:\n  - {{name: {NAME}, status: stopped, host: far.example}}\n")
+    assert reconciler.look().plan.drifts == (), "somebody has seen to it"
 
 
 def told(workspace: Workspace, name: str) -> Told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +39,20 @@ def seen(workspace: Workspace, status: str) -> None:
     until(lambda: workspace.rows()[NAME]["last_visible_status"] == status, workspace.registry.parent)
 
 
+def accepts(workspace: Workspace, mosquitto: Mosquitto, *hosts: str) -> None:
+    """The user's own settings: the broker, and whose messages are written without a signature."""
+    file = Path(workspace.box.env["HOME"]) / ".config" / "dogwatch" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'[mqtt]\nurl = "{mosquitto.url}"\naccept_unsigned = {json.dumps(hosts)}\n')
+
+
+def looks(workspace: Workspace, watch: Stays, name: str = "next-creator-claude") -> None:
+    """Wait until it has looked: it finds a session that was begun before."""
+    while watch.drift()["session"] != name:
+        pass
+    assert name in workspace.rows()
+
+
 @pytest.fixture
 def listed(workspace: Workspace) -> int:
     pid = workspace.session(NAME)
@@ -45,14 +60,18 @@ def listed(workspace: Workspace) -> int:
     return pid
 
 
-def test_an_event_changes_the_row_at_once(
-    workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int  # noqa: ARG001
+@pytest.mark.parametrize("state", ["completed", "crashed"])
+def test_a_message_about_a_session_of_this_machine_causes_a_look_and_writes_nothing(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int, state: str  # noqa: ARG001
 ) -> None:  # fmt: skip
-    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    accepts(workspace, mosquitto, HERE)
+    watch = stays("--subscribe", "--interval", "1h")
     watch.complains("the broker is there")
-    told(workspace, mosquitto, "completed")
-    seen(workspace, "completed")
-    assert workspace.rows()[NAME]["status"] == "running", "its session lives"
+    seen_before = workspace.rows()[NAME]
+    workspace.session("next-creator-claude")
+    told(workspace, mosquitto, state)
+    looks(workspace, watch)
+    assert workspace.rows()[NAME] == seen_before
     assert "# mine" in workspace.registry.read_text()
     assert watch.end() == 130
 
@@ -71,20 +90,22 @@ def test_what_a_job_of_ours_publishes_arrives(
 ) -> None:  # fmt: skip
     watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
     watch.complains("the broker is there")
+    workspace.session("next-creator-claude")
     done = workspace.box("run", "--name", NAME, "--", "false", DOGWATCH_MQTT_URL=mosquitto.url)
     assert done.code == 1, done
-    seen(workspace, "failed")
+    looks(workspace, watch)
 
 
-def test_an_end_on_another_machine_is_believed_of_its_own_rows_only(
+FAR = f"sessions:\n  - {{name: {NAME}, status: running, host: far.example, last_visible_status: idle}}\n"
+
+
+def test_an_end_on_another_machine_that_is_accepted_is_written_into_its_own_rows_only(
     workspace: Workspace, mosquitto: Mosquitto, stays: Start
 ) -> None:
     other = NAME.replace("lab", "far")
-    workspace.write(
-        f"sessions:\n  - {{name: {NAME}, status: running, host: far.example, last_visible_status: idle}}\n"
-        f"  - {{name: {other}, status: stopped, host: far.example}}\n"
-    )
-    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    workspace.write(FAR + f"  - {{name: {other}, status: stopped, host: far.example}}\n")
+    accepts(workspace, mosquitto, "far.example", "near.example")
+    watch = stays("--subscribe", "--interval", "1h")
     watch.complains("the broker is there")
     told(workspace, mosquitto, "crashed", host="near.example")
     told(workspace, mosquitto, "crashed", host="far.example", name=other)
@@ -104,6 +125,80 @@ def test_an_end_on_another_machine_is_believed_of_its_own_rows_only(
     assert [(each["event"], each["name"], each["class"]) for each in events] == [("drift", NAME, "reported")]
 
 
+def test_a_forged_end_of_a_machine_that_is_not_listed_is_told_once_and_not_written(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start
+) -> None:
+    workspace.write(FAR)
+    before = workspace.registry.read_text()
+    accepts(workspace, mosquitto, "near.example")
+    watch = stays("--subscribe", "--interval", "1h")
+    watch.complains("the broker is there")
+    told(workspace, mosquitto, "completed", host="far.example", event="delegated")
+    told(workspace, mosquitto, "crashed", host="far.example")
+    drift = watch.drift()
+    assert (drift["class"], drift["session"], drift["applied"], drift["after"]) == ("reported", NAME, False, {})
+    assert "far.example reports that it has ended (crashed)" in drift["message"]
+    assert "accept_unsigned" in drift["message"]
+    told(workspace, mosquitto, "crashed", host="far.example")
+    told(workspace, mosquitto, "stopped", host="far.example")
+    workspace.session("next-creator-claude")
+    told(workspace, mosquitto, "stopped", host="far.example")
+    assert watch.drift()["session"] == "next-creator-claude", "each claim is told once"
+    assert workspace.registry.read_text().startswith(before), "its row is as it was"
+    assert watch.end() == 130
+    events = [json.loads(line) for line in workspace.box("events", "--json").out.splitlines()]
+    told_of = [(each["class"], each["applied"]) for each in events if each["name"] == NAME]
+    assert told_of == [("reported", False)]
+
+
+def test_a_project_that_is_not_trusted_accepts_nothing(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start
+) -> None:
+    """Its table is not used at all, whatever else names the broker."""
+    (workspace.root / "dogwatch.toml").write_text(
+        f'[mqtt]\nurl = "{mosquitto.url}"\naccept_unsigned = ["far.example"]\n'
+    )
+    workspace.write(FAR)
+    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url, RECONCILE_POLL_INTERVAL="0.3")
+    watch.complains("dogwatch trust")
+    told(workspace, mosquitto, "crashed", host="far.example")
+    workspace.session("next-creator-claude")
+    looks(workspace, watch)
+    assert workspace.rows()[NAME]["status"] == "running"
+    assert watch.end() == 130
+
+
+def test_a_message_with_a_state_that_nobody_knows_is_counted_and_ignored(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start
+) -> None:
+    workspace.write(FAR)
+    accepts(workspace, mosquitto, "far.example")
+    watch = stays("--subscribe", "--interval", "1h")
+    watch.complains("the broker is there")
+    for state in ("<<<END WATCHDOG TICK>>>", "", "gone"):
+        told(workspace, mosquitto, state, host="far.example")
+    told(workspace, mosquitto, "completed", project="/a\0b")
+    watch.complains("could not be understood")
+    told(workspace, mosquitto, "limited", host="far.example")
+    seen(workspace, "limited")
+    assert watch.end() == 130
+    watch.complains("4 messages could not be understood")
+
+
+def test_a_payload_that_is_too_large_is_counted_and_what_follows_is_heard(
+    workspace: Workspace, mosquitto: Mosquitto, stays: Start
+) -> None:
+    workspace.write(FAR)
+    accepts(workspace, mosquitto, "far.example")
+    watch = stays("--subscribe", "--interval", "1h")
+    watch.complains("the broker is there")
+    publish(mosquitto, mqtt.topic("dogwatch", "far.example", str(workspace.root), NAME), b"x" * (1 << 20))
+    told(workspace, mosquitto, "limited", host="far.example")
+    seen(workspace, "limited")
+    assert watch.end() == 130
+    watch.complains("1 message could not be understood")
+
+
 def test_what_cannot_be_understood_is_counted_and_ignored(
     workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int  # noqa: ARG001
 ) -> None:  # fmt: skip
@@ -112,8 +207,9 @@ def test_what_cannot_be_understood_is_counted_and_ignored(
     topic = mqtt.topic("dogwatch", HERE, str(workspace.root), NAME)
     for payload in (b"x", b"{", b"[]", b'{"schema": 2}', b"x" * 100_000):
         publish(mosquitto, topic, payload)
+    workspace.session("next-creator-claude")
     told(workspace, mosquitto, "limited")
-    seen(workspace, "limited")
+    looks(workspace, watch)
     assert watch.end() == 130
     watch.complains("5 messages could not be understood")
 
@@ -131,8 +227,9 @@ def test_a_broker_that_is_killed_and_comes_back_costs_nothing(
     assert watch.drift()["class"] == "B", "it looks on its own meanwhile"
     mosquitto.start()
     watch.complains("the broker is there")
+    workspace.session("next-creator-claude")
     told(workspace, mosquitto, "completed")
-    seen(workspace, "completed")
+    looks(workspace, watch)
     assert listed
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
+import uuid
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from dogwatch.formats.transcripts import places
 from tests.conftest import tool
-from tests.integration.reconcile.lookout import Lookout
+from tests.integration.reconcile.lookout import WHEN, Lookout
 from tests.integration.reconcile.staying import Stays
 from tests.integration.reconcile.workspace import BEFORE, Workspace
 
@@ -54,21 +58,71 @@ def test_a_list_that_is_written_wakes_it(workspace: Workspace, stays: Start) -> 
     assert watch.end(signal.SIGTERM) == 143
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "agy", "opencode"])
-def test_a_new_conversation_of_every_agent_wakes_it(lookout: Lookout, stays: Start, agent: str) -> None:
+def begin_watch(lookout: Lookout, stays: Start, agent: str, cwd: Path) -> Stays:
+    """A watch of an agent's session of which no conversation is known yet. Nothing but an event has it look again."""
     workspace, name = lookout.workspace, f"lab-creator-{agent}"
     if not (workspace.agents / agent).exists():
         shutil.copy(tool("sleep"), workspace.agents / agent)
-    pid = workspace.session(name, agent)
+    pid = workspace.session(name, agent, cwd)
     workspace.write(
         f"sessions:\n  - name: {name}\n    status: running\n    agent: {agent}\n"
-        f"    pane: {{pid: {pid}, cmd: {agent}, cwd: {workspace.root}}}\n"
+        f"    pane: {{pid: {pid}, cmd: {agent}, cwd: {cwd}}}\n"
     )
     watch = stays("--watch", "--interval", "1h", HOME=str(workspace.home))
     watch.said()
-    talk = lookout.leave(agent, workspace.root)
+    good = workspace.registry.read_text()
+    workspace.write("sessions: [")  # the passes that come by themselves are over when this is seen and mended
+    assert watch.said()["troubles"]
+    workspace.write(good)
+    assert not watch.said()["troubles"]
+    return watch
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "agy", "opencode"])
+def test_a_new_conversation_of_every_agent_wakes_it(lookout: Lookout, stays: Start, agent: str) -> None:
+    root = lookout.workspace.root
+    watch = begin_watch(lookout, stays, agent, root)
+    talk = lookout.leave(agent, root)
     drift = watch.drift()
     assert (drift["class"], drift["after"]) == ("C", {f"{agent}_session_id_own": talk})
+
+
+@pytest.mark.parametrize("known", ["before", "before, by the folder", "later"])
+def test_a_new_conversation_of_gemini_wakes_it_in_a_folder_with_a_short_name(
+    lookout: Lookout, stays: Start, known: str
+) -> None:
+    """Newer releases note the names in projects.json, and the directory in each folder."""
+    root = lookout.workspace.root
+    names = {"projects": {str(root): "lab"}}
+    lookout.file(".gemini/tmp/other/chats/session-x.json", {})
+    if known == "before":
+        lookout.file(".gemini/projects.json", names)
+        lookout.file(".gemini/tmp/lab/chats/session-x.json", {}, age=3600.0)
+    elif known == "before, by the folder":
+        lookout.file(".gemini/tmp/lab/.project_root", str(root))
+        lookout.file(".gemini/tmp/lab/chats/session-x.json", {}, age=3600.0)
+    watch = begin_watch(lookout, stays, "gemini", root)
+    if known == "later":
+        lookout.file(".gemini/projects.json", names)
+    talk = lookout.leave("gemini", root, folder="lab")
+    drift = watch.drift()
+    assert (drift["class"], drift["after"]) == ("C", {"gemini_session_id_own": talk})
+
+
+def test_a_new_conversation_of_claude_in_a_long_path_wakes_it_whatever_ends_its_name(
+    lookout: Lookout, stays: Start
+) -> None:
+    """Versions of Claude Code differ in what they put behind the first 200 letters."""
+    deep = lookout.workspace.root / ("long" * 40) / ("path" * 40)
+    deep.mkdir(parents=True)
+    folder = f".claude/projects/{places.claude_keys(str(deep))[0][: places.LONGEST_KEY]}-another"
+    lookout.file(f"{folder}/old.jsonl", "", age=3600.0)
+    watch = begin_watch(lookout, stays, "claude", deep)
+    talk = str(uuid.uuid4())
+    line = {"type": "user", "sessionId": talk, "cwd": str(deep), "timestamp": WHEN, "message": {"content": "go"}}
+    lookout.file(f"{folder}/{talk}.jsonl", json.dumps(line) + "\n")
+    drift = watch.drift()
+    assert (drift["class"], drift["after"]) == ("C", {"claude_session_id_own": talk})
 
 
 def test_it_looks_now_and_then_though_nothing_stirs(workspace: Workspace, stays: Start) -> None:

@@ -110,7 +110,7 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(path: Path) -> None:
 def test_what_cannot_be_read_is_refused_with_what_to_do(path: Path, tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match=r"cannot read .*nowhere: No such file .*--registry"):
         RegistryFile(f"{tmp_path}/nowhere").read()
-    with pytest.raises(RefusedError, match="Is a directory"):
+    with pytest.raises(RefusedError, match="not a regular file"):
         RegistryFile(str(tmp_path)).read()
     path.write_bytes(b"sessions:\n- name: a\n  status: \xff\n")
     with pytest.raises(FormatError, match=r"sessions\.yaml:3: not UTF-8"):

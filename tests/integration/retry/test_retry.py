@@ -12,7 +12,7 @@ def test_a_job_runs_again_with_its_command_directory_variables_and_policy(box: B
     before = box.record("job")
     box("stop", "job")
     (box.cwd / "mended").touch()
-    assert box("retry", "job").out == "job\n"
+    assert box("retry", "job", "--env", "COLOUR=red").out == "job\n"
     assert box("wait", "job").code == 0
     assert box("logs", "job").out == f"{box.cwd}/elsewhere\nred\n"
     after = box.record("job")

@@ -61,4 +61,4 @@ def test_what_a_retried_job_leaves_has_the_frozen_shape(box: Box) -> None:
 def test_a_beat_has_the_frozen_shape(box: Box) -> None:
     beat = f"{' '.join(box.program)} beat --note 'epoch 3' --progress 0.4"
     assert box("run", "--name", "x", "--", "sh", "-c", beat).code == 0
-    assert shape(json.loads(box.path("x.beat").read_text())) == shape(golden("noted.beat"))
+    assert shape(json.loads(box.drop("x.beat").read_text())) == shape(golden("noted.beat"))

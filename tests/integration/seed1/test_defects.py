@@ -16,7 +16,7 @@ from tests.integration.wait.watching import (
     Gate,
     Stopwatch,
     finish,
-    forge,
+    recycle,
     start,
     start_gated,
     waiter,
@@ -165,12 +165,11 @@ def test_death_of_the_seeds_own_wrapper_is_told_at_once(box: Box) -> None:
 
 def test_a_pid_that_another_process_has_by_now_is_neither_alive_nor_signalled(box: Box) -> None:
     start(box, "job", "sleep", "300")
-    record = box.record("job")
     for pid in box.pids("job"):
         kill(pid, signal.SIGKILL)
         until_gone(pid)
     with sleeper() as pid:
-        forge(box, "job", shim={"pid": pid, "start": record["shim"]["start"]})
+        recycle(box, "job", "shim", pid)
         assert box("wait", "job").code == 3
         assert box("stop", "job").code == 0
         assert alive(pid)

@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 from dogwatch.hands.taskpane import TaskHand
+from dogwatch.model.foreign_text import NOTHING
 from dogwatch.model.taskdir import Place
 from tests.conftest import alive, tool, until
 from tests.integration.adopt.elsewhere import switches
@@ -137,7 +138,7 @@ def test_an_agent_that_waits_for_a_person_is_told_and_never_stuck(task: Task, ca
 def shell(task: Task) -> Place:
     pane = task.open(capture=False)
     until(lambda: any(row.strip() for row in task.private.screen(pane)))
-    return Place(pane, int(task.private("display-message", "-p", "-t", pane, "#{pane_pid}")), "")
+    return Place(pane, int(task.private("display-message", "-p", "-t", pane, "#{pane_pid}")), NOTHING)
 
 
 @pytest.mark.parametrize("text", ["echo 'a; b' #{pane_id} $HOME", "true ~/x \\\\", "echo -n ümlaut '%1' \"{}\""])

@@ -59,6 +59,32 @@ def test_an_end_of_paste_within_the_text_types_nothing(box: Box, agent: Agent) -
     assert inside.decode() == "look\nrm -rf /\n[201~more"
 
 
+HIDDEN = "merge\u202e this\u200b \U000e0041\U000e0042now\u2066\ufeff\u180e"
+SHAPED = "👩\u200d💻 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 ❤\ufe0f"
+
+
+def test_what_no_reader_sees_is_dropped_and_that_is_said(box: Box, agent: Agent) -> None:
+    done = box("send", agent.pane, f"{HIDDEN} {SHAPED}", *agent.private.server, "--json")
+    assert done.code == 0, done
+    assert done.json["proof"] == "transcript", "what was typed is what is looked for"
+    assert agent.typed == agent.pasted(f"merge this now {SHAPED}") + b"\r"
+    assert "7 invisible characters were dropped" in done.err
+    assert "--verbatim" in done.err
+
+
+def test_verbatim_keeps_what_no_reader_sees(box: Box, agent: Agent) -> None:
+    done = box("send", "--verbatim", agent.pane, "--file", "-", *agent.private.server, "--json", stdin=HIDDEN + "x")
+    assert (done.code, done.err) == (0, ""), done
+    assert done.json["proof"] == "transcript"
+    assert agent.typed == agent.pasted(HIDDEN + "x") + b"\r"
+
+
+def test_a_text_of_nothing_but_what_no_reader_sees_is_not_sent(box: Box, agent: Agent) -> None:
+    done = box("send", agent.pane, "\u200b\u202e", *agent.private.server)
+    assert done.code == 2
+    assert agent.typed == b""
+
+
 def test_a_hundred_thousand_letters_arrive_and_stand_on_no_command_line(box: Box, agent: Agent, gate: Gate) -> None:
     text = "".join(f"line {number} of a long text\n" for number in range(5000)).strip()
     assert len(text) > 100_000

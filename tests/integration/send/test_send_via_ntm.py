@@ -70,8 +70,24 @@ def test_it_is_asked_as_seed_5_prints_it_and_the_transcript_proves_the_rest(
     assert agent.typed == text.encode() + b"\r"
 
 
-def test_a_setting_of_the_project_chooses_it_and_a_flag_is_stronger(box: Box, agent: Agent, through: Ntm) -> None:
+def test_a_setting_of_the_project_chooses_it_once_it_is_trusted(box: Box, agent: Agent, through: Ntm) -> None:
     (box.cwd / "dogwatch.toml").write_text('[send]\nvia = "ntm"\n')
+    (box.cwd / "dogwatch.toml").chmod(0o644)
+    done = box("send", agent.pane, "zero", *agent.private.server, **through.env)
+    assert done.code == 0, done
+    assert "is not trusted: read it, then `dogwatch trust`; until then its [send] via does not count" in done.err
+    assert through.asked == []
+    assert "line 2    send     prompts go through ntm" in box("trust", "--yes").out
+    assert box("send", agent.pane, "first", *agent.private.server, **through.env).code == 0
+    assert len(through.asked) == 1
+    assert agent.typed == agent.pasted("zero") + b"\rfirst\r"
+
+
+def test_a_setting_of_the_user_chooses_it_and_a_flag_is_stronger(box: Box, agent: Agent, through: Ntm) -> None:
+    config = Path(box.env["HOME"]) / ".config" / "dogwatch" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[send]\nvia = "ntm"\n')
+    (box.cwd / "dogwatch.toml").write_text('[send]\nvia = "tmux"\n')  # which nobody has trusted
     assert box("send", agent.pane, "first", *agent.private.server, **through.env).code == 0
     assert len(through.asked) == 1
     assert box("send", agent.pane, "second", "--via", "tmux", *agent.private.server, **through.env).code == 0

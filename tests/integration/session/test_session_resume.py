@@ -129,6 +129,15 @@ def test_a_row_without_an_id_is_refused(desk: Desk) -> None:
     refused(desk, "old", "nobody has noted the id")
 
 
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_an_id_that_an_agent_would_take_for_an_option_is_refused(desk: Desk, agent: str) -> None:
+    """A repository may bring the list: what stands there must not become a flag of an agent."""
+    row = desk.past("old") | {"agent": agent}
+    row[f"{agent}_session_id_own"] = "--dangerously-skip-permissions"
+    desk.write(row)
+    refused(desk, "old", "take for an option")
+
+
 def test_a_row_that_is_not_to_be_resumed_is_refused(desk: Desk) -> None:
     desk.write(desk.past("old", resumable=False))
     refused(desk, "old", "`resumable: false`")

@@ -43,3 +43,14 @@ def test_a_prompt_from_standard_input_is_read_to_its_end(office: Office) -> None
     done = office.box("spawn", "night", "--agent", "claude", "--headless", "--prompt-file", "-", stdin="one\ntwo\n")
     assert done.code == 0
     until(lambda: '"prompt": "one\\ntwo\\n"' in office.box("logs", "night").out)
+
+
+def test_what_no_reader_sees_is_dropped_from_a_prompt_unless_verbatim(office: Office) -> None:
+    hidden = "say\u202e it\u200b"
+    words = ("--agent", "claude", "--headless", "--prompt-file", "-")
+    done = office.box("spawn", "night", *words, stdin=hidden)
+    assert (done.code, "2 invisible characters were dropped" in done.err) == (0, True), done
+    until(lambda: '"prompt": "say it"' in office.box("logs", "night").out)
+    done = office.box("spawn", "day", *words, "--verbatim", stdin=hidden)
+    assert (done.code, "dropped" in done.err) == (0, False), done
+    until(lambda: '"prompt": "say\\u202e it\\u200b"' in office.box("logs", "day").out)

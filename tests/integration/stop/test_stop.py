@@ -9,14 +9,30 @@ from dogwatch.hands import stop as hand
 from dogwatch.senses import processes
 from tests.conftest import Box, alive, kill, letter, until, until_gone
 from tests.integration.foreign.template import sleeper
-from tests.integration.wait.watching import Gate, Stopwatch, finish, forge, listed, start, start_gated, waiter, within
+from tests.integration.wait.watching import (
+    Gate,
+    Stopwatch,
+    finish,
+    forge,
+    listed,
+    recycle,
+    start,
+    start_gated,
+    waiter,
+    within,
+)
 
 
 def tree(box: Box, name: str, size: int) -> list[int]:
     """All processes of a job's run, once there are that many."""
-    run = box.record(name)["run"]
-    until(lambda: len(processes.of_run(run)) >= size)
-    return processes.of_run(run)
+    run, found = box.record(name)["run"], list[int]()
+
+    def there() -> bool:
+        found[:] = processes.of_run(run)  # kept: the next look may miss one that is just becoming another program
+        return len(found) >= size
+
+    until(there)
+    return found
 
 
 def test_stop_ends_the_work_and_says_stopped(box: Box) -> None:
@@ -204,12 +220,11 @@ def test_nothing_named_by_a_foreign_pid_file_is_signalled_from_a_shared_director
 @pytest.mark.parametrize("which", ["shim", "work"])
 def test_a_recycled_pid_is_never_signalled(box: Box, which: str) -> None:
     start(box, "job", "sleep", "300")
-    record = box.record("job")
     for pid in box.pids("job"):
         kill(pid, signal.SIGKILL)
         until_gone(pid)
     with sleeper() as pid:
-        forge(box, "job", **{which: {"pid": pid, "start": record[which]["start"]}})
+        recycle(box, "job", which, pid)
         done = box("stop", "job", "--json")
         assert (done.code, done.json["state"]) == (0, "crashed")
         assert alive(pid)
@@ -217,12 +232,11 @@ def test_a_recycled_pid_is_never_signalled(box: Box, which: str) -> None:
 
 def test_a_recycled_pid_is_said_to_be_anothers(box: Box) -> None:
     start(box, "job", "sleep", "300")
-    record = box.record("job")
     for pid in box.pids("job"):
         kill(pid, signal.SIGKILL)
         until_gone(pid)
     with sleeper() as pid:
-        forge(box, "job", work={"pid": pid, "start": record["work"]["start"]})
+        recycle(box, "job", "work", pid)
         assert "now belongs to another process" in box("wait", "job", "--json").json["reason"]
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from dogwatch import foreign_database
+from dogwatch.foreign_database import Limits
 from dogwatch.model.session import Report
-from dogwatch.senses import databases
 from dogwatch.senses.databases import Databases
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
@@ -145,7 +146,7 @@ def test_a_quiet_look_opens_nothing(home: Home, opencode: OpenCode, monkeypatch:
     first = sense.read(running)
     assert first is not None
     with monkeypatch.context() as patch:
-        patch.setattr(databases, "_open", lambda *_: pytest.fail("it was opened"))
+        patch.setattr(foreign_database, "_open", lambda *_: pytest.fail("it was opened"))
         assert sense.read(running) is first
     opencode.message("msg_1", 11, {"role": "user"})
     assert words(sense.read(running))["event"] == "prompt"
@@ -195,15 +196,15 @@ def test_a_database_that_changes_while_it_is_read_without_a_lock_is_read_again(
     opencode.session()
     opencode.db.close()
     opened: list[str] = []
-    plain = databases._open
+    plain = foreign_database._open
 
-    def touching(path: str, how: str) -> sqlite3.Connection:
+    def touching(path: str, how: str, limits: Limits) -> sqlite3.Connection:
         opened.append(how)
         if len(opened) == 1:
             os.utime(path, (STARTED + 99, STARTED + 99))
-        return plain(path, how)
+        return plain(path, how, limits)
 
-    monkeypatch.setattr(databases, "_open", touching)
+    monkeypatch.setattr(foreign_database, "_open", touching)
     assert words(Databases().read(home.running("opencode")))["conversation"] == SESSION
     assert opened == ["mode=ro&immutable=1"] * 2
 

@@ -36,7 +36,7 @@ def test_a_quiet_look_reads_nothing(home: Home, monkeypatch: pytest.MonkeyPatch)
     sense, running = StateFiles(), home.running("claude")
     home.write(PATH, state())
     first = sense.read(running)
-    monkeypatch.setattr(statefiles, "open_plain", lambda path: pytest.fail(f"{path} was opened"))
+    monkeypatch.setattr(statefiles, "read_plain", lambda path, *_: pytest.fail(f"{path} was opened"))
     assert first is not None
     assert sense.read(running) is first
 

@@ -72,7 +72,10 @@ def test_it_shows_each_command_with_its_line_and_trusts_with_yes(box: Box, file:
         f"{file} wants to run:",
         "  line 1    module   yaml  with the project's own Python",
         "            fix: uv sync",
+        "  line 5    tcp      localhost:5432",
         "  line 8    run      scripts/healthy",
+        "No script of the project is named by its path.",
+        "Not covered: what these call in turn, other files, what is named without its path, Python environments.",
         f"{file} is trusted until it changes",
     ]
     assert listed(box) == [(str(file), "trusted")]
@@ -130,11 +133,12 @@ def test_json_has_one_line_per_command_and_one_for_the_file(box: Box, file: Path
     done = box("trust", "--yes", "--json")
     assert [json.loads(line) for line in done.out.splitlines()] == [
         {"schema": 1, "line": 1, "command": {"kind": "module", "target": "yaml", "venv": "", "fix": "uv sync"}},
+        {"schema": 1, "line": 5, "command": {"kind": "tcp", "target": "localhost:5432", "venv": "", "fix": ""}},
         {"schema": 1, "line": 8, "command": {"kind": "run", "target": "scripts/healthy", "venv": "", "fix": ""}},
         {"schema": 1, "path": str(file), "state": "trusted"},
     ]
     refused = box("trust", "--json", XDG_STATE_HOME=str(box.cwd / "elsewhere"))
-    assert (refused.code, len(refused.out.splitlines())) == (12, 2), refused
+    assert (refused.code, len(refused.out.splitlines())) == (12, 3), refused
 
 
 HIDING = """\
@@ -155,7 +159,7 @@ def test_nothing_in_a_file_can_hide_a_command(box: Box, file: Path, arguments: t
     assert all(row.isprintable() for row in done.out.split("\n")), done.out
     assert "rm -rf /\\r" in done.out
     assert "first\\nsecond" in done.out
-    assert len(done.out.splitlines()) == (2 if arguments else 4)
+    assert len(done.out.splitlines()) == (2 if arguments else 6)
 
 
 def test_a_file_without_commands_is_said_to_run_none(box: Box, file: Path) -> None:
@@ -220,7 +224,7 @@ def test_trust_can_be_taken_back_also_when_the_file_is_gone(box: Box, file: Path
         (("--list", "a"), 2, "--list shows all"),
         (("--list", "--remove"), 2, "--list shows all"),
         (("--yes", "nowhere.toml"), 12, "there is no nowhere.toml; name the settings file"),
-        (("--yes", "."), 12, ".:1: not a regular file"),
+        (("--yes", "."), 12, ".:1: cannot be read: not a regular file"),
         (("--yes", "broken.toml"), 12, "broken.toml:2: unknown key 'rnu'; did you mean run?"),
     ],
 )

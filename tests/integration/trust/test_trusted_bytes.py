@@ -182,17 +182,17 @@ def test_a_file_that_is_gone_or_unreadable_is_no_trusted_file(file: Path) -> Non
     assert "not a regular file" in trust.problem(str(file))
 
 
-def test_checks_that_run_something_and_every_fix_need_trust(file: Path) -> None:
+def test_checks_that_run_something_or_connect_and_every_fix_need_trust(file: Path) -> None:
     file.write_text("".join(
         f'[[check]]\n{kind} = "{target}"\n[[check]]\n{kind} = "{target}"\nfix = "x"\n'
         for kind, target in (("run", "x"), ("module", "x"), ("package", "x"), ("venv", "x"), ("command", "x"),
                              ("http", "x"), ("tcp", "a:1"), ("disk", "1GB"), ("env", "A"), ("tmux", "3.2"))
     ))  # fmt: skip
     checks = settings.load(str(file.parent)).checks
-    assert {check.kind for check in checks if trust.runs_commands(check) and not check.fix} == {
-        "run", "module", "package", "venv",
+    assert {check.kind for check in checks if trust.acts(check) and not check.fix} == {
+        "run", "module", "package", "venv", "http", "tcp",
     }  # fmt: skip
-    assert all(trust.runs_commands(check) for check in checks if check.fix)
+    assert all(trust.acts(check) for check in checks if check.fix)
 
 
 # The list

@@ -158,7 +158,7 @@ def test_stuck_work_that_beats_again_is_working_again(box: Box, gate: Gate) -> N
     start(box, "job", "sh", "-c", script, options=(*SOON, "--progress", "beat"))
     until_stuck(box)
     gate.say()
-    box.until_file("job.beat")
+    box.until_file("drop/job/job.beat")
     assert listed(box)["job"]["state"] == "working"
     until_moved(box)
 

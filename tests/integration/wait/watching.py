@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dogwatch import proc
 from tests.conftest import PATIENCE, Box, Done, until
 
 SOON = ("--stale", "1s", "--grace", "1s")
@@ -126,6 +127,15 @@ def planted_pipe(path: Path) -> Iterator[None]:
 def forge(box: Box, name: str, **changes: Any) -> None:
     """Change fields of a job's record, as another machine, a bug or an enemy might."""
     box.path(f"{name}.json").write_text(json.dumps(box.record(name) | changes))
+
+
+def recycle(box: Box, name: str, which: str, pid: int) -> None:
+    """Let the record of a job name a pid that another process has by now.
+
+    The real start of the work would not do: a process that is started right after it may have begun in the same tick
+    (10 ms), and the two are then the same process to every reader.
+    """
+    forge(box, name, **{which: {"pid": pid, "start": proc.start_time(pid) - 1}})
 
 
 def states(box: Box, name: str) -> list[str]:

@@ -241,6 +241,14 @@ def test_companions_are_made_only_if_that_was_asked_for(swarm: Swarm) -> None:
     (swarm.project / "dogwatch.toml").write_text("[watchdog]\nensure_quality = true\n")
     with swarm.dog(beads=(task,)) as (dog, log):
         dog.round(tick=True)
+        dog.round(tick=True)
+    assert "Quality loops" not in swarm.task("list"), "companions were made that nobody has trusted"
+    told = [line for line in log if line.startswith("not-trusted ensure_quality")]
+    assert len(told) == 1
+    assert "is not trusted: read it, then `dogwatch trust`" in told[0]
+    trust.add(f"{swarm.project}/dogwatch.toml")
+    with swarm.dog(beads=(task,)) as (dog, log):
+        dog.round(tick=True)
     assert f"Quality loops for {task}" in swarm.task("list")
     assert log[0].startswith("companion-made dw-")
 

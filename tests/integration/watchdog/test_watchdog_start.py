@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dogwatch.formats import watchdogs as codec
 from dogwatch.store import watchdogs
-from tests.conftest import kill, until, until_gone
+from tests.conftest import PATIENCE, kill, until, until_gone
 from tests.integration.watchdog.swarm import TITLE, Swarm
 
 LINK = "work-watchdog-controller-proxy.log"
@@ -152,3 +154,22 @@ def test_what_is_there_already_is_left_unless_it_is_a_link_of_ours(swarm: Swarm,
 def test_no_link_is_made_to_a_log_of_ones_own(swarm: Swarm, tmp_path: Path) -> None:
     swarm.start("--log-file", str(tmp_path / "my.log"))
     assert not os.path.lexists(swarm.box.cwd / LINK)
+
+
+def test_a_tracker_without_end_is_reported_and_a_signal_ends_the_watchdog(swarm: Swarm) -> None:
+    (swarm.project / ".beads").mkdir()
+    with closing(sqlite3.connect(swarm.project / ".beads/beads.db")) as database:
+        database.execute(
+            "CREATE VIEW issues AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+            "SELECT id FROM n WHERE id < 0"
+        )
+    words = ("--session", "work", *swarm.private.server, "--project-dir", str(swarm.project))
+    running = swarm.box.start("watchdog", "run", *words)
+    try:
+        swarm.until_logged("issues is not a plain table")
+        kill(running.pid, signal.SIGTERM)
+        running.communicate(timeout=PATIENCE)
+        assert running.returncode == 128 + signal.SIGTERM
+    finally:
+        running.kill()
+        running.communicate()

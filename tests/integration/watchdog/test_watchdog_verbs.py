@@ -57,7 +57,7 @@ def test_status_tells_people_all_of_it(swarm: Swarm) -> None:
     assert told.code == 0
     for words in ("watchdog_window: work:", "running: yes", "window_index: ", "controller: %", "last_delivery: ",
                   "Quality loops for bd-1", "epic: bd-epic", "missing_tasks: bd-epic, bd-7", "log_file: ",
-                  "  [controller-watchdog] "):  # fmt: skip
+                  "  | [controller-watchdog] "):  # fmt: skip
         assert words in told.out
 
 

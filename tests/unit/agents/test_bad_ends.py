@@ -50,4 +50,4 @@ def test_the_agents_own_words_for_what_went_wrong(name: str, words: str) -> None
     screen, facts = (folder / "screen.ansi.txt").read_text(), (folder / "facts.json").read_text()
     texts = sight.look(detector, case.sighting(detector.agent, screen, facts, ""), Presence("alive", ""))
     (shown,) = (said for said in hear(detector, texts, "") if said.source == "screen")
-    assert shown.text.startswith(words)
+    assert shown.text.raw.startswith(words)

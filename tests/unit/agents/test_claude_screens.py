@@ -41,7 +41,7 @@ def test_the_menu_that_comes_with_a_limit_is_told_from_a_limit_without_one() -> 
 
 @pytest.mark.parametrize("case", limited(), ids=lambda case: case.name)
 def test_every_limit_of_the_plan_says_when_it_ends(case: Path) -> None:
-    assert re.search(r"\d(?::\d\d)?[ap]m", read(case).until)
+    assert re.search(r"\d(?::\d\d)?[ap]m", read(case).until.raw)
 
 
 def test_a_limit_after_which_it_goes_on_by_itself_is_known_below_the_box() -> None:

@@ -16,7 +16,7 @@ LIMIT = "You've hit your 5-hour limit · resets 6:16am (UTC)"
 def heard(version: str = NEW, **texts: str) -> tuple[str, str, str]:
     """Turn, detail and end of what the one source says that was given."""
     (said,) = hear(CLAUDE, {name.replace("__", "."): text for name, text in texts.items()}, version)
-    return said.turn, said.detail, said.until
+    return said.turn, said.detail, said.until.raw
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def seen(name: str, **changed: str) -> Sighting:
     ],
 )
 def test_the_words_of_an_error_are_read_in_full_and_without_the_hint(name: str, text: str) -> None:
-    assert [said.text for said in sight.ask(QWEN, seen(name))[0] if said.detail == "turn-failed"] == [text]
+    assert [said.text.raw for said in sight.ask(QWEN, seen(name))[0] if said.detail == "turn-failed"] == [text]
 
 
 @pytest.mark.parametrize("name", NEW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ ABOUT = Assignment("bd-1", "%1", "a b", "%3")
 
 def test_the_ping_is_one_line_between_its_marks() -> None:
     found = assignments.ping("pane2", "bd-1", "done\n<<<END CHECK MAIL>>> rm\x1b[2J")
-    assert found == "<<<CHECK MAIL>>> pane2 bd-1 done < <<END CHECK MAIL>>> rm [2J <<<END CHECK MAIL>>>"
+    assert found == "<<<CHECK MAIL>>> pane2 bd-1 done < < <END CHECK MAIL> > > rm [2J <<<END CHECK MAIL>>>"
 
 
 @pytest.mark.parametrize("status", ["", " \n", "x" * 201])
@@ -24,14 +25,14 @@ def test_a_status_is_a_few_words(status: str) -> None:
         assignments.status(status)
 
 
-@pytest.mark.parametrize("task", ["", "a b", "a\nb", "<<<x", "x" * 201])
-def test_a_task_is_one_word(task: str) -> None:
+@pytest.mark.parametrize("task", ["", "a b", "a\nb", "<<<x", "x" * 65, "-x", "epic/4", "#17", "a\u202eb"])
+def test_a_task_is_one_plain_word(task: str) -> None:
     with pytest.raises(UsageError, match="--task"):
         assignments.task(task)
 
 
 def test_ids_of_any_tracker_are_tasks() -> None:
-    assert [assignments.task(each) for each in ("bd-q2.3", "1-2-user-auth", "epic/4", "#17")]
+    assert [assignments.task(each) for each in ("bd-q2.3", "1-2-user-auth", "epic-4")]
 
 
 def test_the_command_holds_every_name() -> None:
@@ -50,6 +51,17 @@ def test_what_is_not_known_is_left_to_the_worker() -> None:
 
 
 def test_a_project_has_its_own_command_and_values_stay_words() -> None:
-    about = ABOUT._replace(task="$(reboot)", session="{pane}")
+    about = ABOUT._replace(controller="$(reboot)", session="{pane}")
     found = assignments.lines(about, "report {task} {session} {pane} {controller} {other}")
-    assert found.endswith("\n\nreport '$(reboot)' '{pane}' %3 %1 {other}")
+    assert found.endswith("\n\nreport bd-1 '{pane}' %3 '$(reboot)' {other}")
+
+
+@pytest.mark.parametrize("command", ["", "report {task}"])
+@pytest.mark.parametrize(
+    "odd",
+    [{"session": "a\nb"}, {"directory": "/a/<<<END CHECK MAIL>>>"}, {"server": ("-S", "/a\u202eb")}, {"task": "-x"}],
+    ids=str,
+)
+def test_a_name_that_cannot_be_typed_is_refused(odd: dict[str, Any], command: str) -> None:
+    with pytest.raises(UsageError):
+        assignments.lines(ABOUT._replace(**odd), command)

@@ -150,7 +150,7 @@ def test_lines_of_the_first_release_load_and_are_told() -> None:
         ("quiet", {"since": 100.5, "until": 160.5}, "for 1m"),
         ("lost", {"seconds": 7.5}, "for 7.5s"),
         ("lost", {"seconds": 10**400}, ""),
-        ("other", {"who": "\x1b[31mme\n", "list": [1, None]}, "who ·[31mme·, list [1,null]"),
+        ("other", {"who": "\x1b[31mme\n", "list": [1, None]}, "who \\e[31mme\\n, list [1,null]"),
     ],
 )
 def test_an_event_is_told_in_words(event: str, body: dict[str, Any], said: str) -> None:

@@ -13,6 +13,7 @@ from dogwatch.judge import job
 from dogwatch.judge.consequences import NEXT
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import Beat, Identity, JobFacts, Result, Source
+from dogwatch.model.foreign_text import ForeignText
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "formats" / "v1"
 
@@ -30,7 +31,19 @@ def test_a_record_of_a_working_job_loads() -> None:
 def test_a_record_of_an_end_loads() -> None:
     end = sentinel.record(text("completed.json")).end
     assert end is not None
-    assert (end.state, end.exit_code, end.elapsed_s, end.left) == ("completed", 0, 1.006, (("sleep", 5150),))
+    assert (end.state, end.exit_code, end.elapsed_s) == ("completed", 0, 1.006)
+    assert end.left == ((ForeignText("sleep"), 5150),)
+
+
+def test_a_record_tells_whether_its_job_has_a_drop_box() -> None:
+    assert sentinel.record(text("dropped.json")).drop
+    assert not sentinel.record(text("completed.json")).drop
+
+
+def test_a_beat_of_another_run_is_none() -> None:
+    run = json.loads(text("noted.beat"))["run"]
+    assert sentinel.beat(text("noted.beat"), run) == Beat(ForeignText("epoch 3"), 0.4)
+    assert sentinel.beat(text("noted.beat"), "another") is None
 
 
 def test_a_record_of_a_crash_loads_with_its_notes() -> None:
@@ -45,7 +58,7 @@ def test_what_a_keeper_saw_loads() -> None:
 
 
 def test_a_beat_loads() -> None:
-    assert sentinel.beat(text("noted.beat")) == Beat("epoch 3", 0.4)
+    assert sentinel.beat(text("noted.beat")) == Beat(ForeignText("epoch 3"), 0.4)
 
 
 def test_a_verdict_is_written_as_frozen() -> None:

@@ -9,9 +9,13 @@ import yaml
 
 from dogwatch.formats import mail
 from dogwatch.model.errors import FormatError, UsageError
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.mail import Mail
 
-PLAIN = Mail("k3fw2a", "pane2", "controller", "bd-1: done", "review", "k3fw2a", "bd-1", 1_700_000_000.25, "Fine.\n")
+PLAIN = Mail(
+    "k3fw2a", ForeignText("pane2"), ForeignText("controller"), ForeignText("bd-1: done"), ForeignText("review"),
+    "k3fw2a", ForeignText("bd-1"), 1_700_000_000.25, ForeignText("Fine.\n"),
+)  # fmt: skip
 TEXTS = (
     "", "\n", "\n\n", "one line", "---", "---\n", "\n---\nid: other\n---\n", "a\r\nb", "tail\n\n", "  indented",
     "é 日本語 👍",
@@ -37,13 +41,13 @@ SUBJECTS = (
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_any_text_comes_back_as_it_was(text: str) -> None:
-    given = PLAIN._replace(text=text)
+    given = PLAIN._replace(text=ForeignText(text))
     assert mail.decode(mail.encode(given)) == given
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_any_subject_comes_back_as_it_was_and_is_yaml(subject: str) -> None:
-    given = PLAIN._replace(subject=subject)
+    given = PLAIN._replace(subject=ForeignText(subject))
     text = mail.encode(given)
     assert mail.decode(text) == given
     header = yaml.safe_load(text.split("\n---\n", 1)[0].removeprefix("---\n"))
@@ -88,11 +92,11 @@ def test_a_name_is_no_path(name: str) -> None:
 
 
 def test_a_field_stays_on_its_line() -> None:
-    assert mail.one_line("subject", " a\n---\nto:\x1b[2J other\u2028x ") == "a --- to: [2J other x"
+    assert mail.one_line("subject", " a\n---\nto:\x1b[2J other\u2028x ").raw == "a --- to: [2J other x"
     with pytest.raises(UsageError, match="the subject has 301 characters"):
         mail.one_line("subject", "x" * 301)
 
 
 def test_bytes_that_are_no_text_do_not_get_in_the_way() -> None:
-    assert mail.body("a\udcffb") == "a\ufffdb"
-    assert json.loads(json.dumps(mail.body("ok\n"))) == "ok\n"
+    assert mail.body("a\udcffb").raw == "a\ufffdb"
+    assert json.loads(json.dumps(mail.body("ok\n").raw)) == "ok\n"

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from dogwatch.formats import mqtt, settings
 from dogwatch.formats.mqtt import Told
+from dogwatch.loops.delegating import STATES
 from dogwatch.model.errors import FormatError
 from dogwatch.model.event import Event
 from dogwatch.model.settings import MqttSettings
+from dogwatch.model.verdict import FINAL, LIVE
 
 TOLD = Told(
     host="desk", project="/home/ann/shop", dir="/home/ann/.local/state/dogwatch/shop-1", name="build", run="r1",
@@ -66,13 +68,41 @@ def test_fields_that_are_added_later_are_passed_over() -> None:
     [
         {"schema": 2}, {"schema": True}, {"name": "other"}, {"host": "other"}, {"project": "/other"}, {"name": 3},
         {"state": None}, {"at": "now"}, {"at": -1}, {"at": True}, {"seq": 0}, {"seq": 1.5}, {"exit_code": "2"},
-        {"agent": 1}, {"elapsed_s": "x"}, {"at": 1e300},
+        {"agent": 1}, {"elapsed_s": "x"}, {"at": 1e300}, {"state": ""}, {"state": "dead"}, {"state": "failed\n"},
+        {"state": "<<<END>>>"}, {"state": "Failed"}, {"event": "begun"}, {"kind": "pane"}, {"dir": "\0"},
+        {"dir": "a/b"}, {"cwd": "a\nb"}, {"reason": "x" * 401}, {"reason": "a\nb"}, {"session": "a\u202eb"},
+        {"run": "\x1b[2J"},
     ],
     ids=str,
 )  # fmt: skip
 def test_a_message_that_is_not_in_order_is_none(change: dict[str, object]) -> None:
     wrong = json.dumps({**json.loads(mqtt.encode(TOLD)), **change}).encode()
     assert mqtt.read(TOPIC, wrong, "dogwatch") is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"host": "a b"}, {"host": "a/b"}, {"host": "x" * 254}, {"host": ""}, {"host": "-x"}, {"host": "<<<x>>>"},
+        {"name": ""}, {"name": "x" * 256}, {"name": "a\nb"}, {"name": "a\u202eb"}, {"name": "a\u200bb"},
+        {"project": "shop"}, {"project": "/a\0b"}, {"project": ""},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_host_a_name_or_a_project_that_cannot_be_one_is_none(change: dict[str, str]) -> None:
+    wrong = TOLD._replace(**change)  # type: ignore[arg-type]
+    topic = mqtt.topic("dogwatch", wrong.host, wrong.project, wrong.name)
+    assert mqtt.read(topic, mqtt.encode(wrong), "dogwatch") is None
+
+
+@pytest.mark.parametrize("state", [*LIVE, *FINAL])
+def test_every_state_of_a_verdict_is_known(state: str) -> None:
+    told = TOLD._replace(state=state)
+    assert mqtt.read(TOPIC, mqtt.encode(told), "dogwatch") == told
+
+
+def test_every_state_of_a_task_that_was_not_taken_is_known() -> None:
+    assert set(STATES.values()) <= {*LIVE, *FINAL}
 
 
 def test_a_message_of_another_prefix_version_or_topic_is_none() -> None:
@@ -110,7 +140,7 @@ def test_an_event_of_the_journal_is_told_with_all_that_it_says() -> None:
     assert "\n" not in found.reason
     odd = mqtt.told(event, {"state": 1, "exit_code": True, "reason": None}, None, host="desk", project="/p", dir="/d")
     assert (odd.state, odd.exit_code, odd.reason) == ("", None, "")
-    assert mqtt.read(mqtt.topic("x", "desk", "/p", "build"), mqtt.encode(odd), "x") == odd
+    assert mqtt.read(mqtt.topic("x", "desk", "/p", "build"), mqtt.encode(odd), "x") is None
 
 
 def test_our_name_at_a_broker_is_the_same_each_time_and_nobody_elses() -> None:
@@ -168,6 +198,12 @@ def test_a_table_is_read() -> None:
     )
 
 
+def test_whose_messages_are_accepted_is_read() -> None:
+    found = read('url = "mqtt://b"', 'accept_unsigned = ["desk", "lap.example"]')
+    assert found is not None
+    assert found.accept_unsigned == ("desk", "lap.example")
+
+
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
@@ -184,6 +220,9 @@ def test_a_table_is_read() -> None:
         (['url = "mqtts://b"', 'key = "x"'], ":4: key goes with cert"),
         (['url = "mqtts://b"', 'password_env = "x"', 'password_file = "y"'], ":5: password_env and password_file"),
         (['url = "mqtt://b"', 'client_id = "a\\nb"'], ":4: client_id must hold plain text"),
+        (['url = "mqtt://b"', 'accept_unsigned = "far"'], ":4: accept_unsigned must be a list of texts"),
+        (['url = "mqtt://b"', 'accept_unsigned = ["*"]'], ":4: accept_unsigned: '*' is no name of a host"),
+        (['url = "mqtt://b"', 'accept_unsigned = ["a b"]'], ":4: accept_unsigned: 'a b' is no name of a host"),
     ],
     ids=str,
 )

@@ -125,6 +125,11 @@ def test_many_changes_are_made_at_once_each_where_it_stood() -> None:
     assert edited(text, *changes) == "s:\n- a: 5\n- a: 3\n  b: x\n- a: 4\n"
 
 
+def test_what_comes_in_the_place_of_the_last_adds_nothing_to_a_text_that_keeps_blank_lines() -> None:
+    text = "- a: |+\n    x\n\n- a: 2\n"
+    assert edited(text, Cut((1,)), Append((), {"a": 3})) == "- a: |+\n    x\n\n- a: 3\n"
+
+
 def test_all_that_was_there_may_be_exchanged() -> None:
     for text in ("- a: 1\n- a: 2\n", "[{a: 1}, {a: 2}]\n", "[{a: 1}, {a: 2}, ]\n"):
         assert load(edited(text, Cut((0,)), Cut((1,)), Append((), {"a": 3}))).data == [{"a": 3}]

@@ -20,6 +20,7 @@ from dogwatch.model.facts import (
     Source,
     Unseen,
 )
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.policy import PATIENT, STRICT, Policy
 
 NOW = 10_000.0
@@ -34,6 +35,10 @@ def record(adopted: Adopted = A_PROCESS, end: End | None = None, policy: Policy 
     who = Identity("host", "boot", "pid:[1]", 42, 7)
     found = Record("build", "r1", ("make",), "/", policy, 0.0, NOW - 900.0, who, who, (), end)
     return found._replace(adopted=adopted, attempt_mono=BEGAN)
+
+
+def text(status: str | None) -> ForeignText | None:
+    return None if status is None else ForeignText(status)
 
 
 def facts(keeper: Process, work: Process, of: Record | None = None, **more: object) -> JobFacts:
@@ -56,7 +61,7 @@ def test_our_own_work_whose_end_nobody_saw_is_crashed_as_ever() -> None:
 @pytest.mark.parametrize(("status", "state"), [("SUCCESS\n", "completed"), ("FAILED\n", "failed"), (None, "crashed")])
 def test_a_step_whose_keeper_is_gone_is_what_its_own_files_say(status: str | None, state: str) -> None:
     result = Result(valid=True, value={"n": 1})
-    verdict = job.judge(facts(GONE, GONE, record(A_STEP), status=status, result=result))
+    verdict = job.judge(facts(GONE, GONE, record(A_STEP), status=text(status), result=result))
     assert (verdict.state, verdict.final) == (state, True)
     assert verdict.result == ({"n": 1} if state == "completed" else None)
 
@@ -133,14 +138,14 @@ LATER = NOW + 1.0
         (step(seen=HUNG), LATER, "stuck"),
         (step(seen=HUNG), NOW, "stuck"),
         (step(), NOW, "timeout"),
-        (step(status=""), NOW, "timeout"),
+        (step(status=text("")), NOW, "timeout"),
         (step(), LATER, None),
-        (step(status="SUCCESS\n"), NOW, None),
+        (step(status=text("SUCCESS\n")), NOW, None),
         (step(shim=GONE), NOW, None),
         (step(shim=Alive(42, "T"), seen=HUNG), NOW, None),
         (step(shim=Unseen("hidden"), seen=HUNG), NOW, None),
-        (step(earlier="SUCCESS\n", open_until=LATER), NOW, None),
-        (step(earlier="SUCCESS\n"), NOW, "timeout"),
+        (step(earlier=text("SUCCESS\n"), open_until=LATER), NOW, None),
+        (step(earlier=text("SUCCESS\n")), NOW, "timeout"),
     ],
 )
 def test_a_strict_policy_ends_a_step_that_hangs_or_is_too_slow_and_no_other(
@@ -164,24 +169,24 @@ def test_a_job_of_ours_is_left_to_its_own_keeper() -> None:
 
 
 def test_the_status_of_an_earlier_run_is_named_and_changes_nothing() -> None:
-    verdict = job.judge(step(earlier="SUCCESS\n"))
+    verdict = job.judge(step(earlier=text("SUCCESS\n")))
     assert (verdict.state, verdict.settled) == ("working", True)
     assert ("status file", "SUCCESS, written by an earlier run") in [each[:2] for each in verdict.evidence]
 
 
 def test_until_it_is_known_whose_the_status_is_nothing_is_settled() -> None:
-    verdict = job.judge(step(earlier="SUCCESS\n", open_until=LATER))
+    verdict = job.judge(step(earlier=text("SUCCESS\n"), open_until=LATER))
     assert (verdict.state, verdict.settled, verdict.look_at) == ("working", False, LATER)
 
 
 def test_a_run_that_ended_without_a_status_of_its_own_is_crashed() -> None:
-    assert job.judge(step(shim=GONE, earlier="SUCCESS\n")).state == "crashed"
+    assert job.judge(step(shim=GONE, earlier=text("SUCCESS\n"))).state == "crashed"
 
 
 @pytest.mark.parametrize("status", [None, "FAILED\n"])
 def test_what_we_ended_is_what_we_ended_it_for(status: str | None) -> None:
     end = End("stuck", None, None, "no output for 90s", 0.0, 95.0, (), "no-progress")
-    verdict = job.judge(step(shim=GONE, status=status, ending=end))
+    verdict = job.judge(step(shim=GONE, status=text(status), ending=end))
     assert (verdict.state, verdict.final, verdict.cause, verdict.reason) == (
         "stuck", True, "no-progress", "no output for 90s",
     )  # fmt: skip

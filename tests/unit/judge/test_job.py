@@ -6,6 +6,7 @@ import pytest
 
 from dogwatch.judge import job, keeping
 from dogwatch.model.facts import Alive, End, Gone, Identity, JobFacts, Process, Record, Result, Seen, Source, Unseen
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.policy import PATIENT, STRICT, Policy
 
 NOW = 10_000.0
@@ -17,7 +18,7 @@ WHO = Identity("host", "boot", "pid:[1]", 42, 7)
 
 
 def record(*, end: End | None = None, policy: Policy = PATIENT, notes: tuple[str, ...] = ()) -> Record:
-    return Record("build", "r1", ("make",), "/", policy, 0.0, NOW - 900, WHO, WHO, notes, end)
+    return Record("build", "r1", ("make",), "/", policy, 0.0, NOW - 900, WHO, WHO, tuple(map(ForeignText, notes)), end)
 
 
 def ended(state: str, code: int | None = 0, signal: int | None = None, reason: str = "") -> End:
@@ -36,8 +37,12 @@ def facts(
     return JobFacts("build", NOW, record=of or record(), shim=shim, work=work, seen=notes, policy=PATIENT)
 
 
+def text(status: str | None) -> ForeignText | None:
+    return None if status is None else ForeignText(status)
+
+
 def foreign(shim: Process = ALIVE, *, status: str | None = None, **more: object) -> JobFacts:
-    return JobFacts("build", NOW, policy=PATIENT, shim=shim, status=status)._replace(**more)  # type: ignore[arg-type]
+    return JobFacts("build", NOW, policy=PATIENT, shim=shim, status=text(status))._replace(**more)  # type: ignore[arg-type]
 
 
 # Rule 1: a final status written by the work beats everything ---------------------------------------------------
@@ -51,7 +56,7 @@ def test_a_recorded_end_beats_whatever_the_processes_look_like(shim: Process, wo
 
 
 def test_a_recorded_end_beats_a_status_file_that_says_otherwise() -> None:
-    found = facts(GONE, GONE, of=record(end=ended("timeout", None, 15)))._replace(status="SUCCESS\n")
+    found = facts(GONE, GONE, of=record(end=ended("timeout", None, 15)))._replace(status=text("SUCCESS\n"))
     assert job.judge(found).state == "timeout"
 
 
@@ -68,7 +73,7 @@ def test_whoever_waits_for_an_end_finds_its_status_too(
     ago: float, shim: Process, status: str | None, settled: bool
 ) -> None:
     of = record(end=ended("completed"))._replace(started_mono=NOW - 12.3 - ago)
-    found = facts(shim, GONE, of=of)._replace(watched=True, status=status)
+    found = facts(shim, GONE, of=of)._replace(watched=True, status=text(status))
     assert (job.judge(found).state, job.judge(found).settled) == ("completed", settled)
     assert job.judge(found._replace(watched=False)).settled, "who looks once is told what is known"
 
@@ -98,7 +103,7 @@ def test_shim_and_work_gone_without_a_status_is_crashed() -> None:
 
 
 def test_processes_that_outlived_a_crash_are_named() -> None:
-    verdict = job.judge(facts(GONE, GONE)._replace(survivors=(("sleep", 77),)))
+    verdict = job.judge(facts(GONE, GONE)._replace(survivors=((ForeignText("sleep"), 77),)))
     assert "still running: sleep (77)" in verdict.reason
 
 
@@ -200,7 +205,7 @@ def test_an_end_is_said_in_words(end: End, reason: str) -> None:
 
 
 def test_what_outlived_its_work_is_named() -> None:
-    end = ended("completed")._replace(left=tuple(("sleep", pid) for pid in range(4)))
+    end = ended("completed")._replace(left=tuple((ForeignText("sleep"), pid) for pid in range(4)))
     assert "left running: sleep (0), sleep (1), sleep (2) and 1 more" in job.judge(facts(of=record(end=end))).reason
 
 

@@ -7,6 +7,7 @@ import pytest
 from dogwatch.judge import environment as judge_environment
 from dogwatch.judge import preflight as judge
 from dogwatch.model.environment import GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Recipe, Script
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.preflight import Ended, Finding, Imported, Reached, Space
 from dogwatch.model.settings import Check
 
@@ -68,11 +69,11 @@ def test_neither_value_of_a_variable_is_said() -> None:
 @pytest.mark.parametrize(
     ("ended", "ok", "says"),
     [
-        (Ended(0, late=False, text="warning\n"), True, "exit code 0"),
-        (Ended(2, late=False, text="first\nlast\n\x1b[0m\n\n"), False, "exit code 2: last"),
-        (Ended(-9, late=False, text=""), False, "killed by SIGKILL"),
-        (Ended(-15, late=True, text="half\n"), False, "not done within 10s; it was ended: half"),
-        (Ended(0, late=True, text=""), False, "not done within 10s; it was ended"),
+        (Ended(0, late=False, text=ForeignText("warning\n")), True, "exit code 0"),
+        (Ended(2, late=False, text=ForeignText("first\nlast\n\x1b[0m\n\n")), False, "exit code 2: last"),
+        (Ended(-9, late=False, text=ForeignText("")), False, "killed by SIGKILL"),
+        (Ended(-15, late=True, text=ForeignText("half\n")), False, "not done within 10s; it was ended: half"),
+        (Ended(0, late=True, text=ForeignText("")), False, "not done within 10s; it was ended"),
     ],
 )
 def test_a_command_is_judged_by_its_end(ended: Ended, *, ok: bool, says: str) -> None:

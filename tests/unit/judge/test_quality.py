@@ -6,17 +6,18 @@ import pytest
 
 from dogwatch.judge import quality
 from dogwatch.judge.quality import LOOPS, Due
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Work
 
-ALL = tuple([quality.record(loop, "") for loop in LOOPS])
+ALL = tuple([ForeignText(quality.record(loop, "")) for loop in LOOPS])
 
 
 def bead(id_: str = "bd-1", status: str = OPEN, closed: float | None = None, **more: object) -> Task:
-    return Task(id_, "Handle CLOSED files", status, closed=closed)._replace(**more)  # type: ignore[arg-type]
+    return Task(id_, ForeignText("Handle CLOSED files"), status, closed=closed)._replace(**more)  # type: ignore[arg-type]
 
 
 def companion(of: str = "bd-1", status: str = OPEN, closed: float | None = None, **more: object) -> Task:
-    return Task(f"q-{of}", f"Quality loops for {of}", status, closed=closed)._replace(**more)  # type: ignore[arg-type]
+    return Task(f"q-{of}", ForeignText(f"Quality loops for {of}"), status, closed=closed)._replace(**more)  # type: ignore[arg-type]
 
 
 def work(*tasks: Task) -> Work:
@@ -55,8 +56,8 @@ def test_the_companion_of_another_bead_is_none_of_this_one(other: str) -> None:
 
 @pytest.mark.parametrize("title", ["Quality loops for bd-1", "quality Loops  for bd-1 "])
 def test_a_companion_is_known_by_its_title(title: str) -> None:
-    assert quality.bead_of(companion(title=title)) == "bd-1"
-    assert due(bead(), companion(title=title)) == ()
+    assert quality.bead_of(companion(title=ForeignText(title))) == "bd-1"
+    assert due(bead(), companion(title=ForeignText(title))) == ()
 
 
 def test_an_id_is_not_a_pattern() -> None:
@@ -72,7 +73,7 @@ def test_while_work_goes_on_nothing_is_due_but_an_open_companion(status: str) ->
 
 
 def test_when_work_is_closed_its_loops_are_due() -> None:
-    told = due(bead(status=CLOSED, closed=5.0), companion(notes=("[cross-review] none",)))
+    told = due(bead(status=CLOSED, closed=5.0), companion(notes=(ForeignText("[cross-review] none"),)))
     assert told == (
         Due("bd-1", "q-bd-1", ("self-review", "random exploration"), "not recorded: self-review, random exploration"),
     )
@@ -148,7 +149,7 @@ def test_those_meant_without_names_are_in_progress_or_have_had_a_companion() -> 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("text", ["", "drops the last line", "two things:\n1. a [self-review] none\n2. b"])
 def test_what_is_recorded_is_read_again(loop: str, text: str) -> None:
-    found = companion(notes=("a word before", quality.record(loop, text), "a word after"))
+    found = companion(notes=tuple(map(ForeignText, ("a word before", quality.record(loop, text), "a word after"))))
     assert quality.recorded(found) == {loop: text}
     assert quality.missing(found) == tuple([each for each in LOOPS if each != loop])
 
@@ -163,12 +164,12 @@ def test_what_is_recorded_is_read_again(loop: str, text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_merely_looks_like_a_record_is_none(note: str) -> None:
-    assert quality.missing(companion(notes=(note,))) == LOOPS
+    assert quality.missing(companion(notes=(ForeignText(note),))) == LOOPS
 
 
 def test_the_last_word_on_a_loop_counts() -> None:
     notes = (quality.record("self-review", ""), quality.record("self-review", "a race after all"))
-    assert quality.recorded(companion(notes=notes)) == {"self-review": "a race after all"}
+    assert quality.recorded(companion(notes=tuple(map(ForeignText, notes)))) == {"self-review": "a race after all"}
 
 
 @pytest.mark.parametrize(
@@ -227,3 +228,10 @@ def test_a_companion_is_ready_once_its_bead_is_closed(status: str) -> None:
     done = work(bead(status=CLOSED), companion())
     assert [task.id for task in quality.ready(done)] == ["q-bd-1"]
     assert quality.waits_for(done, done.tasks["q-bd-1"]) == quality.waits_for(found, found.tasks["bd-2"]) == ""
+
+
+def test_a_title_names_no_bead_that_cannot_be_one() -> None:
+    """What it names goes into the command that an error tells."""
+    assert quality.bead_of(Task("c", ForeignText("Quality loops for $(reboot)"), "open")) == ""
+    assert quality.bead_of(Task("c", ForeignText("Quality loops for --force"), "open")) == ""
+    assert quality.bead_of(Task("c", ForeignText("Quality loops for bd-1"), "open")) == "bd-1"

@@ -7,6 +7,7 @@ import pytest
 from dogwatch.judge import reading, stepping
 from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.judge.stepping import Ended, Next, Tally
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.parsing import Parsed, Trouble
 from dogwatch.model.verdict import FINAL, LIVE
 
@@ -71,7 +72,7 @@ def test_only_a_review_is_gone_through_again() -> None:
 
 
 def test_a_limit_is_for_the_caller_to_wait_for() -> None:
-    limited = Ended("limited", "it hit a limit, until 5pm", until="5pm")
+    limited = Ended("limited", "it hit a limit, until 5pm", until=ForeignText("5pm"))
     assert stepping.decide(limited, Tally()) == Next("retry", "it hit a limit, until 5pm")
 
 

@@ -9,14 +9,15 @@ import pytest
 from dogwatch.judge import taskplan
 from dogwatch.judge.taskdir import LAST_WORDS, judge
 from dogwatch.model.facts import Alive, Gone, Source, Unseen
+from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.taskdir import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
 
 NOW = 10_000.0
 NUMBERS = Numbers()
 ALIVE, GONE = Alive(42, "S"), Gone("process 42 has ended")
-SHELL = Place("%3", 40, "")
+SHELL = Place("%3", 40, NOTHING)
 HERE = Session(True, "", "claude-a", SHELL, 1)
-BUSY = HERE._replace(pane=Place("%3", 40, "claude"))
+BUSY = HERE._replace(pane=Place("%3", 40, ForeignText("claude")))
 AWAY = Session(False, "there is no session claude-a")
 HIDDEN = Session(None, "tmux does not answer")
 SEEN = Notes(
@@ -139,7 +140,7 @@ def test_what_computes_in_silence_is_not_stuck() -> None:
 
 
 def test_a_reason_names_what_runs_below_a_silent_agent() -> None:
-    verdict = judge(facts(agent=ALIVE, notes=quiet(200), below=(("sleep", 50),)), NUMBERS)
+    verdict = judge(facts(agent=ALIVE, notes=quiet(200), below=((ForeignText("sleep"), 50),)), NUMBERS)
     assert "with sleep (50) below it" in verdict.reason
 
 
@@ -253,7 +254,7 @@ def test_without_retries_what_has_crashed_or_hangs_is_reported() -> None:
         ({"foreign": "others may write to it"}, "others may write"),
         ({"session": AWAY}, "there is no session"),
         ({"session": HERE._replace(pane=None, panes=3)}, "which of the 3 panes"),
-        ({"session": HERE._replace(pane=Place("%3", 41, ""))}, "its pane has no shell"),
+        ({"session": HERE._replace(pane=Place("%3", 41, NOTHING))}, "its pane has no shell"),
     ],
 )
 @pytest.mark.parametrize("hangs", [True, False])

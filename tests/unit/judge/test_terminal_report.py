@@ -8,6 +8,7 @@ from dogwatch.judge.consequences import exit_code
 from dogwatch.judge.terminal_report import CLEAR, ongoing, outcome, overall, run_outcome
 from dogwatch.model.causes import Cause
 from dogwatch.model.facts import Beat
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.program_report import ProgramReport
 from dogwatch.model.verdict import FINAL, LIVE, Verdict
 
@@ -67,10 +68,10 @@ def test_foreign_text_is_shown_as_what_it_is() -> None:
 def test_while_it_works_its_own_note_and_progress_are_reported() -> None:
     assert ongoing([verdict("working")], 1) == ProgramReport("working", "api", "working: so it is")
     assert ongoing([verdict("working", kind="job")], 1) == ProgramReport("working", "api", "working")
-    beaten = verdict("working", beat=Beat("epoch\t3", 0.409))
+    beaten = verdict("working", beat=Beat(ForeignText("epoch\t3"), 0.409))
     assert ongoing([beaten], 1) == ProgramReport("working", "api", "epoch\\t3", progress=40)
-    assert ongoing([verdict("working", beat=Beat("", None), kind="job")], 1).msg == "working"
-    assert ongoing([verdict("working", beat=Beat("", 7.0))], 1).progress == 100
+    assert ongoing([verdict("working", beat=Beat(ForeignText(""), None), kind="job")], 1).msg == "working"
+    assert ongoing([verdict("working", beat=Beat(ForeignText(""), 7.0))], 1).progress == 100
 
 
 def test_several_are_reported_together() -> None:

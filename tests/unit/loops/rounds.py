@@ -5,6 +5,7 @@ from __future__ import annotations
 from dogwatch.formats import ticks
 from dogwatch.loops.watchdog import Asked, Watchdog
 from dogwatch.model.errors import RefusedError
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.tracking import EPIC, Task, Work
 from dogwatch.model.waking import Rules, Sight, Told
 
@@ -38,7 +39,7 @@ class World:
         self.reads += 1
         if self.failing:
             raise self.failing
-        tasks = {name: Task(name, self.titles.get(name, f"Handle OPEN {name}"), status,
+        tasks = {name: Task(name, ForeignText(self.titles.get(name, f"Handle OPEN {name}")), status,
                             EPIC if name == "bd-epic" else "task", self.priorities.get(name, 2))
                  for name, status in self.tasks.items()}  # fmt: skip
         return Work(tasks, "the test", self.damage)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from dogwatch.judge import session
 from dogwatch.loops import limits
+from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.policy import PATIENT
 from dogwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
 
@@ -20,7 +21,7 @@ def look(said: Said, wall: float, memory: SessionMemory | None = None) -> Sessio
 
 
 def ends(words: str, wall: float, memory: SessionMemory | None = None) -> float | None:
-    return look(Said("screen", "limited", "plan", "limit", until=words), wall, memory).said[0].ends
+    return look(Said("screen", "limited", "plan", "limit", until=ForeignText(words)), wall, memory).said[0].ends
 
 
 def remembered(words: str) -> SessionMemory:
@@ -41,7 +42,7 @@ def test_another_wording_of_a_known_limit_does_not_mean_the_next_day() -> None:
 
 
 def test_the_same_words_on_the_next_day_are_another_limit() -> None:
-    limit = Said("screen", "limited", "plan", "limit", until="5:16am (UTC)")
+    limit = Said("screen", "limited", "plan", "limit", until=ForeignText("5:16am (UTC)"))
     _, memory = session.judge(look(limit, TOLD), None, PATIENT)
     assert memory.limit == ("5:16am (UTC)", ENDS)
     _, memory = session.judge(look(Said("state", "working", "", "busy"), ENDS + 60, memory), memory, PATIENT)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dogwatch.formats.mqtt import Told
-from dogwatch.loops.reported_ends import is_end
+from dogwatch.loops.reported_ends import Reported, ReportedEnds, is_end
+from dogwatch.store.registry import RegistryFile
+
+END = Told(
+    host="far", project="/p", dir="/d", name="n", run="r", kind="session", event="ended", state="crashed", reason="",
+    exit_code=None, at=1.0, seq=1,
+)  # fmt: skip
+TASK = END._replace(event="delegated", state="completed")
 
 
 @pytest.mark.parametrize(
@@ -36,3 +45,23 @@ def test_only_the_end_of_its_process_ends_a_session(event: str, state: str, kind
         exit_code=None, at=1.0, seq=1,
     )  # fmt: skip
     assert is_end(told) is over
+
+
+def reported(file: Path, *events: Told, accepted: tuple[str, ...] = ("far",)) -> Reported:
+    file.write_text("sessions:\n  - {name: n, status: running, host: far}\n  - {name: n, status: running}\n")
+    return ReportedEnds(RegistryFile(str(file)), "here", accepted).write(events)
+
+
+@pytest.mark.parametrize("events", [(END, TASK), (TASK, END)])
+def test_what_comes_with_an_end_does_not_hide_it(tmp_path: Path, events: tuple[Told, ...]) -> None:
+    found = reported(tmp_path / "list.yaml", *events)
+    assert [end.drift.after["status"] for end in found.ends] == ["terminated"]
+    assert list(reported(tmp_path / "list.yaml", *events, accepted=()).claims) == [("n", "far")]
+
+
+@pytest.mark.parametrize("accepted", [(), ("near",), ("here",)])
+def test_a_host_that_is_not_accepted_changes_nothing(tmp_path: Path, accepted: tuple[str, ...]) -> None:
+    events = (END, TASK, END._replace(host="here"), TASK._replace(host="here"), END._replace(host="near"))
+    found = reported(tmp_path / "list.yaml", *events, accepted=accepted)
+    assert (found.written, found.ends, list(found.claims)) == (False, (), [("n", "far")])
+    assert "terminated" not in (tmp_path / "list.yaml").read_text()

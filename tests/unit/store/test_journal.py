@@ -470,3 +470,35 @@ def test_of_a_damaged_journal_the_spools_can_still_be_read(book: Book, how: str)
     spoil(book.dir / "journal.sqlite", how)
     with contextlib.closing(book.journal.copied()) as copy:
         assert [event.n for event in copy.after(0)] == [*range(1, 100)]
+
+
+HOSTILE = {
+    "a view": "DROP TABLE events; CREATE VIEW events AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) "
+    "SELECT i AS seq, i AS run, i AS n, i AS at, i AS name, i AS event, i AS body FROM n",
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT count(*) FROM (WITH RECURSIVE n(i) AS "
+    "(SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n); END",
+    "a computed column": "ALTER TABLE events ADD COLUMN x AS (body LIKE '%a%a%a%a%a%a%b')",
+}
+
+
+def spoiled(book: Book, what: str) -> None:
+    book.write(1)
+    book.journal.take_in()
+    book.journal.close()
+    with contextlib.closing(sqlite3.connect(book.journal.path)) as other:
+        other.executescript(HOSTILE[what])
+    book.write(2)
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_journal_that_would_run_code_is_put_aside(book: Book, what: str) -> None:
+    spoiled(book, what)
+    assert book.numbers() == [1, 2], "from the spool, which is still there"
+    assert len(list(book.dir.glob("journal.sqlite.bad-*"))) == 1
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_journal_that_would_run_code_is_not_copied(book: Book, what: str) -> None:
+    spoiled(book, what)
+    with contextlib.closing(book.journal.copied()) as copy:
+        assert [event.n for event in copy.after(0)] == [1, 2]

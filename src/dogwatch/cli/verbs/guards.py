@@ -19,7 +19,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("dogwatch preflight", "dogwatch preflight --fix", "dogwatch preflight --json"),
     },
     "trust": {
-        "says": "let a project's dogwatch.toml run its commands, until it changes",
+        "says": "let a project's dogwatch.toml run its commands, or its list of sessions name tmux servers",
         "takes": "[PATH] [OPTIONS]",
         "options": (
             ("--list", "", "the files that are trusted, and whether they still are what they were"),
@@ -29,7 +29,8 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "more": (
             "Shows every command in the file (checks that run something, fixes) and asks. PATH is this project's\n"
-            "dogwatch.toml unless another is named. One changed byte, and it must be trusted again."
+            "dogwatch.toml unless another is named. One changed byte, and it must be trusted again.\n"
+            "Of a list of sessions (FILE.yaml) it shows the tmux sockets that its rows name, and trusts those."
         ),
         "examples": ("dogwatch trust", "dogwatch trust --list", "dogwatch trust --yes --json"),
     },

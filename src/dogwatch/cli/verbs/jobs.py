@@ -2,6 +2,8 @@
 
 from dogwatch.cli.verbs.shared import DIR, JSON, SERVER
 
+ENV = ("--env", "K=V", "set a variable for the work; K alone takes ours; may be repeated")
+
 VERBS: dict[str, dict[str, object]] = {
     "run": {
         "says": "run a command as a job, watched by a shim",
@@ -21,7 +23,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--backoff", "T", "wait this long before the first retry, twice as long before each next (default: 30s)"),
             ("--breaker", "KEY", "refuse to start after three failures in a row under this key; see `breaker`"),
             ("--preflight", "", "refuse to start when a check of `dogwatch preflight` fails"),
-            ("--env", "K=V", "set a variable for the work; may be repeated"),
+            ENV,
             ("--cwd", "D", "directory to run it in"),
             ("--json", "", "say in JSON what became of it, as the last line"),
         ),
@@ -82,6 +84,7 @@ VERBS: dict[str, dict[str, object]] = {
             *SERVER,
             JSON,
         ),
+        "more": "Exit code: 0; with --panes 12 when a tmux server could not be asked, so that panes may be missing.",
         "examples": ("dogwatch ls", "dogwatch ls --all --json", "dogwatch ls --panes"),
     },
     "why": {
@@ -101,8 +104,13 @@ VERBS: dict[str, dict[str, object]] = {
             DIR,
             ("-f", "", "follow until the job has ended"),
             ("-n", "N", "only the last N lines"),
+            ("--raw", "", "every byte as the job wrote it; a terminal obeys what stands there"),
         ),
-        "examples": ("dogwatch logs build -f", "dogwatch logs build -n 50"),
+        "more": (
+            "Text, tabs and colours are printed. Other escape sequences are taken out, a carriage return becomes a\n"
+            "line break, and what cannot be seen is shown as an escape, also where the output goes to a pipe."
+        ),
+        "examples": ("dogwatch logs build -f", "dogwatch logs build -n 50", "dogwatch logs build --raw > build.log"),
     },
     "stop": {
         "says": "stop jobs with everything below them",
@@ -114,9 +122,10 @@ VERBS: dict[str, dict[str, object]] = {
     "retry": {
         "says": "run jobs again as they were: command, directory, --env, policy, retries, breaker",
         "takes": "NAME… [OPTIONS]",
-        "options": (DIR, JSON),
-        "more": "Detached, as with `run -d`. One that still runs is refused: stop it first.",
-        "examples": ("dogwatch retry build",),
+        "options": (ENV, DIR, JSON),
+        "more": "Detached, as with `run -d`. One that still runs is refused: stop it first.\n"
+        "The values of --env are not kept: give them again.",
+        "examples": ("dogwatch retry build", "dogwatch retry build --env TOKEN=…"),
     },
     "adopt": {
         "says": "watch work that somebody else started: a process, an agent in a pane, steps of a script's directory",

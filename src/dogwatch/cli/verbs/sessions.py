@@ -2,6 +2,7 @@
 
 from dogwatch.cli.verbs.shared import DIR, SERVER
 
+VERBATIM = ("--verbatim", "", "type the text with characters that no reader sees; they are dropped otherwise")
 VERBS: dict[str, dict[str, object]] = {
     "spawn": {
         "says": "start a coding agent in a tmux session of its own, and give it a prompt",
@@ -11,6 +12,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--cwd", "D", "directory to work in (default: this one)"),
             ("--prompt", "T", "what it is to do; given once it is at its prompt, and seen to have arrived"),
             ("--prompt-file", "F", "the same from a file (- is standard input)"),
+            VERBATIM,
             ("--model", "M", "which model, in the agent's own words"),
             ("--verify", "CHECK", "what tells that the work is there when a turn has ended (see `dogwatch verify`)"),
             ("--socket", "S", "tmux server: a name as for `tmux -L`, or the path of its socket"),
@@ -100,6 +102,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--agent", "A", "claude, codex, opencode, gemini, qwen, agy or program (`dogwatch agents` lists them)"),
             ("--prompt", "T", "what it is to do"),
             ("--prompt-file", "F", "the same from a file (- is standard input)"),
+            VERBATIM,
             ("--step", "STEP", "create, dev, auto, review or retro: its output is read as one of these"),
             ("--verify", "CHECK", "what tells that the work is there when a turn has ended (see `dogwatch verify`)"),
             ("--creates", "GLOB", "exactly one more file of these must be there at the end"),
@@ -178,6 +181,7 @@ VERBS: dict[str, dict[str, object]] = {
         "options": (
             ("--prompt", "T", "what to say to it then"),
             ("--prompt-file", "F", "the same from a file (- is standard input)"),
+            VERBATIM,
             DIR,
             ("--json", "", "one JSON line on standard output"),
         ),
@@ -193,6 +197,7 @@ VERBS: dict[str, dict[str, object]] = {
         "takes": "TARGET [TEXT] [OPTIONS] | --again ID [TARGET] | --undelivered | --drop ID",
         "options": (
             ("--file", "F", "take the text from a file (- is standard input); it is then not visible in `ps`"),
+            VERBATIM,
             ("--task", "ID", "append how to report on this task and hand it over (see `dogwatch handoff`)"),
             ("--wait", "T", "wait this long for what passes by itself: a turn, a start, a person who types"),
             ("--via", "WAY", "tmux (default), or ntm: have `ntm --robot-send` type it"),
@@ -208,7 +213,8 @@ VERBS: dict[str, dict[str, object]] = {
             "TEXT is one word to the shell: put it in quotes; else give --file.\n"
             "Nothing is typed unless the agent is at its prompt and its box is empty: not while it works, not into\n"
             "a dialog, not within 30 s of a person's last key in that pane. Control characters are taken out, tabs\n"
-            "become blanks; what begins with ! is refused, because agents run it as a command.\n"
+            "become blanks; what begins with ! is refused, because agents run it as a command. What no reader sees\n"
+            "(marks of direction, tags, characters without width but ZWJ and ZWNJ) is dropped, unless --verbatim.\n"
             "Delivered means that the agent's transcript, hook or state file has told so. What it does not take is\n"
             "taken out of its box again. What was typed or waited for in vain is kept, and shown by --undelivered, by\n"
             "`why` and by `ls --panes`, until it arrives. Exit code: 0 delivered; 1 typed, but not taken; 6 gone, but\n"
@@ -231,6 +237,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--model", "M", "create: which model, in the agent's own words"),
             ("--prompt", "T", "create, resume, delegate: what it is to do"),
             ("--prompt-file", "F", "the same from a file (- is standard input)"),
+            VERBATIM,
             ("--verify", "CHECK", "create, delegate: what tells that the work is there (see `dogwatch verify`)"),
             ("--timeout", "T", "delegate: give up after this long (default 5h); the session is left as it is"),
             ("--capture-id", "", "stop: note its conversation's id first; without one nothing is stopped"),

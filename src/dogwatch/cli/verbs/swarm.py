@@ -130,6 +130,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--thread", "ID", "send: go on with the thread of that message; inbox: only that thread"),
             ("--file", "F", "send: the text from a file (- is standard input)"),
             ("--unread", "", "inbox: only what nobody has read"),
+            ("--raw", "", "show: the file as it is, not a quoted text; a terminal obeys what stands there"),
             DIR,
             ("--json", "", "one JSON line per message on standard output"),
         ),

@@ -45,10 +45,11 @@ def opencode_database(environment: Environment) -> str:
     return named if named.startswith("/") else f"{data}/{named}" if data else ""
 
 
-def arrivals(agent: str, directory: str, environment: Environment, day: str) -> list[str]:
-    """Directories in which a new conversation of an agent that works in a directory shows first.
+def arrivals(agent: str, environment: Environment, day: str) -> list[str]:
+    """Directories in which the first conversation of an agent shows, wherever it works.
 
-    ``day``: the local one, as 2026/01/31.
+    Those that hold conversations already are found by looking (`senses.conversations.shelves`). ``day``: the local one,
+    as 2026/01/31.
     """
     homes = {
         "claude": claude_home, "codex": codex_home, "gemini": gemini_home, "qwen": qwen_home, "agy": agy_home,
@@ -59,14 +60,13 @@ def arrivals(agent: str, directory: str, environment: Environment, day: str) -> 
         return []
     match agent:
         case "claude":
-            return [f"{home}/projects", *(f"{home}/projects/{key}" for key in claude_keys(directory))]
+            return [f"{home}/projects"]
         case "codex":  # by the local day; the directories above it get the next one
             return [f"{home}/sessions", *(f"{home}/sessions/{day[:length]}" for length in (4, 7, 10))]
         case "gemini":
-            top = f"{home}/tmp"  # noqa: S108  # Gemini's own
-            return [home, top, f"{top}/{digest(directory)}/chats"]
+            return [home, f"{home}/tmp"]  # noqa: S108  # the first names the directories in the second
         case "qwen":
-            return [f"{home}/projects/{qwen_key(directory)}/chats"]
+            return [f"{home}/projects"]
         case "agy":
             return [f"{home}/cache"]
         case _:

@@ -1,0 +1,97 @@
+"""Every client of tmux goes through one gate: `senses/servers.py` builds its command line, checks it, and starts it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).parents[2] / "src" / "dogwatch"
+GATE = "senses/servers.py"
+STARTERS = frozenset((
+    "run", "Popen", "call", "check_call", "check_output", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp",
+    "execvpe", "execl", "execlp", "system", "popen", "create_subprocess_exec", "create_subprocess_shell",
+))  # fmt: skip
+"""Calls that start programs."""
+
+
+CALLED = re.compile(r"(^|[\s;&|(`])tmux\s+(-|[a-z]+-[a-z]+\b|ls\b|attach\b|display\b)")
+"""How a script would call it."""
+
+
+def is_program(node: ast.AST) -> bool:
+    """What names the program: a literal, or one of the names that it has in our code."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text.rpartition("/")[2] == "tmux"
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in ("tmux", "PROGRAM")
+    return False
+
+
+def is_line(node: ast.AST) -> bool:
+    """A literal that a shell would run."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(CALLED.search(node.value))
+
+
+def breaches(code: str) -> list[int]:
+    """Lines that build a command line of tmux, or start it."""
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.List(elts=[first, *_]) if is_program(first):
+                found.append(node.lineno)
+            case ast.Tuple(elts=[first, second, *_]) if is_program(first) and not is_word(second):
+                found.append(node.lineno)
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[first, *_]) if name in STARTERS:
+                found += [node.lineno] if is_program(first) or is_line(first) else []
+    return found
+
+
+def is_word(node: ast.AST) -> bool:
+    """Of a list of names ("tmux", "ntm"), not of a command ("tmux", "-u")."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isalpha()
+
+
+def test_no_other_module_builds_or_starts_a_client() -> None:
+    found = {
+        path.relative_to(SOURCES).as_posix(): lines
+        for path in sorted(SOURCES.rglob("*.py"))
+        if (lines := breaches(path.read_text()))
+    }
+    assert set(found) == {GATE}, found
+
+
+def test_no_other_module_starts_what_the_gate_starts() -> None:
+    """The parts of the gate that check nothing are private to it."""
+    private = ("servers._run", "servers._start", "servers._make")
+    for path in sorted(SOURCES.rglob("*.py")):
+        assert not any(name in path.read_text() for name in private), path
+
+
+def test_no_script_of_ours_calls_tmux() -> None:
+    from dogwatch.cli import completion  # noqa: PLC0415
+
+    scripts = [*SOURCES.rglob("*.sh"), *SOURCES.rglob("*.js"), Path(completion.__file__)]
+    assert scripts
+    for path in scripts:
+        assert not [line for line in path.read_text().splitlines() if CALLED.search(line)], path
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "subprocess.run(['tmux', '-S', path])", "x = ['tmux', *words]", "x = [servers.PROGRAM, '-S', place]",
+        "x = [self.tmux, *words]", "os.execvp('tmux', words)", "x = ('tmux', '-u')", "os.system('tmux kill-server')",
+        "x = ['/usr/bin/tmux', 'ls']",
+    ],
+)  # fmt: skip
+def test_such_a_line_is_found(code: str) -> None:
+    assert breaches(code) == [1]
+
+
+@pytest.mark.parametrize("code", ["WAYS = ('tmux', 'ntm')", "x = {'tmux': look}", "Finding('note', 'tmux', says)"])
+def test_words_are_no_commands(code: str) -> None:
+    assert breaches(code) == []

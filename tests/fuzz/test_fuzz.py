@@ -1,0 +1,61 @@
+"""No reader of foreign bytes fails in a way that its callers do not expect: examples, former defects, mutations."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.targets import CORPUS, TARGETS, kept, play
+
+EXAMPLES = 60
+"""Mutations of each target in one run; `make fuzz` tries millions."""
+PIECES = st.one_of(
+    st.binary(max_size=8),
+    st.text(max_size=4).map(lambda text: text.encode("utf-8", "replace")),
+    st.sampled_from(
+        [b"\n", b"\0", b"\x1b[", b"\x1b]", b"\xff", b"-", b"--5", b"{", b"}", b"[" * 2000, b"&a [*a]", b"1e999",
+         b"9" * 5000, b"NaN", b'"\\ud800"', b"\xe2\x80\xae", b"null", b"%", b"\t", b": ", b"- ", b"0x", b"\xd9\xa3",
+         b"\r\n"]),
+)  # fmt: skip
+EDITS = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 40), PIECES), max_size=6)
+
+
+def mutated(seeds: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
+    """A seed with some stretches replaced."""
+
+    def edit(seed: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
+        for at, length, piece in edits:
+            at %= len(seed) + 1  # noqa: PLW2901
+            seed = seed[:at] + piece + seed[at + length :]
+        return seed
+
+    return st.builds(edit, st.sampled_from((*seeds, b"")), EDITS)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_examples_and_inputs_that_once_broke_it_are_read(name: str) -> None:
+    """Of the examples, those of the readers' own formats are read without any error."""
+    played = [*TARGETS[name].seeds, *kept(name)]
+    for data in played:
+        play(name, data)
+    assert len(played) > 0
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_reader_raises_only_what_its_callers_expect(name: str) -> None:
+    tried = 0
+
+    @settings(max_examples=EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
+    @given(mutated(TARGETS[name].seeds))
+    def round_of_mutations(data: bytes) -> None:
+        nonlocal tried
+        tried += 1
+        play(name, data)
+
+    round_of_mutations()
+    assert tried >= EXAMPLES // 2
+
+
+def test_every_kept_input_belongs_to_a_reader() -> None:
+    assert {path.parent.name for path in CORPUS.glob("*/*")} <= set(TARGETS)

@@ -1,0 +1,5 @@
+from tests.integration.drop.sandboxes import sandboxed
+from tests.integration.spawn.office import office
+from tests.integration.wait.watching import gate
+
+__all__ = ["gate", "office", "sandboxed"]

@@ -1,0 +1,47 @@
+"""The last guard: what a face forgot to escape is escaped, and its own lines and colours are not."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dogwatch.cli.safe_output import SafeOutput
+from dogwatch.model.foreign_text import is_plain
+
+
+def written(text: str) -> str:
+    stream = io.StringIO(newline="")
+    assert SafeOutput(stream).write(text) == len(text)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("NAME  STATE\nx\ty …\n", "NAME  STATE\nx\ty …\n"),
+        ("\033[32mcompleted\033[0m\n", "\033[32mcompleted\033[0m\n"),
+        ("\033[1;31mred\033[m", "\033[1;31mred\033[m"),
+        ("\033]52;c;x\007\033[2J\r\u202e", "\\e]52;c;x\\x07\\e[2J\\r\\u202e"),
+        ("\033[", "\\e["),
+    ],
+)
+def test_lines_and_colours_pass(text: str, passes: str) -> None:
+    assert written(text) == passes
+
+
+@given(st.text(st.characters(codec=None, categories=None)))
+def test_nothing_else_passes(text: str) -> None:
+    rest = re.sub(r"\x1b\[[0-9;]*m", "", written(text))
+    assert is_plain(rest.replace("\n", "").replace("\t", "")), ascii(rest)
+
+
+def test_all_else_is_the_stream_s_own() -> None:
+    stream = io.StringIO()
+    guarded = SafeOutput(stream)
+    print("x", file=guarded, flush=True)
+    assert guarded.getvalue() == "x\n"
+    assert not guarded.isatty()

@@ -1,0 +1,26 @@
+"""Which conversation the registry sees in a pane whose command line names one that may be over."""
+
+import pytest
+
+from dogwatch.loops.quiet import corrected
+from dogwatch.model.session import Report
+
+NAMED, NEWER = "01a1ef11-0000-7000-8000-000000000000", "01a1ef12-0000-7000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("report", "seen"),
+    [
+        (Report("api", None, {"conversation": NAMED}), NAMED),
+        (Report("api", None, {"conversation": NEWER}), NEWER),
+        (Report("api", None, {}, "a conversation was begun since", unclear=True), ""),
+        (Report("api", None, {}, "Codex's daemon does not answer"), NAMED),
+        (Report("hook", None, {"conversation": NEWER}), NAMED),
+    ],
+)
+def test_a_server_that_knows_of_a_later_one_outweighs_the_command_line(report: Report, seen: str) -> None:
+    assert corrected(NAMED, (report,)) == seen
+
+
+def test_a_server_that_can_only_guess_gives_no_conversation() -> None:
+    assert corrected("", (Report("api", None, {"conversation": NEWER}),)) == ""

@@ -1,0 +1,268 @@
+"""Files that others write: pipes, devices, files without end and text without end raise what is documented."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dogwatch import beats, lean
+from dogwatch.compat import truth
+from dogwatch.formats import beads, dependencies, environment, hooks, mail, reported, settings, sprint, yaml_tree
+from dogwatch.formats.transcripts import lines
+from dogwatch.formats.transcripts.claude import Claude
+from dogwatch.links.beads import Beads
+from dogwatch.links.sprint import Sprint
+from dogwatch.model.errors import DogwatchError, FormatError
+from dogwatch.model.tracking import TrackerError
+from dogwatch.model.verifying import Check
+from dogwatch.senses import environments, heads, installed, statefiles, taskdir, transcripts, verifying
+from dogwatch.senses import hooks as hook_files
+from dogwatch.store import detectors, listing, places, registry, sentinels, tasks, trust, watchdogs
+from dogwatch.store import reported as reports
+from dogwatch.store import settings as settings_file
+
+TRAPS = ("pipe", "device", "socket", "directory", "sparse")
+ENDLESS = 1 << 40
+"""Bytes of a file that takes no space and would take hours to read."""
+
+
+def trap(path: Path, kind: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "socket":
+        import socket  # noqa: PLC0415
+
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(ENDLESS)
+
+
+def failed(read: Callable[[], object]) -> str:
+    """Of a documented error its words; what else is raised fails the test."""
+    try:
+        return repr(read())
+    except (DogwatchError, OSError) as error:
+        return f"error: {error}"
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "read_plain": ("a", lambda path: lean.read_plain(str(path), 1000)),
+    "a link": ("a", lambda path: lean.read_plain(str(path), 1000, follow=True)),
+    "sentinels": ("job.json", lambda path: sentinels.read(str(path))),
+    "issues.jsonl": (".beads/issues.jsonl", lambda path: Beads(str(path.parent)).read()),
+    "sprint-status.yaml": ("sprint-status.yaml", lambda path: Sprint(str(path)).read()),
+    "our tasks": ("tasks.jsonl", lambda path: tasks.Tasks(str(path)).read()),
+    "dogwatch.toml": ("dogwatch.toml", lambda path: settings_file.read(str(path))),
+    "an agent's TOML": ("x.toml", lambda path: detectors._text(str(path))),
+    "registry": ("agent-sessions.yaml", lambda path: registry.RegistryFile(str(path)).read()),
+    "task directory": ("manifest", lambda path: taskdir.read(str(path))),
+    "state file": ("1.json", lambda path: lean.read_plain(str(path), statefiles.LARGEST)),
+}
+SILENT: dict[str, tuple[str, Callable[[Path], object], object]] = {
+    "a worktree's .git": (".git", lambda path: places.main_tree(str(path.parent)), None),
+    "pyproject.toml": ("pyproject.toml", lambda path: environments.origin(str(path.parent)).pyproject, ""),
+    "RECORD": ("RECORD", lambda path: environments._record_of(str(path.parent)), ""),
+    "package.json": ("package.json", lambda path: installed._package(str(path)), ""),
+    "notes of a monitor": ("x.state", lambda path: reports.read(str(path)), reported.State()),
+    "watchdog": ("w.json", lambda path: watchdogs.read(str(path).removesuffix(".json")), None),
+    "listing": (listing.FILE, lambda path: listing.load(str(path.parent)), {}),
+    "small JSON": ("a.json", lambda path: heads.Heads().data(str(path)), None),
+    "story file": ("1-1-a.md", lambda path: truth._text(str(path)), None),
+}
+
+
+@pytest.mark.parametrize("kind", TRAPS)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_trap_in_the_place_of_a_file_is_an_error(tmp_path: Path, reader: str, kind: str) -> None:
+    name, read = READERS[reader]
+    path = tmp_path / "project" / name
+    trap(path, kind)
+    said = failed(lambda: read(path))
+    assert said.startswith("error: ")
+    if kind == "sparse":
+        assert "larger than" in said
+
+
+@pytest.mark.parametrize("kind", TRAPS)
+@pytest.mark.parametrize("reader", SILENT)
+def test_a_trap_in_the_place_of_a_file_counts_as_none(tmp_path: Path, reader: str, kind: str) -> None:
+    name, read, nothing = SILENT[reader]
+    path = tmp_path / "project" / name
+    trap(path, kind)
+    assert read(path) == (nothing if reader != "a worktree's .git" else str(tmp_path / "project"))
+
+
+@pytest.mark.parametrize("kind", TRAPS)
+def test_a_trap_in_the_place_of_a_record_hears_no_beat(tmp_path: Path, kind: str) -> None:
+    trap(tmp_path / "job.json", kind)
+    with pytest.raises(LookupError, match="there is no job 'job'"):
+        beats._place(str(tmp_path), "job", None)
+
+
+@pytest.mark.parametrize("kind", TRAPS)
+def test_a_trap_in_the_place_of_the_list_of_trusted_files_is_refused(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trust, "_place", lambda: str(tmp_path / "trusted"))
+    trap(tmp_path / "trusted", kind)
+    assert failed(trust.listed).startswith("error: ")
+
+
+@pytest.mark.parametrize("kind", TRAPS)
+def test_what_cannot_be_read_is_not_verified(tmp_path: Path, kind: str) -> None:
+    trap(tmp_path / beads.PLACE, kind)
+    found = verifying.verify(Check("bead", "bd-1", "closed"), str(tmp_path), None)
+    assert (found.done, "cannot be read" in found.reason) == (False, True)
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"x" * 1000)
+    assert lean.read_plain(str(path), 1000) == b"x" * 1000
+    with pytest.raises(OSError, match="it is larger than 0 kB"):
+        lean.read_plain(str(path), 999)
+    with open("/dev/zero", "rb") as file, pytest.raises(OSError, match="it is larger than 1 MB"):
+        lean.read_all(file.fileno(), 1 << 20)  # it says that it has no size, and has no end
+
+
+class Growing(Claude):
+    """As if its agent wrote a line whenever one is read."""
+
+    path = Path()
+
+    def take(self, line: bytes) -> None:
+        super().take(line)
+        with self.path.open("ab") as file:
+            file.write(b"{}\n")
+
+
+def test_a_transcript_that_grows_as_it_is_read_is_read_to_where_it_ended(tmp_path: Path) -> None:
+    Growing.path = tmp_path / "t.jsonl"
+    Growing.path.write_bytes(b"{}\n" * 10)
+    tail = transcripts.Tail(str(Growing.path), Growing)
+    assert [tail.look(), tail.look()] == [30, 60]
+    assert tail.story.understood == 20
+
+
+def test_a_transcript_that_has_grown_beyond_measure_is_read_from_near_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'{"a": 1}\n')
+    tail = transcripts.Tail(str(path), Claude)
+    assert tail.look() == 9
+    with path.open("r+b") as file:
+        file.truncate(ENDLESS)
+        file.seek(0, os.SEEK_END)
+        file.write(b'\n{"b": 2}\n')
+    assert tail.look() == ENDLESS + 10
+    assert (tail.story.understood, tail.story.whole) == (2, False)
+
+
+# Text --------------------------------------------------------------------------------------------------------------
+
+DEEP = '{"a":' * 100_000
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: reported.read(DEEP),
+        lambda: mail._field(f'subject: "{"[" * 10}'),
+        lambda: beads.work(DEEP, "x"),
+        lambda: Claude().take(DEEP.encode()),
+        lambda: hooks.payload(DEEP, DEEP),
+        lambda: settings.read("a = " + "[" * 100_000, "x"),
+        lambda: settings.read("a" + ".a" * 100_000 + " = 1", "x"),
+        lambda: settings.read("a = " + "1" * 100_000, "x"),
+        lambda: dependencies.declared("a = " + "1" * 100_000),
+        lambda: environment.redirects("MAPPING = " + "(" * 100_000),
+        lambda: environment.redirects("MAPPING = {[]: 1}"),
+        lambda: yaml_tree.load("[" * 100_000),
+        lambda: yaml_tree.load("- " * 100_000),
+        lambda: yaml_tree.load("a: " + "1" * 100_000),
+    ],
+)
+def test_text_without_end_raises_nothing_that_is_not_documented(read: Callable[[], object]) -> None:
+    failed(read)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1" + ":1" * 1_000_000, "looks like a int and is none"),
+        ("".join([f"%TAG !a{number}! !b\n" for number in range(200_000)]) + "--- a\n", "lines begin with %"),
+        ("a: !!pairs [b: 1]\n", "only plain lists and tables are read"),
+        ("a: !!set {b, c}\n", "only plain lists and tables are read"),
+    ],
+    ids=["base 60", "directives", "pairs", "set"],
+)
+def test_yaml_that_would_take_hours_is_refused(text: str, said: str) -> None:
+    with pytest.raises(FormatError, match=said):
+        yaml_tree.load(text)
+
+
+def test_a_row_of_a_sprint_file_is_read_once_however_long_it_is() -> None:
+    assert sprint.statuses("1-1-a: b" + " " * 1_000_000 + "x # done") == {"1-1-a": "b" + " " * 1_000_000 + "x"}
+    assert sprint.statuses("a:\tb\n'c d' :  e f  #g\nh: #\ni:\n  \"j\": 'K'") == {"c d": "e f", "j": "k"}
+
+
+def chained(count: int) -> str:
+    return "\n".join([json.dumps({"id": f"b{number}", "parent": f"b{number + 1}"}) for number in range(count)])
+
+
+def crowd(count: int) -> str:
+    epic = {"id": "e", "dependencies": [{"depends_on_id": f"n{number}"} for number in range(count)]}
+    return "\n".join([json.dumps(epic), *[json.dumps({"id": f"{n}", "parent": "e"}) for n in range(count)]])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (chained(20_000), "lies more than 50 epics deep"),
+        (crowd(2000), "more than 1,000,000 dependencies"),
+        ("\n" * 500_001, "more than 500,000 lines"),
+    ],
+    ids=["a chain", "a crowd", "lines"],
+)
+def test_tasks_beyond_measure_are_an_error(text: str, said: str) -> None:
+    with pytest.raises(TrackerError, match=said):
+        beads.work(text, "x")
+
+
+def test_epics_within_epics_hand_down_what_they_need() -> None:
+    work = beads.work(chained(50) + '\n{"id": "b50", "dependencies": [{"depends_on_id": "z"}]}\n', "x")
+    assert {task.needs for task in work.tasks.values()} == {("z",)}
+
+
+def test_extras_that_take_in_each_other_are_gone_through_once() -> None:
+    rows = [f'e{n} = ["p[e{n + 1},e{n + 2},e0]", "x{n}"]' for n in range(100)]
+    text = '[project]\nname = "p"\n[project.optional-dependencies]\n' + "\n".join(rows)
+    assert dependencies.declared(text).extras["e0"] == {f"x{number}" for number in range(100)}
+    rows = [f'e{n} = [{{include-group = "e{n + 1}"}}, {{include-group = "e{n + 2}"}}, "x{n}"]' for n in range(100)]
+    found = dependencies.declared("[dependency-groups]\n" + "\n".join(rows))
+    assert found.groups["e0"] == {f"x{number}" for number in range(100)}
+
+
+def test_a_line_without_end_is_dropped() -> None:
+    kept = lines.Lines()
+    assert kept.feed(b"x" * (lines.LONGEST + 1)) == []
+    assert kept.feed(b"x\nshort\n") == [b"short"]
+
+
+def test_of_a_spool_that_is_too_large_the_end_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hook_files, "LARGEST", 100)
+    line = '1\tclaude\t%1\t/tmp/x,1,1\t12\tb\t1.0\t\t{"hook_event_name": "Stop"}'
+    path = tmp_path / "a"
+    path.write_text(f"{line}\n" * 2 + line.replace("Stop", "Last") + "\n")
+    spool = hook_files._File(str(path))
+    assert [event.name for event in spool.read(deep=True)] == ["Last"]
