@@ -75,6 +75,16 @@ def test_hot_verbs_import_nothing_heavy(arguments: list[str], monkeypatch: pytes
     assert imported_by(arguments) & HEAVY == set()
 
 
+@pytest.mark.parametrize("arguments", [["ls"], ["ls", "--json"], ["wait", "x"], ["wait", "x", "--json"]], ids=" ".join)
+def test_hot_verbs_read_and_write_json_without_regular_expressions(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOGWATCH_HOME", str(tmp_path))
+    for _ in range(2):  # a first listing is kept for later ones
+        imported_by(["run", "--name", "x", "--", "true"] if not (tmp_path / "x.json").exists() else ["ls"])
+    assert imported_by(arguments) & (HEAVY | {"json", "re", "enum", "collections"}) == set()
+
+
 @pytest.mark.parametrize("arguments", [["wait", "x"], ["monitor", "x"], ["run", "--", "true"]], ids=" ".join)
 def test_without_a_terminal_nothing_is_loaded_that_reports_to_one(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

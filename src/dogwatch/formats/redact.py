@@ -6,10 +6,9 @@ that gives a secret away is not found. Lines of a log are not touched: they are 
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from dogwatch.model.session import Sighting
@@ -56,7 +55,7 @@ HINTS = (
 HIDDEN = "█"
 
 _compiled: list[re.Pattern[str]] = []
-"""Made when the first text needs them: they take longer than a call of `ls`."""
+"""Made when the first text needs them: they, and the module that makes them, take longer than a call of `ls`."""
 
 
 def clean(text: str) -> str:
@@ -65,6 +64,8 @@ def clean(text: str) -> str:
     if not any([hint in low for hint in HINTS]):  # noqa: C419  # a list is quicker than a generator here
         return text
     if not _compiled:
+        import re  # noqa: PLC0415
+
         _compiled.extend((re.compile(KEYS), re.compile(NAMED, re.IGNORECASE)))
     text = _compiled[0].sub(lambda found: HIDDEN * len(found[0]), text)
     return _compiled[1].sub(_behind, text)
@@ -119,6 +120,8 @@ class Redactor:
     """Hides secrets, and writes home directories as /home/user."""
 
     def __init__(self, homes: tuple[str, ...]) -> None:
+        import re  # noqa: PLC0415
+
         parts = sorted({home.rstrip("/") for home in homes if len(home.rstrip("/")) > 1}, key=len, reverse=True)
         self.homes = re.compile("|".join(rf"{re.escape(home)}(?![\w.-])" for home in parts)) if parts else None
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from dogwatch.formats import json_text
 from dogwatch.formats.numbers import whole_number
 from dogwatch.formats.redact import clean
 from dogwatch.model.causes import Cause
@@ -118,6 +117,8 @@ def without_values(text: str) -> str | None:
     if '"env": {}' in text:
         return None
     try:
+        import json  # noqa: PLC0415  # few records are so old
+
         found = json.loads(text)
         env = dict.fromkeys(found["env"], "") if found["kind"] == "job" else found["env"]
         if env == found["env"]:
@@ -280,17 +281,13 @@ def pid(text: str) -> int:
 
 def result(text: str) -> Result:
     try:
-        return Result(valid=True, value=json.loads(text, parse_constant=_no_number))
+        return Result(valid=True, value=json_text.load_strict(text))
     except (ValueError, RecursionError):
         return Result(valid=False, value=None)
 
 
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is not JSON, whatever Python says")
-
-
 def _load(text: str) -> _Fields:
-    found = _Fields(json.loads(text))
+    found = _Fields(json_text.load(text))
     if found.number("schema") != SCHEMA:
         raise ValueError(f"schema {found.found['schema']} is not {SCHEMA}; was it written by a newer Dogwatch?")
     return found

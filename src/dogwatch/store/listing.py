@@ -7,11 +7,11 @@ wrote it: other words in the code, other rows. It is read and written only where
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 
 from dogwatch import __version__
+from dogwatch.formats import json_text
 from dogwatch.lean import open_plain, read_all, write_atomic
 from dogwatch.store import places
 
@@ -81,12 +81,14 @@ def load(directory: str) -> Rows:
         return {}
     if head != _head(rows):
         return {}
-    found: Rows = json.loads(rows)
+    found: Rows = json_text.load(rows)
     return found
 
 
 def save(directory: str, rows: Rows) -> None:
     """Keep rows, if that can be done: a listing without them says the same."""
+    import json  # noqa: PLC0415  # most listings have nothing new to keep
+
     text = json.dumps(rows, separators=(",", ":"))
     try:
         write_atomic(f"{directory}/{FILE}", f"{_head(text)}\n{text}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats.json_text import dump
+from dogwatch.formats import json_text
+from dogwatch.formats.json_text import dump, load, load_strict
 from dogwatch.model.foreign_text import ForeignText, is_plain
 
 texts = st.text(st.characters(codec="utf-8", categories=None))
@@ -50,3 +52,34 @@ def test_what_json_has_no_form_for_is_an_error_unless_it_is_said_how() -> None:
     with pytest.raises(TypeError):
         dump({1, 2})
     assert dump([{1}], other=lambda _: "\u202e") == '["\\u202e"]'
+
+
+near_json = st.builds(json.dumps, values | st.floats()) | st.text('[]{}",:0123456789.-+eE \\untrfalsNIiy\t\n\ufeff')
+
+
+@given(near_json, st.sampled_from(["", " ", "\n", "\x0b", "x"]))
+def test_a_text_is_read_as_the_json_module_reads_it(text: str, behind: str) -> None:
+    assert outcome(load, text + behind) == outcome(json.loads, text + behind)
+
+
+@given(near_json)
+def test_read_strictly_there_are_no_numbers_that_json_does_not_have(text: str) -> None:
+    def refuse(word: str) -> None:
+        raise ValueError(f"{word} is not JSON, whatever Python says")
+
+    assert outcome(load_strict, text) == outcome(lambda given: json.loads(given, parse_constant=refuse), text)
+
+
+def outcome(read: Callable[[str], object], text: str) -> str:
+    try:
+        return repr(read(text))
+    except (ValueError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def test_without_the_part_in_c_it_is_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"a": [1, None, "\u202e"], "b": ForeignText("x")}
+    quick = dump(value), dump(value, spaced=True), load('{"a": [1.5, NaN]}')
+    monkeypatch.setattr(json_text, "_scan", None)
+    monkeypatch.setattr(json_text, "_encoder", None)
+    assert repr((dump(value), dump(value, spaced=True), load('{"a": [1.5, NaN]}'))) == repr(quick)
