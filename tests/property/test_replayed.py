@@ -27,8 +27,14 @@ from dogwatch.model.session import Sighting
 
 Step = tuple[str, float]
 WHO = Identity("host", "boot", "pid:[1]", 42, 7)
+LOSSES = ("suspended", "continued", "lost")
 TICK = 1e-5
 """Seconds that a judge takes to look, and again to answer."""
+BESIDE = 0.0137
+"""Up to 13 times this are never near a tenth of a second, nor near the 0.06 of timeouts."""
+BEFORE = 1.0 + BESIDE
+"""Seconds of work before time is lost. Were they whole ones, work could be suspended in the same microsecond in which a
+threshold is reached; then either order of the two is true."""
 
 
 class Shim:
@@ -149,7 +155,7 @@ class Shim:
         for what, much in history:
             if self.over:
                 break
-            plan = max(plan, self.now if self.attempts else plan) + (1.0 if what in ("suspended", "lost") else much)
+            plan = max(plan, self.now if self.attempts else plan) + (BEFORE if what in ("suspended", "lost") else much)
             self.pass_time(plan)
             if self.over:
                 break
@@ -187,7 +193,7 @@ def tenths(most: int, beside: float = 0.0) -> st.SearchStrategy[float]:
 
 any_history = histories(st.floats(0.01, 900.0))
 any_policy = policies(st.floats(1.0, 700.0), st.floats(1.0, 3000.0))
-plain_history = histories(tenths(900, 0.0137))
+plain_history = histories(tenths(900, BESIDE))
 plain_policy = policies(tenths(700), tenths(3000, 0.06))
 
 
@@ -273,7 +279,9 @@ def test_what_another_policy_would_have_said_is_what_it_says_of_the_same_history
     lines = Shim(mine, 0, 50.0).live(history)
     found, _ = hindsight.attempt(replay.begin(happened(lines)[0]), happened(lines), Otherwise(other, {}))
     assume(not any(row.uncertain for row in found) and not hindsight.limits(mine, other))
-    until = min(json.loads(line)["mono"] for line in lines if '"event": "stopping"' in line or line == lines[-1]) - 51.0
+    told = [json.loads(line) for line in lines]
+    silences = [line for line in told if line["event"] not in LOSSES]  # the others do not tell whether it was silent
+    until = min(line["mono"] for line in silences if line["event"] == "stopping" or line is silences[-1]) - 51.0
     truth = rows(Shim(other, 0, 50.0).live(history))
     expected = words([(row.at, row.given) for row in truth if row.at < until])
     said = words([(row.at, row.now) for row in found if row.at < until])
