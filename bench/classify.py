@@ -13,6 +13,7 @@ from dogwatch.formats import case
 from dogwatch.judge.turn import fuse
 from dogwatch.loops import trials
 from dogwatch.model.session import Sighting
+from dogwatch.store import detectors
 
 SCREENS = Path(__file__).parents[1] / "tests" / "goldens" / "agents" / "screens"
 ROUNDS = 5
@@ -20,7 +21,7 @@ GOAL = 1.0
 
 
 def rows(_stage: Stage) -> Iterator[Row]:
-    known = trials.Detectors()
+    known = detectors.Detectors()
     cases: list[Sighting] = []
     for folder in map(Path, trials.folders(str(SCREENS))):
         agent = folder.parent.name.partition("-")[0]

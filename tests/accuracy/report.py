@@ -14,6 +14,7 @@ from dogwatch.judge.accuracy import Trial, matrix, share
 from dogwatch.loops import trials
 from dogwatch.model.session import SOURCES
 from dogwatch.model.verdict import Verdict
+from dogwatch.store import detectors
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "agents"
 FLICKER = 2.0
@@ -33,7 +34,7 @@ class Result(NamedTuple):
 
 def judge_all(recorded: Path = GOLDENS) -> Result:
     """Everything below `screens` and `timelines` of a directory, judged now."""
-    known = trials.Detectors()
+    known = detectors.Detectors()
     replays = [trials.replay(path, known) for path in trials.timelines(str(recorded / "timelines"))]
     changes: list[tuple[str, timelines.Change]] = []
     flickers: list[str] = []

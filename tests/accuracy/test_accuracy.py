@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dogwatch.loops import trials
+from dogwatch.store import detectors
 from tests.accuracy import report
 
 ROOT = Path(__file__).parents[2]
@@ -160,7 +161,7 @@ def test_no_rule_knows_the_scripted_model() -> None:
 @pytest.mark.parametrize("missing", ["osc7501", "state", "api", "hook", "transcript"])
 def test_no_source_is_needed_to_avoid_a_dangerous_error(missing: str) -> None:
     """Each leans on something: a release, a setting, a moment. Without it a verdict may be `unknown`, but not wrong."""
-    known = trials.Detectors()
+    known = detectors.Detectors()
     paths = trials.timelines(str(report.GOLDENS / "timelines"))
     heard = 0
     for path in paths:

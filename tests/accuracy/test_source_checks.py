@@ -17,6 +17,7 @@ from dogwatch.judge.source_checks import Overlap
 from dogwatch.loops import trials
 from dogwatch.model.session import Sighting
 from dogwatch.model.source_record import AGREES, CONTRADICTS, Claim, Comparison, Records
+from dogwatch.store import detectors
 from tests.accuracy import report
 
 TIMELINES = trials.timelines(str(report.GOLDENS / "timelines"))
@@ -29,7 +30,7 @@ LASTS = 60
 class Watched:
     """A record, and what was counted into it."""
 
-    def __init__(self, known: trials.Detectors) -> None:
+    def __init__(self, known: detectors.Detectors) -> None:
         self.known = known
         self.records: Records = ()
         self.found: list[tuple[str, Comparison]] = []
@@ -87,7 +88,7 @@ def without_limit(detector: Detector) -> Detector:
 
 @pytest.fixture(scope="module")
 def naive() -> Watched:
-    known = trials.Detectors()
+    known = detectors.Detectors()
     known["claude"] = without_limit(known["claude"])
     found = Watched(known)
     for path in TIMELINES:
@@ -116,7 +117,7 @@ def test_the_same_title_of_2_1_197_is_right(naive: Watched) -> None:
 @pytest.mark.parametrize("lasting", [False, True], ids=["as recorded", "and left alone for a minute"])
 def test_with_our_rules_no_source_of_any_agent_is_ever_wrong(lasting: bool) -> None:
     """Not even once: what agents do in the bad cases (Esc before a word, a refused permission) is no drift."""
-    found = Watched(trials.Detectors())
+    found = Watched(detectors.Detectors())
     for path in TIMELINES:
         found.watch(path, lasting=lasting)
     assert [one for one in found.found if one[1].outcome != AGREES] == []

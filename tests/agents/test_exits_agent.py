@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from dogwatch.loops.again import Again
 from dogwatch.loops.panes import Panes
-from dogwatch.loops.trials import Detectors
+from dogwatch.loops.replayer import Replayer
 from dogwatch.model.policy import PATIENT
 from dogwatch.model.verdict import Verdict
 from dogwatch.store import detectors
+from dogwatch.store.detectors import Detectors
 from tests.agents.conftest import each
 from tests.agents.test_smoke import SLOW
 from tests.lab.lab import Lab
@@ -42,7 +42,7 @@ class Watcher:
     def __init__(self, pane: AgentPane, spool: Path) -> None:
         self.pane = pane
         self.panes = Panes(detectors.load_all(), str(spool), tuple(pane.server_args))
-        self._blind = Again(PATIENT, Detectors())
+        self._blind = Replayer(PATIENT, Detectors())
         self.blind = ""
 
     def look(self) -> Verdict:

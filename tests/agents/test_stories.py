@@ -11,6 +11,7 @@ import pytest
 
 from dogwatch.judge import timelines
 from dogwatch.loops import trials
+from dogwatch.store import detectors
 from tests.lab.lab import Lab
 from tests.lab.timelines import Tape, told
 from tests.lab.timelines.claude_stories import OWN
@@ -43,7 +44,7 @@ def play(
         found.play(pane, tape)
     finally:
         tape.save(path, story)
-    return trials.replay(str(path), trials.Detectors())
+    return trials.replay(str(path), detectors.Detectors())
 
 
 @pytest.mark.parametrize(("agent", "story"), cases(), indirect=["agent"])
@@ -69,7 +70,7 @@ def test_no_look_is_wrong_while_long_phrases_wrap_in_two_columns(
     assert re.search(r' (?:esc|esc to|·)"', text), "no status row was wrapped"
     if not title:
         path.write_text(text.replace("◐\ufe0e ", ""))
-        done = trials.replay(str(path), trials.Detectors())
+        done = trials.replay(str(path), detectors.Detectors())
     assert [look for look in trials.looks(done) if not look.right] == []
 
 

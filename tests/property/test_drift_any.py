@@ -8,13 +8,10 @@ from hypothesis import strategies as st
 
 from dogwatch.formats import registry as codec
 from dogwatch.judge import drift
+from dogwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
 from dogwatch.model.registry import (
     ENDED,
-    GONE,
-    LIVES,
     STATUSES,
-    THERE,
-    UNKNOWN,
     Change,
     Found,
     Memory,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dogwatch.formats import line
 from dogwatch.judge import job, keeping
 from dogwatch.judge.consequences import NEXT
-from dogwatch.model.facts import (
+from dogwatch.model.facts import (  # fmt: skip
     Alive,
     Attempt,
     Beat,
@@ -22,7 +22,7 @@ from dogwatch.model.facts import (
     Source,
     StopRequest,
     Unseen,
-)  # fmt: skip
+)
 from dogwatch.model.foreign_text import ForeignText, escaped, is_plain
 from dogwatch.model.policy import PATIENT, PROGRESS_SOURCES, STRICT
 from dogwatch.model.verdict import FINAL, LIVE

@@ -17,13 +17,14 @@ from dogwatch.formats import evidence, timeline
 from dogwatch.judge import hindsight, keeping, replay
 from dogwatch.judge.hindsight import Otherwise
 from dogwatch.lean import dumps
-from dogwatch.loops.again import Again, Replayed
+from dogwatch.loops.again import Replayed
 from dogwatch.loops.replay import Told, of_events
-from dogwatch.loops.trials import Detectors
+from dogwatch.loops.replayer import Replayer
 from dogwatch.model.facts import Alive, Attempt, End, Identity, JobFacts, Record, Seen, Source
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.replay import Happened, Row
 from dogwatch.model.session import Sighting
+from dogwatch.store.detectors import Detectors
 
 Step = tuple[str, float]
 WHO = Identity("host", "boot", "pid:[1]", 42, 7)
@@ -320,7 +321,7 @@ gaps = st.sampled_from([0.1, 0.4996, 0.5, 0.9999, 1.0, 3.0, 31.0, 95.0, 700.0]) 
     st.sampled_from([PATIENT, PATIENT._replace(stale_s=5.0, grace_s=1.0)]),
 )
 def test_any_recorded_session_is_judged_as_it_was(looks: list[tuple[int, float]], now: float, policy: Policy) -> None:
-    again, writer = Again(policy, KNOWN), timeline.Writer()
+    again, writer = Replayer(policy, KNOWN), timeline.Writer()
     lines = [writer.header(timeline.Header("claude", "", "", policy))]
     for which, gap in looks:
         now += gap
@@ -343,7 +344,7 @@ def test_what_is_judged_while_recording_is_what_is_read_later(looks: list[tuple[
 
 
 def test_another_process_of_the_agent_is_not_remembered_as_the_one_before() -> None:
-    again, seen = Again(PATIENT, KNOWN), POOL[0]
+    again, seen = Replayer(PATIENT, KNOWN), POOL[0]
     first = again.judge(seen)
     assert again.judge(seen._replace(now=seen.now + 5.0)).reason == first.reason
     tasks = tuple(task._replace(start=task.start + 1) for task in seen.tasks)

@@ -10,7 +10,8 @@ from dogwatch.cli.verbs import VERBS
 from dogwatch.formats.reported import State
 from dogwatch.judge.consequences import EXIT_CODES, NEXT
 from dogwatch.judge.drift import LOST
-from dogwatch.model.registry import OTHER_LIST, OUTSIDE, UNKNOWN, LeftOut
+from dogwatch.model.presence import UNKNOWN
+from dogwatch.model.registry import OTHER_LIST, OUTSIDE, LeftOut
 from dogwatch.model.verdict import FINAL, LIVE
 
 ROOT = Path(__file__).parents[2]

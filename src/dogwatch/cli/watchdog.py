@@ -9,7 +9,7 @@ from dogwatch.cli.options import Options
 from dogwatch.hands.panes import server_of
 from dogwatch.model.errors import UsageError
 from dogwatch.model.settings import Settings
-from dogwatch.model.tracking import NO_ID, is_id
+from dogwatch.model.task_ids import NO_ID, is_id
 from dogwatch.model.waking import CONFIRM, EXIT_MODES, Rules
 from dogwatch.senses import servers
 from dogwatch.store import settings, watchdogs

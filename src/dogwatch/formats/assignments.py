@@ -11,7 +11,7 @@ import shlex
 
 from dogwatch.formats import prompt_text
 from dogwatch.model.errors import UsageError
-from dogwatch.model.tracking import NO_ID, is_id
+from dogwatch.model.task_ids import NO_ID, is_id
 from dogwatch.model.value import Value
 
 BEGIN, END = "<<<CHECK MAIL>>>", "<<<END CHECK MAIL>>>"

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 
-from dogwatch.formats import notices, targets
-from dogwatch.model.errors import FormatError
+from dogwatch.formats import plain_text
+from dogwatch.formats.mqtt_settings import HOST, SCHEMA, VERSION
 from dogwatch.model.event import Event
 from dogwatch.model.facts import Record
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import FINAL, LIVE
 
-SCHEMA = 1
-VERSION = f"v{SCHEMA}"
 LAST = "event"
 TERMINAL = ("ended", "verdict", "delegated")
 """Events of the journal that are published."""
 LARGEST = 1 << 16
 """Bytes of a payload that is read at all."""
-PORTS = {"mqtt": 1883, "mqtts": 8883}
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._=@-")
 """Characters of a topic's part that stand as they are; `+`, `#` and `/` mean something to brokers."""
 LATEST = 1e11
@@ -32,7 +28,6 @@ TEXTS = ("host", "project", "dir", "name", "run", "kind", "event", "state", "rea
 MORE = ("agent", "session", "pane", "conversation", "cwd")
 """Texts that are there only where they are known."""
 KINDS = ("job", "session")
-HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 PATHS = ("project", "dir", "cwd")
 LONGEST_PATH, LONGEST_WORD = 4096, 255
 
@@ -65,26 +60,6 @@ class Told(Value):
     conversation: str = ""
     cwd: str = ""
     elapsed_s: float | None = None
-
-
-# Where a broker is
-
-
-def address(url: str) -> tuple[str, int, bool]:
-    """Host, port, and whether to speak TLS, of `mqtt://host:1883` or `mqtts://host`. FormatError says what is wrong."""
-    scheme, there, rest = url.strip().partition("://")
-    if not there or scheme not in PORTS:
-        raise FormatError("a broker's address begins with mqtt:// or mqtts://")
-    if "@" in rest:
-        raise FormatError(
-            "neither user nor password stands in the address; use username and password_file, or variables"
-        )
-    place = rest.removesuffix("/")
-    if "/" in place or "?" in place or "#" in place:
-        raise FormatError(f"nothing follows host and port in the address; say {scheme}://host:{PORTS[scheme]}")
-    has_port = ":" in place.rpartition("]")[2]
-    host, port = targets.address(place if has_port else f"{place}:{PORTS[scheme]}")
-    return host, port, scheme == "mqtts"
 
 
 def client_id(given: str, host: str, path: str) -> str:
@@ -123,7 +98,7 @@ def told(event: Event, said: dict[str, object], record: Record | None, *, host: 
     code, seconds = said.get("exit_code"), said.get("elapsed_s")
     return Told(
         host=host, project=project, dir=dir, name=event.name, run=event.run, kind=_text(said, "kind") or kind,
-        event=event.event, state=_text(said, "state"), reason=notices.clean(_text(said, "reason")),
+        event=event.event, state=_text(said, "state"), reason=plain_text.clean(_text(said, "reason")),
         exit_code=code if type(code) is int else None, at=event.at, seq=event.seq,
         agent=_text(said, "agent") or (record.agent if record else ""),
         session=_text(said, "session") or (pane.session if pane else ""),
@@ -179,7 +154,7 @@ def _is_possible(told: Told) -> bool:
     return (
         bool(HOST.fullmatch(told.host) and told.name and told.project)
         and all(word.isprintable() and len(word) <= LONGEST_WORD for word in words)
-        and told.reason.isprintable() and len(told.reason) <= notices.LONGEST_REASON
+        and told.reason.isprintable() and len(told.reason) <= plain_text.LONGEST_REASON
         and all(_is_path(path) for path in paths)
     )  # fmt: skip
 

@@ -5,14 +5,9 @@ What is told may come from a screen or a log, so from anyone.
 
 from __future__ import annotations
 
-from dogwatch.formats.redact import Redactor
+from dogwatch.formats.plain_text import LONGEST, clean, plain
 from dogwatch.model.causes import WAITS_FOR
-from dogwatch.model.foreign_text import is_shown
 from dogwatch.model.notices import Change
-
-LONGEST = 500
-"""Characters of a text: it goes onto someone's telephone."""
-LONGEST_REASON = 400
 
 
 def fields(change: Change) -> dict[str, str]:
@@ -44,15 +39,3 @@ def text(change: Change) -> str:
         what = f"hit a limit{f', until {change.until}' if change.until else ''}"
     there = f" · {about.attach}" if about.attach else ""
     return plain(f"{about.session or change.name} {what} {where}{there}", LONGEST)
-
-
-def clean(reason: str) -> str:
-    """A reason without keys, cut where it is too long."""
-    return plain(Redactor(()).clean(reason), LONGEST_REASON)
-
-
-def plain(said: str, longest: int = LONGEST) -> str:
-    """Text on one line that no program can take for an option: no control characters, no dash in front."""
-    words = "".join([c if is_shown(c) else " " for c in said]).split()
-    line = " ".join(words).lstrip("-").lstrip()
-    return line if len(line) <= longest else line[: longest - 1] + "…"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from dogwatch.model.tracking import is_id
+from dogwatch.model.task_ids import is_id
 
 LONGEST, LONGEST_TITLE, LONGEST_LINE = 200, 80, 500
 """Characters of a text of others, of a title, and of a line of a log."""

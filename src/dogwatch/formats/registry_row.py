@@ -10,13 +10,14 @@ import yaml
 from dogwatch.formats.visible import visible
 from dogwatch.formats.yaml_tree import line_of, pair, wrong
 from dogwatch.model.registry import INVALID, STATUSES, Place, Row, RowPane
+from dogwatch.model.shells import SHELLS
 
 OWN_ID = "_session_id_own"
 """Behind the name of the agent."""
 IDENTITIES = "agent_identities"
 NAMED = re.compile(r".*-creator-([a-z][a-z0-9_]*)")
 WORD = re.compile(r"[a-z][a-z0-9_-]*")
-SHELLS = frozenset({"sh", "bash", "zsh", "fish", "dash", "ksh", "csh", "tcsh", "tmux"})
+NO_COMMANDS = SHELLS | {"tmux"}
 """Commands that say only that nobody knows what runs in a pane."""
 FLAT = ("pid", "cmd", "cwd")
 """Fields of the pane that may also stand in the row itself."""
@@ -150,7 +151,7 @@ def _agent(name: str, own: dict[str, str], identities: dict[str, str], pane: Row
         return next(iter(identities))
     if named := NAMED.fullmatch(name):
         return named[1]
-    return pane.cmd if WORD.fullmatch(pane.cmd) and pane.cmd not in SHELLS else ""
+    return pane.cmd if WORD.fullmatch(pane.cmd) and pane.cmd not in NO_COMMANDS else ""
 
 
 def _server(socket: str) -> Place | None:

@@ -11,7 +11,7 @@ from dogwatch.formats.toml_file import Table, TomlFile
 from dogwatch.formats.toml_lines import Path
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError, UsageError
-from dogwatch.model.notices import USUAL, WORDS
+from dogwatch.model.notification_kinds import USUAL, WORDS
 from dogwatch.model.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
 from dogwatch.model.settings import CHECKS, PROGRAM_STATUS, Channel, Check, Command, Settings
 

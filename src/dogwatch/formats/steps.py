@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from dogwatch.formats import notices
+from dogwatch.formats import plain_text
 from dogwatch.formats.redact import Redactor
 from dogwatch.model.errors import FormatError
 from dogwatch.model.parsing import ACTIONS, BY_MODEL, STATUSES, Parsed
@@ -147,7 +147,7 @@ def _choice(found: dict[str, object], key: str, among: tuple[str, ...]) -> str:
 
 def _summary(found: dict[str, object]) -> str:
     value = found.get("summary")
-    if not isinstance(value, str) or not (said := notices.clean(value)):
+    if not isinstance(value, str) or not (said := plain_text.clean(value)):
         raise _wrong(found, "summary", "one sentence in quotes")
     return said
 

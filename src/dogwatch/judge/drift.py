@@ -12,14 +12,13 @@ from fnmatch import fnmatchcase
 
 from dogwatch.judge import rows as single
 from dogwatch.judge.rows import Case, World
+from dogwatch.model.presence import LIVES, UNKNOWN
 from dogwatch.model.registry import (
     AUTO_REGISTERED,
     ENDED,
-    LIVES,
     OTHER_LIST,
     OUTSIDE,
     RUNNING,
-    UNKNOWN,
     Add,
     Drift,
     Found,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dogwatch.judge.resumable import is_unseen
 from dogwatch.model.causes import Cause
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
@@ -13,8 +14,6 @@ LASTS = 1.0
 """Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
 UNSAID = 2.5
 """Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
-TOLD_TO_GO = (1, 2, 3, 15)
-"""Signals that somebody sends to end something (HUP, INT, QUIT, TERM); whoever dies of others has crashed."""
 
 
 class Wanted(Value):
@@ -94,12 +93,12 @@ def _is_shown(verdict: Verdict) -> bool:
 
 def is_verifiable(said: Verdict) -> bool:
     """Whether the verifier has a word in it: a turn has ended, or all is over and nobody knows how."""
-    return said.state == "completed" or _is_unseen(said)
+    return said.state == "completed" or is_unseen(said)
 
 
 def verified(said: Verdict, found: Verified | None) -> Verdict:
     """What the end of a turn is worth. The verifier says so; ``found`` is None where there is none."""
-    if _is_unseen(said):
+    if is_unseen(said):
         return _verified(said, found)._replace(state="completed") if found and found.done else said
     if found is None:
         return said._replace(reason=f"{said.reason}; nothing to verify against")
@@ -111,22 +110,6 @@ def verified(said: Verdict, found: Verified | None) -> Verdict:
 
 def _verified(said: Verdict, found: Verified) -> Verdict:
     return said._replace(cause="verified", reason=f"{said.reason}; verified: {found.reason}")
-
-
-def _is_unseen(verdict: Verdict) -> bool:
-    return verdict.final and verdict.cause == "exit-unseen"
-
-
-def is_resumable(verdict: Verdict) -> bool:
-    """Whether to bring it back: it hangs or has crashed. Not what ended by itself, or because somebody wanted it to.
-
-    An end that nobody saw may have been a crash, unless its turn had ended before.
-    """
-    if verdict.state == "stuck":
-        return not verdict.final
-    if _is_unseen(verdict):
-        return verdict.detail != "turn-ended"
-    return verdict.state == "crashed" and verdict.signal not in TOLD_TO_GO
 
 
 def abandoned(verdict: Verdict, cause: Cause, why: str) -> Verdict:

@@ -8,7 +8,8 @@ session tell of one change, and two that judge differently for a while do not te
 from __future__ import annotations
 
 from dogwatch.judge import backoff
-from dogwatch.model.notices import LIVE_TOLD, Change, Notice, Told
+from dogwatch.model.notices import Change, Notice, Told
+from dogwatch.model.notification_kinds import LIVE_TOLD
 from dogwatch.model.verdict import FINAL, Verdict
 
 FIRST = 30.0

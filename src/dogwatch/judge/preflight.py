@@ -11,7 +11,8 @@ import shlex
 from dogwatch.formats.targets import in_bytes, release
 from dogwatch.formats.visible import visible
 from dogwatch.model.environment import Recipe
-from dogwatch.model.preflight import Ended, Finding, Imported, Reached, Space
+from dogwatch.model.preflight import Finding, Imported, Reached, Space
+from dogwatch.model.program_result import ProgramResult
 from dogwatch.model.settings import Check
 from dogwatch.model.words import in_words, signal_name
 
@@ -94,7 +95,7 @@ def tmux(check: Check, wanted: str, told: str | None) -> Finding:
     return finding(check, told if ok else f"{told}; {wanted} or later is needed", ok=ok, advice=advice)
 
 
-def ran(check: Check, seen: Ended) -> Finding:
+def ran(check: Check, seen: ProgramResult) -> Finding:
     last = next((line for line in reversed(seen.text.raw.splitlines()) if clean(line)), "")
     said = f": {last}" if last else ""
     if seen.late:

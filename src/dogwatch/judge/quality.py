@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import re
 
-from dogwatch.model.tracking import CLOSED, EPIC, IN_PROGRESS, Task, Work, is_id
+from dogwatch.model.task_ids import is_id
+from dogwatch.model.tracking import CLOSED, EPIC, IN_PROGRESS, Task, Work
 from dogwatch.model.value import Value
 
 LOOPS = ("self-review", "cross-review", "random exploration")

@@ -8,7 +8,7 @@ at a step that was gone on from.
 from __future__ import annotations
 
 from dogwatch.formats import step_lines
-from dogwatch.formats.notices import clean
+from dogwatch.formats.plain_text import clean
 from dogwatch.formats.step_lines import Rows, Sign
 from dogwatch.formats.steps import FIELDS, SEVERITIES, lines
 from dogwatch.model.parsing import (

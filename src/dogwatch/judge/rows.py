@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dogwatch.formats.visible import visible
+from dogwatch.model.presence import LIVES, UNKNOWN
 from dogwatch.model.registry import (
     AUTO_DETECTED,
-    LIVES,
     OTHER_LIST,
     OUTSIDE,
     REPORTED,
     RUNNING,
     TERMINATED,
-    UNKNOWN,
     Drift,
     Found,
     LeftOut,
@@ -20,9 +19,9 @@ from dogwatch.model.registry import (
     Set,
     Sight,
 )
+from dogwatch.model.shells import SHELLS
 from dogwatch.model.value import Value
 
-SHELLS = ("sh", "bash", "zsh", "fish", "dash", "ksh", "tcsh", "csh", "ash", "nu", "pwsh", "elvish", "xonsh")
 CREATOR = "-creator-"
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from dogwatch.judge.rows import SHELLS
 from dogwatch.model.causes import Cause
 from dogwatch.model.session import Task
+from dogwatch.model.shells import SHELLS
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Evidence, Verdict
 

@@ -6,7 +6,7 @@ Three words only, so that a script can branch on them: `proceed`, `retry`, `esca
 
 from __future__ import annotations
 
-from dogwatch.judge.monitoring import TOLD_TO_GO
+from dogwatch.judge.resumable import TOLD_TO_GO
 from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.parsing import ESCALATE, PROCEED, RETRY, SUCCESS, Parsed
 from dogwatch.model.value import Value

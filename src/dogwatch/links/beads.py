@@ -15,7 +15,8 @@ from dogwatch.formats import beads, prompt_text
 from dogwatch.formats.beads import Issue
 from dogwatch.lean import read_plain
 from dogwatch.links import programs
-from dogwatch.model.tracking import CLOSED, NO_ID, Tracker, TrackerError, Work, is_id
+from dogwatch.model.task_ids import NO_ID, is_id
+from dogwatch.model.tracking import CLOSED, Tracker, TrackerError, Work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

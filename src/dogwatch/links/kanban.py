@@ -15,11 +15,11 @@ import os
 import re
 import time
 
-from dogwatch.formats.notices import plain
+from dogwatch.formats.plain_text import plain
 from dogwatch.formats.redact import Redactor
 from dogwatch.links import programs
 from dogwatch.model.errors import RefusedError, UsageError
-from dogwatch.model.tracking import is_id
+from dogwatch.model.task_ids import is_id
 from dogwatch.model.value import Value
 
 LIMIT = 30.0

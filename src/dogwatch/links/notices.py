@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from dogwatch.child_environment import without_secrets
 from dogwatch.formats import templates
-from dogwatch.formats.notices import plain
+from dogwatch.formats.plain_text import plain
 from dogwatch.formats.redact import HIDDEN, Redactor
 from dogwatch.model.settings import Channel
 from dogwatch.model.value import Value

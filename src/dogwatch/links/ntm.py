@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 
-from dogwatch.formats.notices import plain
+from dogwatch.formats.plain_text import plain
 from dogwatch.links import programs
 from dogwatch.model.errors import RefusedError
 

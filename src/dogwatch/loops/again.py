@@ -1,47 +1,20 @@
-"""Sightings of one pane judged one after the other, as by a watcher who has seen nothing else."""
+"""A recorded session judged again, beside what was said of it then and what was true."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dogwatch.agents import detector, sight
 from dogwatch.formats.timeline import Given, Header, Truth
-from dogwatch.judge import session
 from dogwatch.judge.hindsight import Otherwise
-from dogwatch.loops import limits
-from dogwatch.loops.trials import SETTLED, Detectors
-from dogwatch.model.policy import PATIENT, Policy
+from dogwatch.loops.replayer import Replayer, word
+from dogwatch.loops.trials import SETTLED
+from dogwatch.model.policy import PATIENT
 from dogwatch.model.replay import Row
 from dogwatch.model.session import Sighting
-from dogwatch.model.turns import Said, SessionMemory
+from dogwatch.model.turns import Said
+from dogwatch.store.detectors import Detectors
 
 NOBODY_KNEW = "nobody knew what was true"
-
-
-class Again:
-    def __init__(self, policy: Policy, known: Detectors) -> None:
-        self.policy = policy
-        self.known = known
-        self.memory: SessionMemory | None = None
-        self.process = (0, 0)
-        self.before: Given | None = None
-        self.said: tuple[Said, ...] = ()
-        """What each source said at the last look."""
-
-    def judge(self, seen: Sighting) -> Given:
-        which = self.known[seen.agent]
-        found = detector.find((which,), seen.tasks)
-        if found is not None and self.process != (found[1].pid, found[1].start):
-            self.process, self.memory = (found[1].pid, found[1].start), None  # what is remembered is of its predecessor
-        facts = limits.dated(sight.facts(which, seen, seen.pane.id), self.memory)
-        self.said = facts.said
-        verdict, self.memory = session.judge(facts, self.memory, self.policy)
-        return Given(seen.now, verdict.state, verdict.turn, verdict.detail, verdict.reason)
-
-    def given(self, seen: Sighting) -> Given | None:
-        """The verdict, if it is another than at the look before; that time goes by is no other."""
-        before, self.before = self.before, self.judge(seen)
-        return self.before if before is None or _word(before) != _word(self.before) else None
 
 
 class Replayed:
@@ -63,7 +36,7 @@ class Replayed:
         """Rows without a verdict that was given; they are held against what was true until a moment later."""
 
     def rows(self, items: Iterable[Header | Sighting | Given | Truth]) -> Iterator[Row]:
-        again: Again | None = None
+        again: Replayer | None = None
         now, changed = None, False
         for item in items:
             if isinstance(item, Truth):
@@ -74,7 +47,7 @@ class Replayed:
                 now, changed = None, False
             if isinstance(item, Header):
                 policy = item.policy or PATIENT
-                again = Again(self.otherwise.of(policy) if self.otherwise else policy, self.known)
+                again = Replayer(self.otherwise.of(policy) if self.otherwise else policy, self.known)
                 self.agent = item.agent
                 self.says = None if item.doubted is None else ""
             elif isinstance(item, Sighting):
@@ -100,7 +73,7 @@ class Replayed:
             self.waiting.append((now.at, Row(None, _axes(now), at=now.at, event="look", note=note)))
             return
         told = given is not None and self.otherwise is None  # then its reason was noted at this very look
-        same = self.given == now if told else _word(self.given) == _word(now)
+        same = self.given == now if told else word(self.given) == word(now)
         yield Row(_axes(self.given), _axes(now), note=note, at=now.at, event="look", differs=not same)
 
     def _settled(self, now: float) -> Iterator[Row]:
@@ -117,10 +90,6 @@ class Replayed:
             shown = str(read) if read in true else next((turn for turn in reversed(true) if turn), "")
             unknown = NOBODY_KNEW if read not in true and "" in true else ""
             yield row._replace(truth=shown, uncertain=unknown, differs=read not in true and not unknown)
-
-
-def _word(given: Given) -> tuple[str, ...]:
-    return given.state, given.turn, given.detail
 
 
 def _heard(said: tuple[Said, ...]) -> str:

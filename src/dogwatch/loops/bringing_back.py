@@ -16,7 +16,8 @@ from dogwatch.loops import notify, resuming, spawning
 from dogwatch.loops.registered import Listed, Standing
 from dogwatch.loops.sessions import Session
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.registry import ENDED, GONE, LIVES, RUNNING
+from dogwatch.model.presence import GONE, LIVES
+from dogwatch.model.registry import ENDED, RUNNING
 from dogwatch.model.verdict import Verdict
 from dogwatch.senses.artifacts import Artifacts
 from dogwatch.store import places

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from dogwatch.formats.notices import plain
+from dogwatch.formats.plain_text import plain
 from dogwatch.formats.redact import Redactor
 from dogwatch.links.kanban import Card, KanbanError
 from dogwatch.model.registry import Drift

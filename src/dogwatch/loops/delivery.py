@@ -13,12 +13,13 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from dogwatch.formats.notices import plain
+from dogwatch.formats.plain_text import plain
 from dogwatch.judge import backoff, notices
 from dogwatch.links import notices as link
 from dogwatch.links import services
 from dogwatch.model.errors import DogwatchError
-from dogwatch.model.notices import LIVE_TOLD, Notice
+from dogwatch.model.notices import Notice
+from dogwatch.model.notification_kinds import LIVE_TOLD
 from dogwatch.model.settings import Channel
 from dogwatch.model.value import Value
 from dogwatch.store import channels, outbox, places

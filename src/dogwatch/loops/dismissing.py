@@ -18,7 +18,8 @@ from dogwatch.loops import stop
 from dogwatch.loops.registered import Listed, Standing
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
-from dogwatch.model.registry import ENDED, LIVES, STOPPED, Found, Row
+from dogwatch.model.presence import LIVES
+from dogwatch.model.registry import ENDED, STOPPED, Found, Row
 from dogwatch.model.session import Running, Task
 from dogwatch.model.value import Value
 from dogwatch.senses import processes

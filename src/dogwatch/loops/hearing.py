@@ -14,7 +14,8 @@ from dogwatch.loops import delivery
 from dogwatch.loops.look import Looker
 from dogwatch.loops.notify import about, change_of, is_brought_back
 from dogwatch.model.errors import FormatError, RefusedError
-from dogwatch.model.notices import LIVE_TOLD, Change, Notice
+from dogwatch.model.notices import Change, Notice
+from dogwatch.model.notification_kinds import LIVE_TOLD
 from dogwatch.model.value import Value
 from dogwatch.store import brokers, channels, file_locks, outbox, sentinels, unsent, watches
 

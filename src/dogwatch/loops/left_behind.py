@@ -18,14 +18,14 @@ from dogwatch.loops import resuming, spawning
 from dogwatch.loops.panes import Panes
 from dogwatch.model.errors import FormatError, RefusedError
 from dogwatch.model.facts import Record
-from dogwatch.model.registry import GONE
+from dogwatch.model.presence import GONE
 from dogwatch.model.session import Pane, Task
+from dogwatch.model.shells import POSIX_SHELLS
 from dogwatch.senses import servers, trees
 from dogwatch.senses.artifacts import Artifacts
 from dogwatch.senses.holders import holders
 from dogwatch.store import conversations, places, sentinels, watches
 
-SHELLS = ("sh", "bash", "zsh", "fish", "dash", "ksh", "ash")
 """Those that read a line as it is written here."""
 STOPPED = "Tt"
 
@@ -46,7 +46,7 @@ def front(tasks: tuple[Task, ...], command: str, agent: Detector | None) -> Fron
 def shell_of(tasks: tuple[Task, ...]) -> Task | None:
     """The shell that waits at its prompt: alone in the foreground, asleep, and started to be typed to."""
     ahead = [task for task in tasks if task.foreground]
-    if len(ahead) != 1 or ahead[0].name not in SHELLS or ahead[0].letter != "S":
+    if len(ahead) != 1 or ahead[0].name not in POSIX_SHELLS or ahead[0].letter != "S":
         return None
     given = ahead[0].args[1:]
     script = any(not word.startswith("-") or (word[1:2] != "-" and "c" in word) for word in given)

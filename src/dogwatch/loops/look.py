@@ -62,7 +62,7 @@ class Looker:
 
             if settle.write_if_free(self.directory, facts, look.lost.end, ours=memory is not None and memory.keeps):
                 facts = facts._replace(status=look.status())
-                settle.tell(self.directory, facts.record, None, job.judge(facts))
+                settle.tell(self.directory, facts.record)
         return facts
 
     def archived(self, name: str, run: str) -> JobFacts | None:

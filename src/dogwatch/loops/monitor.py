@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from dogwatch.judge import monitoring
+from dogwatch.judge import monitoring, resumable
 from dogwatch.judge.monitoring import Wanted
 from dogwatch.loops import notify, resuming, verify
 from dogwatch.loops.actor import Actor
@@ -88,7 +88,7 @@ class Monitor(SessionWatch):
             said = self.verified(view, said)
         if self.wanted.on_limit == "wait":
             said = self.limit.attend(view, said, self.deadline - now)
-        again = said is not None and self.actor is not None and self.actor.resumes > 0 and monitoring.is_resumable(said)
+        again = said is not None and self.actor is not None and self.actor.resumes > 0 and resumable.is_resumable(said)
         if (said is None or again) and self.alarm.signals.asked:
             return self.leave("monitor-ended", f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
         if said is not None and self.actor and again:

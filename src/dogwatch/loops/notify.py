@@ -12,12 +12,12 @@ import shlex
 import time
 
 from dogwatch import proc
-from dogwatch.formats import notices as words
 from dogwatch.formats import outbox as lines
+from dogwatch.formats import plain_text
 from dogwatch.hands import spawn, tell
 from dogwatch.judge import notices
 from dogwatch.judge.consequences import NEXT
-from dogwatch.judge.monitoring import is_resumable
+from dogwatch.judge.resumable import is_resumable
 from dogwatch.loops import unsent
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
@@ -121,8 +121,8 @@ def change_of(verdict: Verdict, project: str, about: About, at: float, since: fl
     if verdict.state == "stuck" and verdict.silent_s is not None:
         since = at - verdict.silent_s
     return Change(
-        name=verdict.name, about=about, state=verdict.state, final=verdict.final, reason=words.clean(verdict.reason),
-        cause=verdict.cause, until=verdict.until.line(), message=verdict.message.line(),
+        name=verdict.name, about=about, state=verdict.state, final=verdict.final, cause=verdict.cause,
+        reason=plain_text.clean(verdict.reason), until=verdict.until.line(), message=verdict.message.line(),
         following=NEXT[verdict.state], at=at, boot=proc.boot_id(), wall=time.time(), project=project, since=since,
         goes_on=notices.goes_on(verdict),
     )  # fmt: skip

@@ -15,11 +15,11 @@ from dogwatch.agents import detector, sight
 from dogwatch.agents.detector import Detector
 from dogwatch.formats import colours
 from dogwatch.judge import session
-from dogwatch.judge.rows import SHELLS
 from dogwatch.loops import limits, pane_drop_box
 from dogwatch.loops.source_checks import SourceChecks, SourceMemory
 from dogwatch.model.policy import PATIENT, Policy
 from dogwatch.model.session import Pane, Report, Running, Sighting, Task
+from dogwatch.model.shells import SHELLS
 from dogwatch.model.turns import SessionMemory
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict

@@ -11,7 +11,8 @@ import os
 from dogwatch.formats.prompt_text import quoted
 from dogwatch.judge import quality
 from dogwatch.model.errors import RefusedError
-from dogwatch.model.tracking import CLOSED, Task, Tracker, Work, is_id
+from dogwatch.model.task_ids import is_id
+from dogwatch.model.tracking import CLOSED, Task, Tracker, Work
 from dogwatch.store import leases, places
 
 

@@ -10,11 +10,11 @@ from typing import TextIO
 from dogwatch.formats import timeline
 from dogwatch.formats.redact import Redactor
 from dogwatch.formats.tmux import ABSENT
-from dogwatch.loops.again import Again
 from dogwatch.loops.panes import Panes
 from dogwatch.loops.pass_beat import PassBeat
-from dogwatch.loops.trials import Detectors
+from dogwatch.loops.replayer import Replayer
 from dogwatch.model.session import Sighting
+from dogwatch.store.detectors import Detectors
 
 GONE_AFTER = 2
 """Looks without the pane after which it counts as gone."""
@@ -37,7 +37,7 @@ class Recorder:
         self.unknown = False
         """There is no recording because the pane could not be seen, which says nothing of it."""
         self._writer = timeline.Writer()
-        self._again = Again(panes.policy, Detectors())
+        self._again = Replayer(panes.policy, Detectors())
         self._redactor: Redactor | None = None
 
     @property

@@ -18,20 +18,8 @@ from dogwatch.loops.look import Looker
 from dogwatch.loops.world import World
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.facts import Record
-from dogwatch.model.registry import (
-    AUTO_DETECTED,
-    GONE,
-    LIVES,
-    RUNNING,
-    TERMINATED,
-    Add,
-    Change,
-    Found,
-    Place,
-    Registry,
-    Row,
-    Set,
-)
+from dogwatch.model.presence import GONE, LIVES
+from dogwatch.model.registry import AUTO_DETECTED, RUNNING, TERMINATED, Add, Change, Found, Place, Registry, Row, Set
 from dogwatch.model.value import Value
 from dogwatch.senses import servers
 from dogwatch.store import conversations, detectors, places

@@ -14,11 +14,11 @@ from dogwatch.judge.hindsight import Otherwise
 from dogwatch.judge.replay import Story
 from dogwatch.loops.again import Replayed
 from dogwatch.loops.look import Looker
-from dogwatch.loops.trials import Detectors
 from dogwatch.model.errors import FormatError, UsageError
 from dogwatch.model.facts import Record
 from dogwatch.model.replay import Happened, Row
 from dogwatch.model.value import Value
+from dogwatch.store.detectors import Detectors
 
 LONGEST = 64 << 20
 """Bytes of a line that is read at all."""

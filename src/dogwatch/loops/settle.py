@@ -14,7 +14,6 @@ from dogwatch import drop_box
 from dogwatch.lean import dumps
 from dogwatch.model.errors import FormatError
 from dogwatch.model.facts import JobFacts, Record
-from dogwatch.model.verdict import Verdict
 from dogwatch.store import claims, places, sentinels
 
 TYPE_CHECKING = False
@@ -65,10 +64,10 @@ def write_if_free(directory: str, facts: JobFacts, end: dict[str, Any], *, ours:
     return False
 
 
-def tell(directory: str, record: Record | None, before: Verdict | None, after: Verdict) -> None:
-    """A shim that lives has its end told itself; for one that is gone, whoever wrote the end does."""
+def tell(directory: str, record: Record | None) -> None:
+    """Have an end sent whose shim is gone: by the same process that a shim starts, which looks for itself."""
     if record is not None and record.notify:
-        from dogwatch.loops import notify  # noqa: PLC0415  # few lose their shim
+        from dogwatch.hands import spawn, tell  # noqa: PLC0415  # few lose their shim
 
-        if not notify.is_brought_back(directory, record, after):
-            notify.changed(directory, after, before, project=record.notify, about=notify.about(record))
+        with contextlib.suppress(OSError):  # its promise stays on the disk, so the next process sends it
+            tell.start(spawn.teller_command(directory, record.name, record.run))

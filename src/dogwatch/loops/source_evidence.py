@@ -8,14 +8,14 @@ from dogwatch.agents.detector import Detector
 from dogwatch.formats import source_records as words
 from dogwatch.formats import timeline
 from dogwatch.formats.redact import Redactor
-from dogwatch.loops import drift_notices
-from dogwatch.loops.again import Again
-from dogwatch.loops.trials import Detectors
+from dogwatch.loops import noted_drift
+from dogwatch.loops.noted_drift import NotedDrift
+from dogwatch.loops.replayer import Replayer
 from dogwatch.model.policy import Policy
-from dogwatch.model.registry import Drift
 from dogwatch.model.session import Sighting
 from dogwatch.model.source_record import ClaimRecord
 from dogwatch.store import journal, source_records
+from dogwatch.store.detectors import Detectors
 
 
 def report(
@@ -31,7 +31,7 @@ def report(
     except OSError as error:
         journal.warn(f"{text}; the evidence could not be kept: {error.strerror}")
     about: dict[str, object] = {"agent": detector.agent, "version": release, **claim._asdict(), "by": doubt.by}
-    drift_notices.remember_disbelief(project, Drift("source", detector.agent, text, about), doubt.evidence)
+    noted_drift.note(project, [NotedDrift("source", detector.agent, text, about, {})], {"evidence": doubt.evidence})
 
 
 def recording(
@@ -41,9 +41,8 @@ def recording(
     assert record.disbelief is not None
     doubted = {**record.claim._asdict(), "by": record.disbelief.by}
     writer = timeline.Writer()
-    known = Detectors()
-    known[detector.agent] = detector
-    again = Again(policy, known)
+    known = Detectors({detector.agent: detector})
+    again = Replayer(policy, known)
     redactor = Redactor((os.path.expanduser("~"),))
     header = timeline.Header(detector.agent, release, "source-contradicted", policy, doubted)
     lines = [writer.header(header)]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dogwatch import proc
 from dogwatch.formats.sprint import ARTIFACTS
 from dogwatch.hands.spawn import Job
-from dogwatch.judge import monitoring, stepping
+from dogwatch.judge import resumable, stepping
 from dogwatch.judge.monitoring import DEADLINE, Wanted
 from dogwatch.judge.stepping import Ended, Next, Tally
 from dogwatch.loops import spawning, verify
@@ -207,7 +207,7 @@ class Stepper:
         return Ended(
             verdict.state, f"{verdict.reason}{trouble}", self.plan.step,
             verdict.signal, self.is_verified(verdict), None, self.created(), verdict.until,
-            unseen=verdict.state == "unknown" and monitoring.is_resumable(verdict),
+            unseen=verdict.state == "unknown" and resumable.is_resumable(verdict),
         )  # fmt: skip
 
     def counted(self, ended: Ended) -> Tally:

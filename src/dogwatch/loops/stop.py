@@ -82,7 +82,7 @@ def _end(looker: Looker, facts: JobFacts, verdict: Verdict) -> Verdict:
         except OSError as error:
             raise RefusedError(f"{name} was ended, but that could not be written down: {error.strerror}") from error
     stopped = looker.verdict(name)
-    settle.tell(looker.directory, facts.record, verdict, stopped)
+    settle.tell(looker.directory, facts.record)
     return stopped
 
 

@@ -21,7 +21,7 @@ from dogwatch.formats import taskdir as codec
 from dogwatch.hands import taskdir as hand
 from dogwatch.loops.tasktalk import prompt
 from dogwatch.model.errors import DogwatchError, FormatError
-from dogwatch.model.registry import GONE
+from dogwatch.model.presence import GONE
 from dogwatch.model.session import Running
 from dogwatch.model.taskdir import Notes, Recipe, TaskFacts, Worker
 from dogwatch.senses.artifacts import Artifacts

@@ -21,19 +21,11 @@ from dogwatch.model.session import Sighting
 from dogwatch.model.turns import Said
 from dogwatch.model.value import Value
 from dogwatch.model.verdict import Verdict
-from dogwatch.store import detectors
+from dogwatch.store.detectors import Detectors
 
 SETTLED = 2.0
 LARGEST = 16 << 20
 """Seconds after a true change in which a verdict is late rather than wrong."""
-
-
-class Detectors(dict[str, Detector]):
-    """Detectors by agent, each read when it is first asked for."""
-
-    def __missing__(self, agent: str) -> Detector:
-        self[agent] = detectors.load(agent)
-        return self[agent]
 
 
 def classify(detector: Detector, screen: str, facts: str, path: str) -> Turn:

@@ -13,7 +13,8 @@ from functools import cached_property
 
 from dogwatch.agents.detector import Detector
 from dogwatch.loops.quiet import Kept
-from dogwatch.model.registry import RUNNING, THERE, Row
+from dogwatch.model.presence import THERE
+from dogwatch.model.registry import RUNNING, Row
 from dogwatch.model.session import Running, Task
 from dogwatch.model.value import Value
 from dogwatch.senses import conversations, holders, trees

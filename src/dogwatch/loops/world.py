@@ -9,7 +9,8 @@ from __future__ import annotations
 from dogwatch.agents.detector import Detector
 from dogwatch.loops.quiet import Kept, QuietPanes
 from dogwatch.loops.whose import Seat, Whose
-from dogwatch.model.registry import LIVES, Found, Place, Row, Sight
+from dogwatch.model.presence import LIVES
+from dogwatch.model.registry import Found, Place, Row, Sight
 from dogwatch.senses import processes, servers
 from dogwatch.senses.artifacts import Artifacts
 from dogwatch.senses.tenants import tenant

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.value import Value
 
 
@@ -38,16 +37,6 @@ class Space(Value):
     names_left: bool
     """Whether another file may be made: a disk can run out of names before it is full."""
     read_only: bool
-
-
-class Ended(Value):
-    """A program that was run to its end, or ended because its time was up."""
-
-    code: int
-    """As subprocess has it: below 0 is the signal that killed it."""
-    late: bool
-    text: ForeignText
-    """The end of what it printed."""
 
 
 class Imported(Value):

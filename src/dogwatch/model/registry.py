@@ -101,8 +101,6 @@ Change = Set | Add | Remove
 
 # The world ----------------------------------------------------------------------------------------------------------
 
-LIVES, GONE, UNKNOWN = "lives", "gone", "unknown"
-THERE = "there"
 
 
 class Found(Value):

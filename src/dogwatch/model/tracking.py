@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from dogwatch.model.errors import RefusedError
 from dogwatch.model.foreign_text import NOTHING, ForeignText
 from dogwatch.model.value import Value
@@ -12,16 +10,6 @@ OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED = "open", "in_progress", "blocked",
 STATUSES = (OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED)
 """What a tracker of another kind calls differently is one of these here; what is none of them is DEFERRED: not ours."""
 EPIC = "epic"
-ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-NO_ID = "is no id of a task: it has letters, digits and . _ -, begins with none of . -, and has at most 64 characters"
-
-
-def is_id(given: str) -> bool:
-    """Whether that can be the id of a task. What cannot is shown as invalid, and nothing is done with it.
-
-    Trackers are written by others, and ids go into messages for agents and into command lines.
-    """
-    return ID.fullmatch(given) is not None
 
 
 class Task(Value):

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from dogwatch.formats.transcripts import places
 from dogwatch.formats.transcripts.gemini import Gemini
-from dogwatch.model.registry import GONE, THERE, UNKNOWN
+from dogwatch.model.presence import GONE, THERE, UNKNOWN
 from dogwatch.model.value import Value
 from dogwatch.senses.heads import Heads
 from dogwatch.senses.recent import RACY

@@ -11,7 +11,8 @@ import json
 import os
 
 from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.preflight import Ended, Imported
+from dogwatch.model.preflight import Imported
+from dogwatch.model.program_result import ProgramResult
 from dogwatch.model.words import in_words, signal_name
 from dogwatch.senses import programs
 
@@ -88,7 +89,7 @@ def ask(python: str, kind: str, name: str, cwd: str, limit: float, cancel: int) 
         return Imported("gave an answer that cannot be understood")
 
 
-def _silent(ended: Ended, limit: float) -> str:
+def _silent(ended: ProgramResult, limit: float) -> str:
     if ended.late:
         return f"gave no answer within {in_words(limit)}"
     last = next((line for line in reversed(ended.text.raw.splitlines()) if line.strip()), "")

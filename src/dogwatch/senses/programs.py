@@ -13,7 +13,7 @@ import time
 
 from dogwatch.child_environment import without_secrets
 from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.preflight import Ended
+from dogwatch.model.program_result import ProgramResult
 from dogwatch.senses import processes
 
 KEPT = 1 << 14
@@ -26,7 +26,7 @@ BLIND = 0.05
 """Seconds between looks where the kernel does not tell of an end."""
 
 
-def run(command: list[str], cwd: str, limit: float, cancel: int) -> Ended:
+def run(command: list[str], cwd: str, limit: float, cancel: int) -> ProgramResult:
     """Run a program to its end, its time's end, or the end of the pipe ``cancel``. Raises OSError if it cannot be."""
     process = subprocess.Popen(
         command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -43,7 +43,7 @@ def run(command: list[str], cwd: str, limit: float, cancel: int) -> Ended:
             code = process.wait(MERCY)
         except subprocess.TimeoutExpired:  # it hangs in the kernel; it ends when it comes back
             code = -signal.SIGKILL
-        return Ended(code, late=not ended, text=ForeignText(text.decode("utf-8", "replace")))
+        return ProgramResult(code, late=not ended, text=ForeignText(text.decode("utf-8", "replace")))
     finally:
         process.stdout.close()
         if pidfd is not None:

@@ -14,7 +14,7 @@ import subprocess
 import time
 
 from dogwatch.child_environment import without_secrets
-from dogwatch.formats.notices import clean
+from dogwatch.formats.plain_text import clean
 from dogwatch.formats.steps import ESCAPE
 from dogwatch.model.parsing import CALL_FAILED, NO_JSON, TIMED_OUT, Trouble
 from dogwatch.model.value import Value

@@ -15,13 +15,13 @@ from dogwatch import proc
 from dogwatch.formats import tmux as codec
 from dogwatch.model.foreign_text import ForeignText
 from dogwatch.model.session import Pane
+from dogwatch.model.shells import POSIX_SHELLS
 from dogwatch.model.taskdir import Notes, Place, Session
 from dogwatch.senses.tmux import Tmux
 
 SECOND_LOOK = 1.0
 """Seconds between the two looks that must both miss a session before it is gone."""
 NEVER = float("inf")
-SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"))
 TAKING_A_FILE = ("--rcfile", "--init-file")
 PARENT, GROUP, SESSION, TERMINALS_GROUP = 1, 2, 3, 5
 """Places in /proc/PID/stat, counted from the third field on."""
@@ -91,7 +91,8 @@ def busy(pane: Pane) -> str:
 def interactive(pid: int) -> bool:
     """Whether a process is a shell that reads commands from its terminal, and not from a script or an argument."""
     words = arguments(pid)
-    return bool(words) and os.path.basename(words[0].lstrip("-")) in SHELLS and script(words) == 0 and "-c" not in words
+    shell = bool(words) and os.path.basename(words[0].lstrip("-")) in POSIX_SHELLS
+    return shell and script(words) == 0 and "-c" not in words
 
 
 def script(words: list[str]) -> int:
@@ -157,7 +158,7 @@ def command_of(wrapper: int, pane: int, directory: str) -> str:
     """
     words = arguments(wrapper)
     at = script(words)
-    if not at or os.path.basename(words[0]) not in SHELLS:
+    if not at or os.path.basename(words[0]) not in POSIX_SHELLS:
         return ""
     try:
         words[at] = os.path.join(os.readlink(f"/proc/{wrapper}/cwd"), words[at])

@@ -7,7 +7,8 @@ import os
 from dogwatch import proc
 from dogwatch.judge.rows import is_shell
 from dogwatch.model.facts import Gone, Identity, Unseen
-from dogwatch.model.registry import GONE, LIVES, UNKNOWN, RowPane
+from dogwatch.model.presence import GONE, LIVES, UNKNOWN
+from dogwatch.model.registry import RowPane
 from dogwatch.senses import processes, trees
 from dogwatch.senses.processes import Place
 

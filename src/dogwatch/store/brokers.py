@@ -56,10 +56,11 @@ def mark_secrets() -> None:
 def with_environment(found: MqttSettings | None) -> MqttSettings | None:
     """The same with the variables on top. FormatError names the variable that is wrong."""
     if url := os.environ.get(URL):
-        from dogwatch.formats import mqtt  # noqa: PLC0415  # few have a broker
+        from dogwatch.formats import mqtt_settings  # noqa: PLC0415  # few have a broker
+
 
         try:
-            host, port, tls = mqtt.address(url)
+            host, port, tls = mqtt_settings.address(url)
         except (FormatError, ValueError) as error:
             raise FormatError(f"{URL}: {error}") from None
         found = (found or MqttSettings(host, port, source=URL))._replace(host=host, port=port, tls=tls)

@@ -57,3 +57,11 @@ def _text(path: str) -> str:
 
 def load_all() -> tuple[Detector, ...]:
     return tuple(load(agent) for agent in paths())
+
+
+class Detectors(dict[str, Detector]):
+    """Detectors by agent, each read when it is first asked for."""
+
+    def __missing__(self, agent: str) -> Detector:
+        self[agent] = load(agent)
+        return self[agent]

@@ -21,7 +21,7 @@ from dogwatch.formats.redact import HIDDEN
 from dogwatch.hands import spawn
 from dogwatch.links import notices as link
 from dogwatch.loops import delivery, hearing
-from dogwatch.model.notices import USUAL
+from dogwatch.model.notification_kinds import USUAL
 from dogwatch.model.settings import Channel
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices, Server, command_lines

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from dogwatch import proc
-from dogwatch.model.registry import GONE, LIVES, UNKNOWN, RowPane
+from dogwatch.model.presence import GONE, LIVES, UNKNOWN
+from dogwatch.model.registry import RowPane
 from dogwatch.senses import processes
 from dogwatch.senses.tenants import tenant
 from tests.conftest import letter, until, until_gone

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dogwatch.loops import trials
+from dogwatch.store import detectors
 from tests.conftest import Box, kill, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -28,7 +29,7 @@ def test_a_recording_is_judged_again_as_it_was_seen(box: Box, private: Private, 
     done = box("record", pane, *private.server, "-o", str(out), "--every", "0.1s", "--for", "0.5s")
     assert done.code == 0
     assert "time is up" in done.err
-    again = trials.replay(str(out), trials.Detectors())
+    again = trials.replay(str(out), detectors.Detectors())
     assert len(again.moments) > 1
     assert {moment.verdict.turn for moment in again.moments} == {"waiting"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dogwatch.agents import sight
-from dogwatch.loops.trials import Detectors
 from dogwatch.model.session import Pane, Sighting
+from dogwatch.store.detectors import Detectors
 
 PANE = Pane((), "%0", "s", 1, "", "claude", "/", 80, 24, 0, 0, True, False, False, "", 0)
 

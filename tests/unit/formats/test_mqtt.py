@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import mqtt, settings
+from dogwatch.formats import mqtt, mqtt_settings, settings
 from dogwatch.formats.mqtt import Told
 from dogwatch.loops.delegating import STATES
 from dogwatch.model.errors import FormatError
@@ -163,7 +163,7 @@ def test_our_name_at_a_broker_is_the_same_each_time_and_nobody_elses() -> None:
     ],
 )
 def test_an_address_is_read(url: str, found: tuple[str, int, bool]) -> None:
-    assert mqtt.address(url) == found
+    assert mqtt_settings.address(url) == found
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,12 @@ def test_an_address_is_read(url: str, found: tuple[str, int, bool]) -> None:
 )  # fmt: skip
 def test_what_is_no_address_is_an_error(url: str) -> None:
     with pytest.raises(FormatError):
-        mqtt.address(url)
+        mqtt_settings.address(url)
 
 
 def test_a_password_in_an_address_is_not_repeated_in_the_error() -> None:
     with pytest.raises(FormatError, match="username and password_file") as error:
-        mqtt.address("mqtt://ann:word@x")
+        mqtt_settings.address("mqtt://ann:word@x")
     assert "word@" not in str(error.value)
 
 

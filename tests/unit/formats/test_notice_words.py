@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import notices, templates
+from dogwatch.formats import notices, plain_text, templates
 from dogwatch.judge.consequences import NEXT
 from dogwatch.model.errors import FormatError
 from dogwatch.model.notices import About, Change
@@ -71,7 +71,7 @@ def test_keys_in_a_reason_are_hidden() -> None:
 def test_whatever_is_said_it_is_one_bounded_line_that_is_no_option(reason: str, where: str) -> None:
     for value in notices.fields(change("waiting", reason, SESSION._replace(where=where, session=where))).values():
         assert value.isprintable()
-        assert len(value) <= notices.LONGEST
+        assert len(value) <= plain_text.LONGEST
         assert not value.startswith("-")
         value.encode()
 

@@ -8,7 +8,7 @@ import pytest
 
 from dogwatch.formats import settings
 from dogwatch.model.errors import FormatError
-from dogwatch.model.notices import USUAL
+from dogwatch.model.notification_kinds import USUAL
 from dogwatch.model.settings import Channel
 
 GOOD = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dogwatch.formats import prompt_text
-from dogwatch.model.tracking import is_id
+from dogwatch.model.task_ids import is_id
 
 
 @pytest.mark.parametrize("given", ["bd-1", "bd-q2.3", "1-2-user-auth", "epic-4", "_x", "A.b_c-9", "x" * 64])

@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dogwatch.judge import drift
+from dogwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
 from dogwatch.model.registry import (
     ENDED,
-    GONE,
-    LIVES,
-    THERE,
-    UNKNOWN,
     Add,
     Found,
     LeftOut,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import monitoring
+from dogwatch.judge import monitoring, resumable
 from dogwatch.judge.monitoring import Seen, Wanted
 from dogwatch.model.verdict import FINAL, Evidence, Verdict
 from dogwatch.model.verifying import Verified
@@ -105,7 +105,7 @@ def test_at_its_prompt_before_any_turn_there_is_nothing_to_say() -> None:
     ],
 )
 def test_only_what_hangs_or_crashed_is_brought_back(verdict: Verdict, wanted: bool) -> None:
-    assert monitoring.is_resumable(verdict) is wanted
+    assert resumable.is_resumable(verdict) is wanted
 
 
 def test_an_end_that_nobody_saw_is_completed_if_the_work_is_there() -> None:
@@ -113,7 +113,7 @@ def test_an_end_that_nobody_saw_is_completed_if_the_work_is_there() -> None:
     assert not monitoring.is_verifiable(LOOK._replace(state="unknown", cause="not-seen"))
     found = monitoring.verified(UNSEEN, Verified(done=True, reason="a.txt is there"))
     assert (found.state, found.cause, found.reason) == ("completed", "verified", "gone; verified: a.txt is there")
-    assert not monitoring.is_resumable(found)
+    assert not resumable.is_resumable(found)
 
 
 @pytest.mark.parametrize("found", [None, Verified(done=False, reason="a.txt is missing")])

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from dogwatch.judge import notices
 from dogwatch.judge.consequences import NEXT
-from dogwatch.model.notices import LIVE_TOLD, USUAL, WORDS, About, Change, Notice, Told
+from dogwatch.model.notices import About, Change, Notice, Told
+from dogwatch.model.notification_kinds import LIVE_TOLD, USUAL, WORDS
 from dogwatch.model.verdict import FINAL, LIVE, Verdict
 
 

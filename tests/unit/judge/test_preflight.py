@@ -8,7 +8,8 @@ from dogwatch.judge import environment as judge_environment
 from dogwatch.judge import preflight as judge
 from dogwatch.model.environment import GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Recipe, Script
 from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.preflight import Ended, Finding, Imported, Reached, Space
+from dogwatch.model.preflight import Finding, Imported, Reached, Space
+from dogwatch.model.program_result import ProgramResult
 from dogwatch.model.settings import Check
 
 
@@ -69,14 +70,14 @@ def test_neither_value_of_a_variable_is_said() -> None:
 @pytest.mark.parametrize(
     ("ended", "ok", "says"),
     [
-        (Ended(0, late=False, text=ForeignText("warning\n")), True, "exit code 0"),
-        (Ended(2, late=False, text=ForeignText("first\nlast\n\x1b[0m\n\n")), False, "exit code 2: last"),
-        (Ended(-9, late=False, text=ForeignText("")), False, "killed by SIGKILL"),
-        (Ended(-15, late=True, text=ForeignText("half\n")), False, "not done within 10s; it was ended: half"),
-        (Ended(0, late=True, text=ForeignText("")), False, "not done within 10s; it was ended"),
+        (ProgramResult(0, late=False, text=ForeignText("warning\n")), True, "exit code 0"),
+        (ProgramResult(2, late=False, text=ForeignText("first\nlast\n\x1b[0m\n\n")), False, "exit code 2: last"),
+        (ProgramResult(-9, late=False, text=ForeignText("")), False, "killed by SIGKILL"),
+        (ProgramResult(-15, late=True, text=ForeignText("half\n")), False, "not done within 10s; it was ended: half"),
+        (ProgramResult(0, late=True, text=ForeignText("")), False, "not done within 10s; it was ended"),
     ],
 )
-def test_a_command_is_judged_by_its_end(ended: Ended, *, ok: bool, says: str) -> None:
+def test_a_command_is_judged_by_its_end(ended: ProgramResult, *, ok: bool, says: str) -> None:
     found = judge.ran(check(), ended)
     assert (found.ok, found.says) == (ok, says)
 
