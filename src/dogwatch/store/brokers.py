@@ -58,7 +58,6 @@ def with_environment(found: MqttSettings | None) -> MqttSettings | None:
     if url := os.environ.get(URL):
         from dogwatch.formats import mqtt_settings  # noqa: PLC0415  # few have a broker
 
-
         try:
             host, port, tls = mqtt_settings.address(url)
         except (FormatError, ValueError) as error:
