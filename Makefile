@@ -12,7 +12,7 @@ LOCKED := $(PIP) --require-hashes --requirement
 .PHONY: demo test test-agents other-agents agents accuracy newest bench install lint unit integration first-agents clean
 
 demo: install
-	@$(VENV)/bin/dogwatch demo
+	@$(VENV)/bin/midwatch demo
 
 install: $(VENV)/.runtime
 	@# Sources are installed in place; compiled files keep every start fast, whatever PYTHONDONTWRITEBYTECODE says.

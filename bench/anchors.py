@@ -1,4 +1,4 @@
-"""What Dogwatch is measured against: the shell wrapper that it replaces (the seed), task-spooler, inotifywait."""
+"""What Midwatch is measured against: the shell wrapper that it replaces (the seed), task-spooler, inotifywait."""
 
 import os
 import shutil

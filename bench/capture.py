@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.stage import HERE, Stage
 from bench.table import NO_ANCHOR, Anchor, Figure, Row, at_most, informs, ratio_at_most
 from bench.waiting import now, runtime_ns
-from dogwatch.loops import spawning
+from midwatch.loops import spawning
 from tests.lab import casts
 
 LINES = 100 << 20

@@ -8,12 +8,12 @@ from time import thread_time
 
 from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, informs
-from dogwatch.agents import sight
-from dogwatch.formats import case
-from dogwatch.judge.turn import fuse
-from dogwatch.loops import trials
-from dogwatch.model.session import Sighting
-from dogwatch.store import detectors
+from midwatch.agents import sight
+from midwatch.formats import case
+from midwatch.judge.turn import fuse
+from midwatch.loops import trials
+from midwatch.model.session import Sighting
+from midwatch.store import detectors
 
 SCREENS = Path(__file__).parents[1] / "tests" / "goldens" / "agents" / "screens"
 ROUNDS = 5

@@ -11,7 +11,7 @@ from bench.stage import Stage, kill, pids_of, reap
 from bench.table import Anchor, Figure, Row, at_most, informs, ratio_at_most
 from bench.waiting import now, runtime_ns
 from bench.wrapper import end_group
-from dogwatch import proc
+from midwatch import proc
 
 COPIES = 20
 SPAN = 62.0
@@ -64,7 +64,7 @@ class Idle:
             reap(pid)
 
     def judged(self) -> float:
-        """CPU milliseconds of one `dogwatch _decide`, which the shim runs when its work has long been silent."""
+        """CPU milliseconds of one `midwatch _decide`, which the shim runs when its work has long been silent."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         for name in self.names[:JUDGED]:
             self.stage.time(self.stage.program, "_decide", name, "--dir", self.directory)

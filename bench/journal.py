@@ -12,8 +12,8 @@ from statistics import median
 from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, percentile
 from bench.waiting import now
-from dogwatch import lean
-from dogwatch.store.journal import Journal
+from midwatch import lean
+from midwatch.store.journal import Journal
 
 EVENTS = 10_000
 APPENDS = 2000
@@ -85,7 +85,7 @@ def _takings(stage: Stage, directory: str) -> Iterator[Row]:
 
 def _shows(stage: Stage, directory: str) -> Iterator[Row]:
     first = stage.time(stage.program, "show", "job", "--dir", directory)
-    show = f"dogwatch show ({EVENTS:,} events)"
+    show = f"midwatch show ({EVENTS:,} events)"
     calls = {
         show: [stage.program, "show", "job", "--dir", directory],
         f"{show[:-1]}, --json)": [stage.program, "show", "job", "--json", "--dir", directory],

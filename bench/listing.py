@@ -10,13 +10,13 @@ from statistics import median
 
 from bench.stage import Stage
 from bench.table import Row, in_ms, informs, ratio_at_most
-from dogwatch.store import listing
+from midwatch.store import listing
 
 JOBS = 1_000
 ROUNDS = 15
 GOAL = 6.0
 SETTLED = listing.SETTLED + 0.5
-LEAVE = "echo compiled; echo '{\"pages\": 12}' > $DOGWATCH_DIR/$DOGWATCH_NAME.result"
+LEAVE = "echo compiled; echo '{\"pages\": 12}' > $MIDWATCH_DIR/$MIDWATCH_NAME.result"
 
 
 def rows(stage: Stage) -> Iterator[Row]:
@@ -46,11 +46,11 @@ def rows(stage: Stage) -> Iterator[Row]:
                 os.unlink(f"{first}/{listing.FILE}")  # it must have been written: that is part of the first time
     anchor = in_ms("python -c pass", taken["python -c pass"])
     found = {what: median(seconds) * 1000 for what, seconds in taken.items()}
-    what = f"dogwatch ls ({JOBS:,} ended jobs"
+    what = f"midwatch ls ({JOBS:,} ended jobs"
     yield ratio_at_most(f"{what})", found["again"], "ms", GOAL, anchor)._replace(goal=f"<= {GOAL:g} x")
     yield informs(f"{what}, --json)", found["json"], "ms", anchor)
     yield informs(f"{what}, the first time)", found["first"], "ms", anchor)
-    yield informs(f"dogwatch ls ({JOBS:,} live jobs)", found["live"], "ms", anchor)
+    yield informs(f"midwatch ls ({JOBS:,} live jobs)", found["live"], "ms", anchor)
 
 
 def multiply(directory: str) -> None:

@@ -14,7 +14,7 @@ from statistics import median
 from bench.stage import Stage, foreign, kill, succeed
 from bench.table import Anchor, Figure, Row, at_most, informs, percentile
 from bench.waiting import PATIENCE, lines_of, now, runtime_ns, until_waiting
-from dogwatch import proc
+from midwatch import proc
 
 JOBS = 10_000
 BEATS = 1_000

@@ -8,12 +8,12 @@ from bench.panes import Server, until
 from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, percentile, ratio_at_most
 from bench.waiting import now
-from dogwatch.loops.controlled import Controlled
-from dogwatch.loops.panes import Panes
-from dogwatch.loops.watchdog import Asked, Watchdog
-from dogwatch.model.settings import Settings
-from dogwatch.model.waking import Rules
-from dogwatch.store import detectors, tasks
+from midwatch.loops.controlled import Controlled
+from midwatch.loops.panes import Panes
+from midwatch.loops.watchdog import Asked, Watchdog
+from midwatch.model.settings import Settings
+from midwatch.model.waking import Rules
+from midwatch.store import detectors, tasks
 from tests.lab.night import END, TICK, Night
 
 NIGHTS, ROUNDS, AGENTS = 300, 15, 10

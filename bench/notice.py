@@ -1,4 +1,4 @@
-"""From the rename of a status file to the line of a waiting `dogwatch wait`."""
+"""From the rename of a status file to the line of a waiting `midwatch wait`."""
 
 from collections.abc import Iterator
 from statistics import median

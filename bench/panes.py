@@ -11,11 +11,11 @@ from statistics import median
 from bench.stage import HERE, Stage, reap
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, ratio_at_most
 from bench.waiting import PATIENCE, end_of, now, runtime_ns
-from dogwatch.loops.panes import Panes
-from dogwatch.model.session import Pane
-from dogwatch.senses.control import Control
-from dogwatch.senses.tmux import Look, Tmux
-from dogwatch.store import detectors
+from midwatch.loops.panes import Panes
+from midwatch.model.session import Pane
+from midwatch.senses.control import Control
+from midwatch.senses.tmux import Look, Tmux
+from midwatch.store import detectors
 
 CROWDS = {10: (10, 1 / 20, 1 / 75), 100: (3, 1 / 60, 1 / 100), 500: (2, 1 / 60, 1 / 100)}
 """Panes: how often the seed's way is gone, and the goals: with a client for each look, with one in control mode."""

@@ -12,9 +12,9 @@ from bench.panes import Server, until
 from bench.stage import Stage
 from bench.table import Row, at_most, in_ms, informs
 from bench.waiting import now
-from dogwatch import proc
-from dogwatch.loops.reconcile import Reconciler
-from dogwatch.model.registry import Found
+from midwatch import proc
+from midwatch.loops.reconcile import Reconciler
+from midwatch.model.registry import Found
 
 GOALS = {10: 5, 100: 15, 1000: 120}
 """Rows, and milliseconds."""
@@ -44,7 +44,7 @@ def _passes(stage: Stage, count: int) -> Iterator[Row]:
     place = stage.dir("reconcile")
     shutil.copy(shutil.which("sleep") or "sleep", f"{place}/claude")
     server = Server(stage, count, f"exec {place}/claude 600")
-    path = f"{place}/dogwatch-sessions.yaml"
+    path = f"{place}/midwatch-sessions.yaml"
     _write(path, "sessions: []\n")
     reconciler = Reconciler(path, usual=server.arguments)
     try:
@@ -82,7 +82,7 @@ class Watch:
         place = stage.dir("reconcile-idle")
         shutil.copy(shutil.which("sleep") or "sleep", f"{place}/claude")
         self.server = Server(stage, IDLE, f"exec {place}/claude 600")
-        path = f"{place}/dogwatch-sessions.yaml"
+        path = f"{place}/midwatch-sessions.yaml"
         _write(path, "sessions: []\n")
         reconciler = Reconciler(path, usual=self.server.arguments)
         until(lambda: len(_agents(reconciler)) == IDLE, "the agents do not start")

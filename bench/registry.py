@@ -8,9 +8,9 @@ from statistics import median
 from bench.stage import Stage
 from bench.table import Row, in_ms, informs, percentile, ratio_at_most
 from bench.waiting import now
-from dogwatch.formats import registry
-from dogwatch.model.registry import Set
-from dogwatch.store.registry import RegistryFile
+from midwatch.formats import registry
+from midwatch.model.registry import Set
+from midwatch.store.registry import RegistryFile
 
 ROWS = 100
 ROUNDS = 20
@@ -33,7 +33,7 @@ ROW = """\
 
 
 def rows(stage: Stage) -> Iterator[Row]:
-    path = f"{stage.dir('registry')}/dogwatch-sessions.yaml"
+    path = f"{stage.dir('registry')}/midwatch-sessions.yaml"
     text = _text(ROWS)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# seed_panes.sh SOCKET SESSION…: looks at sessions as the monitors do that Dogwatch replaces: one client for each question.
+# seed_panes.sh SOCKET SESSION…: looks at sessions as the monitors do that Midwatch replaces: one client for each question.
 socket=$1
 shift
 for session in "$@"; do

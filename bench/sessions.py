@@ -1,4 +1,4 @@
-"""Sessions of our own under `dogwatch monitor`: from the death of an agent to its line, and what watching one costs."""
+"""Sessions of our own under `midwatch monitor`: from the death of an agent to its line, and what watching one costs."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from bench.panes import AGENT, SCREEN
 from bench.stage import Stage, kill
 from bench.table import NO_ANCHOR, Row, at_most, in_ms, informs
 from bench.waiting import end_of, line_of, now, runtime_ns, until_waiting
-from dogwatch import proc
+from midwatch import proc
 
 CRASHED = 3
 DEATHS, AT_ONCE = 200, 20
@@ -43,7 +43,7 @@ class Sessions:
         os.symlink(os.path.realpath(sys.executable), f"{self.place}/bin/claude")
         self.env = {
             "PATH": f"{self.place}:{stage.env['PATH']}", "XDG_STATE_HOME": f"{self.place}/state",
-            "DOGWATCH_HOME": f"{self.place}/jobs", "TMUX_TMPDIR": self.place,
+            "MIDWATCH_HOME": f"{self.place}/jobs", "TMUX_TMPDIR": self.place,
         }  # fmt: skip
         self.call("tmux", "-f", os.devnull, "-L", "bench", "new-session", "-d", "-s", "keep", "sleep 3600")
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from bench.waiting import end_of, now
-from dogwatch import proc
+from midwatch import proc
 
 AT_ONCE = 4
 PR_SET_CHILD_SUBREAPER = 36
@@ -28,9 +28,9 @@ BIN = os.path.dirname(sys.executable)
 
 class Stage:
     def __init__(self) -> None:
-        self.root = tempfile.mkdtemp(prefix="dogwatch-bench-")
+        self.root = tempfile.mkdtemp(prefix="midwatch-bench-")
         self.env = {"HOME": self.root, "TMPDIR": self.root, "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        self.program = f"{BIN}/dogwatch"
+        self.program = f"{BIN}/midwatch"
         self.dirs = 0
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -74,7 +74,7 @@ class Stage:
         return ended - began
 
     def wait_for(self, directory: str, *names: str) -> subprocess.Popen[bytes]:
-        """A `dogwatch wait` as anyone would start it; it may not wait yet when this returns."""
+        """A `midwatch wait` as anyone would start it; it may not wait yet when this returns."""
         return self.start(self.program, "wait", *names, "--dir", directory, "--json")
 
     def jobs(self, directory: str, names: list[str], *command: str) -> None:

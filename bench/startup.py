@@ -11,11 +11,11 @@ from bench.table import Row, in_ms, informs, ratio_at_most
 
 ROUNDS = 30
 GOALS = {
-    "dogwatch beat": 2.0,
-    "dogwatch ls (5 jobs)": 3.0,
-    "dogwatch wait (already finished)": 3.0,
-    "dogwatch --help": 4.0,
-    "dogwatch run --help": 4.0,
+    "midwatch beat": 2.0,
+    "midwatch ls (5 jobs)": 3.0,
+    "midwatch wait (already finished)": 3.0,
+    "midwatch --help": 4.0,
+    "midwatch run --help": 4.0,
 }
 
 

@@ -72,7 +72,7 @@ class Project:
         os.mkdir(self.root)
         self.env = {
             "PATH": f"{BIN}:{stage.env['PATH']}", "PROJECT_ROOT": self.root, "TMUX_TMPDIR": self.place,
-            "XDG_STATE_HOME": f"{self.place}/state", "DOGWATCH_HOME": f"{self.place}/jobs",
+            "XDG_STATE_HOME": f"{self.place}/state", "MIDWATCH_HOME": f"{self.place}/jobs",
         }  # fmt: skip
         self.ours = Program("ours", f"{BIN}/story-automator", 1)
         self.python = Program("the published Python program", rivals.python_in(self.root, stage.env | self.env), 2)

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from dogwatch import proc
+from midwatch import proc
 
 PATIENCE = 30.0
 """Seconds after which an event that must come is given up."""

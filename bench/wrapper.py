@@ -10,10 +10,10 @@ from bench.anchors import TaskSpooler, wrap
 from bench.stage import Stage, kill
 from bench.table import Row, at_most, in_ms, informs, ratio_at_most
 from bench.waiting import PATIENCE, end_of, now
-from dogwatch.hands import spawn
-from dogwatch.loops import start
-from dogwatch.loops.look import Looker
-from dogwatch.model.policy import PATIENT
+from midwatch.hands import spawn
+from midwatch.loops import start
+from midwatch.loops.look import Looker
+from midwatch.model.policy import PATIENT
 
 ROUNDS = 40
 CAPTURES = 8
@@ -48,14 +48,14 @@ def rows(stage: Stage) -> Iterator[Row]:
     note = f"{ROUNDS} rounds of /bin/true; alone it takes {median(taken['plain']) * 1000:.1f} ms"
     yield ratio_at_most("shim, /bin/true", median(taken["shim"]) * 1000, "ms", 5, anchor, note)._replace(goal="<= 5 x")
     yield informs("shim, beside task-spooler", median(taken["shim"]) * 1000, "ms", in_ms("tsp -nf", taken["tsp"]))
-    yield informs("`dogwatch run -- /bin/true`, whole", median(taken["run"]) * 1000, "ms", anchor)
+    yield informs("`midwatch run -- /bin/true`, whole", median(taken["run"]) * 1000, "ms", anchor)
     held = in_ms("seed's wrapper", seed_captured)
     note = "x=$(…), 0.2 s of work that leaves a child holding stdout; the seed is held by its own `sleep 10`"
     yield at_most("work's end -> captured output returns", median(captured) * 1000, "ms", 50, held, note)
 
 
 def shim_alone(looker: Looker, name: str) -> float:
-    """From launch, as `dogwatch run` does it, to the end of the shim."""
+    """From launch, as `midwatch run` does it, to the end of the shim."""
     directory = looker.directory
     job = spawn.Job(
         directory=directory, name=name, run=spawn.new_run(), command=["/bin/true"], cwd=directory, env={},
@@ -91,7 +91,7 @@ def end_group(leader: int) -> None:
 
 
 def captured_by_bash(stage: Stage) -> float:
-    """Seconds between the work's last word and the return of x=$(dogwatch run …) to the shell that captures it."""
+    """Seconds between the work's last word and the return of x=$(midwatch run …) to the shell that captures it."""
     work = f"sleep 20 & child=$!; {WORKING}; echo $child $EPOCHREALTIME"
     command = f"x=$('{stage.program}' run --dir '{stage.dir('captured')}' -- bash -c '{work}'); echo $x $EPOCHREALTIME"
     out, _ = stage.start("bash", "-c", command).communicate(timeout=PATIENCE)

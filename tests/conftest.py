@@ -18,12 +18,12 @@ from typing import Any
 import hypothesis
 import pytest
 
-from dogwatch import lean, proc
-from dogwatch.senses import files, processes
+from midwatch import lean, proc
+from midwatch.senses import files, processes
 
 # A busy machine is no defect. CI plays the same examples each time: whether a change lands must not be left to chance.
-hypothesis.settings.register_profile("dogwatch", deadline=None, derandomize=os.environ.get("CI") == "true")
-hypothesis.settings.load_profile("dogwatch")
+hypothesis.settings.register_profile("midwatch", deadline=None, derandomize=os.environ.get("CI") == "true")
+hypothesis.settings.load_profile("midwatch")
 
 PR_SET_CHILD_SUBREAPER = 36
 PATIENCE = 30.0
@@ -31,7 +31,7 @@ PATIENCE = 30.0
 
 
 class Done:
-    """A finished `dogwatch` call."""
+    """A finished `midwatch` call."""
 
     def __init__(self, call: subprocess.CompletedProcess[str]) -> None:
         self.code = call.returncode
@@ -56,13 +56,13 @@ class Box:
             "HOME": str(home),
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
-            "DOGWATCH_HOME": str(self.dir),
+            "MIDWATCH_HOME": str(self.dir),
         }
         self.cwd = home
-        self.program = [sys.executable, "-m", "dogwatch"]
+        self.program = [sys.executable, "-m", "midwatch"]
 
     def __call__(self, *arguments: str, stdin: str | None = None, **env: str) -> Done:
-        """Run `dogwatch ARGUMENTS…` to its end."""
+        """Run `midwatch ARGUMENTS…` to its end."""
         return Done(
             subprocess.run(
                 [*self.program, *arguments], env=self.env | env, cwd=self.cwd, input=stdin or "",
@@ -71,7 +71,7 @@ class Box:
         )  # fmt: skip
 
     def start(self, *arguments: str, **popen: Any) -> subprocess.Popen[str]:
-        """Start `dogwatch ARGUMENTS…` and go on."""
+        """Start `midwatch ARGUMENTS…` and go on."""
         env = self.env | popen.pop("env", {})
         popen = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | popen
         return subprocess.Popen([*self.program, *arguments], env=env, cwd=self.cwd, text=True, **popen)

@@ -35,7 +35,7 @@ def become(name: str) -> list[str]:
 @functools.cache
 def _reach() -> tuple[str, ...]:
     """An interpreter in root's home can be run by nobody else, unless they may pass through directories."""
-    plain = ["setpriv", f"--reuid={uid(VICTIM)}", "--clear-groups", "--", sys.executable, "-c", "import dogwatch"]
+    plain = ["setpriv", f"--reuid={uid(VICTIM)}", "--clear-groups", "--", sys.executable, "-c", "import midwatch"]
     if subprocess.run(plain, capture_output=True, check=False, cwd="/").returncode == 0:
         return ()
     return ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")

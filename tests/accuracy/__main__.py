@@ -1,4 +1,4 @@
-"""Prints how often Dogwatch is right, as tables. With ``--write`` the tables of the documents are written anew."""
+"""Prints how often Midwatch is right, as tables. With ``--write`` the tables of the documents are written anew."""
 
 import sys
 from pathlib import Path

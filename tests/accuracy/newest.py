@@ -18,15 +18,15 @@ from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
-from dogwatch.loops import trials
-from dogwatch.store import detectors
+from midwatch.loops import trials
+from midwatch.store import detectors
 from tests.accuracy import report
 from tests.lab import installs
 from tests.lab.scenes.play import ALL, play, scenes
 from tests.lab.timelines.record import USUAL, record, stories
 
 HOOKED = ("answer", "permission", "interrupted", "interrupted-before-a-word", "failed")
-"""Stories that are played with Dogwatch's hook too, by agents that have hooks which we install."""
+"""Stories that are played with Midwatch's hook too, by agents that have hooks which we install."""
 HOOKS = ("claude", "codex-nodaemon", "opencode", "gemini")
 REPORTING = ("answer", "permission", "asked", "interrupted", "unsent", "failed", "limited", "delegated")
 """Stories that are played with a reader of reports (OSC 7501) too, by agents that wait to be asked for them."""

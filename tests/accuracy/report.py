@@ -8,13 +8,13 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from dogwatch.formats import timeline
-from dogwatch.judge import timelines
-from dogwatch.judge.accuracy import Trial, matrix, share
-from dogwatch.loops import trials
-from dogwatch.model.session import SOURCES
-from dogwatch.model.verdict import Verdict
-from dogwatch.store import detectors
+from midwatch.formats import timeline
+from midwatch.judge import timelines
+from midwatch.judge.accuracy import Trial, matrix, share
+from midwatch.loops import trials
+from midwatch.model.session import SOURCES
+from midwatch.model.verdict import Verdict
+from midwatch.store import detectors
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "agents"
 FLICKER = 2.0

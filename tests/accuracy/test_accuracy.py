@@ -1,4 +1,4 @@
-"""A drop fails: how often Dogwatch is right about real agents, over everything that was recorded of them."""
+"""A drop fails: how often Midwatch is right about real agents, over everything that was recorded of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import trials
-from dogwatch.store import detectors
+from midwatch.loops import trials
+from midwatch.store import detectors
 from tests.accuracy import report
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +130,7 @@ def test_the_goldens_are_as_many_and_as_different_as_promised(result: report.Res
 
 
 def test_every_version_of_the_goldens_counts_as_tested() -> None:
-    from dogwatch.store import detectors  # noqa: PLC0415
+    from midwatch.store import detectors  # noqa: PLC0415
 
     for expected in (report.GOLDENS / "screens").rglob("expected.json"):
         label = json.loads(expected.read_text())
@@ -150,7 +150,7 @@ def test_the_documents_show_the_other_tables(result: report.Result) -> None:
 def test_no_rule_knows_the_scripted_model() -> None:
     """Words that only the lab's model says, and names of cases, are no evidence."""
     words = ("fake", "pondering", "[[", "scripted", "golden", "hard-", "Tool finished", "Slow reply")
-    for path in (ROOT / "src" / "dogwatch" / "agents").glob("*.toml"):
+    for path in (ROOT / "src" / "midwatch" / "agents").glob("*.toml"):
         text = path.read_text()
         assert [word for word in words if word in text.replace("[[rule]]", "").replace("[[region]]", "")] == [], path
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import trials
+from midwatch.loops import trials
 from tests.accuracy import newest, report
 from tests.accuracy.newest import Task
 from tests.lab import installs
@@ -53,7 +53,7 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     found = World(tmp_path)
-    monkeypatch.setenv("DOGWATCH_AGENTS", str(tmp_path / "agents"))
+    monkeypatch.setenv("MIDWATCH_AGENTS", str(tmp_path / "agents"))
     monkeypatch.setattr(newest, "install", found.install)
     monkeypatch.setattr(newest, "play_all", found.play_all)
     return found

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from dogwatch.agents import sight
-from dogwatch.agents.detector import Detector
-from dogwatch.formats import timeline
-from dogwatch.judge import source_checks
-from dogwatch.judge.source_checks import Overlap
-from dogwatch.loops import trials
-from dogwatch.model.session import Sighting
-from dogwatch.model.source_record import AGREES, CONTRADICTS, Claim, Comparison, Records
-from dogwatch.store import detectors
+from midwatch.agents import sight
+from midwatch.agents.detector import Detector
+from midwatch.formats import timeline
+from midwatch.judge import source_checks
+from midwatch.judge.source_checks import Overlap
+from midwatch.loops import trials
+from midwatch.model.session import Sighting
+from midwatch.model.source_record import AGREES, CONTRADICTS, Claim, Comparison, Records
+from midwatch.store import detectors
 from tests.accuracy import report
 
 TIMELINES = trials.timelines(str(report.GOLDENS / "timelines"))

@@ -48,7 +48,7 @@ class Guest:
         script = "\n".join(["set -e", *self._mounts, "exec " + shlex.join([*become, *command])])
         env = {
             "PATH": os.environ["PATH"], "HOME": str(HOME), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
-            "DOGWATCH_AGENTS": str(installs.root()),
+            "MIDWATCH_AGENTS": str(installs.root()),
         }  # fmt: skip
         return subprocess.Popen(
             ["unshare", *user, "--mount", "sh", "-c", script], env=env, cwd=REPOSITORY, text=True,

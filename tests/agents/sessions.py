@@ -1,4 +1,4 @@
-"""Real agents in sessions that Dogwatch itself starts, in the lab, and all that is done with them."""
+"""Real agents in sessions that Midwatch itself starts, in the lab, and all that is done with them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Spawned(AgentPane):
         self.lab = lab
         self.name = name
         self.place, launch, env = lab.settle(agent, Wish(**wish), home or lab.root / f"{agent}-{name}")
-        self.env = env | {"XDG_STATE_HOME": str(lab.root / "state"), "DOGWATCH_HOME": str(lab.root / "jobs")}
+        self.env = env | {"XDG_STATE_HOME": str(lab.root / "state"), "MIDWATCH_HOME": str(lab.root / "jobs")}
         self.launch = launch
         self.more = (*launch.argv[1:], *options)
         self.kind = agent.partition("-")[0]
@@ -49,7 +49,7 @@ class Spawned(AgentPane):
         return dict(json.loads(called.stdout))
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self.lab.run([sys.executable, "-m", "dogwatch", *words], timeout=3 * SLOW, **self.env)
+        return self.lab.run([sys.executable, "-m", "midwatch", *words], timeout=3 * SLOW, **self.env)
 
     def monitor(self, *words: str, target: str = "") -> Watching:
         return Watching(self, [target or self.name, "--json", *words])
@@ -90,7 +90,7 @@ class Watching:
 
     def __init__(self, session: Spawned, words: list[str]) -> None:
         self.session = session
-        self.process = session.lab.begin([sys.executable, "-m", "dogwatch", "monitor", *words], **session.env)
+        self.process = session.lab.begin([sys.executable, "-m", "midwatch", "monitor", *words], **session.env)
         self.said: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from dogwatch.loops.panes import Panes
-from dogwatch.loops.replayer import Replayer
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.verdict import Verdict
-from dogwatch.store import detectors
-from dogwatch.store.detectors import Detectors
+from midwatch.loops.panes import Panes
+from midwatch.loops.replayer import Replayer
+from midwatch.model.policy import PATIENT
+from midwatch.model.verdict import Verdict
+from midwatch.store import detectors
+from midwatch.store.detectors import Detectors
 from tests.agents.conftest import each
 from tests.agents.test_smoke import SLOW
 from tests.lab.lab import Lab
@@ -203,7 +203,7 @@ def test_a_goodbye_below_the_input_box_counts_and_is_remembered_though_the_scree
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
 def test_a_monitor_of_the_pane_says_stopped(lab: Lab, watch: Watch, agent: str) -> None:
     pane = lab.start(agent)
-    call = [sys.executable, "-m", "dogwatch", "monitor", pane.pane_id, *pane.server_args, "--json"]
+    call = [sys.executable, "-m", "midwatch", "monitor", pane.pane_id, *pane.server_args, "--json"]
     home = {"HOME": str(lab.root), "XDG_STATE_HOME": str(lab.root / "state"), "PATH": os.environ["PATH"]}
     monitor = lab.begin(call, **home)
     typed(pane, watch(pane))

@@ -32,10 +32,10 @@ class Pair:
         self.worker = lab.start("claude", **wish)
         lab.tmux("move-window", "-d", "-s", f"{self.worker.session}:", "-t", f"{self.controller.session}:7")
 
-    def dogwatch(self, *words: str, pane: AgentPane | None = None) -> dict[str, Any]:
+    def midwatch(self, *words: str, pane: AgentPane | None = None) -> dict[str, Any]:
         where = {"TMUX": f"{self.lab.root}/tmux,1,0", "TMUX_PANE": pane.pane_id} if pane else {}
-        mine = {"HOME": str(self.lab.root), "DOGWATCH_HOME": str(self.lab.root / "jobs")}
-        done = self.lab.run([sys.executable, "-m", "dogwatch", *words], timeout=2 * SLOW, **self.env | mine | where)
+        mine = {"HOME": str(self.lab.root), "MIDWATCH_HOME": str(self.lab.root / "jobs")}
+        done = self.lab.run([sys.executable, "-m", "midwatch", *words], timeout=2 * SLOW, **self.env | mine | where)
         assert (done.returncode, done.stderr) == (0, ""), (done.stdout, done.stderr)
         found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
         return found
@@ -52,14 +52,14 @@ def test_work_is_given_and_handed_over_by_the_line_that_came_with_it(lab: Lab, a
     pair = Pair(lab)
     for pane in (pair.controller, pair.worker):
         Sender(lab, pane).idle()
-    sent = pair.dogwatch(
+    sent = pair.midwatch(
         "send", pair.worker.pane_id, "Do it, [[text yes]]", "--task", "bd-q2.3", "--json", pane=pair.controller
     )
     assert (sent["outcome"], sent["proof"]) == ("delivered", "transcript")
     Sender(lab, pair.worker).idle()
 
     (told,) = pair.prompts(pair.worker)
-    line = told[told.index("dogwatch handoff") :].partition("\n\n")[0]
+    line = told[told.index("midwatch handoff") :].partition("\n\n")[0]
     assert f"--controller {pair.controller.pane_id} " in line
     script = pair.worker.cwd / "handover.sh"
     script.write_text(line.replace("<short status>", "done, 3 tests").replace("<report>", REPORT))
@@ -68,9 +68,9 @@ def test_work_is_given_and_handed_over_by_the_line_that_came_with_it(lab: Lab, a
     ping = "<<<CHECK MAIL>>> pane7.0 bd-q2.3 done, 3 tests <<<END CHECK MAIL>>>"
     pair.controller.until(lambda _: pair.prompts(pair.controller) == [ping], SLOW, what="the ping at its model")
     pair.worker.until("handed over", SLOW)
-    found = pair.dogwatch("mail", "inbox", "--unread", "--to", "controller", "--json")
+    found = pair.midwatch("mail", "inbox", "--unread", "--to", "controller", "--json")
     assert (found["from"], found["task"], found["subject"]) == ("pane7.0", "bd-q2.3", "bd-q2.3: done, 3 tests")
-    assert pair.dogwatch("mail", "show", found["id"], "--json")["text"] == f"{REPORT}\n"
+    assert pair.midwatch("mail", "show", found["id"], "--json")["text"] == f"{REPORT}\n"
     Sender(lab, pair.controller).idle()
     assert pair.prompts(pair.controller) == [ping]
 
@@ -96,7 +96,7 @@ def test_a_controller_at_work_or_at_a_question_is_not_disturbed(lab: Lab, agent:
     assert any("touch made" in row for row in before)
     done = lab.run(
         [
-            *(sys.executable, "-m", "dogwatch", "handoff", "--task", "bd-1", "--status", "done", "--json"),
+            *(sys.executable, "-m", "midwatch", "handoff", "--task", "bd-1", "--status", "done", "--json"),
             *("--controller", controller.pane_id, *controller.server_args, "--dir", str(lab.root / "jobs")),
         ],
         HOME=str(lab.root), PATH=PATH, timeout=2 * SLOW,

@@ -1,4 +1,4 @@
-"""`dogwatch spawn` and `monitor` with real agents: every way in which a night can end, and what is said of it."""
+"""`midwatch spawn` and `monitor` with real agents: every way in which a night can end, and what is said of it."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def test_two_resumes_of_one_conversation_are_one(home: Lab, agent: str) -> None:
     assert session.monitor().end()["state"] == "completed"
     conversation = session.conversation()
     assert session.call("stop", session.name).returncode == 0
-    words = [sys.executable, "-m", "dogwatch", "resume", session.name]
+    words = [sys.executable, "-m", "midwatch", "resume", session.name]
     both = [home.begin(words, **session.env) for _ in range(2)]
     ends = sorted(process.wait(3 * SLOW) for process in both)
     assert ends == [0, 12], [process.stderr.read() for process in both if process.stderr]

@@ -1,4 +1,4 @@
-"""`dogwatch parse` with a real Claude Code, as the command that is asked unless another is named."""
+"""`midwatch parse` with a real Claude Code, as the command that is asked unless another is named."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_a_real_claude_is_asked_from_within_another(lab: Lab, age: str, *, oauth
     place, _, env = lab.settle("claude", Wish(oauth=oauth), lab.root / "home", version=age)
     (place.cwd / "log").write_text("Bash(make test)\n40 passed in 2s\n")
     lab.otherwise("asked to implement a story", f"[[text Here it is:\\n\\n```json\\n{json.dumps(GOOD)}\\n```]]")
-    env |= {"DOGWATCH_HOME": str(lab.root / "jobs"), "CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"}
-    command = [sys.executable, "-m", "dogwatch", "parse", str(place.cwd / "log"), "--step", "dev"]
+    env |= {"MIDWATCH_HOME": str(lab.root / "jobs"), "CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"}
+    command = [sys.executable, "-m", "midwatch", "parse", str(place.cwd / "log"), "--step", "dev"]
     done = lab.run(command, timeout=PATIENCE, **env)
     assert (done.returncode, done.stderr) == (0, ""), done
     assert json.loads(done.stdout) == {"schema": 1, "step": "dev", "by": "model", **GOOD}

@@ -1,4 +1,4 @@
-"""`dogwatch ready` with real agents: what is ready, what is not, and what is brought back without a word lost."""
+"""`midwatch ready` with real agents: what is ready, what is not, and what is brought back without a word lost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.store import undelivered
+from midwatch.store import undelivered
 from tests.agents.test_send import Sender
 from tests.agents.test_smoke import SLOW, WAYS, at_shell
 from tests.lab.lab import Lab

@@ -23,9 +23,9 @@ class List:
     """A list of sessions in the lab, and what a pass over it says."""
 
     def __init__(self, lab: Lab, pane: AgentPane) -> None:
-        self.path = lab.root / "dogwatch-sessions.yaml"
+        self.path = lab.root / "midwatch-sessions.yaml"
         self.path.write_text("# the lab's\nsessions: []\n")
-        (lab.root / "dogwatch.toml").write_text('[registry]\nnaming = ["*"]\n')
+        (lab.root / "midwatch.toml").write_text('[registry]\nnaming = ["*"]\n')
         self.root = lab.root
         self.env = {"HOME": str(pane.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
         self.env |= {"XDG_STATE_HOME": str(lab.root / "state")}
@@ -33,7 +33,7 @@ class List:
 
     def drifts(self) -> list[dict[str, Any]]:
         os.utime(self.path, (1, 1))  # nobody has just changed it
-        call = [sys.executable, "-m", "dogwatch", "reconcile", "--once", "--emit-diff", "--socket", self.socket]
+        call = [sys.executable, "-m", "midwatch", "reconcile", "--once", "--emit-diff", "--socket", self.socket]
         done = subprocess.run(
             call, env=self.env, cwd=self.root, capture_output=True, text=True, timeout=SLOW, check=False
         )

@@ -1,4 +1,4 @@
-"""The real Claude Code reports of itself (OSC 7501) in sessions that Dogwatch starts: asked for, heard, believed."""
+"""The real Claude Code reports of itself (OSC 7501) in sessions that Midwatch starts: asked for, heard, believed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Reporting(Spawned):
     """A session, and what its reader has noted."""
 
     def files(self) -> list[Path]:
-        return [*(self.lab.root / "state" / "dogwatch" / "status").glob(f"*{self.pane_id}.status")]
+        return [*(self.lab.root / "state" / "midwatch" / "status").glob(f"*{self.pane_id}.status")]
 
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for path in self.files() for line in path.read_text().splitlines()]

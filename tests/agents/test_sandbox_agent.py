@@ -1,4 +1,4 @@
-"""Real agents with their own sandboxes, set up as docs/sandbox.md says: what they run inside reaches Dogwatch."""
+"""Real agents with their own sandboxes, set up as docs/sandbox.md says: what they run inside reaches Midwatch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.agents.sessions import SLOW, Spawned
 from tests.integration.drop.sandboxes import example
 from tests.lab.lab import Lab
 
-PATH = "/home/you/.local/state/dogwatch/proj-1a2b3c4d/drop/api"
+PATH = "/home/you/.local/state/midwatch/proj-1a2b3c4d/drop/api"
 """As it stands on the page."""
 
 
@@ -43,8 +43,8 @@ def test_a_beat_from_the_sandbox_of_an_agent_arrives(
     jobs = lab.root / "jobs"
     session = Spawned(lab, agent, **settings(str(jobs / "drop" / "api")))
     (session.cwd / "say.sh").write_text(
-        f"{sys.executable} -m dogwatch beat --note 'from inside' >said 2>&1\necho $? >>said\n"
-        f"{sys.executable} -m dogwatch mail send --to controller --subject done all >>said 2>&1\n"
+        f"{sys.executable} -m midwatch beat --note 'from inside' >said 2>&1\necho $? >>said\n"
+        f"{sys.executable} -m midwatch mail send --to controller --subject done all >>said 2>&1\n"
         f"(echo forged >{jobs}/api.status) 2>>said || echo refused >>said\n"
     )
     session.spawn("do it [[bash sh ./say.sh]] [[text done]]")

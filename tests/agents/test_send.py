@@ -1,4 +1,4 @@
-"""`dogwatch send` to real agents: what it says has arrived, the model has seen, once; and nobody is disturbed."""
+"""`midwatch send` to real agents: what it says has arrived, the model has seen, once; and nobody is disturbed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from dogwatch.agents import box
-from dogwatch.hands.send import Hand
-from dogwatch.loops import send
-from dogwatch.loops.panes import Panes
-from dogwatch.loops.send import deliver
-from dogwatch.model.sending import Sent
-from dogwatch.senses.conversations import LAYOUTS
-from dogwatch.senses.glimpses import glimpse
-from dogwatch.store import detectors
+from midwatch.agents import box
+from midwatch.hands.send import Hand
+from midwatch.loops import send
+from midwatch.loops.panes import Panes
+from midwatch.loops.send import deliver
+from midwatch.model.sending import Sent
+from midwatch.senses.conversations import LAYOUTS
+from midwatch.senses.glimpses import glimpse
+from midwatch.store import detectors
 from tests.agents.conftest import each, need
 from tests.agents.test_smoke import SLOW, WAYS
 from tests.lab.lab import Lab
@@ -54,7 +54,7 @@ class Sender:
         self.seen = 0
 
     def run(self, verb: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        call = [sys.executable, "-m", "dogwatch", verb, self.pane.pane_id, *arguments, *self.pane.server_args, "--json"]
+        call = [sys.executable, "-m", "midwatch", verb, self.pane.pane_id, *arguments, *self.pane.server_args, "--json"]
         return subprocess.run(
             call, env=self.env, input=stdin, capture_output=True, text=True, timeout=2 * SLOW, check=False
         )

@@ -1,4 +1,4 @@
-"""`dogwatch session` with real agents: what was said is still known after a stop, and after everything was killed."""
+"""`midwatch session` with real agents: what was said is still known after a stop, and after everything was killed."""
 
 from __future__ import annotations
 

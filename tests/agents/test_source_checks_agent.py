@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge.source_checks import ENOUGH
-from dogwatch.store import detectors
+from midwatch.judge.source_checks import ENOUGH
+from midwatch.store import detectors
 from tests.agents.conftest import PREVIOUS, need
 from tests.lab.lab import Lab
 from tests.lab.pane import AgentPane
@@ -32,19 +32,19 @@ class Watched:
         self.env = {
             "XDG_CONFIG_HOME": str(lab.root / "config"),
             "XDG_STATE_HOME": str(lab.root / "state"),
-            "DOGWATCH_HOME": str(lab.root / "jobs"),
+            "MIDWATCH_HOME": str(lab.root / "jobs"),
         }
-        file = lab.root / "config" / "dogwatch" / "agents" / "claude.toml"
+        file = lab.root / "config" / "midwatch" / "agents" / "claude.toml"
         file.parent.mkdir(parents=True)
         before, rule, after = (Path(detectors.OURS) / "claude.toml").read_text().partition('name = "title-rest"')
         assert 'versions = "- 2.1.198"\n' in after
         file.write_text(before + rule + after.replace('versions = "- 2.1.198"\n', "", 1))
         out = str(lab.root / "timeline.jsonl")
-        program = [sys.executable, "-m", "dogwatch", "record", pane.pane_id, *pane.server_args, "-o", out]
+        program = [sys.executable, "-m", "midwatch", "record", pane.pane_id, *pane.server_args, "-o", out]
         self.process = lab.begin(program, **self.env)
 
     def call(self, *words: str) -> str:
-        return self.lab.run([sys.executable, "-m", "dogwatch", *words], timeout=SLOW, **self.env).stdout
+        return self.lab.run([sys.executable, "-m", "midwatch", *words], timeout=SLOW, **self.env).stdout
 
     def outcomes(self) -> list[str]:
         """What was counted of the title at rest."""
@@ -55,7 +55,7 @@ class Watched:
         return found
 
     def _title(self) -> dict[str, Any]:
-        file = self.lab.root / "state" / "dogwatch" / "sources.json"
+        file = self.lab.root / "state" / "midwatch" / "sources.json"
         releases = json.loads(file.read_text())["releases"] if file.exists() else []
         claims = [
             claim for release in releases if release["version"] == self.pane.version for claim in release["claims"]
@@ -91,7 +91,7 @@ def test_the_newer_title_is_found_out(lab: Lab) -> None:
     assert (doubt["by"], doubt["wrong"]) == ("state", ENOUGH)
     pane = watched.pane
     assert f"is not believed for Claude Code {pane.version}" in watched.call("why", pane.pane_id, *pane.server_args)
-    assert f"`dogwatch replay {doubt['evidence']}` shows it" in watched.call("doctor", *pane.server_args)
+    assert f"`midwatch replay {doubt['evidence']}` shows it" in watched.call("doctor", *pane.server_args)
     assert watched.call("events", "--json").count('"event":"drift"') == 1
     shown = watched.call("replay", doubt["evidence"])
     assert "state says working, by rule file-busy" in shown

@@ -1,4 +1,4 @@
-"""`dogwatch step` with real agents: one call from the prompt to what is next."""
+"""`midwatch step` with real agents: one call from the prompt to what is next."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def step(lab: Lab, agent: str, prompt: str, *words: str) -> dict[str, object]:
     wish: dict[str, Any] = {"settings": {"permissions": {"defaultMode": "acceptEdits"}}} if agent == "claude" else {}
     session = Spawned(lab, agent, "story", **wish)
     call = [
-        sys.executable, "-m", "dogwatch", "step", "story", "--agent", session.kind, "--cwd", str(session.cwd),
+        sys.executable, "-m", "midwatch", "step", "story", "--agent", session.kind, "--cwd", str(session.cwd),
         "--socket", session.tmux.arguments[1], "--prompt-file", str(session.file(prompt)), *words, "--json",
         *(("--", *session.more) if session.more else ()),
     ]  # fmt: skip

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge import timelines
-from dogwatch.loops import trials
-from dogwatch.store import detectors
+from midwatch.judge import timelines
+from midwatch.loops import trials
+from midwatch.store import detectors
 from tests.lab.lab import Lab
 from tests.lab.timelines import Tape, told
 from tests.lab.timelines.claude_stories import OWN

@@ -58,7 +58,7 @@ class Desk:
             json.dumps(json.loads((home / ".claude.json").read_text()) | {"bypassPermissionsModeAccepted": True})
         )
         self.program = lab.root / "story-automator"
-        self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m dogwatch.compat "$@"\n')
+        self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m midwatch.compat "$@"\n')
         self.program.chmod(0o755)
         self.env = environment | {
             "PATH": path, "AI_AGENT": agent, "TMUX": f"{lab.root / 'tmux'},0,0", "PROJECT_ROOT": str(self.cwd),
@@ -116,7 +116,7 @@ def test_the_workflow_of_seed_4_runs_unchanged(lab: Lab, agent: str) -> None:
 
 # The decision table -----------------------------------------------------------------------------------------------
 
-SOON = {"DOGWATCH_STALE": "5s", "DOGWATCH_GRACE": "2s"}
+SOON = {"MIDWATCH_STALE": "5s", "MIDWATCH_GRACE": "2s"}
 """Patience for what hangs, so that a test need not wait for ten minutes."""
 
 
@@ -146,7 +146,7 @@ def test_crashed_the_agent_was_killed(lab: Lab, agent: str) -> None:
     desk = Desk(lab, agent)
     session = desk.spawn("create", "[[slow 600]]")
     at_work(desk, session)
-    work = json.loads(next((lab.root / "state/dogwatch").glob(f"*/{session}.json")).read_text())["work"]["pid"]
+    work = json.loads(next((lab.root / "state/midwatch").glob(f"*/{session}.json")).read_text())["work"]["pid"]
     os.kill(work, signal.SIGKILL)
     assert told(desk.monitor(session)) == ("crashed", "crashed_exit_code_137", False)
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.loops.taskresume import CONTINUE
+from midwatch import proc
+from midwatch.loops.taskresume import CONTINUE
 from tests.agents.conftest import need
 from tests.agents.sessions import SLOW
 from tests.conftest import tool, until, until_gone
@@ -45,9 +45,9 @@ def test_a_task_that_crashed_goes_on_with_its_conversation_in_its_session(lab: L
     talks = place.home / ".claude" / "projects"
     until(lambda: any("slow 60" in talk.read_text() for talk in talks.glob("*/*.jsonl")))
     pid = int((task / "pid").read_text())
-    call = [sys.executable, "-m", "dogwatch", "monitor", "claude-fix", "--task-dir", str(task), "--json"]
+    call = [sys.executable, "-m", "midwatch", "monitor", "claude-fix", "--task-dir", str(task), "--json"]
     with lab.begin([*call, *lab.tmux.arguments], **env) as monitor:
-        until((task / "dogwatch.json").exists)
+        until((task / "midwatch.json").exists)
         for each in (pid, *proc.descendants(pid)):
             os.kill(each, signal.SIGKILL)
         until_gone(pid)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.store import watchdogs
+from midwatch.store import watchdogs
 from tests.agents.conftest import need
 from tests.agents.test_send import Sender
 from tests.agents.test_smoke import SLOW
@@ -63,7 +63,7 @@ class Project:
         verb = words[0].removeprefix(script).removesuffix(".sh")
         mine = {"HOME": str(self.lab.root), "XDG_STATE_HOME": str(self.lab.root / "state"), "PATH": os.environ["PATH"],
                 "TMUX": f"{self.lab.root}/tmux,1,0", watchdogs.LINKS: str(self.lab.root)}  # fmt: skip
-        call = [sys.executable, "-m", "dogwatch", "watchdog", verb, *words[1:]]
+        call = [sys.executable, "-m", "midwatch", "watchdog", verb, *words[1:]]
         return self.lab.run(call, timeout=2 * SLOW, **mine)
 
     def status(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Project:
 
     @property
     def log(self) -> str:
-        path = Path(self.lab.root / "state" / "dogwatch" / "project-session-watchdog.log")
+        path = Path(self.lab.root / "state" / "midwatch" / "project-session-watchdog.log")
         return path.read_text() if path.exists() else ""
 
     def prompts(self) -> list[str]:
@@ -90,7 +90,7 @@ def test_the_start_status_and_stop_lines_of_seed_5(lab: Lab, agent: str) -> None
     project = Project(lab)
     Sender(lab, project.controller).idle()
     started = project(SEED.strip())
-    log = lab.root / "state" / "dogwatch" / "project-session-watchdog.log"
+    log = lab.root / "state" / "midwatch" / "project-session-watchdog.log"
     assert (started.returncode, started.stderr) == (0, "")
     assert started.stdout == f"started project-session:project-session-controller-watchdog\nlog: {log}\n"
 

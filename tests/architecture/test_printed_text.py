@@ -18,7 +18,7 @@ from mypy import api
 
 from tests.architecture.test_shape import ROOT, SOURCES
 
-FOREIGN = "dogwatch.model.foreign_text.ForeignText"
+FOREIGN = "midwatch.model.foreign_text.ForeignText"
 FORMATTERS = frozenset({"print", "str", "format", "repr", "ascii", "warn", "remark"})
 """What makes a text of anything, as a function or as a method."""
 OWN = ("model/foreign_text.py",)
@@ -49,10 +49,10 @@ VIOLATIONS = (
 )
 CHOICES = ("print(beat.note.line())", "print(mail.text.block())", 'print(f"{words.line(20):<20}")', "print(mail.id)")
 PLANTED = """
-from dogwatch.model.facts import Beat
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.mail import Mail
-from dogwatch.model.verdict import Verdict
+from midwatch.model.facts import Beat
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.mail import Mail
+from midwatch.model.verdict import Verdict
 
 def face(verdict: Verdict, beat: Beat, mail: Mail, notes: list[ForeignText], perhaps: ForeignText | None) -> None:
     words = beat.note
@@ -98,9 +98,9 @@ def formatted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """By file, the lines that format a foreign text; those that are planted are files of their own."""
     base = tmp_path_factory.mktemp("revealed")
     planted = {f"planted_{at}.py": PLANTED.format(each) for at, each in enumerate((*VIOLATIONS, *CHOICES))}
-    known = {str(path.relative_to(ROOT / "src" / "dogwatch")): path.read_text() for path in SOURCES}
+    known = {str(path.relative_to(ROOT / "src" / "midwatch")): path.read_text() for path in SOURCES}
     for name, code in (known | planted).items():
-        path = base / "dogwatch" / name
+        path = base / "midwatch" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(ast.unparse(ast.fix_missing_locations(Reveal().visit(ast.parse(code)))))
     told, trouble, _ = api.run(
@@ -113,7 +113,7 @@ def formatted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         count += 1
         if FOREIGN in note["type"] and not note["type"].startswith("def "):
             lines = Path(note["path"]).read_text().splitlines()
-            name = str(Path(note["path"]).relative_to(base / "dogwatch"))
+            name = str(Path(note["path"]).relative_to(base / "midwatch"))
             found.setdefault(name, []).append(lines[int(note["line"]) - 1].strip())
     assert count > len(SOURCES), told[-2000:]
     return found

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.cli.verbs import VERBS
-from dogwatch.compat.main import COMMANDS
-from dogwatch.judge import session
+from midwatch import proc
+from midwatch.cli.verbs import VERBS
+from midwatch.compat.main import COMMANDS
+from midwatch.judge import session
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "src" / "dogwatch").rglob("*.py"))
+SOURCES = sorted((ROOT / "src" / "midwatch").rglob("*.py"))
 ARGUED = {
     "shim.py": "one process, one story: start, witness, ask, end; splitting it would hide the order of its writes",
 }
@@ -50,19 +50,19 @@ def test_rooms_begin_with_their_theory() -> None:
 
 def test_every_verb_has_a_module_and_every_verb_is_tested() -> None:
     for verb in VERBS:
-        assert (ROOT / f"src/dogwatch/cli/{verb.lstrip('_')}.py").exists(), verb
+        assert (ROOT / f"src/midwatch/cli/{verb.lstrip('_')}.py").exists(), verb
         if not verb.startswith("_"):
             assert (ROOT / f"tests/integration/{verb}").is_dir(), verb
 
 
 def test_every_command_of_story_automator_has_a_module() -> None:
     for module in COMMANDS.values():
-        assert (ROOT / f"src/dogwatch/compat/{module}.py").exists(), module
+        assert (ROOT / f"src/midwatch/compat/{module}.py").exists(), module
 
 
 def imported_by(arguments: list[str]) -> set[str]:
     program = (
-        "import sys; sys.argv = ['dogwatch', *sys.argv[1:]]; from dogwatch.cli.main import main; main();"
+        "import sys; sys.argv = ['midwatch', *sys.argv[1:]]; from midwatch.cli.main import main; main();"
         "print('\\n'.join(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
@@ -71,7 +71,7 @@ def imported_by(arguments: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("arguments", [["ls"], ["wait", "x"], ["--help"], ["run", "--help"]], ids=" ".join)
 def test_hot_verbs_import_nothing_heavy(arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DOGWATCH_HOME", str(tmp_path))
+    monkeypatch.setenv("MIDWATCH_HOME", str(tmp_path))
     assert imported_by(arguments) & HEAVY == set()
 
 
@@ -79,7 +79,7 @@ def test_hot_verbs_import_nothing_heavy(arguments: list[str], monkeypatch: pytes
 def test_hot_verbs_read_and_write_json_without_regular_expressions(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("DOGWATCH_HOME", str(tmp_path))
+    monkeypatch.setenv("MIDWATCH_HOME", str(tmp_path))
     for _ in range(2):  # a first listing is kept for later ones
         imported_by(["run", "--name", "x", "--", "true"] if not (tmp_path / "x.json").exists() else ["ls"])
     assert imported_by(arguments) & (HEAVY | {"json", "re", "enum", "collections"}) == set()
@@ -89,21 +89,21 @@ def test_hot_verbs_read_and_write_json_without_regular_expressions(
 def test_without_a_terminal_nothing_is_loaded_that_reports_to_one(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("DOGWATCH_HOME", str(tmp_path))
+    monkeypatch.setenv("MIDWATCH_HOME", str(tmp_path))
     loaded = imported_by(arguments)
-    assert f"dogwatch.cli.{arguments[0]}" in loaded
-    loaded -= {"dogwatch.terminal", "dogwatch.terminal.program_status"}  # which read what others report
-    assert not [name for name in loaded if name.startswith("dogwatch.terminal") or "terminal_" in name]
-    assert "dogwatch.model.program_report" not in loaded
+    assert f"midwatch.cli.{arguments[0]}" in loaded
+    loaded -= {"midwatch.terminal", "midwatch.terminal.program_status"}  # which read what others report
+    assert not [name for name in loaded if name.startswith("midwatch.terminal") or "terminal_" in name]
+    assert "midwatch.model.program_report" not in loaded
 
 
 def test_beat_imports_neither_json_nor_the_model() -> None:
     loaded = imported_by(["beat", "--note", "x", "--dir", "/nowhere", "--name", "x"])
-    assert loaded & (HEAVY | {"json", "re", "enum", "dogwatch.model"}) == set()
+    assert loaded & (HEAVY | {"json", "re", "enum", "midwatch.model"}) == set()
 
 
 def test_the_shim_imports_no_more_than_it_must() -> None:
-    code = f"import sys; sys.path.append({str(ROOT / 'src')!r}); import dogwatch.shim; print('\\n'.join(sys.modules))"
+    code = f"import sys; sys.path.append({str(ROOT / 'src')!r}); import midwatch.shim; print('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) & (HEAVY | {"json", "re", "enum", "signal"}) == set()
 
@@ -112,8 +112,8 @@ def test_what_is_installed_holds_the_files_of_the_agents_and_the_hooks() -> None
     """Data beside the code is easily forgotten by a build, and only noticed by users."""
     import tomllib  # noqa: PLC0415
 
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["dogwatch"]
-    package = ROOT / "src" / "dogwatch"
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["midwatch"]
+    package = ROOT / "src" / "midwatch"
     data = {path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
     assert data == {path for pattern in told for path in package.glob(pattern) if path.suffix != ".pyc"}
 
@@ -192,7 +192,7 @@ def runs_git(code: str) -> bool:
 
 def test_one_module_runs_git() -> None:
     assert [str(path.relative_to(ROOT)) for path in SOURCES if runs_git(path.read_text())] == [
-        "src/dogwatch/senses/git.py"
+        "src/midwatch/senses/git.py"
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2] / "src" / "dogwatch"
+ROOT = Path(__file__).parents[2] / "src" / "midwatch"
 STARTERS = {
     "Popen", "run", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp", "execvpe", "execl", "execlp", "system",
     "popen", "call", "check_call", "check_output",

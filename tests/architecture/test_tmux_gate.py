@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).parents[2] / "src" / "dogwatch"
+SOURCES = Path(__file__).parents[2] / "src" / "midwatch"
 GATE = "senses/servers.py"
 STARTERS = frozenset((
     "run", "Popen", "call", "check_call", "check_output", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp",
@@ -72,7 +72,7 @@ def test_no_other_module_starts_what_the_gate_starts() -> None:
 
 
 def test_no_script_of_ours_calls_tmux() -> None:
-    from dogwatch.cli import completion  # noqa: PLC0415
+    from midwatch.cli import completion  # noqa: PLC0415
 
     scripts = [*SOURCES.rglob("*.sh"), *SOURCES.rglob("*.js"), Path(completion.__file__)]
     assert scripts

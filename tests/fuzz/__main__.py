@@ -61,7 +61,7 @@ def run(name: str, seconds: int) -> tuple[int, bool]:
 def search(name: str, seconds: int) -> int:
     import atheris  # noqa: PLC0415  # only `make fuzz` installs it
 
-    with atheris.instrument_imports(include=["dogwatch"]):
+    with atheris.instrument_imports(include=["midwatch"]):
         from tests.fuzz.targets import TARGETS, kept, play  # noqa: PLC0415
     place = BUILD / name
     seeds = place / "seeds"

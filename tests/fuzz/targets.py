@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from dogwatch.agents import box, goodbye, reader, sight
-from dogwatch.formats import (
+from midwatch.agents import box, goodbye, reader, sight
+from midwatch.formats import (
     beads,
     breakers,
     case,
@@ -44,24 +44,24 @@ from dogwatch.formats import (
     verifiers,
     watches,
 )
-from dogwatch.formats.control import ControlMode
-from dogwatch.formats.hook_turns import turn
-from dogwatch.formats.transcripts import statefile
-from dogwatch.formats.transcripts.agy import Agy
-from dogwatch.formats.transcripts.claude import Claude
-from dogwatch.formats.transcripts.clock import clock
-from dogwatch.formats.transcripts.codex import Codex
-from dogwatch.formats.transcripts.gemini import Gemini
-from dogwatch.formats.transcripts.opencode import OpenCode
-from dogwatch.formats.transcripts.qwen import Qwen
-from dogwatch.formats.transcripts.story import Story, until_in
-from dogwatch.model.errors import DogwatchError, FormatError
-from dogwatch.model.registry import Add, Remove, Set
-from dogwatch.model.session import Pane, Running, Sighting
-from dogwatch.model.tracking import TrackerError
-from dogwatch.store import detectors
-from dogwatch.terminal.program_status import StatusStream
-from dogwatch.terminal.transcript import Transcript
+from midwatch.formats.control import ControlMode
+from midwatch.formats.hook_turns import turn
+from midwatch.formats.transcripts import statefile
+from midwatch.formats.transcripts.agy import Agy
+from midwatch.formats.transcripts.claude import Claude
+from midwatch.formats.transcripts.clock import clock
+from midwatch.formats.transcripts.codex import Codex
+from midwatch.formats.transcripts.gemini import Gemini
+from midwatch.formats.transcripts.opencode import OpenCode
+from midwatch.formats.transcripts.qwen import Qwen
+from midwatch.formats.transcripts.story import Story, until_in
+from midwatch.model.errors import MidwatchError, FormatError
+from midwatch.model.registry import Add, Remove, Set
+from midwatch.model.session import Pane, Running, Sighting
+from midwatch.model.tracking import TrackerError
+from midwatch.store import detectors
+from midwatch.terminal.program_status import StatusStream
+from midwatch.terminal.transcript import Transcript
 
 GOLDENS = Path(__file__).parents[1] / "goldens"
 CORPUS = Path(__file__).with_name("corpus")
@@ -220,7 +220,7 @@ TARGETS: dict[str, Target] = {
     "case": Target(lambda data: case.sighting("claude", "a\nb", text(data), "x"), (json.dumps(FACTS).encode(),), TEXTS),
     "control": Target(control, (b"%begin 1 2 0\n" + SURVEY + b"%end 1 2 0\n%exit\n" + WORD.encode() + b"=\n",)),
     "dependencies": Target(of_text(dependencies.declared), (PYPROJECT,), TEXTS),
-    "durations": Target(of_text(durations.parse), (b"10m", b"1h30m", b"2.5s"), (DogwatchError,)),
+    "durations": Target(of_text(durations.parse), (b"10m", b"1h30m", b"2.5s"), (MidwatchError,)),
     "environment": Target(
         lambda data: (
             environment.config(text(data)),
@@ -244,7 +244,7 @@ TARGETS: dict[str, Target] = {
     "hooks": Target(hook_lines, (HOOK, HOOK * 2)),
     "mail": Target(of_text(mail.decode), (MAIL,), TEXTS),
     "mqtt": Target(
-        lambda data: mqtt.read("dogwatch/h/p/n/events", data, "dogwatch"),
+        lambda data: mqtt.read("midwatch/h/p/n/events", data, "midwatch"),
         (b'{"schema":1,"host":"h","project":"p","name":"n","run":"r","event":"ended","at":1.0,"state":"completed"}',),
     ),
     "outbox-change": Target(of_text(outbox.change), (b'{"schema":1}',), TEXTS),
@@ -257,7 +257,7 @@ TARGETS: dict[str, Target] = {
         TEXTS,
     ),
     "record": Target(of_text(sentinel.record), goldens("formats/v1/*.json"), TEXTS),
-    "registry": Target(yaml_edits, (REGISTRY,), (DogwatchError,)),
+    "registry": Target(yaml_edits, (REGISTRY,), (MidwatchError,)),
     "reported": Target(of_text(reported.read), (b"{}", b'{"schema":1,"drifts":{"a":"b"}}'), TEXTS),
     "requirements": Target(of_text(dependencies.required), (b"a>=1\n-r other.txt\nb[c]==2 ; x # y\n",)),
     "result": Target(of_text(sentinel.result), (b'{"a": [1, null]}',), TEXTS),
@@ -266,7 +266,7 @@ TARGETS: dict[str, Target] = {
     ),
     "seen": Target(of_text(sentinel.seen), goldens("formats/v1/*.seen"), TEXTS),
     "settings": Target(lambda data: settings.given(settings.decoded(data, "x"), "x"), (TOML,), TEXTS),
-    "source-records": Target(of_text(source_records.decode), (b'{"schema":1,"releases":[]}',), (DogwatchError,)),
+    "source-records": Target(of_text(source_records.decode), (b'{"schema":1,"releases":[]}',), (MidwatchError,)),
     "sprint": Target(
         lambda data: (sprint.find(text(data), "1.1"), sprint.stories(text(data)), sprint.of_epic(text(data), "1")),
         (SPRINT,),
@@ -292,7 +292,7 @@ TARGETS: dict[str, Target] = {
     "task-files": Target(
         lambda data: (taskdir.exit_code(text(data)), taskdir.moment(text(data))), (b"0\n", b"2026-06-20T15:48:27Z")
     ),
-    "template": Target(of_text(templates.template), (b"say {text} '{name}'",), (DogwatchError,)),
+    "template": Target(of_text(templates.template), (b"say {text} '{name}'",), (MidwatchError,)),
     "terminal": Target(
         terminal, (b"\x1b[2J\x1b[Hhello\r\n\x1b[1;31mx\x1b[0m\x1b[?1049h\x1b]7501;state=working\x07\x1b[5;9r",)
     ),
@@ -306,14 +306,14 @@ TARGETS: dict[str, Target] = {
     "typed-text": Target(
         lambda data: (typing_text.clean(text(data)), typing_text.is_ours(text(data), "go on", None)),
         (b"go on\n",),
-        (DogwatchError,),
+        (MidwatchError,),
     ),
     "until": Target(
         lambda data: (until_in(text(data)), until.moment(text(data), 1e9, UTC, lambda _: UTC)),
         (b"resets 10:29pm (UTC)", b"try again in 3h12m", b"Nov 20th, 2026 10:33 PM", b"limit reached|1750000000"),
     ),
     "verifier": Target(
-        of_text(verifiers.parse), (b"file:a", b"git:commit-since-start", b"make test"), (DogwatchError,)
+        of_text(verifiers.parse), (b"file:a", b"git:commit-since-start", b"make test"), (MidwatchError,)
     ),
     "watch": Target(of_text(watches.decode), (b'{"schema":1}',)),
     **{

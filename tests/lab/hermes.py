@@ -23,10 +23,10 @@ VERSION = PACKAGE.partition("==")[2]
 
 
 def root() -> Path:
-    if given := os.environ.get("DOGWATCH_HERMES_HOME"):
+    if given := os.environ.get("MIDWATCH_HERMES_HOME"):
         return Path(given).absolute()
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(cache, "dogwatch", "hermes").absolute()
+    return Path(cache, "midwatch", "hermes").absolute()
 
 
 def directory() -> Path:

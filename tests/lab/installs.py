@@ -82,10 +82,10 @@ class Install:
 
 def root() -> Path:
     """Directory that holds all installs; outside the repository, kept between runs."""
-    if given := os.environ.get("DOGWATCH_AGENTS"):
+    if given := os.environ.get("MIDWATCH_AGENTS"):
         return Path(given).absolute()
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(cache, "dogwatch", "agents").absolute()
+    return Path(cache, "midwatch", "agents").absolute()
 
 
 def nodejs() -> Node:

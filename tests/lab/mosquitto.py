@@ -92,7 +92,7 @@ class Mosquitto:
 
 
 class Listener:
-    """`mosquitto_sub`: what a broker gives to somebody who is not Dogwatch."""
+    """`mosquitto_sub`: what a broker gives to somebody who is not Midwatch."""
 
     def __init__(self, broker: Mosquitto, topic: str, *options: str) -> None:
         self.out = broker.home / f"heard{len(list(broker.home.glob('heard*')))}"

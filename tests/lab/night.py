@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import random
 
-from dogwatch.formats import ticks
-from dogwatch.judge import recovering
-from dogwatch.judge.recovering import READY, Case
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.sending import EMPTY, Box, Client, Glimpse
-from dogwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN, Task, TrackerError, Work
-from dogwatch.model.verdict import Evidence, Verdict
-from dogwatch.model.waking import Sight, Told, Worker
+from midwatch.formats import ticks
+from midwatch.judge import recovering
+from midwatch.judge.recovering import READY, Case
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.sending import EMPTY, Box, Client, Glimpse
+from midwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN, Task, TrackerError, Work
+from midwatch.model.verdict import Evidence, Verdict
+from midwatch.model.waking import Sight, Told, Worker
 
 HOURS, STEP, TICK = 8, 9, 420
 END = HOURS * 3600

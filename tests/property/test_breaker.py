@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from dogwatch import lean
-from dogwatch.formats import breakers as lines
-from dogwatch.judge import breaker
-from dogwatch.model.breakers import (
+from midwatch import lean
+from midwatch.formats import breakers as lines
+from midwatch.judge import breaker
+from midwatch.model.breakers import (
     COUNTING,
     Closed,
     Happening,
@@ -30,7 +30,7 @@ from dogwatch.model.breakers import (
     Tripped,
     Void,
 )
-from dogwatch.store import breakers as store
+from midwatch.store import breakers as store
 
 KEY, COOLDOWN = "key", 100.0
 ENDS = ("completed", *COUNTING, "stopped", "abandoned", "unknown", "incomplete")
@@ -183,7 +183,7 @@ class AnyNight(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.dir = tempfile.mkdtemp(prefix="dogwatch-breaker-")
+        self.dir = tempfile.mkdtemp(prefix="midwatch-breaker-")
         os.mkdir(f"{self.dir}/breakers")
         self.path = f"{self.dir}/breakers/{KEY}.jsonl"
         store.append(self.dir, KEY)

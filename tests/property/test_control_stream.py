@@ -8,9 +8,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import tmux
-from dogwatch.formats.control import Answer, ControlMode, Heard, Notice
-from dogwatch.formats.ways import BUFFERED, PRINTED, Way
+from midwatch.formats import tmux
+from midwatch.formats.control import Answer, ControlMode, Heard, Notice
+from midwatch.formats.ways import BUFFERED, PRINTED, Way
 
 WORD = "qwertyuiop"
 FIRST = 100

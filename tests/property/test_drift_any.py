@@ -6,10 +6,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dogwatch.formats import registry as codec
-from dogwatch.judge import drift
-from dogwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
-from dogwatch.model.registry import (
+from midwatch.formats import registry as codec
+from midwatch.judge import drift
+from midwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
+from midwatch.model.registry import (
     ENDED,
     STATUSES,
     Change,

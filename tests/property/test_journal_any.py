@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from dogwatch import lean
-from dogwatch.formats import events
-from dogwatch.store import journal, places
-from dogwatch.store.journal import Journal
+from midwatch import lean
+from midwatch.formats import events
+from midwatch.store import journal, places
+from midwatch.store.journal import Journal
 
 VERSION_BYTE = 63
 """The last of the number that says which release made it: a higher one is refused, as a newer release's must be."""

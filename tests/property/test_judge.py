@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dogwatch.formats import line
-from dogwatch.judge import job, keeping
-from dogwatch.judge.consequences import NEXT
-from dogwatch.model.facts import (  # fmt: skip
+from midwatch.formats import line
+from midwatch.judge import job, keeping
+from midwatch.judge.consequences import NEXT
+from midwatch.model.facts import (  # fmt: skip
     Alive,
     Attempt,
     Beat,
@@ -23,9 +23,9 @@ from dogwatch.model.facts import (  # fmt: skip
     StopRequest,
     Unseen,
 )
-from dogwatch.model.foreign_text import ForeignText, escaped, is_plain
-from dogwatch.model.policy import PATIENT, PROGRESS_SOURCES, STRICT
-from dogwatch.model.verdict import FINAL, LIVE
+from midwatch.model.foreign_text import ForeignText, escaped, is_plain
+from midwatch.model.policy import PATIENT, PROGRESS_SOURCES, STRICT
+from midwatch.model.verdict import FINAL, LIVE
 
 NOW = 50_000.0
 moments = st.floats(0, NOW)

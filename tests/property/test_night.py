@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.loops.watchdog import Asked, Watchdog
-from dogwatch.model.waking import Rules
+from midwatch.loops.watchdog import Asked, Watchdog
+from midwatch.model.waking import Rules
 from tests.lab.night import END, STEP, TICK, Night
 
 

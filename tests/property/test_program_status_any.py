@@ -7,7 +7,7 @@ import base64
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.terminal.program_status import (
+from midwatch.terminal.program_status import (
     KINDS,
     LONGEST_MESSAGE,
     LONGEST_TITLE,

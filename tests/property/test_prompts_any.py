@@ -8,12 +8,12 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dogwatch.formats import assignments, ticks
-from dogwatch.formats.assignments import Assignment
-from dogwatch.model.errors import UsageError
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.tracking import EPIC, Task, Work
-from dogwatch.model.waking import Sight, Worker
+from midwatch.formats import assignments, ticks
+from midwatch.formats.assignments import Assignment
+from midwatch.model.errors import UsageError
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.tracking import EPIC, Task, Work
+from midwatch.model.waking import Sight, Worker
 from tests.unit.loops.rounds import Rounds, World
 
 PIECES = st.sampled_from([

@@ -8,10 +8,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dogwatch.formats import registry
-from dogwatch.formats.yaml_values import inline
-from dogwatch.model.errors import FormatError
-from dogwatch.model.registry import STATUSES, Add, Change, Remove, Set
+from midwatch.formats import registry
+from midwatch.formats.yaml_values import inline
+from midwatch.model.errors import FormatError
+from midwatch.model.registry import STATUSES, Add, Change, Remove, Set
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """On a machine that does other things too no time means anything."""

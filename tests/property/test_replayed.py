@@ -13,18 +13,18 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dogwatch.formats import evidence, timeline
-from dogwatch.judge import hindsight, keeping, replay
-from dogwatch.judge.hindsight import Otherwise
-from dogwatch.lean import dumps
-from dogwatch.loops.again import Replayed
-from dogwatch.loops.replay import Told, of_events
-from dogwatch.loops.replayer import Replayer
-from dogwatch.model.facts import Alive, Attempt, End, Identity, JobFacts, Record, Seen, Source
-from dogwatch.model.policy import PATIENT, Policy
-from dogwatch.model.replay import Happened, Row
-from dogwatch.model.session import Sighting
-from dogwatch.store.detectors import Detectors
+from midwatch.formats import evidence, timeline
+from midwatch.judge import hindsight, keeping, replay
+from midwatch.judge.hindsight import Otherwise
+from midwatch.lean import dumps
+from midwatch.loops.again import Replayed
+from midwatch.loops.replay import Told, of_events
+from midwatch.loops.replayer import Replayer
+from midwatch.model.facts import Alive, Attempt, End, Identity, JobFacts, Record, Seen, Source
+from midwatch.model.policy import PATIENT, Policy
+from midwatch.model.replay import Happened, Row
+from midwatch.model.session import Sighting
+from midwatch.store.detectors import Detectors
 
 Step = tuple[str, float]
 WHO = Identity("host", "boot", "pid:[1]", 42, 7)

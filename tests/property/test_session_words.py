@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import line
-from dogwatch.judge import session
-from dogwatch.judge.consequences import NEXT
-from dogwatch.model.foreign_text import ForeignText, is_plain
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.session import SOURCES, TURNS
-from dogwatch.model.turns import Presence, Said, SessionFacts
+from midwatch.formats import line
+from midwatch.judge import session
+from midwatch.judge.consequences import NEXT
+from midwatch.model.foreign_text import ForeignText, is_plain
+from midwatch.model.policy import PATIENT
+from midwatch.model.session import SOURCES, TURNS
+from midwatch.model.turns import Presence, Said, SessionFacts
 
 DETAILS = ("", "permission", "question", "turn-ended", "turn-failed", "interrupted", "tool", "plan", "suspended")
 foreign = st.builds(ForeignText, st.text())

@@ -8,10 +8,10 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import settings, toml_lines
-from dogwatch.formats.toml_lines import Path
-from dogwatch.model.errors import FormatError
-from dogwatch.model.settings import CHECKS, Settings
+from midwatch.formats import settings, toml_lines
+from midwatch.formats.toml_lines import Path
+from midwatch.model.errors import FormatError
+from midwatch.model.settings import CHECKS, Settings
 
 KEYS = st.sampled_from(
     [

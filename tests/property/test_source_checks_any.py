@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import source_records
-from dogwatch.judge import source_checks
-from dogwatch.judge.source_checks import KEPT, MOST_CLAIMS, MOST_RELEASES, Overlap
-from dogwatch.model.session import TURNS
-from dogwatch.model.source_record import AGREES, CONTRADICTS, STRONG, WEAK, WITHHELD, Claim, Comparison, Records
-from dogwatch.model.turns import Said
+from midwatch.formats import source_records
+from midwatch.judge import source_checks
+from midwatch.judge.source_checks import KEPT, MOST_CLAIMS, MOST_RELEASES, Overlap
+from midwatch.model.session import TURNS
+from midwatch.model.source_record import AGREES, CONTRADICTS, STRONG, WEAK, WITHHELD, Claim, Comparison, Records
+from midwatch.model.turns import Said
 
 WALL = 1e9
 turns = st.sampled_from(TURNS)

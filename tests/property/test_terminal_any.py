@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dogwatch.terminal.transcript import Transcript
+from midwatch.terminal.transcript import Transcript
 
 SIZES = st.tuples(st.integers(1, 30), st.integers(1, 8))
 SEQUENCES = st.builds(

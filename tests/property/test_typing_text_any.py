@@ -7,8 +7,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import typing_text
-from dogwatch.model.errors import UsageError
+from midwatch.formats import typing_text
+from midwatch.model.errors import UsageError
 
 PIECES = st.sampled_from(
     ["\x1b[201~", "\x1b", "[201~", "\x9b", "201~", "\x1b]", "\x07", "\r", "\n", "\t", "a", " ", "!"]

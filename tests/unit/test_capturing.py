@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.capturing import Log
+from midwatch.capturing import Log
 
 LINE = "x" * 99 + "\n"
 

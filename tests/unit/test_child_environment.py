@@ -1,11 +1,11 @@
 """What of our environment a program of others gets."""
 
-from dogwatch.child_environment import SECRETS, without_secrets
+from midwatch.child_environment import SECRETS, without_secrets
 
 
 def test_secrets_are_left_out_and_all_else_is_kept() -> None:
-    given = {"HOME": "/home/ann", "DOGWATCH_MQTT_PASSWORD": "x", "DOGWATCH_MQTT_PASSWORD_FILE": "/f"}
+    given = {"HOME": "/home/ann", "MIDWATCH_MQTT_PASSWORD": "x", "MIDWATCH_MQTT_PASSWORD_FILE": "/f"}
 
-    assert without_secrets(given) == {"HOME": "/home/ann", "DOGWATCH_MQTT_PASSWORD_FILE": "/f"}
-    assert "DOGWATCH_MQTT_PASSWORD" in given  # the caller's own stays as it is
-    assert "DOGWATCH_MQTT_PASSWORD" in SECRETS
+    assert without_secrets(given) == {"HOME": "/home/ann", "MIDWATCH_MQTT_PASSWORD_FILE": "/f"}
+    assert "MIDWATCH_MQTT_PASSWORD" in given  # the caller's own stays as it is
+    assert "MIDWATCH_MQTT_PASSWORD" in SECRETS

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dogwatch.cli.options import usage_of
-from dogwatch.cli.verbs import VERBS
-from dogwatch.formats.reported import State
-from dogwatch.judge.consequences import EXIT_CODES, NEXT
-from dogwatch.judge.drift import LOST
-from dogwatch.model.presence import UNKNOWN
-from dogwatch.model.registry import OTHER_LIST, OUTSIDE, LeftOut
-from dogwatch.model.verdict import FINAL, LIVE
+from midwatch.cli.options import usage_of
+from midwatch.cli.verbs import VERBS
+from midwatch.formats.reported import State
+from midwatch.judge.consequences import EXIT_CODES, NEXT
+from midwatch.judge.drift import LOST
+from midwatch.model.presence import UNKNOWN
+from midwatch.model.registry import OTHER_LIST, OUTSIDE, LeftOut
+from midwatch.model.verdict import FINAL, LIVE
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,12 +63,12 @@ def test_every_command_line_in_the_documents_is_one_that_is_understood() -> None
     """Verbs and flags only; what they do is tested elsewhere."""
     seen = 0
     for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
-        for verb, rest in re.findall(r"\bdogwatch ([a-z]+)((?: [^`\n#&|)]*)?)", page.read_text()):
+        for verb, rest in re.findall(r"\bmidwatch ([a-z]+)((?: [^`\n#&|)]*)?)", page.read_text()):
             if verb not in VERBS:
                 continue
             seen += 1
             flags = {"--help", *(flag for flag, _, _ in VERBS[verb]["options"])}  # type: ignore[attr-defined]
             for word in rest.split(" -- ")[0].split():
                 if re.fullmatch(r"--?[a-zA-Z][a-z-]*", word):
-                    assert word in flags, f"{page.name}: dogwatch {verb}{rest}"
+                    assert word in flags, f"{page.name}: midwatch {verb}{rest}"
     assert seen > 50

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import drop_box
-from dogwatch.lean import write_atomic
+from midwatch import drop_box
+from midwatch.lean import write_atomic
 
 
 @pytest.fixture

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import beats, lean
-from dogwatch.compat import truth
-from dogwatch.formats import beads, dependencies, environment, hooks, mail, reported, settings, sprint, yaml_tree
-from dogwatch.formats.transcripts import lines
-from dogwatch.formats.transcripts.claude import Claude
-from dogwatch.links.beads import Beads
-from dogwatch.links.sprint import Sprint
-from dogwatch.model.errors import DogwatchError, FormatError
-from dogwatch.model.tracking import TrackerError
-from dogwatch.model.verifying import Check
-from dogwatch.senses import environments, heads, installed, statefiles, taskdir, transcripts, verifying
-from dogwatch.senses import hooks as hook_files
-from dogwatch.store import detectors, listing, places, registry, sentinels, tasks, trust, watchdogs
-from dogwatch.store import reported as reports
-from dogwatch.store import settings as settings_file
+from midwatch import beats, lean
+from midwatch.compat import truth
+from midwatch.formats import beads, dependencies, environment, hooks, mail, reported, settings, sprint, yaml_tree
+from midwatch.formats.transcripts import lines
+from midwatch.formats.transcripts.claude import Claude
+from midwatch.links.beads import Beads
+from midwatch.links.sprint import Sprint
+from midwatch.model.errors import MidwatchError, FormatError
+from midwatch.model.tracking import TrackerError
+from midwatch.model.verifying import Check
+from midwatch.senses import environments, heads, installed, statefiles, taskdir, transcripts, verifying
+from midwatch.senses import hooks as hook_files
+from midwatch.store import detectors, listing, places, registry, sentinels, tasks, trust, watchdogs
+from midwatch.store import reported as reports
+from midwatch.store import settings as settings_file
 
 TRAPS = ("pipe", "device", "socket", "directory", "sparse")
 ENDLESS = 1 << 40
@@ -52,7 +52,7 @@ def failed(read: Callable[[], object]) -> str:
     """Of a documented error its words; what else is raised fails the test."""
     try:
         return repr(read())
-    except (DogwatchError, OSError) as error:
+    except (MidwatchError, OSError) as error:
         return f"error: {error}"
 
 
@@ -63,7 +63,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "issues.jsonl": (".beads/issues.jsonl", lambda path: Beads(str(path.parent)).read()),
     "sprint-status.yaml": ("sprint-status.yaml", lambda path: Sprint(str(path)).read()),
     "our tasks": ("tasks.jsonl", lambda path: tasks.Tasks(str(path)).read()),
-    "dogwatch.toml": ("dogwatch.toml", lambda path: settings_file.read(str(path))),
+    "midwatch.toml": ("midwatch.toml", lambda path: settings_file.read(str(path))),
     "an agent's TOML": ("x.toml", lambda path: detectors._text(str(path))),
     "registry": ("agent-sessions.yaml", lambda path: registry.RegistryFile(str(path)).read()),
     "task directory": ("manifest", lambda path: taskdir.read(str(path))),

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from dogwatch import proc
+from midwatch import proc
 
 
 def tracked(source: str, before: float, after: float, span: float) -> float:

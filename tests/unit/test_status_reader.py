@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch import status_reader
-from dogwatch.formats import program_status
-from dogwatch.status_reader import ANSWER, Handshake, StatusFile, StatusReader
+from midwatch import status_reader
+from midwatch.formats import program_status
+from midwatch.status_reader import ANSWER, Handshake, StatusFile, StatusReader
 
 SIGN = b"\x1b[?2031h"
 QUESTION = b"\x1b[>0q\x1b[?u\x1b]7501;?\x07\x1b[c"
@@ -27,7 +27,7 @@ class Typed:
         self.end, self.pane = os.pipe()
         for fd in (self.end, self.pane):
             os.set_blocking(fd, False)
-        monkeypatch.setattr("dogwatch.status_reader.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("midwatch.status_reader.time.monotonic", lambda: self.now)
 
     def read(self) -> bytes:
         try:

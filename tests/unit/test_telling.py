@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from dogwatch.noting import Notebook
-from dogwatch.telling import Voice
+from midwatch.noting import Notebook
+from midwatch.telling import Voice
 
 
 def voice(tmp_path: Path, teller: list[str] | None) -> tuple[Voice, Path]:

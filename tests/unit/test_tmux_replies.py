@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import tmux
-from dogwatch.model.session import Pane
+from midwatch.formats import tmux
+from midwatch.model.session import Pane
 
 WORD = "qwertyuiop"
 SERVER = f"{WORD}S3.3a,123,1794000000\n"

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from dogwatch.formats import tmux
-from dogwatch.formats.ways import FORKED
+from midwatch.formats import tmux
+from midwatch.formats.ways import FORKED
 
 WORD = "qwertyuiop"
 SENDABLE = 16_384 - 16 - 4

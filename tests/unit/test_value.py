@@ -2,8 +2,8 @@
 
 import pytest
 
-from dogwatch.model.facts import Alive, Gone, Source
-from dogwatch.model.verdict import Evidence
+from midwatch.model.facts import Alive, Gone, Source
+from midwatch.model.verdict import Evidence
 
 
 def test_a_value_is_a_tuple_with_names() -> None:

@@ -1,4 +1,4 @@
-"""Processes that somebody else started: not children of the test, and none of Dogwatch's."""
+"""Processes that somebody else started: not children of the test, and none of Midwatch's."""
 
 import contextlib
 import json
@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from dogwatch import proc
-from dogwatch.senses import exits, processes
+from midwatch import proc
+from midwatch.senses import exits, processes
 from tests.conftest import PATIENCE, Box, Done, kill, until
 
 PARENT = """
@@ -37,7 +37,7 @@ def stranger(script: str, how: str = "reaps", log: Path | None = None) -> Iterat
     mark = f"stranger-{uuid.uuid4()}"
     parent = subprocess.Popen(
         [sys.executable, "-S", "-c", PARENT, how, str(log or ""), script],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"DOGWATCH_RUN": mark},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"MIDWATCH_RUN": mark},
     )  # fmt: skip
     with parent:
         try:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.loops import adopt as loop
-from dogwatch.loops.look import Looker
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.policy import PATIENT
-from dogwatch.senses import strangers
-from dogwatch.senses.strangers import Stranger
+from midwatch import proc
+from midwatch.loops import adopt as loop
+from midwatch.loops.look import Looker
+from midwatch.model.errors import RefusedError
+from midwatch.model.policy import PATIENT
+from midwatch.senses import strangers
+from midwatch.senses.strangers import Stranger
 from tests.conftest import Box, Done, alive, kill, letter, until, until_gone
 from tests.integration.adopt.elsewhere import stranger, until_ended
 from tests.integration.foreign.template import dead_pid, sleeper, wrapped
@@ -196,7 +196,7 @@ def test_its_log_is_where_the_wrapper_writes_it(box: Box, theirs: Path, gate: Ga
 def test_an_end_is_heard_where_the_kernel_sends_no_events(box: Box, theirs: Path, events: str) -> None:
     with sleeper() as pid:
         (theirs / "step.pid").write_text(f"{pid}\n")
-        assert box("adopt", "--dir", str(theirs), DOGWATCH_EVENTS=events).code == 0
+        assert box("adopt", "--dir", str(theirs), MIDWATCH_EVENTS=events).code == 0
         (theirs / "step.status").write_text("FAILED\n")
         assert box("wait", "step").code == 1
 
@@ -344,7 +344,7 @@ def test_a_name_that_is_taken_is_refused_and_says_what_to_do(box: Box, theirs: P
 def test_a_job_of_ours_is_not_adopted_from_its_own_directory(box: Box) -> None:
     start(box, "ours", "sleep", "300")
     done = box("adopt", "--dir", str(box.dir), "ours", "--name", "again")
-    assert (done.code, "is a job of Dogwatch" in done.err) == (12, True)
+    assert (done.code, "is a job of Midwatch" in done.err) == (12, True)
     everything = box("adopt", "--dir", str(box.dir))
     assert (everything.code, "nothing is at work" in everything.err) == (12, True)
 

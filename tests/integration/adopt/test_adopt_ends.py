@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.loops import adopt as loop
-from dogwatch.loops.look import Looker
-from dogwatch.model.policy import PATIENT
+from midwatch import proc
+from midwatch.loops import adopt as loop
+from midwatch.loops.look import Looker
+from midwatch.model.policy import PATIENT
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, kernel_keeps, stranger
 from tests.integration.run.test_frozen_files import golden, holds, shape
@@ -56,7 +56,7 @@ def test_a_status_that_nobody_can_tell_is_unknown_and_final(
     box: Box, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a kernel that keeps nothing with a pidfd, where its parent was faster than the keeper."""
-    too_late = "from dogwatch.senses import exits; exits.GET_INFO += 100; exits._zombie = lambda *_: (None, 'taken'); "
+    too_late = "from midwatch.senses import exits; exits.GET_INFO += 100; exits._zombie = lambda *_: (None, 'taken'); "
     monkeypatch.setattr(proc, "KEEPER", [*proc.KEEPER[:3], proc.KEEPER[3].replace("from", f"{too_late}from", 1)])
     with stranger(f"read -r line < {gate.path}; exit 0") as pid:
         loop.process(Looker(str(box.dir), PATIENT), pid, "job", may_stop=False)
@@ -164,7 +164,7 @@ def test_it_cannot_be_run_again_by_us(box: Box, gate: Gate) -> None:
         adopt(box, pid)
         gate.say()
         assert box("wait", "job").code == 0
-    assert "was not started by Dogwatch" in box("retry", "job").err
+    assert "was not started by Midwatch" in box("retry", "job").err
 
 
 # Stopping -----------------------------------------------------------------------------------------------------------

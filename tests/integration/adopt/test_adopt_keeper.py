@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import dogwatch
-from dogwatch import proc
-from dogwatch.loops import adopt as adopting
-from dogwatch.loops.look import Looker
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.policy import PATIENT
+import midwatch
+from midwatch import proc
+from midwatch.loops import adopt as adopting
+from midwatch.loops.look import Looker
+from midwatch.model.errors import RefusedError
+from midwatch.model.policy import PATIENT
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, moments, stranger, switches, until_ended
 from tests.integration.wait.disks import fill
@@ -215,13 +215,13 @@ def test_of_two_that_adopt_at_once_one_wins(box: Box) -> None:
 def test_a_keeper_is_in_no_ones_way(box: Box) -> None:
     """It holds on to no terminal, no directory, no stream of its caller, and no job's mark. It lives with its files."""
     with stranger("sleep 300") as pid:
-        adopt(box, pid, DOGWATCH_RUN="outer", DOGWATCH_NAME="outer")
+        adopt(box, pid, MIDWATCH_RUN="outer", MIDWATCH_NAME="outer")
         keeper = box.pids("job")[0]
         fields = proc.stat_fields(keeper)
         assert (int(fields[3]), int(fields[4])) == (keeper, 0)
         assert os.readlink(f"/proc/{keeper}/cwd") == str(box.dir)
         assert os.readlink(f"/proc/{keeper}/fd/0") == os.devnull
-        assert "DOGWATCH_RUN" not in Path(f"/proc/{keeper}/environ").read_text()
+        assert "MIDWATCH_RUN" not in Path(f"/proc/{keeper}/environ").read_text()
         assert proc.is_shim(keeper)
 
 
@@ -236,11 +236,11 @@ def test_a_keeper_that_was_started_within_a_job_outlives_it(box: Box) -> None:
 
 def test_an_upgrade_cannot_break_a_keeper(box: Box, gate: Gate) -> None:
     """All that it needs was imported when it started: here the whole program goes away under it."""
-    package = box.cwd / "installed" / "dogwatch"
-    shutil.copytree(Path(dogwatch.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    package = box.cwd / "installed" / "midwatch"
+    shutil.copytree(Path(midwatch.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     env = box.env | {"PYTHONPATH": str(package.parent)}
     with stranger(f"read -r line < {gate.path}; exit 3") as pid:
-        command = [sys.executable, "-m", "dogwatch", "adopt", "--pid", str(pid), "--name", "job", *SOON]
+        command = [sys.executable, "-m", "midwatch", "adopt", "--pid", str(pid), "--name", "job", *SOON]
         subprocess.run(command, env=env, cwd=box.cwd, check=True, capture_output=True)
         assert f"{package.parent}" in Path(f"/proc/{box.pids('job')[0]}/cmdline").read_text()
         shutil.rmtree(package)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, moments, stranger, switches
 from tests.integration.wait.watching import (
@@ -106,7 +106,7 @@ def test_to_stop_what_is_stuck_needs_leave_to_stop(box: Box) -> None:
         assert "add --stop" in done.err
 
 
-@pytest.mark.parametrize("env", [{}, {"DOGWATCH_ON_STUCK": "stop"}, {"DOGWATCH_POLICY": "strict"}])
+@pytest.mark.parametrize("env", [{}, {"MIDWATCH_ON_STUCK": "stop"}, {"MIDWATCH_POLICY": "strict"}])
 def test_a_policy_that_stops_only_reports_without_leave_to_stop(box: Box, env: dict[str, str]) -> None:
     with stranger("sleep 300") as pid:
         adopt(box, pid, *([] if env else ["--policy", "strict"]), **env)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.loops import adopt as loop
-from dogwatch.loops.look import Looker
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.policy import PATIENT
-from dogwatch.senses import strangers
+from midwatch import proc
+from midwatch.loops import adopt as loop
+from midwatch.loops.look import Looker
+from midwatch.model.errors import RefusedError
+from midwatch.model.policy import PATIENT
+from midwatch.senses import strangers
 from tests.conftest import Box, alive, until
 from tests.integration.adopt.elsewhere import adopt, stranger, switches, until_ended
 from tests.integration.foreign.template import dead_pid
@@ -66,7 +66,7 @@ def test_a_name_that_cannot_be_is_refused_before_anything_is_done(box: Box) -> N
 
 
 def test_help_shows_how(box: Box) -> None:
-    assert "dogwatch adopt --pid 4711 --name train" in box("adopt", "--help").out
+    assert "midwatch adopt --pid 4711 --name train" in box("adopt", "--help").out
 
 
 # Names --------------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_a_shim_is_refused(box: Box) -> None:
     start(box, "ours", "sleep", "300")
     shim, work = box.pids("ours")
     done = box("adopt", "--pid", str(shim))
-    assert (done.code, "is Dogwatch itself" in done.err) == (12, True)
+    assert (done.code, "is Midwatch itself" in done.err) == (12, True)
     adopt(box, work)
     assert box("stop", "ours").code == 0
     assert box("wait", "job", "--json").json["signal"] == signal.SIGTERM
@@ -154,7 +154,7 @@ def test_a_keeper_is_refused(box: Box) -> None:
     with stranger("sleep 300") as pid:
         adopt(box, pid)
         done = box("adopt", "--pid", str(box.pids("job")[0]))
-        assert (done.code, "is Dogwatch itself" in done.err) == (12, True)
+        assert (done.code, "is Midwatch itself" in done.err) == (12, True)
 
 
 def test_a_process_that_ends_while_it_is_looked_at_is_not_taken_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,6 +279,6 @@ def wchan(pid: int) -> str:
 
 def test_closed_streams_of_the_caller_do_no_harm(box: Box) -> None:
     with stranger("sleep 300") as pid:
-        call = f"{sys.executable} -m dogwatch adopt --pid {pid} --name job <&- >&- 2>&-"
+        call = f"{sys.executable} -m midwatch adopt --pid {pid} --name job <&- >&- 2>&-"
         assert subprocess.run(["sh", "-c", call], env=box.env, cwd=box.cwd, check=False).returncode == 0
         assert listed(box)["job"]["state"] == "working"

@@ -1,4 +1,4 @@
-"""`dogwatch agents`: list, classify, test."""
+"""`midwatch agents`: list, classify, test."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_wrong_reading_is_named_with_its_danger_and_fails(box: Box, tmp_path: 
 
 
 def test_the_users_own_file_stands_in_place_of_ours(box: Box, tmp_path: Path) -> None:
-    own = tmp_path / "config" / "dogwatch" / "agents" / "claude.toml"
+    own = tmp_path / "config" / "midwatch" / "agents" / "claude.toml"
     own.parent.mkdir(parents=True)
     own.write_text(
         'agent = "claude"\ntitle = "Mine"\ntested = []\n[process]\nnames = "^claude$"\n'
@@ -77,7 +77,7 @@ def test_the_users_own_file_stands_in_place_of_ours(box: Box, tmp_path: Path) ->
 
 
 def test_a_bad_file_of_the_users_is_an_error_with_its_line(box: Box, tmp_path: Path) -> None:
-    own = tmp_path / "config" / "dogwatch" / "agents" / "claude.toml"
+    own = tmp_path / "config" / "midwatch" / "agents" / "claude.toml"
     own.parent.mkdir(parents=True)
     own.write_text('agent = "claude"\ntitle = "Mine"\ncolour = "red"\n')
     done = box("agents", "list", "claude", XDG_CONFIG_HOME=str(tmp_path / "config"))

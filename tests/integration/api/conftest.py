@@ -10,7 +10,7 @@ __all__ = ["gate", "here", "office"]
 @pytest.fixture
 def here(box: Box, monkeypatch: pytest.MonkeyPatch) -> Box:
     """A box that this very process works in."""
-    monkeypatch.setenv("DOGWATCH_HOME", str(box.dir))
+    monkeypatch.setenv("MIDWATCH_HOME", str(box.dir))
     monkeypatch.setenv("HOME", str(box.cwd))
     monkeypatch.chdir(box.cwd)
     return box

@@ -11,7 +11,7 @@ from tests.conftest import PATIENCE, Box, Done
 
 PRELUDE = """
 import json, os, sys
-import dogwatch
+import midwatch
 def read(path):
     with open(path) as file:
         return file.read()
@@ -21,7 +21,7 @@ def fds():
 def children():
     return read(f"/proc/self/task/{os.getpid()}/children").split()
 def record(name):
-    return json.loads(read(f"{os.environ['DOGWATCH_HOME']}/{name}.json"))
+    return json.loads(read(f"{os.environ['MIDWATCH_HOME']}/{name}.json"))
 """
 
 

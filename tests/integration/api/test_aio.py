@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-import dogwatch
-from dogwatch import aio
-from dogwatch.loops import hub
+import midwatch
+from midwatch import aio
+from midwatch.loops import hub
 from tests.conftest import PATIENCE, Box, kill
 from tests.integration.wait.watching import Gate, start, start_gated
 
@@ -51,7 +51,7 @@ def nothing_left() -> bool:
 def test_a_wait_is_told_while_the_loop_does_other_things(here: Box, gate: Gate) -> None:
     start_gated(here, gate, "job", "exit 3")
 
-    async def main() -> dogwatch.Verdict:
+    async def main() -> midwatch.Verdict:
         waiting = asyncio.create_task(aio.wait("job"))
         await until_asleep(waiting)
         gate.say()  # nobody else would: a wait that blocked the loop would block for ever
@@ -59,7 +59,7 @@ def test_a_wait_is_told_while_the_loop_does_other_things(here: Box, gate: Gate) 
 
     verdict = go(main())
     assert (verdict.state, verdict.exit_code) == ("failed", 3)
-    assert verdict == dogwatch.wait("job")
+    assert verdict == midwatch.wait("job")
     assert nothing_left()
 
 
@@ -68,13 +68,13 @@ def test_all_the_names_work_as_coroutines(here: Box) -> None:
         begun = await aio.run(["sh", "-c", "echo hello"], name="job", timeout="5m")
         assert begun.name == "job"
         assert (await aio.wait("job")).state == (await aio.wait(begun)).state == "completed"
-        assert (await aio.status("job")) == dogwatch.status("job")
+        assert (await aio.status("job")) == midwatch.status("job")
         assert [each.name for each in await aio.wait_all(["nobody", "job", "nobody"])] == ["nobody", "job", "nobody"]
         assert (await aio.wait_any(["job"])).state == "completed"
         await aio.beat("late", name="job", dir=here.dir)
-        with pytest.raises(dogwatch.UsageError):
+        with pytest.raises(midwatch.UsageError):
             await aio.wait("two words")
-        with pytest.raises(dogwatch.UsageError):
+        with pytest.raises(midwatch.UsageError):
             await aio.run([])
 
     go(main())
@@ -85,7 +85,7 @@ def test_the_first_of_several_is_told_and_the_others_are_left(here: Box, gate: G
     start_gated(here, gate, "slow", "true")
     start(here, "quick", "false")
 
-    async def main() -> dogwatch.Verdict:
+    async def main() -> midwatch.Verdict:
         return await aio.wait_any(["slow", "quick"])
 
     assert go(main()).name == "quick"
@@ -95,7 +95,7 @@ def test_the_first_of_several_is_told_and_the_others_are_left(here: Box, gate: G
 def test_when_the_callers_time_runs_out_the_live_verdicts_come_back(here: Box, gate: Gate) -> None:
     start_gated(here, gate, "job", "true")
     start(here, "done", "true")
-    assert dogwatch.wait("done").final
+    assert midwatch.wait("done").final
 
     async def main() -> None:
         found = await aio.wait_all(["job", "done"], timeout=0.05)
@@ -156,7 +156,7 @@ def test_those_who_wait_for_the_same_job_do_not_disturb_each_other(here: Box, ga
         await until_asleep(for_line, given_up, *for_end)
         given_up.cancel()
         gate.say()
-        assert (await for_line).matched == dogwatch.ForeignText("ready")
+        assert (await for_line).matched == midwatch.ForeignText("ready")
         await until_asleep(*for_end)
         gate.say()
         assert {each.state for each in await asyncio.gather(*for_end)} == {"completed"}
@@ -250,10 +250,10 @@ def test_loops_in_several_threads_wait_at_once(here: Box, gate: Gate) -> None:
 def test_where_the_kernel_sends_no_events_it_is_looked_at_now_and_then(
     here: Box, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DOGWATCH_EVENTS", "off")
+    monkeypatch.setenv("MIDWATCH_EVENTS", "off")
     start_gated(here, gate, "job", "true")
 
-    async def main() -> dogwatch.Verdict:
+    async def main() -> midwatch.Verdict:
         waiting = asyncio.create_task(aio.wait("job"))
         await until_asleep(waiting)
         gate.say()
@@ -264,7 +264,7 @@ def test_where_the_kernel_sends_no_events_it_is_looked_at_now_and_then(
 
 
 def test_a_job_that_does_not_exist_yet_is_waited_for(here: Box, tmp_path: Path) -> None:
-    async def main() -> dogwatch.Verdict:
+    async def main() -> midwatch.Verdict:
         waiting = asyncio.create_task(aio.wait("job", start=PATIENCE, dir=tmp_path / "not yet"))
         await until_asleep(waiting)
         assert here("run", "-d", "--dir", str(tmp_path / "not yet"), "--name", "job", "--", "true").code == 0

@@ -1,4 +1,4 @@
-"""What `import dogwatch` gives, at what cost, and what a type checker makes of it."""
+"""What `import midwatch` gives, at what cost, and what a type checker makes of it."""
 
 import inspect
 import re
@@ -8,45 +8,45 @@ from pathlib import Path
 
 import pytest
 
-import dogwatch
-from dogwatch import aio, api
+import midwatch
+from midwatch import aio, api
 from tests.conftest import PATIENCE, Box
 from tests.integration.api.programs import program, said
 
 SAMPLE = """
 import asyncio
-import dogwatch
-from dogwatch import Verdict, aio
+import midwatch
+from midwatch import Verdict, aio
 
-begun = dogwatch.run(["make", "all"], name="build", timeout="20m", env={"A": "b"}, retries=2)
+begun = midwatch.run(["make", "all"], name="build", timeout="20m", env={"A": "b"}, retries=2)
 reveal_type(begun)
 reveal_type(begun.exit_code)
-reveal_type(dogwatch.wait("build", timeout=3.5).matched)
-reveal_type(dogwatch.wait_all(["a", "b"]))
-reveal_type(dogwatch.wait_any(["a", "b"], until="final"))
-reveal_type(dogwatch.status("build").state)
-reveal_type(dogwatch.as_json(begun))
-dogwatch.beat("half", progress=0.5, result={"pages": 3})
+reveal_type(midwatch.wait("build", timeout=3.5).matched)
+reveal_type(midwatch.wait_all(["a", "b"]))
+reveal_type(midwatch.wait_any(["a", "b"], until="final"))
+reveal_type(midwatch.status("build").state)
+reveal_type(midwatch.as_json(begun))
+midwatch.beat("half", progress=0.5, result={"pages": 3})
 
 async def main() -> Verdict:
     reveal_type(await aio.run(["true"], name="x"))
     reveal_type(await aio.wait_all(["a"]))
-    reveal_type(await dogwatch.aio.status("a"))
+    reveal_type(await midwatch.aio.status("a"))
     try:
         return await aio.wait("a", timeout="2m")
-    except dogwatch.RefusedError as error:
+    except midwatch.RefusedError as error:
         reveal_type(error)
         raise
 
 asyncio.run(main())
 """
 WRONG = """
-import dogwatch
-dogwatch.run("make all", nmae="build")
-dogwatch.wait("build", timeout=[3])
-dogwatch.wiat("build")
-dogwatch.aio.run(["true"], retries="many")
-dogwatch.status("build").sate
+import midwatch
+midwatch.run("make all", nmae="build")
+midwatch.wait("build", timeout=[3])
+midwatch.wiat("build")
+midwatch.aio.run(["true"], retries="many")
+midwatch.status("build").sate
 """
 
 
@@ -67,8 +67,8 @@ def test_a_type_checker_sees_what_programs_use(tmp_path: Path) -> None:
     assert len(revealed) == len(told), told
     kinds = [re.sub(r"tuple\[str, str.*Verdict\]", "Verdict", kind.replace("builtins.", "")) for kind in revealed]
     assert kinds == [
-        "Verdict", "int | None", "dogwatch.model.foreign_text.ForeignText | None", "list[Verdict]", "Verdict", "str",
-        "str", "Verdict", "list[Verdict]", "Verdict", "dogwatch.model.errors.RefusedError",
+        "Verdict", "int | None", "midwatch.model.foreign_text.ForeignText | None", "list[Verdict]", "Verdict", "str",
+        "str", "Verdict", "list[Verdict]", "Verdict", "midwatch.model.errors.RefusedError",
     ]  # fmt: skip
 
 
@@ -79,16 +79,16 @@ def test_a_type_checker_finds_what_is_wrong(tmp_path: Path) -> None:
 
 def test_importing_it_loads_nothing_else(box: Box) -> None:
     script = """
-        print(sorted(name for name in sys.modules if name.startswith("dogwatch")))
-        print([name in dir(dogwatch) for name in dogwatch.__all__] == [True] * len(dogwatch.__all__))
-        print("dogwatch.api" in sys.modules, hasattr(dogwatch, "nothing"), "dogwatch.api" in sys.modules)
-        print(dogwatch.Verdict.__name__, "asyncio" in sys.modules)
-        print(dogwatch.aio.wait.__name__, "asyncio" in sys.modules)
-        from dogwatch import *
+        print(sorted(name for name in sys.modules if name.startswith("midwatch")))
+        print([name in dir(midwatch) for name in midwatch.__all__] == [True] * len(midwatch.__all__))
+        print("midwatch.api" in sys.modules, hasattr(midwatch, "nothing"), "midwatch.api" in sys.modules)
+        print(midwatch.Verdict.__name__, "asyncio" in sys.modules)
+        print(midwatch.aio.wait.__name__, "asyncio" in sys.modules)
+        from midwatch import *
         print(wait_any.__name__)
     """
     assert said(program(box, script)) == [
-        "['dogwatch']", "True", "False False False", "Verdict False", "wait True", "wait_any",
+        "['midwatch']", "True", "False False False", "Verdict False", "wait True", "wait_any",
     ]  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def test_coroutines_have_the_names_and_arguments_of_the_functions(name: str) -> 
 
 def test_everything_that_is_offered_is_documented() -> None:
     text = (Path(__file__).parents[3] / "docs/api.md").read_text()
-    assert [name for name in dogwatch.__all__ if f"`{name}" not in text and f".{name}" not in text] == []
+    assert [name for name in midwatch.__all__ if f"`{name}" not in text and f".{name}" not in text] == []
     for name in ("run", "wait", "beat"):
         parameters = inspect.signature(getattr(api, name)).parameters
         assert [each for each in parameters if f"`{each}" not in text and f"{each}=" not in text] == []

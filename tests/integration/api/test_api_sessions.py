@@ -7,13 +7,13 @@ from tests.integration.spawn.office import Office
 
 BESIDE = """
     import asyncio, signal
-    from dogwatch import aio
+    from midwatch import aio
 
     async def main():
         waiting = asyncio.create_task(aio.wait("api"))
-        while not dogwatch.loops.hub._LOOPS or not any(
+        while not midwatch.loops.hub._LOOPS or not any(
             each.wait.sessions and each.wait.sessions.live("api")
-            for hubs in dogwatch.loops.hub._LOOPS.values() for one in hubs.of.values() for each in one.members
+            for hubs in midwatch.loops.hub._LOOPS.values() for one in hubs.of.values() for each in one.members
         ):
             await asyncio.sleep(0.001)
 """
@@ -25,7 +25,7 @@ def test_nothing_is_left_of_a_look_or_a_wait(office: Office) -> None:
         import threading
         before = fds()
         for _ in range(3):
-            print(dogwatch.status("api").state, dogwatch.wait("api").state)
+            print(midwatch.status("api").state, midwatch.wait("api").state)
         print(fds() == before, children(), threading.active_count())
     """
     assert said(program(office.box, script)) == ["waiting waiting"] * 3 + ["True [] 1"]
@@ -78,12 +78,12 @@ def test_jobs_and_sessions_together(office: Office) -> None:
     office.spawned("two", "--verify", "false", prompt="say")
     script = """
         import asyncio
-        from dogwatch import aio
-        dogwatch.run(["sh", "-c", "exit 3"], name="job")
+        from midwatch import aio
+        midwatch.run(["sh", "-c", "exit 3"], name="job")
         names = ["two", "job", "one"]
-        for found in (dogwatch.wait_all(names), asyncio.run(aio.wait_all(names))):
+        for found in (midwatch.wait_all(names), asyncio.run(aio.wait_all(names))):
             print(*[each.state for each in found])
-        print(dogwatch.wait_any(["one", "two"]).name)
+        print(midwatch.wait_any(["one", "two"]).name)
     """
     assert said(program(office.box, script)) == ["incomplete failed waiting"] * 2 + ["one"]
 
@@ -92,13 +92,13 @@ def test_until_exited(office: Office) -> None:
     office.spawned(prompt="ask")
     script = """
         import asyncio
-        from dogwatch import aio
-        print(dogwatch.wait("api", until="exited", timeout=0.1).state)
+        from midwatch import aio
+        print(midwatch.wait("api", until="exited", timeout=0.1).state)
         print(asyncio.run(aio.wait("api", until="exited", timeout=0.1)).state)
 
         async def main():
             waiting = asyncio.create_task(aio.wait("api", until="exited"))
-            await asyncio.create_subprocess_exec(sys.executable, "-m", "dogwatch", "stop", "api", stdout=-3)
+            await asyncio.create_subprocess_exec(sys.executable, "-m", "midwatch", "stop", "api", stdout=-3)
             return (await waiting).state
 
         print(asyncio.run(main()))
@@ -111,8 +111,8 @@ def test_the_verifier_of_a_headless_agent_is_asked(office: Office) -> None:
     assert done.code == 0
     script = """
         import asyncio
-        from dogwatch import aio
-        print(dogwatch.wait("night").state, asyncio.run(aio.wait("night")).state, dogwatch.status("night").state)
+        from midwatch import aio
+        print(midwatch.wait("night").state, asyncio.run(aio.wait("night")).state, midwatch.status("night").state)
     """
     assert said(program(office.box, script)) == ["incomplete incomplete completed"]
     assert office.box("wait", "night").code == 6

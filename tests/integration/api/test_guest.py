@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from dogwatch.loops import wakeups
+from midwatch.loops import wakeups
 from tests.conftest import PATIENCE, Box, alive, kill, until_gone
 from tests.integration.api.programs import program, said
 from tests.integration.wait.watching import Gate, start_gated
@@ -26,14 +26,14 @@ def test_nothing_of_the_program_is_changed(box: Box) -> None:
                 dict(os.environ), os.getcwd(), os.getpgrp(), os.getsid(0),
                 fds(), children(), threading.active_count(), sys.stdout, sys.stderr,
             )
-        dogwatch.run(["true"], name="first")   # what is loaded once is loaded now
-        dogwatch.wait("first")
+        midwatch.run(["true"], name="first")   # what is loaded once is loaded now
+        midwatch.wait("first")
         before = all()
         for number in range(3):
-            dogwatch.run(["sh", "-c", "echo loud; echo loud >&2"], name=f"job-{number}", timeout="1m")
-        dogwatch.wait_all([f"job-{number}" for number in range(3)])
-        dogwatch.status("job-1")
-        dogwatch.beat("x", name="job-1", dir=os.environ["DOGWATCH_HOME"])
+            midwatch.run(["sh", "-c", "echo loud; echo loud >&2"], name=f"job-{number}", timeout="1m")
+        midwatch.wait_all([f"job-{number}" for number in range(3)])
+        midwatch.status("job-1")
+        midwatch.beat("x", name="job-1", dir=os.environ["MIDWATCH_HOME"])
         after = all()
         for one, other in zip(before, after):
             assert one == other, (one, other)
@@ -44,19 +44,19 @@ def test_nothing_of_the_program_is_changed(box: Box) -> None:
 
 def test_a_shim_is_nobodys_child_and_no_zombie_is_left(box: Box, gate: Gate) -> None:
     script = f"""
-        name = dogwatch.run(["sh", "-c", "read x < {gate.path}"], name="job").name
+        name = midwatch.run(["sh", "-c", "read x < {gate.path}"], name="job").name
         print(children())
         print(read(f"/proc/{{record('job')['shim']['pid']}}/stat").split()[3] != str(os.getpid()))
         fd = os.open("{gate.path}", os.O_RDWR)
         os.write(fd, b"go\\n")
-        print(dogwatch.wait("job").state, children())
+        print(midwatch.wait("job").state, children())
     """
     assert said(program(box, script)) == ["[]", "True", "completed []"]
 
 
 def test_a_job_outlives_the_program_that_started_it(box: Box, gate: Gate) -> None:
     script = f"""
-        dogwatch.run(["sh", "-c", "read x < {gate.path}; echo still here"], name="job")
+        midwatch.run(["sh", "-c", "read x < {gate.path}; echo still here"], name="job")
         os.kill(os.getpid(), 9)
     """
     assert program(box, script).code == -signal.SIGKILL
@@ -73,8 +73,8 @@ def test_standard_streams_that_are_closed_stay_closed_and_take_no_harm(box: Box)
     script = """
         for fd in (0, 1, 2):
             os.close(fd)
-        dogwatch.run(["sh", "-c", "cat; echo out; echo err >&2"], name="job")
-        state = dogwatch.wait("job").state
+        midwatch.run(["sh", "-c", "cat; echo out; echo err >&2"], name="job")
+        state = midwatch.wait("job").state
         still = []
         for fd in (0, 1, 2):
             try:
@@ -98,8 +98,8 @@ def test_no_python_of_the_program_runs_between_fork_and_exec(box: Box) -> None:
         held = threading.Lock()
         os.register_at_fork(before=lambda: print("forked"), after_in_child=held.acquire)
         held.acquire()
-        dogwatch.run(["true"], name="job")
-        print(dogwatch.wait("job").state)
+        midwatch.run(["true"], name="job")
+        print(midwatch.wait("job").state)
     """
     assert said(program(box, script)) == ["completed"]
 
@@ -108,20 +108,20 @@ def test_many_threads_run_wait_and_speak_at_once(box: Box) -> None:
     script = """
         import threading
         from concurrent.futures import ThreadPoolExecutor
-        home = os.environ["DOGWATCH_HOME"]
-        dogwatch.run(["true"], name="first")
-        dogwatch.wait("first")
-        dogwatch.run(["sleep", "600"], name="heard")
+        home = os.environ["MIDWATCH_HOME"]
+        midwatch.run(["true"], name="first")
+        midwatch.wait("first")
+        midwatch.run(["sleep", "600"], name="heard")
         before = fds()
         def one(number):
             name = f"job-{number}"
-            dogwatch.run(["sh", "-c", f"exit {number}"], name=name)
+            midwatch.run(["sh", "-c", f"exit {number}"], name=name)
             for _ in range(20):
-                dogwatch.beat(f"from {number}", progress=number / 100, name="heard", dir=home)
-            return dogwatch.wait(name).exit_code
+                midwatch.beat(f"from {number}", progress=number / 100, name="heard", dir=home)
+            return midwatch.wait(name).exit_code
         with ThreadPoolExecutor(12) as pool:
             assert list(pool.map(one, range(36))) == list(range(36))
-        beat = dogwatch.status("heard").beat
+        beat = midwatch.status("heard").beat
         assert beat.note.raw == f"from {round(beat.progress * 100)}", beat
         assert fds() == before
         assert children() == [], children()
@@ -135,8 +135,8 @@ def test_one_of_many_threads_gets_a_name_and_the_others_are_refused(box: Box, ga
         from concurrent.futures import ThreadPoolExecutor
         def one(_):
             try:
-                return dogwatch.run(["sh", "-c", "read x < {gate.path}"], name="job").state
-            except dogwatch.RefusedError:
+                return midwatch.run(["sh", "-c", "read x < {gate.path}"], name="job").state
+            except midwatch.RefusedError:
                 return "refused"
         with ThreadPoolExecutor(8) as pool:
             print(sorted(pool.map(one, range(8))))
@@ -148,12 +148,12 @@ def test_one_of_many_threads_gets_a_name_and_the_others_are_refused(box: Box, ga
 def test_a_refused_start_leaves_nothing_open(box: Box, gate: Gate) -> None:
     start_gated(box, gate, "job", "true")
     script = """
-        dogwatch.status("job")
+        midwatch.status("job")
         before = fds()
         for _ in range(5):
             try:
-                dogwatch.run(["true"], name="job")
-            except dogwatch.RefusedError:
+                midwatch.run(["true"], name="job")
+            except midwatch.RefusedError:
                 print("refused")
         assert fds() == before, (before, fds())
     """
@@ -164,8 +164,8 @@ def test_a_program_that_ignores_the_end_of_its_children_can_start_jobs(box: Box)
     script = """
         import signal
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        dogwatch.run(["true"], name="job")
-        print(dogwatch.wait("job").state)
+        midwatch.run(["true"], name="job")
+        print(midwatch.wait("job").state)
     """
     assert said(program(box, script)) == ["completed"]
 
@@ -174,12 +174,12 @@ def test_a_wait_can_be_interrupted(box: Box, gate: Gate) -> None:
     start_gated(box, gate, "job", "true")
     script = """
         import signal
-        dogwatch.status("job")
+        midwatch.status("job")
         before = fds()
         signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         try:
-            dogwatch.wait("job")
+            midwatch.wait("job")
         except KeyboardInterrupt:
             print("interrupted", fds() == before)
     """

@@ -9,7 +9,7 @@ from tests.conftest import Box, until
 
 STALE, GRACE = 3.0, 1.0
 IMPATIENT = ("--stale", f"{STALE:g}s", "--grace", f"{GRACE:g}s", "--progress")
-DOGWATCH = (sys.executable, "-m", "dogwatch")
+MIDWATCH = (sys.executable, "-m", "midwatch")
 JOB = "watcher"
 
 
@@ -22,9 +22,9 @@ def inside(box: Box, *command: str, progress: str = "beat", **env: str) -> None:
 
 
 def jobs_of(box: Box) -> Box:
-    """The same place, with `dogwatch` as its program."""
+    """The same place, with `midwatch` as its program."""
     found = Box(box.cwd)
-    found.dir, found.env, found.program = box.dir, box.env, list(DOGWATCH)
+    found.dir, found.env, found.program = box.dir, box.env, list(MIDWATCH)
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import Box, until
 from tests.integration.wait.watching import Gate, planted_pipe, start, start_gated, within
 
-BEAT = f"{sys.executable} -m dogwatch beat"
+BEAT = f"{sys.executable} -m midwatch beat"
 
 
 def beat_of(box: Box, name: str = "job") -> dict[str, object]:
@@ -90,7 +90,7 @@ def test_a_result_that_is_no_json_is_refused_and_nothing_is_written(box: Box, te
     (box.cwd / "out.json").write_text(text)
     done = box("beat", "--dir", str(box.dir), "--name", "job", "--result", "out.json")
     assert done.code == 2
-    assert done.err.startswith("dogwatch: --result out.json: ")
+    assert done.err.startswith("midwatch: --result out.json: ")
     assert not box.drop("job.result").exists()
     assert not box.drop("job.beat").exists()
 
@@ -126,7 +126,7 @@ def test_outside_a_job_is_a_clear_error(box: Box) -> None:
     done = box("beat", "--note", "hello")
     assert (done.code, done.out) == (2, "")
     assert "not inside a job" in done.err
-    assert "dogwatch run" in done.err
+    assert "midwatch run" in done.err
 
 
 def test_a_job_that_is_not_there_is_7(box: Box) -> None:
@@ -152,7 +152,7 @@ def test_wrong_usage_is_2_and_nothing_is_written(box: Box, arguments: tuple[str,
     start(box, "job", "sleep", "300")
     done = box("beat", "--dir", str(box.dir), "--name", "job", *arguments)
     assert done.code == 2
-    assert "try `dogwatch beat --help`" in done.err
+    assert "try `midwatch beat --help`" in done.err
     assert not box.drop("job.beat").exists()
 
 
@@ -160,7 +160,7 @@ def test_a_beat_of_an_older_run_does_not_speak_for_a_new_one(box: Box) -> None:
     start(box, "job", "true")
     assert box("wait", "job").code == 0
     run = box.record("job")["run"]
-    old = {"DOGWATCH_DIR": str(box.dir / "drop" / "job"), "DOGWATCH_NAME": "job", "DOGWATCH_RUN": run}
+    old = {"MIDWATCH_DIR": str(box.dir / "drop" / "job"), "MIDWATCH_NAME": "job", "MIDWATCH_RUN": run}
     start(box, "job", "sleep", "300")
     done = box("beat", "--note", "from the grave", **old)
     assert done.code == 7
@@ -197,7 +197,7 @@ def test_the_last_words_of_an_old_run_are_not_shown_for_the_new_one(box: Box) ->
 
 
 def test_a_beat_into_a_removed_directory_fails_with_a_reason(box: Box) -> None:
-    env = {"DOGWATCH_DIR": str(box.cwd / "gone"), "DOGWATCH_NAME": "job", "DOGWATCH_RUN": "r"}
+    env = {"MIDWATCH_DIR": str(box.cwd / "gone"), "MIDWATCH_NAME": "job", "MIDWATCH_RUN": "r"}
     done = box("beat", **env)
     assert done.code == 7
     assert str(box.cwd / "gone") in done.err
@@ -228,8 +228,8 @@ def test_beats_leave_no_temporary_files(box: Box) -> None:
 
 def test_the_program_can_be_moved_while_a_job_runs(box: Box, gate: Gate, tmp_path: Path) -> None:
     """The shim has all it needs from the start: work that never beats ends well although the package is gone."""
-    package = tmp_path / "copy" / "dogwatch"
-    shutil.copytree(Path(sys.modules["dogwatch"].__path__[0]), package)
+    package = tmp_path / "copy" / "midwatch"
+    shutil.copytree(Path(sys.modules["midwatch"].__path__[0]), package)
     env = {"PYTHONPATH": str(package.parent)}
     begun = box("run", "-d", "--name", "job", "--", "sh", "-c", f"read x < {gate.path}; exit 5", **env)
     assert begun.code == 0, begun

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import beats, lean
-from dogwatch.loops.pass_beat import PassBeat
+from midwatch import beats, lean
+from midwatch.loops.pass_beat import PassBeat
 from tests.conftest import Box
 from tests.integration.spawn.office import Office
 from tests.integration.wait.disks import mounted
@@ -25,7 +25,7 @@ STILL_RUNNING = 13
 def marks(box: Box, name: str) -> dict[str, str]:
     """The variables that the work of a job has."""
     run = box.record(name)["run"]
-    return {"DOGWATCH_DIR": str(box.dir / "drop" / name), "DOGWATCH_NAME": name, "DOGWATCH_RUN": run}
+    return {"MIDWATCH_DIR": str(box.dir / "drop" / name), "MIDWATCH_NAME": name, "MIDWATCH_RUN": run}
 
 
 def within(box: Box, name: str, monkeypatch: pytest.MonkeyPatch) -> PassBeat:
@@ -70,7 +70,7 @@ def test_a_loop_that_goes_round_all_the_time_does_not_beat_all_the_time(
 
 
 def test_outside_a_job_nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
-    for key in ("DOGWATCH_DIR", "DOGWATCH_NAME", "DOGWATCH_RUN"):
+    for key in ("MIDWATCH_DIR", "MIDWATCH_NAME", "MIDWATCH_RUN"):
         monkeypatch.delenv(key, raising=False)
     assert PassBeat().after_pass() == math.inf
 
@@ -126,7 +126,7 @@ def test_a_beat_without_words_is_none_over_words_that_come_at_the_same_moment(
 
 def test_a_directory_that_is_gone(box: Box) -> None:
     start(box, "job", "sleep", "300")
-    waits(box, **marks(box, "job") | {"DOGWATCH_DIR": str(box.cwd / "gone")})
+    waits(box, **marks(box, "job") | {"MIDWATCH_DIR": str(box.cwd / "gone")})
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def frozen(box: Box) -> Iterator[Path]:
 
 
 def test_a_directory_that_cannot_be_written_to(box: Box, frozen: Path) -> None:
-    waits(box, **marks(box, "job") | {"DOGWATCH_DIR": str(frozen)})
+    waits(box, **marks(box, "job") | {"MIDWATCH_DIR": str(frozen)})
     assert [path.name for path in frozen.iterdir()] == ["run"]
 
 

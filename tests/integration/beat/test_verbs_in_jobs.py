@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Box, until
-from tests.integration.beat.inside import DOGWATCH, JOB, becomes_stuck, inside, last_beat, state, stays_working
+from tests.integration.beat.inside import MIDWATCH, JOB, becomes_stuck, inside, last_beat, state, stays_working
 from tests.integration.compat.stories import Stories
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -23,38 +23,38 @@ from tests.integration.wait.watching import Gate, start, start_gated
 from tests.integration.watchdog.swarm import TITLE, Swarm
 from tests.lab.mosquitto import Mosquitto
 
-BEAT = " ".join((*DOGWATCH, "beat"))
+BEAT = " ".join((*MIDWATCH, "beat"))
 
 
 @pytest.mark.parametrize("words", [("wait",), ("wait", "--until", "final"), ("logs", "-f"), ("events", "--follow")])
 def test_what_watches_a_job_that_is_silent_is_working(box: Box, words: tuple[str, ...]) -> None:
     start(box, "build", "sleep", "300")
-    inside(box, *DOGWATCH, words[0], "build", *words[1:])
+    inside(box, *MIDWATCH, words[0], "build", *words[1:])
     stays_working(box)
 
 
 def test_a_wait_for_what_is_not_there_yet_is_working(box: Box) -> None:
-    inside(box, *DOGWATCH, "wait", "build", "--start", "1h")
+    inside(box, *MIDWATCH, "wait", "build", "--start", "1h")
     stays_working(box)
 
 
 def test_a_wait_of_a_program_is_working(box: Box) -> None:
     start(box, "build", "sleep", "300")
-    inside(box, sys.executable, "-c", "import dogwatch; dogwatch.wait('build')")
+    inside(box, sys.executable, "-c", "import midwatch; midwatch.wait('build')")
     stays_working(box)
 
 
-@pytest.mark.parametrize("call", ["dogwatch.wait('build')", "asyncio.run(dogwatch.aio.wait('build'))"])
+@pytest.mark.parametrize("call", ["midwatch.wait('build')", "asyncio.run(midwatch.aio.wait('build'))"])
 def test_a_wait_beside_the_first_thread_says_nothing_of_the_program(box: Box, call: str) -> None:
     start(box, "build", "sleep", "300")
-    program = f"import asyncio, threading, dogwatch; threading.Thread(target=lambda: {call}).start()"
+    program = f"import asyncio, threading, midwatch; threading.Thread(target=lambda: {call}).start()"
     inside(box, sys.executable, "-c", program)
     becomes_stuck(box)
 
 
 def test_a_monitor_is_working(office: Office) -> None:
     office.spawned(prompt="work")
-    inside(office.box, *DOGWATCH, "monitor", "api")
+    inside(office.box, *MIDWATCH, "monitor", "api")
     stays_working(office.box)
 
 
@@ -62,38 +62,38 @@ def test_a_monitor_beside_the_one_that_acts_is_working(office: Office) -> None:
     office.spawned(prompt="work")
     office.monitor()
     office.until_watched("working")
-    inside(office.box, *DOGWATCH, "monitor", "api")
+    inside(office.box, *MIDWATCH, "monitor", "api")
     stays_working(office.box)
 
 
 def test_a_monitor_of_a_pane_is_working(office: Office) -> None:
     office.spawned(prompt="work")
-    inside(office.box, *DOGWATCH, "monitor", "=api", "-S", str(office.tmux.socket))
+    inside(office.box, *MIDWATCH, "monitor", "=api", "-S", str(office.tmux.socket))
     stays_working(office.box)
 
 
 def test_a_step_is_working(office: Office) -> None:
     where = ("--agent", "claude", "--socket", str(office.tmux.socket))
-    inside(office.box, *DOGWATCH, "step", "api", *where, "--prompt", "work", progress="output,beat")
+    inside(office.box, *MIDWATCH, "step", "api", *where, "--prompt", "work", progress="output,beat")
     stays_working(office.box)
 
 
 def test_a_delegated_task_is_working(office: Office) -> None:
     Desk(office).create()
-    inside(office.box, *DOGWATCH, "session", "delegate", "api", "--prompt", "work", progress="output,beat")
+    inside(office.box, *MIDWATCH, "session", "delegate", "api", "--prompt", "work", progress="output,beat")
     stays_working(office.box)
 
 
 def test_a_prompt_that_waits_for_its_turn_is_working(box: Box, agent: Agent) -> None:
     agent.state("busy")
-    inside(box, *DOGWATCH, "send", agent.pane, *agent.private.server, "--wait", "10m", "hello")
+    inside(box, *MIDWATCH, "send", agent.pane, *agent.private.server, "--wait", "10m", "hello")
     stays_working(box)
 
 
 def test_a_monitor_of_a_task_directory_is_working(box: Box, task: Task) -> None:
     task.begin()
     server = ("-S", str(task.private.socket))
-    inside(box, *DOGWATCH, "monitor", task.name, "--task-dir", str(task.dir), *server, MONITOR_BASE_INTERVAL="200")
+    inside(box, *MIDWATCH, "monitor", task.name, "--task-dir", str(task.dir), *server, MONITOR_BASE_INTERVAL="200")
     stays_working(box)
 
 
@@ -105,33 +105,33 @@ def test_the_monitor_of_a_story_is_working(office: Office, own: bool) -> None:
     else:
         session = "sa-somebody"
         office.tmux.start("cat", session)
-    inside(office.box, sys.executable, "-m", "dogwatch.compat", "monitor-session", session, "--json")
+    inside(office.box, sys.executable, "-m", "midwatch.compat", "monitor-session", session, "--json")
     stays_working(office.box)
 
 
 def test_a_reconcile_that_stays_is_working(workspace: Workspace) -> None:
     workspace.write("sessions: []\n")
-    inside(workspace.box, *DOGWATCH, "reconcile", "--watch", "--interval", "1h", progress="output,beat")
+    inside(workspace.box, *MIDWATCH, "reconcile", "--watch", "--interval", "1h", progress="output,beat")
     stays_working(workspace.box)
 
 
 def test_a_reconcile_that_listens_to_a_broker_is_working(workspace: Workspace, mosquitto: Mosquitto) -> None:
     workspace.write("sessions: []\n")
     words = ("reconcile", "--subscribe", "--interval", "1h", "--idle-timeout", "0")
-    inside(workspace.box, *DOGWATCH, *words, progress="output,beat", DOGWATCH_MQTT_URL=mosquitto.url)
+    inside(workspace.box, *MIDWATCH, *words, progress="output,beat", MIDWATCH_MQTT_URL=mosquitto.url)
     stays_working(workspace.box)
 
 
 def test_a_watchdog_is_working(swarm: Swarm) -> None:
     where = ("--session", "work", *swarm.private.server, "--project-dir", str(swarm.project))
-    inside(swarm.box, *DOGWATCH, "watchdog", "run", *where, "--controller-title-regex", TITLE)
+    inside(swarm.box, *MIDWATCH, "watchdog", "run", *where, "--controller-title-regex", TITLE)
     stays_working(swarm.box)
 
 
 def test_a_recording_is_working(box: Box, private: Private, tmp_path: Path) -> None:
     pane = show(private, tmp_path, "claude", "idle-fresh")
     out = str(tmp_path / "t.jsonl")
-    inside(box, *DOGWATCH, "record", pane, *private.server, "--every", "1h", "-o", out)
+    inside(box, *MIDWATCH, "record", pane, *private.server, "--every", "1h", "-o", out)
     stays_working(box)
 
 
@@ -163,7 +163,7 @@ def test_a_loop_that_is_blocked_is_stuck_and_working_again_when_it_goes_on(box: 
     start(box, "second", "sleep", "300")
     pipe = FullPipe(box.cwd / "listener")
     try:
-        inside(box, "sh", "-c", f"exec {' '.join(DOGWATCH)} wait first second > {pipe.path}")
+        inside(box, "sh", "-c", f"exec {' '.join(MIDWATCH)} wait first second > {pipe.path}")
         until(lambda: last_beat(box) > 0)
         gate.say()  # `wait` tells of it, to somebody who does not read
         becomes_stuck(box)
@@ -179,14 +179,14 @@ def test_a_monitor_that_is_blocked_is_stuck(office: Office) -> None:
     office.spawned(prompt="work")
     pipe = FullPipe(office.home / "listener")
     try:
-        inside(office.box, "sh", "-c", f"exec {' '.join(DOGWATCH)} monitor api 2> {pipe.path}")
+        inside(office.box, "sh", "-c", f"exec {' '.join(MIDWATCH)} monitor api 2> {pipe.path}")
         becomes_stuck(office.box)
     finally:
         pipe.close()
 
 
 def test_a_job_that_waits_for_itself_is_stuck(box: Box) -> None:
-    inside(box, *DOGWATCH, "wait", JOB, "--until", "final")
+    inside(box, *MIDWATCH, "wait", JOB, "--until", "final")
     becomes_stuck(box)
 
 
@@ -195,7 +195,7 @@ def test_a_job_that_waits_for_itself_is_stuck(box: Box) -> None:
 
 def test_what_the_work_has_said_stays(box: Box) -> None:
     start(box, "build", "sleep", "300")
-    script = f"{BEAT} --note 'step 2 of 3' --progress 0.4; exec {' '.join(DOGWATCH)} wait build"
+    script = f"{BEAT} --note 'step 2 of 3' --progress 0.4; exec {' '.join(MIDWATCH)} wait build"
     inside(box, "sh", "-c", script)
     stays_working(box)
     assert "step 2 of 3 (40% done)" in box("why", JOB).out
@@ -203,7 +203,7 @@ def test_what_the_work_has_said_stays(box: Box) -> None:
 
 def test_a_beat_of_a_loop_has_no_words(box: Box) -> None:
     start(box, "build", "sleep", "300")
-    inside(box, *DOGWATCH, "wait", "build")
+    inside(box, *MIDWATCH, "wait", "build")
     box.until_file(f"drop/{JOB}/{JOB}.beat")
     assert "the work says" not in box("why", JOB).out
     assert [path.name for path in box.dir.rglob(".*")] == []

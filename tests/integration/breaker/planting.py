@@ -6,8 +6,8 @@ import json
 import time
 from typing import Any
 
-from dogwatch.formats import breakers
-from dogwatch.model.breakers import Happening, Outcome, Started, Void
+from midwatch.formats import breakers
+from midwatch.model.breakers import Happening, Outcome, Started, Void
 from tests.conftest import Box, Done, kill, until_gone
 
 HOUR = 3600.0

@@ -9,16 +9,16 @@ import stat
 
 import pytest
 
-from dogwatch import lean
-from dogwatch.formats import breakers as lines_of
-from dogwatch.judge import breaker as judge
-from dogwatch.loops import breaker
-from dogwatch.loops.look import Looker
-from dogwatch.model.breakers import Closed, Outcome, Reset, Started, Trip, Tripped, Void
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.facts import Breaker
-from dogwatch.model.policy import PATIENT
-from dogwatch.store import breakers
+from midwatch import lean
+from midwatch.formats import breakers as lines_of
+from midwatch.judge import breaker as judge
+from midwatch.loops import breaker
+from midwatch.loops.look import Looker
+from midwatch.model.breakers import Closed, Outcome, Reset, Started, Trip, Tripped, Void
+from midwatch.model.errors import RefusedError
+from midwatch.model.facts import Breaker
+from midwatch.model.policy import PATIENT
+from midwatch.store import breakers
 from tests.conftest import Box
 from tests.integration.breaker.planting import HOUR, LONG, failures, plant, plant_open, run, status
 from tests.integration.wait.watching import Gate, finish
@@ -59,7 +59,7 @@ def test_with_a_bookmark_only_what_came_after_it_is_read(box: Box) -> None:
 def test_a_bookmark_of_another_threshold_is_not_gone_by(box: Box) -> None:
     plant(box, "key", *failures(3, ago=1.0), *idle(2000))
     assert run(box, "true").code == 125
-    (box.cwd / "dogwatch.toml").write_text("[breaker]\nthreshold = 4\n")
+    (box.cwd / "midwatch.toml").write_text("[breaker]\nthreshold = 4\n")
     assert status(box)["state"] == "closed"
     assert run(box, "true").code == 0
 

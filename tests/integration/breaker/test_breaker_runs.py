@@ -42,7 +42,7 @@ def test_after_three_failures_in_a_row_a_run_is_refused_and_told_the_way_out(box
     assert refused.code == 125
     assert "breaker key is open: 3 failures in a row (last: job failed" in refused.err
     assert "a trial is let through in 1" in refused.err  # 15m, or a little less by now
-    assert "`dogwatch breaker reset key` closes it now" in refused.err
+    assert "`midwatch breaker reset key` closes it now" in refused.err
     assert not (box.cwd / "ran").exists()
     assert box.record("job") == before  # and what the last run left is where it was
 
@@ -91,7 +91,7 @@ def test_attempts_count_and_an_open_breaker_ends_the_retries(box: Box) -> None:
 
 
 def test_threshold_and_cool_down_come_from_the_settings(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[breaker]\nthreshold = 1\ncooldown = "2h"\n')
+    (box.cwd / "midwatch.toml").write_text('[breaker]\nthreshold = 1\ncooldown = "2h"\n')
     assert run(box, "false").code == 1
     refused = run(box, "true")
     assert refused.code == 125
@@ -213,10 +213,10 @@ def test_work_that_goes_on_without_its_shim_is_still_the_trial(box: Box) -> None
 
 KILLED = """
 import os, sys
-from dogwatch.loops import breaker
-from dogwatch.loops.look import Looker
-from dogwatch.model.facts import Breaker
-from dogwatch.model.policy import PATIENT
+from midwatch.loops import breaker
+from midwatch.loops.look import Looker
+from midwatch.model.facts import Breaker
+from midwatch.model.policy import PATIENT
 admission = breaker.admit(Looker(sys.argv[1], PATIENT), Breaker("key", 3, 900.0), "run-1", "first")
 print(admission.trial, flush=True)
 os.kill(os.getpid(), 9)

@@ -1,4 +1,4 @@
-"""`dogwatch breaker`: status, reset, trip."""
+"""`midwatch breaker`: status, reset, trip."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from dogwatch.loops import breaker
-from dogwatch.loops.look import Looker
-from dogwatch.model.facts import Breaker
-from dogwatch.model.policy import PATIENT
-from dogwatch.store import breakers as store
+from midwatch.loops import breaker
+from midwatch.loops.look import Looker
+from midwatch.model.facts import Breaker
+from midwatch.model.policy import PATIENT
+from midwatch.store import breakers as store
 from tests.conftest import Box, alive, kill, until
 from tests.integration.breaker.planting import (
     HOUR,
@@ -78,7 +78,7 @@ def test_without_a_key_all_are_told(box: Box) -> None:
 def test_where_there_are_none_the_way_to_one_is_told(box: Box) -> None:
     done = box("breaker", "status")
     assert (done.code, done.out) == (0, "")
-    assert "dogwatch run --breaker KEY" in done.err
+    assert "midwatch run --breaker KEY" in done.err
     assert (box("breaker", "--json").out, box.dir.exists()) == ("", False)
 
 
@@ -144,7 +144,7 @@ def test_a_trip_opens_it_until_it_is_reset(box: Box) -> None:
     refused = run(box, "true")
     assert refused.code == 125
     assert "tripped by a person" in refused.err
-    assert "(the API key has expired); only `dogwatch breaker reset key` closes it" in refused.err
+    assert "(the API key has expired); only `midwatch breaker reset key` closes it" in refused.err
     assert box("breaker", "reset", "key").code == 0
     assert run(box, "true").code == 0
 
@@ -171,7 +171,7 @@ def test_lines_that_cannot_be_read_are_passed_over_with_a_word(box: Box) -> None
     done = box("breaker", "status", "key")
     assert done.code == 1
     assert "breakers/key.jsonl: 2 lines passed over" in done.err
-    assert "newer Dogwatch" in done.err
+    assert "newer Midwatch" in done.err
 
 
 def test_one_that_opened_in_the_future_waits_a_cool_down_and_no_longer(box: Box) -> None:

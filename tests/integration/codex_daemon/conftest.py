@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.session import Running
-from dogwatch.senses import codex_daemon
-from dogwatch.senses.codex_conversation import begun
-from dogwatch.senses.codex_daemon import CodexDaemon
+from midwatch.model.session import Running
+from midwatch.senses import codex_daemon
+from midwatch.senses.codex_conversation import begun
+from midwatch.senses.codex_daemon import CodexDaemon
 from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, MAIN, Daemon
 

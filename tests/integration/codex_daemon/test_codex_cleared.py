@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.session import Running
-from dogwatch.senses import codex_conversation
-from dogwatch.senses.codex_daemon import CodexDaemon
-from dogwatch.store import detectors
+from midwatch import proc
+from midwatch.model.session import Running
+from midwatch.senses import codex_conversation
+from midwatch.senses.codex_daemon import CodexDaemon
+from midwatch.store import detectors
 from tests.conftest import until
 
 CODEX = detectors.load("codex")

@@ -13,7 +13,7 @@ from tests.conftest import PATIENCE, Done, until
 from tests.integration.spawn.office import Office
 
 ARTIFACTS = "_bmad-output/implementation-artifacts"
-SOON = {"DOGWATCH_STALE": "3s", "DOGWATCH_GRACE": "1s"}
+SOON = {"MIDWATCH_STALE": "3s", "MIDWATCH_GRACE": "1s"}
 """Patience for what hangs, so that a test need not wait for ten minutes."""
 
 
@@ -22,16 +22,16 @@ class Stories:
         self.office = office
         self.root = office.cwd
         self.box = office.box
-        self.box.program = [sys.executable, "-m", "dogwatch.compat"]
+        self.box.program = [sys.executable, "-m", "midwatch.compat"]
         self.box.env |= {"TMUX": f"{office.tmux.socket},0,0", "PROJECT_ROOT": str(self.root)}
         self.temporary = office.temporary
 
     def __call__(self, *words: str, **env: str) -> Done:
         return self.box(*words, **env)
 
-    def dogwatch(self, *words: str) -> Done:
+    def midwatch(self, *words: str) -> Done:
         """What the other program says of the same sessions."""
-        call = [sys.executable, "-m", "dogwatch", *words]
+        call = [sys.executable, "-m", "midwatch", *words]
         return Done(
             subprocess.run(
                 call, env=self.box.env, cwd=self.root, capture_output=True, text=True, timeout=PATIENCE, check=False

@@ -255,13 +255,13 @@ def test_the_command_that_asks_can_be_set_but_not_by_a_file_that_nobody_trusts(a
     answer = {"status": "FAILURE", "summary": "it broke", "next_action": "retry"}
     automator.stand_in("other", f"cat > /dev/null\necho '{json.dumps(answer)}'")
     parse = ("orchestrator-helper", "parse-output", str(automator.put("log.txt", "it broke\n")), "retro")
-    assert automator.says(*parse, DOGWATCH_PARSE_COMMAND="other") == answer
-    automator.put("dogwatch.toml", '[parse]\ncommand = "other"\n')
+    assert automator.says(*parse, MIDWATCH_PARSE_COMMAND="other") == answer
+    automator.put("midwatch.toml", '[parse]\ncommand = "other"\n')
     refused = automator.says(*parse, code=1)
     assert (refused["reason"], refused["next_action"]) == ("sub-agent call failed", "escalate")
-    assert "dogwatch trust" in refused["detail"]
-    automator.put("dogwatch.toml", "[parse\n")
-    assert "dogwatch.toml" in automator.says(*parse, code=1)["detail"]
+    assert "midwatch trust" in refused["detail"]
+    automator.put("midwatch.toml", "[parse\n")
+    assert "midwatch.toml" in automator.says(*parse, code=1)["detail"]
 
 
 def test_a_marker_of_the_published_programs_is_understood(automator: Automator) -> None:

@@ -150,15 +150,15 @@ def test_nothing_says_completed_of_a_step_whose_result_is_incomplete(stories: St
     stories.sprint("5-3-login: in-progress")
     session = stories.spawn("true")
     assert told(stories.monitor(session))[0] == "incomplete"
-    for found in (stories.dogwatch("ls", "--json"), stories.dogwatch("why", session, "--json")):
+    for found in (stories.midwatch("ls", "--json"), stories.midwatch("why", session, "--json")):
         assert (found.json["state"], found.json["cause"]) == ("incomplete", "not-verified"), found
-    waited = stories.dogwatch("wait", session, "--json")
+    waited = stories.midwatch("wait", session, "--json")
     assert (waited.code, waited.json["state"]) == (6, "incomplete")
-    events = map(json.loads, stories.dogwatch("events", session, "--json").out.splitlines())
+    events = map(json.loads, stories.midwatch("events", session, "--json").out.splitlines())
     assert [event["state"] for event in events if event["event"] == "watched"] == ["incomplete"]
     stories.sprint("5-3-login: review")
     assert told(stories.monitor(session)) == ("completed", "verified_complete", True)
-    assert stories.dogwatch("ls", "--json").json["state"] == "completed"
+    assert stories.midwatch("ls", "--json").json["state"] == "completed"
 
 
 # As a program -----------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def test_when_monitoring_fails_the_session_and_the_project_are_asked(
         until(lambda: session not in stories.office.sessions())
     if written:
         stories.story()
-    broken = stories.office.home / "config" / "dogwatch" / "agents"
+    broken = stories.office.home / "config" / "midwatch" / "agents"
     broken.mkdir(parents=True)
     (broken / "claude.toml").write_text("agent = ")
     done = stories("monitor-session", session, "--json", XDG_CONFIG_HOME=str(stories.office.home / "config"))

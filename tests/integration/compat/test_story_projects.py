@@ -59,10 +59,10 @@ def test_a_session_is_verified_by_its_own_project_and_the_output_says_so(
 def test_a_session_that_tmux_has_no_more_keeps_its_project(stories: Stories, other: Path) -> None:
     sprint(stories.root, OPEN)
     sprint(other, DONE)
-    session = stories.spawn("sleep 600", DOGWATCH_HOME="")
+    session = stories.spawn("sleep 600", MIDWATCH_HOME="")
     stories.office.tmux("kill-session", "-t", f"={session}")
     until(lambda: session not in stories.office.sessions())
-    found = stories.monitor(session, PROJECT_ROOT=str(other), DOGWATCH_HOME="")
+    found = stories.monitor(session, PROJECT_ROOT=str(other), MIDWATCH_HOME="")
     assert told(found) == ("not_found", "stopped", False)
     assert found["project"] == str(stories.root)
 
@@ -83,8 +83,8 @@ def test_a_session_that_is_not_ours_is_of_the_project_around_it(stories: Stories
 
 
 def test_other_commands_find_a_session_from_another_project_too(stories: Stories, other: Path) -> None:
-    session = stories.spawn("exit 3", DOGWATCH_HOME="")
-    elsewhere = {"PROJECT_ROOT": str(other), "DOGWATCH_HOME": ""}
+    session = stories.spawn("exit 3", MIDWATCH_HOME="")
+    elsewhere = {"PROJECT_ROOT": str(other), "MIDWATCH_HOME": ""}
     stories.until_status(session, "crashed", **elsewhere)
     assert stories("heartbeat-check", session, **elsewhere).out == "dead,0.0,,false\n"
     assert stories.monitor(session, **elsewhere)["exit_reason"] == "failed_exit_code_3"

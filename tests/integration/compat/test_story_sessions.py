@@ -140,7 +140,7 @@ def test_what_sessions_left_a_day_ago_is_taken_away(stories: Stories) -> None:
     assert (old.exists(), other.exists()) == (False, True)
 
 
-def test_a_session_is_one_of_dogwatch_too(stories: Stories) -> None:
+def test_a_session_is_one_of_midwatch_too(stories: Stories) -> None:
     session = stories.agent("work")
     stories.until_status(session, "in_progress")
-    assert stories.dogwatch("why", session, "--json").json["state"] == "working"
+    assert stories.midwatch("why", session, "--json").json["state"] == "working"

@@ -12,7 +12,7 @@ from tests.conftest import PATIENCE, Box, tool, until, until_gone
 
 STUB = """#!/bin/sh
 # Completes like the real one; any other call is only written down.
-case $1 in _complete | completion) exec {python} -m dogwatch "$@" ;; esac
+case $1 in _complete | completion) exec {python} -m midwatch "$@" ;; esac
 printf '%s\\n' "$@" >{told}.new
 mv {told}.new {told}
 """
@@ -22,9 +22,9 @@ STARTS = {
     "fish": ("fish", "--no-config", "-i"),
 }
 LOADS = {
-    "bash": 'eval "$(dogwatch completion bash)"',
-    "zsh": 'autoload -Uz compinit; compinit -D -u; eval "$(dogwatch completion zsh)"',
-    "fish": "dogwatch completion fish | source",
+    "bash": 'eval "$(midwatch completion bash)"',
+    "zsh": 'autoload -Uz compinit; compinit -D -u; eval "$(midwatch completion zsh)"',
+    "fish": "midwatch completion fish | source",
 }
 
 
@@ -34,7 +34,7 @@ class Shell:
         self.box, self.told = box, box.cwd / "told"
         commands = box.cwd / "bin"
         commands.mkdir(exist_ok=True)
-        (commands / "dogwatch").write_text(STUB.format(python=sys.executable, told=self.told))
+        (commands / "midwatch").write_text(STUB.format(python=sys.executable, told=self.told))
         (commands / "quaintly-named").write_text("#!/bin/sh\n")
         for command in commands.iterdir():
             command.chmod(0o755)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.cli.verbs import VERBS
+from midwatch.cli.verbs import VERBS
 from tests.conftest import Box, tool
 
 
@@ -121,8 +121,8 @@ def test_panes_are_offered_where_a_pane_may_stand(box: Box, server: str) -> None
 
 def test_it_loads_nothing_heavy(box: Box) -> None:
     script = (
-        "import sys; sys.argv = ['dogwatch', '_complete', '--', 'wait', '']\n"
-        "from dogwatch.cli.main import main; main()\n"
+        "import sys; sys.argv = ['midwatch', '_complete', '--', 'wait', '']\n"
+        "from midwatch.cli.main import main; main()\n"
         "print([name for name in ('json', 're', 'asyncio', 'subprocess', 'typing') if name in sys.modules])"
     )
     box.program = [box.program[0], "-c", script]

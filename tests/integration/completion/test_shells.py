@@ -9,28 +9,28 @@ from tests.integration.completion.shells import LOADS, Shell
 
 ODD = "a@b=c+d.e_f-g"
 LINES = {
-    "a verb": ("dogwatch wai\talpha", ["wait", "alpha"]),
-    "a name": ("dogwatch wait alp\t", ["wait", "alpha"]),
-    "a second name": ("dogwatch stop beta alp\t", ["stop", "beta", "alpha"]),
-    "an odd name": ("dogwatch wait a@\t", ["wait", ODD]),
-    "an odd name, far in": ("dogwatch wait a@b=c\t", ["wait", ODD]),
-    "a name elsewhere": ("dogwatch wait --dir else gam\t", ["wait", "--dir", "else", "gamma"]),
-    "a flag": ("dogwatch wait alpha --tim\t 3s", ["wait", "alpha", "--timeout", "3s"]),
-    "a value": ("dogwatch run --policy st\t true", ["run", "--policy", "strict", "true"]),
-    "a state": ("dogwatch wait --until=fin\t alpha", ["wait", "--until=final", "alpha"]),
-    "a value behind =": ("dogwatch run --policy=st\t true", ["run", "--policy=strict", "true"]),
-    "nothing yet behind =": ("dogwatch run --breaker=\t true", ["run", "--breaker=night", "true"]),
-    "a list": ("dogwatch run --progress output,cp\t true", ["run", "--progress", "output,cpu", "true"]),
-    "a word to choose": ("dogwatch breaker res\t key", ["breaker", "reset", "key"]),
-    "a directory": ("dogwatch ls --dir els\t", ["ls", "--dir", "else"]),
-    "a directory behind =": ("dogwatch ls --dir=els\t", ["ls", "--dir=else"]),
-    "a directory with a blank": ("dogwatch ls --dir two\t", ["ls", "--dir", "two words"]),
-    "a file": ("dogwatch record %1 -o note\t", ["record", "%1", "-o", "notes.txt"]),
-    "a command": ("dogwatch run -- quaint\t x", ["run", "--", "quaintly-named", "x"]),
-    "a command without dashes": ("dogwatch run -d quaint\t x", ["run", "-d", "quaintly-named", "x"]),
-    "an argument of a command": ("dogwatch run -- cat note\t", ["run", "--", "cat", "notes.txt"]),
-    "nothing": ("dogwatch wait zzz\t", ["wait", "zzz"]),
-    "an unknown verb": ("dogwatch wobble alp\t", ["wobble", "alp"]),
+    "a verb": ("midwatch wai\talpha", ["wait", "alpha"]),
+    "a name": ("midwatch wait alp\t", ["wait", "alpha"]),
+    "a second name": ("midwatch stop beta alp\t", ["stop", "beta", "alpha"]),
+    "an odd name": ("midwatch wait a@\t", ["wait", ODD]),
+    "an odd name, far in": ("midwatch wait a@b=c\t", ["wait", ODD]),
+    "a name elsewhere": ("midwatch wait --dir else gam\t", ["wait", "--dir", "else", "gamma"]),
+    "a flag": ("midwatch wait alpha --tim\t 3s", ["wait", "alpha", "--timeout", "3s"]),
+    "a value": ("midwatch run --policy st\t true", ["run", "--policy", "strict", "true"]),
+    "a state": ("midwatch wait --until=fin\t alpha", ["wait", "--until=final", "alpha"]),
+    "a value behind =": ("midwatch run --policy=st\t true", ["run", "--policy=strict", "true"]),
+    "nothing yet behind =": ("midwatch run --breaker=\t true", ["run", "--breaker=night", "true"]),
+    "a list": ("midwatch run --progress output,cp\t true", ["run", "--progress", "output,cpu", "true"]),
+    "a word to choose": ("midwatch breaker res\t key", ["breaker", "reset", "key"]),
+    "a directory": ("midwatch ls --dir els\t", ["ls", "--dir", "else"]),
+    "a directory behind =": ("midwatch ls --dir=els\t", ["ls", "--dir=else"]),
+    "a directory with a blank": ("midwatch ls --dir two\t", ["ls", "--dir", "two words"]),
+    "a file": ("midwatch record %1 -o note\t", ["record", "%1", "-o", "notes.txt"]),
+    "a command": ("midwatch run -- quaint\t x", ["run", "--", "quaintly-named", "x"]),
+    "a command without dashes": ("midwatch run -d quaint\t x", ["run", "-d", "quaintly-named", "x"]),
+    "an argument of a command": ("midwatch run -- cat note\t", ["run", "--", "cat", "notes.txt"]),
+    "nothing": ("midwatch wait zzz\t", ["wait", "zzz"]),
+    "an unknown verb": ("midwatch wobble alp\t", ["wobble", "alp"]),
 }
 
 
@@ -54,13 +54,13 @@ def test_tab_completes_what_has_been_begun(shell: Shell) -> None:
 
 
 def test_tab_twice_shows_what_there_is(shell: Shell) -> None:
-    shell.type("dogwatch wait \t\t")
+    shell.type("midwatch wait \t\t")
     for name in (b"alpha", b"beta"):
         shell.until(name)
 
 
 def test_a_path_to_the_program_is_completed_by_that_program(shell: Shell) -> None:
-    assert shell.run("./bin/dogwatch wait alp\t") == ["wait", "alpha"]
+    assert shell.run("./bin/midwatch wait alp\t") == ["wait", "alpha"]
 
 
 def test_the_script_for_bash_is_clean(box: Box) -> None:
@@ -75,7 +75,7 @@ def test_with_the_completions_of_others_a_command_has_its_own(box: Box) -> None:
     shell = Shell("bash", box)
     try:
         shell.type('_command_offset() { COMPREPLY=("offset-$1"); }\r')
-        assert shell.run("dogwatch run --env A=b -- git sta\t") == ["run", "--env", "A=b", "--", "git", "offset-7"]
+        assert shell.run("midwatch run --env A=b -- git sta\t") == ["run", "--env", "A=b", "--", "git", "offset-7"]
     finally:
         shell.end()
 
@@ -84,7 +84,7 @@ def test_help_comes_with_what_is_offered(box: Box) -> None:
     """Zsh and fish show it beside the words."""
     shell = Shell("zsh", box)
     try:
-        shell.type("dogwatch wait --ti\t\x15dogwatch wait --\t\t")
+        shell.type("midwatch wait --ti\t\x15midwatch wait --\t\t")
         shell.until(b"give up waiting after this time")
     finally:
         shell.end()

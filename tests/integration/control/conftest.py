@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dogwatch.formats import ways
-from dogwatch.senses.tmux import Tmux
+from midwatch.formats import ways
+from midwatch.senses.tmux import Tmux
 from tests.conftest import tool
 from tests.integration.control.through import Attach, Through, attached
 from tests.integration.panes.conftest import alone, private

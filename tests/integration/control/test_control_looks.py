@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats import ways
-from dogwatch.formats.control import Answer
-from dogwatch.loops.panes import Panes
-from dogwatch.model.session import Pane
-from dogwatch.senses.tmux import Tmux
-from dogwatch.store import detectors
+from midwatch import proc
+from midwatch.formats import ways
+from midwatch.formats.control import Answer
+from midwatch.loops.panes import Panes
+from midwatch.model.session import Pane
+from midwatch.senses.tmux import Tmux
+from midwatch.store import detectors
 from tests.conftest import PATIENCE, kill, until
 from tests.integration.control.through import Attach, control_of, free, until_ready
 from tests.integration.panes.agent import show

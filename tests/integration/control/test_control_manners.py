@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from dogwatch.model.session import Pane
-from dogwatch.senses.tmux import Tmux
+from midwatch.model.session import Pane
+from midwatch.senses.tmux import Tmux
 from tests.conftest import kill, until, until_gone
 from tests.integration.control.through import (
     Attach,
@@ -54,7 +54,7 @@ def dump(private: Private) -> list[str]:
 
 @pytest.fixture
 def ours(private: Private) -> str:
-    """A session that stands for one that Dogwatch started, beside one of others."""
+    """A session that stands for one that Midwatch started, beside one of others."""
     private.start(name="theirs", size=(50, 7))
     pane = private.start(name="ours", size=(70, 9))
     private("split-window", "-d", "-t", pane, "cat")
@@ -130,7 +130,7 @@ def test_an_agent_is_told_of_the_focus_once_and_of_nothing_else(private: Private
 def test_it_goes_when_a_person_comes_and_stays_away(
     private: Private, ours: str, attach: Attach, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dogwatch.senses.control.AGAIN", 0.0)
+    monkeypatch.setattr("midwatch.senses.control.AGAIN", 0.0)
     through = attach(ours)
     client = client_of(through)
     someone = visit("ours")

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats import tmux as codec
-from dogwatch.formats import ways
-from dogwatch.model.session import Pane
-from dogwatch.senses import control
-from dogwatch.senses.control import GoneError
-from dogwatch.senses.tmux import HUNG, Tmux
+from midwatch import proc
+from midwatch.formats import tmux as codec
+from midwatch.formats import ways
+from midwatch.model.session import Pane
+from midwatch.senses import control
+from midwatch.senses.control import GoneError
+from midwatch.senses.tmux import HUNG, Tmux
 from tests.conftest import kill, letter, until, until_gone
 from tests.integration.control.through import Attach, client_of, clients, control_of, until_lost, until_ready
 from tests.integration.panes.private import Private, everything
@@ -300,7 +300,7 @@ def test_nothing_is_left_in_our_own_process(private: Private, attach: Attach) ->
 
 SCRIPT = """
 import sys, time
-from dogwatch.senses.tmux import Tmux
+from midwatch.senses.tmux import Tmux
 sense = Tmux(("-S", sys.argv[1]), limit=20.0)
 everything = lambda pane: True
 sense.attach(sense.look(everything).panes[0])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import select
 from collections.abc import Callable, Iterable
 
-from dogwatch.model.session import Pane
-from dogwatch.senses.control import Control
-from dogwatch.senses.tmux import Look, Tmux
+from midwatch.model.session import Pane
+from midwatch.senses.control import Control
+from midwatch.senses.tmux import Look, Tmux
 from tests.conftest import PATIENCE, until
 from tests.integration.panes.private import Private, everything
 

@@ -1,4 +1,4 @@
-"""`dogwatch doctor`: what is missing, wrong or not tested."""
+"""`midwatch doctor`: what is missing, wrong or not tested."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_tested_one_is_in_order(box: Box, tmp_path: Path) -> None:
 
 
 def test_a_bad_file_of_the_users_is_wrong_and_fails(box: Box, tmp_path: Path) -> None:
-    own = tmp_path / "dogwatch" / "agents" / "codex.toml"
+    own = tmp_path / "midwatch" / "agents" / "codex.toml"
     own.parent.mkdir(parents=True)
     own.write_text("agent = ")
     done = box("doctor", XDG_CONFIG_HOME=str(tmp_path), TMUX_TMPDIR="/nowhere")
@@ -54,14 +54,14 @@ def test_a_bad_file_of_the_users_is_wrong_and_fails(box: Box, tmp_path: Path) ->
 
 
 def test_a_settings_file_that_is_wrong_is_named_with_its_line(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[policy]\nstael = "10m"\n')
+    (box.cwd / "midwatch.toml").write_text('[policy]\nstael = "10m"\n')
     done = box("doctor", PATH="/nowhere")
     assert done.code == 1
-    assert f"{box.cwd}/dogwatch.toml:2: " in done.out
+    assert f"{box.cwd}/midwatch.toml:2: " in done.out
 
 
 def test_a_settings_file_that_is_not_trusted_is_said(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[[check]]\nrun = "true"\n')
+    (box.cwd / "midwatch.toml").write_text('[[check]]\nrun = "true"\n')
     level, says = found(box, PATH="/nowhere")["settings"]
     assert level == "note"
     assert "is not trusted" in says

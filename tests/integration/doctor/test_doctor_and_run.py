@@ -1,4 +1,4 @@
-"""`dogwatch doctor` fails where `dogwatch run` would: whatever keeps a job from starting, it says."""
+"""`midwatch doctor` fails where `midwatch run` would: whatever keeps a job from starting, it says."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def variable(**given: str) -> Break:
 
 def settings(text: str) -> Break:
     def breaks(box: Box) -> None:
-        (box.cwd / "dogwatch.toml").write_text(text)
+        (box.cwd / "midwatch.toml").write_text(text)
 
     return breaks
 
@@ -62,12 +62,12 @@ def removed(box: Box) -> None:
 
 
 CASES: dict[str, tuple[Break, str]] = {
-    "a variable": (variable(DOGWATCH_STALE="soon"), "DOGWATCH_STALE"),
-    "a policy": (variable(DOGWATCH_POLICY="hasty"), "DOGWATCH_POLICY"),
-    "retries": (variable(DOGWATCH_RETRIES="x"), "DOGWATCH_RETRIES"),
-    "a broker": (variable(DOGWATCH_MQTT_URL="nowhere"), "DOGWATCH_MQTT_URL"),
-    "variables that contradict each other": (variable(DOGWATCH_STALE="10s", DOGWATCH_HEARTBEAT="9s"), "--heartbeat 9s"),
-    "a settings file": (settings("[polcy]\n"), "dogwatch.toml:1"),
+    "a variable": (variable(MIDWATCH_STALE="soon"), "MIDWATCH_STALE"),
+    "a policy": (variable(MIDWATCH_POLICY="hasty"), "MIDWATCH_POLICY"),
+    "retries": (variable(MIDWATCH_RETRIES="x"), "MIDWATCH_RETRIES"),
+    "a broker": (variable(MIDWATCH_MQTT_URL="nowhere"), "MIDWATCH_MQTT_URL"),
+    "variables that contradict each other": (variable(MIDWATCH_STALE="10s", MIDWATCH_HEARTBEAT="9s"), "--heartbeat 9s"),
+    "a settings file": (settings("[polcy]\n"), "midwatch.toml:1"),
     "a check": (settings('[run]\npreflight = true\n[[check]]\nenv = "TOKEN"\n'), "TOKEN is not set"),
     "a check without trust": (settings('[run]\npreflight = true\n[[check]]\nrun = "true"\n'), "is not trusted"),
     "a file in place of the directory": (plain_file, "cannot write to"),
@@ -99,12 +99,12 @@ def test_what_run_refuses_the_doctor_finds(box: Box, case: str) -> None:
 
 def test_a_look_leaves_nothing_behind(box: Box, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
-    assert box("doctor", DOGWATCH_HOME=str(tmp_path / "new" / "jobs")).code == 0
+    assert box("doctor", MIDWATCH_HOME=str(tmp_path / "new" / "jobs")).code == 0
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_checks_that_pass_are_counted(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[run]\npreflight = true\n[[check]]\nenv = "TOKEN"\n')
+    (box.cwd / "midwatch.toml").write_text('[run]\npreflight = true\n[[check]]\nenv = "TOKEN"\n')
     done = box("doctor", TOKEN="x")
     assert done.code == 0, done
     assert "checks passed" in done.out

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import Box, alive, kill, until_gone
 from tests.integration.wait.watching import Gate, planted_pipe, start, start_gated, within
 
-BEAT = f"{sys.executable} -m dogwatch beat"
+BEAT = f"{sys.executable} -m midwatch beat"
 HUGE = 1 << 30
 LARGEST_RESULT = 16 << 20
 
@@ -24,7 +24,7 @@ def drop(box: Box, name: str = "job") -> Path:
 
 def test_the_work_is_told_its_drop_box_and_writes_nothing_elsewhere(box: Box, gate: Gate) -> None:
     """Beat and result are in the box while it runs; records, status and pid are not."""
-    script = f"{BEAT} --note hi; echo 7 > $DOGWATCH_DIR/$DOGWATCH_NAME.result; echo $DOGWATCH_DIR; read x < {gate.path}"
+    script = f"{BEAT} --note hi; echo 7 > $MIDWATCH_DIR/$MIDWATCH_NAME.result; echo $MIDWATCH_DIR; read x < {gate.path}"
     start(box, "job", "sh", "-c", script)
     box.until_file("job.log", lambda text: text.endswith("\n"))
     assert box.path("job.log").read_text() == f"{drop(box)}\n"
@@ -38,7 +38,7 @@ def test_the_work_is_told_its_drop_box_and_writes_nothing_elsewhere(box: Box, ga
 
 
 def test_the_shim_copies_the_result_beside_the_status(box: Box) -> None:
-    start(box, "job", "sh", "-c", "echo '[1, 2]' > $DOGWATCH_DIR/job.result")
+    start(box, "job", "sh", "-c", "echo '[1, 2]' > $MIDWATCH_DIR/job.result")
     assert box("wait", "job").code == 0
     assert box.path("job.result").read_text() == "[1, 2]\n"
     (drop(box) / "job.result").write_text("[3]\n")  # too late
@@ -47,7 +47,7 @@ def test_the_shim_copies_the_result_beside_the_status(box: Box) -> None:
 
 def test_a_job_that_lost_its_shim_has_its_result_too(box: Box, gate: Gate) -> None:
     """Whoever writes the end in the shim's place copies the result."""
-    start_gated(box, gate, "job", "echo 7 > $DOGWATCH_DIR/job.result; exec sleep 300")
+    start_gated(box, gate, "job", "echo 7 > $MIDWATCH_DIR/job.result; exec sleep 300")
     shim, work = box.pids("job")
     gate.say()
     box.until_file("drop/job/job.result", lambda text: text == "7\n")
@@ -60,7 +60,7 @@ def test_a_job_that_lost_its_shim_has_its_result_too(box: Box, gate: Gate) -> No
 
 @pytest.mark.parametrize("size", [LARGEST_RESULT + 1, HUGE])
 def test_a_result_that_is_too_large_is_noted_and_not_copied(box: Box, size: int) -> None:
-    start(box, "job", "sh", "-c", f"truncate -s {size} $DOGWATCH_DIR/job.result")
+    start(box, "job", "sh", "-c", f"truncate -s {size} $MIDWATCH_DIR/job.result")
     done = within(box, 20, "wait", "job", "--json")
     assert (done.code, done.json["result"]) == (0, None)
     assert not box.path("job.result").exists()
@@ -69,11 +69,11 @@ def test_a_result_that_is_too_large_is_noted_and_not_copied(box: Box, size: int)
     ]
 
 
-@pytest.mark.parametrize("made", ["ln -s /etc/passwd", "ln -s $DOGWATCH_DIR/../../other.json", "mkfifo", "mkdir"])
+@pytest.mark.parametrize("made", ["ln -s /etc/passwd", "ln -s $MIDWATCH_DIR/../../other.json", "mkfifo", "mkdir"])
 @pytest.mark.parametrize("suffix", ["beat", "result", "heartbeat"])
 def test_an_odd_file_in_the_box_is_at_most_a_note(box: Box, gate: Gate, made: str, suffix: str) -> None:
     start(box, "other", "sleep", "300")
-    script = f"{made} $DOGWATCH_DIR/job.{suffix}; echo made; read x < {gate.path}"
+    script = f"{made} $MIDWATCH_DIR/job.{suffix}; echo made; read x < {gate.path}"
     start(box, "job", "sh", "-c", script, options=("--progress", "output,beat,heartbeat"))
     box.until_file("job.log", lambda text: "made" in text)
     for verb in (("ls",), ("why", "job")):
@@ -85,21 +85,21 @@ def test_an_odd_file_in_the_box_is_at_most_a_note(box: Box, gate: Gate, made: st
 
 
 def test_a_huge_beat_is_a_trouble_that_why_tells(box: Box, gate: Gate) -> None:
-    start(box, "job", "sh", "-c", f"truncate -s {HUGE} $DOGWATCH_DIR/job.beat; echo made; read x < {gate.path}")
+    start(box, "job", "sh", "-c", f"truncate -s {HUGE} $MIDWATCH_DIR/job.beat; echo made; read x < {gate.path}")
     box.until_file("job.log", lambda text: "made" in text)
     assert "job.beat cannot be read" in within(box, 10, "why", "job").out
     assert within(box, 10, "ls").code == 0
 
 
 def test_work_that_removes_its_box_loses_only_its_words(box: Box) -> None:
-    start(box, "job", "sh", "-c", f"rm -r $DOGWATCH_DIR; {BEAT} --note hi; exit 3")
+    start(box, "job", "sh", "-c", f"rm -r $MIDWATCH_DIR; {BEAT} --note hi; exit 3")
     done = box("wait", "job", "--json")
     assert (done.json["state"], done.json["exit_code"]) == ("failed", 3)
     assert "cannot write" in box("logs", "job").out
 
 
 def test_the_next_run_finds_an_empty_box_and_the_last_one_is_in_the_archive(box: Box) -> None:
-    start(box, "job", "sh", "-c", f"{BEAT} --note old; echo 7 > $DOGWATCH_DIR/job.result; mkdir -p $DOGWATCH_DIR/a/b")
+    start(box, "job", "sh", "-c", f"{BEAT} --note old; echo 7 > $MIDWATCH_DIR/job.result; mkdir -p $MIDWATCH_DIR/a/b")
     assert box("wait", "job").code == 0
     inode = drop(box).stat().st_ino
     start(box, "job", "sleep", "300")
@@ -114,13 +114,13 @@ def test_the_next_run_finds_an_empty_box_and_the_last_one_is_in_the_archive(box:
 
 def test_old_boxes_go_with_the_runs_that_they_belong_to(box: Box) -> None:
     for _ in range(12):
-        start(box, "job", "sh", "-c", "mkdir -p $DOGWATCH_DIR/a/b; ln -s / $DOGWATCH_DIR/a/root")
+        start(box, "job", "sh", "-c", "mkdir -p $MIDWATCH_DIR/a/b; ln -s / $MIDWATCH_DIR/a/root")
         assert box("wait", "job").code == 0
     assert sorted(path.name for path in (box.dir / "archive" / "job").iterdir()) == [f"{n:06d}" for n in range(2, 12)]
 
 
 def test_an_attempt_does_not_inherit_the_words_of_the_last_one(box: Box) -> None:
-    script = f"test $DOGWATCH_ATTEMPT = 2 && exit 0; {BEAT} --note first; echo 1 > $DOGWATCH_DIR/job.result; exit 1"
+    script = f"test $MIDWATCH_ATTEMPT = 2 && exit 0; {BEAT} --note first; echo 1 > $MIDWATCH_DIR/job.result; exit 1"
     start(box, "job", "sh", "-c", script, options=("--retries", "1", "--backoff", "0"))
     done = box("wait", "job", "--json")
     assert (done.code, done.json["result"]) == (0, None)
@@ -156,7 +156,7 @@ def test_a_job_of_the_first_release_has_its_files_in_one_directory(box: Box, gat
     """Its shim goes on after an upgrade, and so does what it runs."""
     start(box, "job", "sh", "-c", f"read x < {gate.path}")
     record = box.record("job")
-    old = {"DOGWATCH_DIR": str(box.dir), "DOGWATCH_NAME": "job", "DOGWATCH_RUN": record["run"]}
+    old = {"MIDWATCH_DIR": str(box.dir), "MIDWATCH_NAME": "job", "MIDWATCH_RUN": record["run"]}
     del record["drop"]
     box.path("job.json").write_text(json.dumps(record))
     assert box("beat", "--note", "as ever", **old).code == 0
@@ -173,4 +173,4 @@ def test_a_planted_pipe_does_not_make_a_beat_wait(box: Box) -> None:
 
 
 def marks(box: Box, name: str = "job") -> dict[str, str]:
-    return {"DOGWATCH_DIR": str(drop(box, name)), "DOGWATCH_NAME": name, "DOGWATCH_RUN": box.record(name)["run"]}
+    return {"MIDWATCH_DIR": str(drop(box, name)), "MIDWATCH_NAME": name, "MIDWATCH_RUN": box.record(name)["run"]}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import mail as codec
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.mail import Mail
+from midwatch.formats import mail as codec
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.mail import Mail
 from tests.conftest import Box, tool
 from tests.integration.drop.test_drop_box import drop, marks
 from tests.integration.wait.watching import start, within
@@ -36,7 +36,7 @@ def cut_off(box: Box, name: str = "job") -> dict[str, str]:
     hidden = box.cwd / "hidden" / "drop" / name
     hidden.parent.mkdir(parents=True)
     hidden.symlink_to(drop(box, name))
-    return marks(box, name) | {"DOGWATCH_DIR": str(hidden), "DOGWATCH_HOME": str(box.cwd / "hidden")}
+    return marks(box, name) | {"MIDWATCH_DIR": str(hidden), "MIDWATCH_HOME": str(box.cwd / "hidden")}
 
 
 def inbox(box: Box, *more: str) -> list[tuple[str, str, str]]:
@@ -163,15 +163,15 @@ def test_all_worktrees_share_the_mail_of_their_sandboxes(tmp_path: Path) -> None
                   ["-C", str(main), "worktree", "add", "-q", str(tree)]):  # fmt: skip
         subprocess.run([*git, *words], check=True, capture_output=True)
     found = Box(tmp_path)
-    del found.env["DOGWATCH_HOME"]
+    del found.env["MIDWATCH_HOME"]
     found.cwd = tree
     start(found, "job", "sleep", "300")
-    (record,) = (tmp_path / ".local" / "state" / "dogwatch").glob("tree-*/job.json")
+    (record,) = (tmp_path / ".local" / "state" / "midwatch").glob("tree-*/job.json")
     found.dir = record.parent
     try:
         leave(found)
         found.cwd = main
         assert inbox(found) == [("aaaaaa", "new", "job")]
-        assert (next(iter((tmp_path / ".local/state/dogwatch").glob("main-*"))) / "mail" / "aaaaaa.md").exists()
+        assert (next(iter((tmp_path / ".local/state/midwatch").glob("main-*"))) / "mail" / "aaaaaa.md").exists()
     finally:
         found.sweep()

@@ -35,7 +35,7 @@ def two(box: Box, gate: Gate) -> Box:
     """A job whose box is full of forgeries, and another."""
     start(box, "other", "sleep", "300")
     forged = box.cwd / "forged"
-    start_gated(box, gate, "job", f"cp {forged}/* $DOGWATCH_DIR; touch {forged}/done; read x < {gate.path}; exit 3")
+    start_gated(box, gate, "job", f"cp {forged}/* $MIDWATCH_DIR; touch {forged}/done; read x < {gate.path}; exit 3")
     forged.mkdir()
     for name, text in everything(box, os.getpid()).items():
         (forged / name).write_text(text)
@@ -80,10 +80,10 @@ def test_retry_runs_the_command_that_was_given(two: Box, gate: Gate) -> None:
 
 def test_links_to_other_subjects_lead_nowhere(box: Box, gate: Gate) -> None:
     """A result is not read through a link, and starting again follows none."""
-    start(box, "other", "sh", "-c", "echo 1 > $DOGWATCH_DIR/other.result; exec sleep 300")
+    start(box, "other", "sh", "-c", "echo 1 > $MIDWATCH_DIR/other.result; exec sleep 300")
     box.until_file("drop/other/other.result", lambda text: text == "1\n")
-    script = "for each in beat result heartbeat; do ln -s ../other/other.$each $DOGWATCH_DIR/job.$each; done"
-    script += "; ln -s ../../other.json $DOGWATCH_DIR/aaaaaa.md; ln -s .. $DOGWATCH_DIR/up"
+    script = "for each in beat result heartbeat; do ln -s ../other/other.$each $MIDWATCH_DIR/job.$each; done"
+    script += "; ln -s ../../other.json $MIDWATCH_DIR/aaaaaa.md; ln -s .. $MIDWATCH_DIR/up"
     start_gated(box, gate, "job", script)
     before = box.path("other.json").read_bytes()
     gate.say()
@@ -91,7 +91,7 @@ def test_links_to_other_subjects_lead_nowhere(box: Box, gate: Gate) -> None:
     assert (done["state"], done["result"]) == ("completed", None)
     assert within(box, 10, "mail", "inbox").code == 0
     for _ in range(12):
-        start(box, "job", "sh", "-c", "cd $DOGWATCH_DIR && ln -s .. up && mkdir d && ln -s ../../.. d/up")
+        start(box, "job", "sh", "-c", "cd $MIDWATCH_DIR && ln -s .. up && mkdir d && ln -s ../../.. d/up")
         assert box("wait", "job").code == 0
     assert box.path("other.json").read_bytes() == before
     assert (drop(box, "other") / "other.result").read_text() == "1\n"
@@ -101,7 +101,7 @@ def test_links_to_other_subjects_lead_nowhere(box: Box, gate: Gate) -> None:
 def test_a_beat_in_the_box_of_one_job_is_no_progress_of_another(box: Box) -> None:
     options = ("--progress", "beat", "--stale", "1s", "--grace", "1s")
     start(box, "other", "sleep", "300", options=options)
-    start(box, "job", "sh", "-c", "while :; do touch $DOGWATCH_DIR/other.beat $DOGWATCH_DIR/job.beat; sleep 0.2; done",
+    start(box, "job", "sh", "-c", "while :; do touch $MIDWATCH_DIR/other.beat $MIDWATCH_DIR/job.beat; sleep 0.2; done",
           options=options)  # fmt: skip
     assert box("wait", "other", "--json").json["state"] == "stuck"
     assert listed(box)["job"]["state"] == "working"
@@ -109,7 +109,7 @@ def test_a_beat_in_the_box_of_one_job_is_no_progress_of_another(box: Box) -> Non
 
 def test_a_heartbeat_in_the_box_is_no_sign_of_its_shim(box: Box) -> None:
     """Whoever cannot see the processes, in a container, goes by the heartbeat of the shim."""
-    script = "while :; do touch $DOGWATCH_DIR/job.heartbeat; sleep 0.2; done"
+    script = "while :; do touch $MIDWATCH_DIR/job.heartbeat; sleep 0.2; done"
     start(box, "job", "sh", "-c", script, options=("--stale", "1s", "--grace", "1s"))
     box.path("job.json").write_text(json.dumps(box.record("job") | {"host": "elsewhere", "pidns": "pid:[1]"}))
     shim, work = box.pids("job")

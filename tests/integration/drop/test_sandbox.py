@@ -8,15 +8,15 @@ import sys
 
 import pytest
 
-from dogwatch.loops.panes import Panes
-from dogwatch.store import detectors, places
+from midwatch.loops.panes import Panes
+from midwatch.store import detectors, places
 from tests.conftest import Box, alive, until
 from tests.integration.drop.test_drop_box import BEAT, drop
 from tests.integration.hooks.calling import SCRIPT
 from tests.integration.spawn.office import Office
 from tests.integration.wait.watching import Gate, start
 
-DOGWATCH = f"{sys.executable} -m dogwatch"
+MIDWATCH = f"{sys.executable} -m midwatch"
 
 
 def run(box: Box, sandboxed: str, script: str, name: str = "job") -> None:
@@ -26,7 +26,7 @@ def run(box: Box, sandboxed: str, script: str, name: str = "job") -> None:
 def test_a_job_beats_leaves_a_result_and_sends_mail(box: Box, sandboxed: str) -> None:
     script = (
         f"{BEAT} --note inside --progress 0.5 && echo 7 | {BEAT} --note inside --result - && "
-        f"{DOGWATCH} mail send --to controller --subject done 'all of it'"
+        f"{MIDWATCH} mail send --to controller --subject done 'all of it'"
     )
     run(box, sandboxed, script)
     done = box("wait", "job", "--json")
@@ -37,7 +37,7 @@ def test_a_job_beats_leaves_a_result_and_sends_mail(box: Box, sandboxed: str) ->
 
 
 def test_a_report_arrives_though_there_is_no_tmux_inside(box: Box, sandboxed: str) -> None:
-    run(box, sandboxed, f"{DOGWATCH} handoff --task bd-1 --status done")
+    run(box, sandboxed, f"{MIDWATCH} handoff --task bd-1 --status done")
     assert box("wait", "job").code == 0
     assert "the ping was not delivered" in box("logs", "job").out
     assert box("mail", "inbox", "--json").json["task"] == "bd-1"
@@ -63,7 +63,7 @@ def test_other_subjects_cannot_be_seen(box: Box, sandboxed: str) -> None:
 
 def test_mail_can_be_read_where_it_is_shown(box: Box, sandboxed: str) -> None:
     ids = [box("mail", "send", "--to", to, "--subject", "s", "t", "--json").json["id"] for to in ("job", "other")]
-    run(box, sandboxed, f"{DOGWATCH} mail show {' '.join(ids)} > /dev/null && {DOGWATCH} mail inbox --unread")
+    run(box, sandboxed, f"{MIDWATCH} mail show {' '.join(ids)} > /dev/null && {MIDWATCH} mail inbox --unread")
     assert box("wait", "job").code == 0, box("logs", "job")
     assert "no unread mail here" in box("logs", "job").out
     states = {row["id"]: row["state"] for row in map(json.loads, box("mail", "inbox", "--json").out.splitlines())}
@@ -71,7 +71,7 @@ def test_mail_can_be_read_where_it_is_shown(box: Box, sandboxed: str) -> None:
 
 
 def test_without_its_directory_mail_says_that_it_cannot_be_seen(box: Box, sandboxed: str) -> None:
-    run(box, sandboxed, f"{DOGWATCH} mail inbox; echo ended with $?")
+    run(box, sandboxed, f"{MIDWATCH} mail inbox; echo ended with $?")
     assert box("wait", "job").code == 0
     assert "cannot be seen in this sandbox" in box("logs", "job").out
     assert "ended with 12" in box("logs", "job").out
@@ -79,7 +79,7 @@ def test_without_its_directory_mail_says_that_it_cannot_be_seen(box: Box, sandbo
 
 def test_a_verb_that_runs_for_long_beats_inside(box: Box, sandboxed: str) -> None:
     """It cannot see the record of its job, nor the one that it waits for."""
-    run(box, sandboxed, f"{DOGWATCH} wait nothing --start 1h")
+    run(box, sandboxed, f"{MIDWATCH} wait nothing --start 1h")
     box.until_file("drop/job/job.beat")
 
 
@@ -104,7 +104,7 @@ def test_a_session_in_a_sandbox_tells_of_its_turn_by_its_hooks(office: Office, s
         gate.say(json.dumps({"hook_event_name": name, "session_id": "forged"}))
         until(lambda told=name: hook_says(office) == told)  # type: ignore[misc]
     assert {path.name for path in drop(office.box, "api").iterdir()} == {"run", "claude.events"}
-    assert not (office.home / "state" / "dogwatch" / "hooks").exists()
+    assert not (office.home / "state" / "midwatch" / "hooks").exists()
 
 
 def hook_says(office: Office) -> str:

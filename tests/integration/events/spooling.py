@@ -8,13 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dogwatch import lean
-from dogwatch.hands.spawn import ROOT
-from dogwatch.model.event import Event
-from dogwatch.store import places
-from dogwatch.store.journal import Journal
+from midwatch import lean
+from midwatch.hands.spawn import ROOT
+from midwatch.model.event import Event
+from midwatch.store import places
+from midwatch.store.journal import Journal
 
-BEFORE = "import os, random, sys; sys.path.insert(0, sys.argv.pop(1)); from dogwatch import lean"
+BEFORE = "import os, random, sys; sys.path.insert(0, sys.argv.pop(1)); from midwatch import lean"
 WRITER = f"""
 {BEFORE}
 directory, name, truth, pace, seed = sys.argv[1:]
@@ -32,8 +32,8 @@ for number in range(1000000):
 """Runs without end, one after the other, a line for each byte of a pipe; each line that is spooled it writes down."""
 TAKER = f"""
 {BEFORE}
-from dogwatch.store import places
-from dogwatch.store.journal import Journal
+from midwatch.store import places
+from midwatch.store.journal import Journal
 while True:
     journal = Journal(sys.argv[1])
     for _ in range(random.randint(1, 5)):
@@ -42,8 +42,8 @@ while True:
 """
 TAKE_ONCE = f"""
 {BEFORE}
-from dogwatch.store import places
-from dogwatch.store.journal import Journal
+from midwatch.store import places
+from midwatch.store.journal import Journal
 journal = Journal(sys.argv[1])
 journal.take_in()
 journal.close()

@@ -1,4 +1,4 @@
-"""`dogwatch events --follow`: each event once, as it comes, over any number of lives of the listener."""
+"""`midwatch events --follow`: each event once, as it comes, over any number of lives of the listener."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.loops.follow import Follow
-from dogwatch.store import database, journal
-from dogwatch.store.journal import Journal
+from midwatch.loops.follow import Follow
+from midwatch.store import database, journal
+from midwatch.store.journal import Journal
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.events.spooling import line, prepared, taken
 from tests.integration.wait.disks import fill, mounted
@@ -26,7 +26,7 @@ from tests.integration.wait.watching import listening, silent_for
 
 
 class Listener:
-    """A `dogwatch events --follow --json` that has come to the point where it waits."""
+    """A `midwatch events --follow --json` that has come to the point where it waits."""
 
     def __init__(self, box: Box, *arguments: str, **env: str) -> None:
         self.process = box.start("events", "--follow", "--json", *arguments, env=env)
@@ -104,7 +104,7 @@ def test_it_begins_with_what_comes_from_now_on(ready: Box, follow: Any) -> None:
 
 @pytest.mark.parametrize("events", ["on", "off"])
 def test_what_another_has_taken_in_or_noted_is_told_too(ready: Box, follow: Any, events: str) -> None:
-    listener = follow("--since", "0", **({"DOGWATCH_EVENTS": "off"} if events == "off" else {}))
+    listener = follow("--since", "0", **({"MIDWATCH_EVENTS": "off"} if events == "off" else {}))
     spool(ready, "r1", 1)
     assert listener.numbers(1) == [1]
     journal.note(str(ready.dir), "job", "", "noted", by="me")
@@ -124,7 +124,7 @@ def test_all_listeners_hear_the_same_in_the_same_order(ready: Box, follow: Any) 
 
 
 def test_a_listener_that_is_killed_at_any_moment_goes_on_exactly_where_it_was(ready: Box, follow: Any) -> None:
-    seed = int(os.environ.get("DOGWATCH_SEED") or random.randrange(1 << 32))
+    seed = int(os.environ.get("MIDWATCH_SEED") or random.randrange(1 << 32))
     print("seed", seed)
     heard: list[dict[str, Any]] = []
     chance, written, lives = random.Random(seed), 0, 0
@@ -155,7 +155,7 @@ def test_when_its_reader_has_gone_it_ends_with_141_although_nothing_happens(
     ready: Box, follow: Any, events: str
 ) -> None:
     spool(ready, "r1", 1)
-    listener = follow("--since", "0", **({"DOGWATCH_EVENTS": "off"} if events == "off" else {}))
+    listener = follow("--since", "0", **({"MIDWATCH_EVENTS": "off"} if events == "off" else {}))
     listener.line()
     listener.process.stdout.close()
     assert listener.process.wait(PATIENCE) == 141

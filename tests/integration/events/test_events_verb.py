@@ -1,4 +1,4 @@
-"""`dogwatch events`: in order, from any number on, for machines and for people."""
+"""`midwatch events`: in order, from any number on, for machines and for people."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge.consequences import EXIT_CODES
-from dogwatch.store import journal
+from midwatch.judge.consequences import EXIT_CODES
+from midwatch.store import journal
 from tests.conftest import PATIENCE, Box, Done, tool
 from tests.integration.events.spooling import line, prepared
 from tests.integration.wait.disks import fill, mounted
@@ -195,7 +195,7 @@ def test_whoever_asks_a_journal_whose_schema_is_not_utf_8_gets_an_answer(
     assert [row["n"] for row in rows(box("events", "--json"))] == [1]
 
 
-def test_a_journal_of_a_newer_dogwatch_is_refused(box: Box) -> None:
+def test_a_journal_of_a_newer_midwatch_is_refused(box: Box) -> None:
     spool(box, "r1", 1)
     assert box("events").code == 0
     with sqlite3.connect(box.path("journal.sqlite")) as base:
@@ -203,7 +203,7 @@ def test_a_journal_of_a_newer_dogwatch_is_refused(box: Box) -> None:
     base.close()
     done = box("events")
     assert done.code == 12
-    assert "newer Dogwatch" in done.err
+    assert "newer Midwatch" in done.err
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.hands.spawn import ROOT
-from dogwatch.model.event import Event
-from dogwatch.store.journal import Journal
+from midwatch.hands.spawn import ROOT
+from midwatch.model.event import Event
+from midwatch.store.journal import Journal
 from tests.conftest import PATIENCE, until
 from tests.integration.events.spooling import (
     BEFORE,
@@ -31,7 +31,7 @@ from tests.integration.events.spooling import (
 WRITERS, TAKERS = 40, 5
 NOTER = f"""
 {BEFORE}
-from dogwatch.store import journal
+from midwatch.store import journal
 for n in range(1, int(sys.argv[3]) + 1):
     journal.note(sys.argv[1], sys.argv[2], "", "noted", count=n)
 """
@@ -72,7 +72,7 @@ class Crowd:
 
 
 def test_the_journal_loses_nothing_when_forty_writers_and_all_takers_are_killed_at_random(tmp_path: Path) -> None:
-    seed = int(os.environ.get("DOGWATCH_SEED") or random.randrange(1 << 32))
+    seed = int(os.environ.get("MIDWATCH_SEED") or random.randrange(1 << 32))
     print("seed", seed)
     chance = random.Random(seed)
     with contextlib.ExitStack() as stack:

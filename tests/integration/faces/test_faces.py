@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dogwatch.judge.consequences import EXIT_CODES, STILL_RUNNING
+from midwatch.judge.consequences import EXIT_CODES, STILL_RUNNING
 from tests.conftest import kill, reap, until_gone
 from tests.integration.api.programs import said, started
 from tests.integration.spawn.office import Office
@@ -88,13 +88,13 @@ SCENES = {
 }
 PROGRAM = """
     import asyncio
-    from dogwatch import aio
+    from midwatch import aio
     ask = {
-        "status": lambda: dogwatch.status("api"),
-        "wait": lambda: dogwatch.wait("api", timeout=TIMEOUT),
+        "status": lambda: midwatch.status("api"),
+        "wait": lambda: midwatch.wait("api", timeout=TIMEOUT),
         "aio": lambda: asyncio.run(aio.wait("api", timeout=TIMEOUT)),
     }
-    print(dogwatch.as_json(ask[FACE]()))
+    print(midwatch.as_json(ask[FACE]()))
 """
 
 

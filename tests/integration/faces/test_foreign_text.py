@@ -1,6 +1,6 @@
 """What others wrote is printed so that it cannot pass for our words, give orders to a terminal, or hide.
 
-Each test puts the same hostile text into one place that Dogwatch reads, and asks every face that tells of it.
+Each test puts the same hostile text into one place that Midwatch reads, and asks every face that tells of it.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def test_logs_that_are_followed_pass_colours_only(box: Box, gate: Gate) -> None:
 
 
 def message(box: Box, **fields: str) -> None:
-    """A message that no `dogwatch mail send` would have written."""
+    """A message that no `midwatch mail send` would have written."""
     place = box.dir / "mail"
     place.mkdir(parents=True, mode=0o700)
     header = {
@@ -255,7 +255,7 @@ def test_a_breaker(box: Box, as_json: bool) -> None:
 @both
 def test_what_a_check_before_work_prints(box: Box, as_json: bool) -> None:
     (box.cwd / "said").write_text(HOSTILE)
-    (box.cwd / "dogwatch.toml").write_text('[[check]]\nrun = "cat said; exit 1"\n')
+    (box.cwd / "midwatch.toml").write_text('[[check]]\nrun = "cat said; exit 1"\n')
     assert box("trust", "--yes").code == 0
     ask(box, "preflight", as_json=as_json)
 
@@ -263,7 +263,7 @@ def test_what_a_check_before_work_prints(box: Box, as_json: bool) -> None:
 @both
 def test_a_watchdog_that_left_a_log(box: Box, as_json: bool) -> None:
     box.env["XDG_STATE_HOME"] = str(box.cwd / "state")
-    state = box.cwd / "state" / "dogwatch"
+    state = box.cwd / "state" / "midwatch"
     state.mkdir(parents=True, mode=0o700)
     (state / "s-watchdog.log").write_text(HOSTILE)
     ask(box, "watchdog", "status", "--session", "s", as_json=as_json)
@@ -272,7 +272,7 @@ def test_a_watchdog_that_left_a_log(box: Box, as_json: bool) -> None:
 @both
 def test_a_prompt_that_was_not_delivered(box: Box, as_json: bool) -> None:
     box.env["XDG_STATE_HOME"] = str(box.cwd / "state")
-    place = box.cwd / "state" / "dogwatch" / "undelivered"
+    place = box.cwd / "state" / "midwatch" / "undelivered"
     place.mkdir(parents=True, mode=0o700)
     note: dict[str, Any] = {
         "schema": 1, "id": "abc", "socket": HOSTILE, "pane": HOSTILE, "target": HOSTILE, "text": HOSTILE,
@@ -330,8 +330,8 @@ def test_rows_of_a_registry(box: Box, words: tuple[str, ...], as_json: bool) -> 
         "claude_session_id_own": HOSTILE, "last_visible_status": HOSTILE,
     }  # fmt: skip
     bad = {"name": f"{HOSTILE}2", "status": HOSTILE}
-    (box.cwd / "dogwatch-sessions.yaml").write_text(json.dumps({"sessions": [row, bad]}))
-    (box.cwd / "dogwatch.toml").touch()
+    (box.cwd / "midwatch-sessions.yaml").write_text(json.dumps({"sessions": [row, bad]}))
+    (box.cwd / "midwatch.toml").touch()
     ask(box, *words, as_json=as_json)
 
 
@@ -430,7 +430,7 @@ def on_terminal(box: Box, *words: str) -> str:
     leader, follower = pty.openpty()
     with os.fdopen(leader, "rb", buffering=0) as terminal:
         call = subprocess.Popen(
-            [*box.program, *words], env=box.env | {"TERM": "xterm-256color", "DOGWATCH_PROGRAM_STATUS": "off"},
+            [*box.program, *words], env=box.env | {"TERM": "xterm-256color", "MIDWATCH_PROGRAM_STATUS": "off"},
             cwd=box.cwd, stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
         )  # fmt: skip
         os.close(follower)

@@ -45,23 +45,23 @@ def test_a_name_that_is_not_there_is_said_with_how_many_are(box: Box, jobs: int,
 
 def test_monitor_suggests_how_a_session_of_tmux_is_named(box: Box) -> None:
     done = box("monitor", "hand")
-    assert (done.code, "`dogwatch monitor =hand`" in done.out) == (7, True), done
+    assert (done.code, "`midwatch monitor =hand`" in done.out) == (7, True), done
 
 
 def test_an_empty_listing_mentions_agents_in_panes(box: Box) -> None:
     done = box("ls")
-    assert (done.code, "`dogwatch ls --panes` lists agents in panes" in done.err) == (0, True), done
+    assert (done.code, "`midwatch ls --panes` lists agents in panes" in done.err) == (0, True), done
 
 
 @pytest.mark.parametrize("home", ["given", "of the project"])
 @pytest.mark.parametrize("verb", [("trust",), ("task", "list"), ("verify", "x"), ("run", "--", "true")], ids=" ".join)
 def test_that_the_current_directory_was_removed_is_said(box: Box, verb: tuple[str, ...], home: str) -> None:
     if home != "given":
-        del box.env["DOGWATCH_HOME"]
+        del box.env["MIDWATCH_HOME"]
     gone = box.cwd / "gone"
     gone.mkdir()
     command = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
     box.program = ["sh", "-c", command, "sh", *box.program]
     done = box(*verb)
-    told = "dogwatch: the current directory was removed; change to one that is there\n"
+    told = "midwatch: the current directory was removed; change to one that is there\n"
     assert (done.code, done.err) == (125 if verb[0] == "run" else 12, told)

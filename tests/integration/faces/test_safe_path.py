@@ -43,22 +43,22 @@ def trace(box: Box) -> Path:
     ids=" ".join,
 )  # fmt: skip
 def test_no_verb_loads_a_module_from_where_it_is_called(box: Box, trace: Path, words: tuple[str, ...]) -> None:
-    (box.cwd / "dogwatch.toml").write_text("[policy]\nstale = 60\n")
-    (box.cwd / "dogwatch-sessions.yaml").write_text("sessions: []\n")
+    (box.cwd / "midwatch.toml").write_text("[policy]\nstale = 60\n")
+    (box.cwd / "midwatch-sessions.yaml").write_text("sessions: []\n")
     done = box(*words)
     assert not trace.exists(), trace.read_text()
     assert "Traceback" not in done.err
 
 
 def test_story_automator_loads_none_either(box: Box, trace: Path) -> None:
-    box.program = [sys.executable, "-m", "dogwatch.compat"]
+    box.program = [sys.executable, "-m", "midwatch.compat"]
     done = box("tmux-wrapper", "project-slug")
     assert (trace.exists(), done.code) == (False, 0), done
 
 
 def test_what_is_started_in_the_background_loads_none(box: Box, trace: Path) -> None:
     """The shim, what judges beside it, and what delivers notices."""
-    settings = box.cwd / "config" / "dogwatch" / "config.toml"
+    settings = box.cwd / "config" / "midwatch" / "config.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text('[notify]\ncommand = "touch told"\non = ["completed"]\n')
     done = box("run", "--name", "job", "--", "true", XDG_CONFIG_HOME=str(box.cwd / "config"))
@@ -67,7 +67,7 @@ def test_what_is_started_in_the_background_loads_none(box: Box, trace: Path) -> 
     assert not trace.exists(), trace.read_text()
 
 
-@pytest.mark.parametrize("module", ["dogwatch", "dogwatch.compat"])
+@pytest.mark.parametrize("module", ["midwatch", "midwatch.compat"])
 def test_what_python_itself_took_from_there_is_an_error(box: Box, module: str) -> None:
     """It has run by then; but nothing goes on, and the message names a way that is safe."""
     import contextlib  # noqa: PLC0415
@@ -77,6 +77,6 @@ def test_what_python_itself_took_from_there_is_an_error(box: Box, module: str) -
     done = box("ls")
     assert (done.code, done.out) == (1, "")
     assert "loaded contextlib from the current directory" in done.err
-    assert "python -P -m dogwatch" in done.err
+    assert "python -P -m midwatch" in done.err
     box.program = [sys.executable, "-P", "-m", module]
     assert "contextlib" not in box("--help").err

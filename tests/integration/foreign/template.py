@@ -1,4 +1,4 @@
-"""Work under a wrapper that behaves as the one of the protocol that Dogwatch replaces, and processes to test with."""
+"""Work under a wrapper that behaves as the one of the protocol that Midwatch replaces, and processes to test with."""
 
 import contextlib
 import os

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import dogwatch
+import midwatch
 from tests.conftest import Box, alive
 from tests.integration.foreign.template import wrapped
 from tests.integration.wait.watching import Gate, finish, listed, waiter
@@ -29,7 +29,7 @@ def test_it_is_listed_waited_for_and_explained(box: Box, theirs: Path, gate: Gat
             done = finish(process, 10)
     assert (done.code, done.json["name"], done.json["result"]) == (0, STEP, {"key": "value"})
     assert box("logs", STEP, *there).out == "hello\n"
-    assert dogwatch.wait(STEP, dir=theirs).state == dogwatch.status(STEP, dir=theirs).state == "completed"
+    assert midwatch.wait(STEP, dir=theirs).state == midwatch.status(STEP, dir=theirs).state == "completed"
 
 
 def test_it_is_stopped(box: Box, theirs: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import dead_pid, sleeper, wrapped
 from tests.integration.wait.watching import Gate, finish, listed, silent_for, waiter, within

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import Box, alive, until, until_gone
 from tests.integration.foreign.template import wrapped
 from tests.integration.wait.watching import (
@@ -97,7 +97,7 @@ def test_a_command_that_writes_to_its_log_is_not_stuck(box: Box) -> None:
 
 def test_where_the_work_itself_touches_the_heartbeat_that_counts_as_progress(box: Box) -> None:
     command = "sh -c 'while :; do touch jobs/step.heartbeat; sleep 0.3; done'"
-    env = SOON_BY_ENV | {"DOGWATCH_PROGRESS": "heartbeat"}
+    env = SOON_BY_ENV | {"MIDWATCH_PROGRESS": "heartbeat"}
     with wrapped(box, "step", command):
         assert box("wait", "step", "--timeout", LONG_ENOUGH, **env).code == 13
 

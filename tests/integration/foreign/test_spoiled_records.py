@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.cli import say, why
-from dogwatch.loops.look import Looker
-from dogwatch.model.policy import PATIENT
+from midwatch.cli import say, why
+from midwatch.loops.look import Looker
+from midwatch.model.policy import PATIENT
 from tests.conftest import Box
 from tests.integration.wait.watching import (
     Gate,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.store import step_ends
+from midwatch import proc
+from midwatch.store import step_ends
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import sleeper, wrapped
 from tests.integration.wait.watching import SOON, SOON_BY_ENV, finish, listed, silent_for, waiter, within
@@ -68,7 +68,7 @@ def test_where_the_heartbeat_counts_a_stale_one_ends_a_step_that_computes(box: B
         assert (done.code, alive(pid)) == (4, False)
 
 
-@pytest.mark.parametrize("exported", ["DOGWATCH_POLICY=strict", "DOGWATCH_ON_STUCK=stop", "DOGWATCH_TIMEOUT=1s"])
+@pytest.mark.parametrize("exported", ["MIDWATCH_POLICY=strict", "MIDWATCH_ON_STUCK=stop", "MIDWATCH_TIMEOUT=1s"])
 def test_no_variable_makes_a_wait_end_anything(box: Box, theirs: Path, exported: str) -> None:
     key, _, value = exported.partition("=")
     with wrapped(box, "step", "sleep 300", theirs) as pid:

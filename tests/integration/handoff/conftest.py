@@ -51,7 +51,7 @@ class Swarm:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("TMUX", "TMUX_PANE", "DOGWATCH_CONTROLLER", "DOGWATCH_NAME"):
+    for name in ("TMUX", "TMUX_PANE", "MIDWATCH_CONTROLLER", "MIDWATCH_NAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".local/state"))

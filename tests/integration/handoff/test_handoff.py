@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.store import watchdogs
+from midwatch import proc
+from midwatch.store import watchdogs
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.handoff.conftest import Swarm
 from tests.integration.send.conftest import Gate, attached
@@ -85,18 +85,18 @@ def test_whoever_the_watchdog_has_found_is_the_controller(swarm: Swarm) -> None:
 
 def test_the_environment_names_the_controller_and_a_flag_beats_it(swarm: Swarm) -> None:
     swarm.title(swarm.controller.pane, "controller")
-    found = swarm.handoff(*DONE, "--json", "--wait", "0", DOGWATCH_CONTROLLER="%99").json
+    found = swarm.handoff(*DONE, "--json", "--wait", "0", MIDWATCH_CONTROLLER="%99").json
     assert (found["controller"], found["ping"]) == ("%99", "refused")
     flagged = ("--controller", swarm.controller.pane)
-    found = swarm.handoff(*DONE, "--json", *flagged, DOGWATCH_CONTROLLER="%99").json
+    found = swarm.handoff(*DONE, "--json", *flagged, MIDWATCH_CONTROLLER="%99").json
     assert (found["controller"], found["ping"]) == (swarm.controller.pane, "delivered")
 
 
 def test_outside_of_tmux_the_worker_has_the_name_of_its_job(box: Box, swarm: Swarm) -> None:
-    done = box("handoff", *DONE, "--json", DOGWATCH_NAME="api")
+    done = box("handoff", *DONE, "--json", MIDWATCH_NAME="api")
     assert (done.code, done.json["from"], done.json["ping"]) == (0, "api", "no_controller")
     named = ("--controller", swarm.controller.pane, *swarm.private.server)
-    assert box("handoff", *DONE, *named, "--json", DOGWATCH_NAME="api").json["ping"] == "delivered"
+    assert box("handoff", *DONE, *named, "--json", MIDWATCH_NAME="api").json["ping"] == "delivered"
     assert b"<<<CHECK MAIL>>> api bd-1 done" in swarm.controller.typed
 
 
@@ -105,7 +105,7 @@ def test_a_draft_is_left_alone_and_the_mail_is_there(swarm: Swarm) -> None:
     swarm.private.until_shows(swarm.controller.pane, "my own words")
     done = swarm.handoff(*DONE, "--controller", swarm.controller.pane)
     assert done.code == 0
-    assert "dogwatch: the ping was not delivered: a draft stands in its box: 'my own words'" in done.err
+    assert "midwatch: the ping was not delivered: a draft stands in its box: 'my own words'" in done.err
     assert swarm.controller.box == "❯ my own words"  # noqa: RUF001
     assert len(swarm.mail()) == 1
 
@@ -163,7 +163,7 @@ def test_a_tmux_that_is_gone_does_not_keep_the_report_back(swarm: Swarm) -> None
 
 
 def test_a_broken_settings_file_does_not_keep_the_report_back(swarm: Swarm) -> None:
-    (swarm.box.cwd / "dogwatch.toml").write_text("nonsense")
+    (swarm.box.cwd / "midwatch.toml").write_text("nonsense")
     done = swarm.handoff(*DONE, "--controller", swarm.controller.pane, "--json")
     assert (done.code, done.json["ping"]) == (0, "delivered")
     assert "until then the settings files do not count" in done.err

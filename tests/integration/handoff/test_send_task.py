@@ -36,7 +36,7 @@ def told(worker: Agent) -> str:
 def command(worker: Agent) -> str:
     """The hand-over line and its here-document, as the worker would paste them."""
     text = told(worker)
-    return text[text.index("dogwatch handoff") :].partition("\n\n")[0]
+    return text[text.index("midwatch handoff") :].partition("\n\n")[0]
 
 
 def test_the_line_works_when_it_is_pasted(swarm: Swarm, worker: Agent) -> None:
@@ -45,7 +45,7 @@ def test_the_line_works_when_it_is_pasted(swarm: Swarm, worker: Agent) -> None:
     assert told(worker).startswith("Do it.\n\nThis is task bd-1.")
     script = swarm.box.cwd / "pasted.sh"
     script.write_text(command(worker))
-    env = " ".join(f"{key}='{value}'" for key, value in swarm.box.env.items() if key != "DOGWATCH_HOME")
+    env = " ".join(f"{key}='{value}'" for key, value in swarm.box.env.items() if key != "MIDWATCH_HOME")
     swarm.private("send-keys", "-t", swarm.worker, f"env {env} bash {script}; echo code=$?", "Enter")
     swarm.private.until_shows(swarm.worker, "code=0")
     (sent,) = swarm.mail()
@@ -66,7 +66,7 @@ def test_work_that_a_person_gives_is_reported_to_the_controller(swarm: Swarm, wo
 
 
 def test_the_environment_names_whom_to_tell(swarm: Swarm, worker: Agent) -> None:
-    assigned(swarm, worker, by=swarm.controller.pane, DOGWATCH_CONTROLLER="lead")
+    assigned(swarm, worker, by=swarm.controller.pane, MIDWATCH_CONTROLLER="lead")
     assert " --controller lead " in command(worker)
 
 
@@ -78,32 +78,32 @@ def test_where_nobody_is_to_be_told_that_is_said(swarm: Swarm, worker: Agent) ->
 
 
 def test_the_directory_is_named_only_where_the_worker_would_look_elsewhere(swarm: Swarm, worker: Agent) -> None:
-    del swarm.box.env["DOGWATCH_HOME"]
+    del swarm.box.env["MIDWATCH_HOME"]
     swarm.box.cwd = worker.directory
     assigned(swarm, worker)
     assert "--dir" not in command(worker)
 
 
 def test_a_worker_elsewhere_is_told_the_directory(swarm: Swarm, worker: Agent) -> None:
-    del swarm.box.env["DOGWATCH_HOME"]
+    del swarm.box.env["MIDWATCH_HOME"]
     (swarm.box.cwd / "other" / ".git").mkdir(parents=True)
     swarm.box.cwd = swarm.box.cwd / "other"
     assigned(swarm, worker)
-    assert f" --dir {swarm.box.env['HOME']}/.local/state/dogwatch/other-" in command(worker)
+    assert f" --dir {swarm.box.env['HOME']}/.local/state/midwatch/other-" in command(worker)
 
 
 OWN = '[handoff]\ncommand = "report {task} {session} {pane} {controller}"\n'
 
 
 def test_a_command_of_the_projects_own_is_told_to_nobody_before_it_is_trusted(swarm: Swarm, worker: Agent) -> None:
-    (swarm.box.cwd / "dogwatch.toml").write_text(OWN)
+    (swarm.box.cwd / "midwatch.toml").write_text(OWN)
     done = assigned(swarm, worker, by=swarm.controller.pane)
     assert "its [handoff] command does not count" in done.err
-    assert "dogwatch handoff" in told(worker)
+    assert "midwatch handoff" in told(worker)
 
 
 def test_a_project_has_a_command_of_its_own(swarm: Swarm, worker: Agent) -> None:
-    (swarm.box.cwd / "dogwatch.toml").write_text(OWN)
+    (swarm.box.cwd / "midwatch.toml").write_text(OWN)
     shown = swarm.box("trust", "--yes")
     assert "line 2    handoff  report {task} {session} {pane} {controller}" in shown.out
     done = assigned(swarm, worker, by=swarm.controller.pane)

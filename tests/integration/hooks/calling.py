@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-import dogwatch
-from dogwatch import proc
-from dogwatch.model.session import Pane, Running
+import midwatch
+from midwatch import proc
+from midwatch.model.session import Pane, Running
 from tests.conftest import PATIENCE, tool
 
-HOOKS = Path(dogwatch.__file__).parent / "hooks"
+HOOKS = Path(midwatch.__file__).parent / "hooks"
 SCRIPT = HOOKS / "hook.sh"
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "sh"]}
-SOCKET = "/tmp/dogwatch-test/default"
+SOCKET = "/tmp/midwatch-test/default"
 PANE = "%3"
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats import hooks
-from dogwatch.senses.hooks import Hooks
+from midwatch import proc
+from midwatch.formats import hooks
+from midwatch.senses.hooks import Hooks
 from tests.conftest import tool, until
 from tests.integration.hooks.calling import SCRIPT, Spool, ended_well, pane, this_process
 
@@ -39,7 +39,7 @@ def test_an_event_says_where_when_and_from_whom(spool: Spool) -> None:
     assert found.words["event"] == found.words["latest"] == "Stop"
     assert (found.words["conversation"], found.words["background"], found.words["count"]) == ("c", "0", "1")
     (event,) = events(spool)
-    assert (event.pid, event.pane, event.server) == (os.getpid(), "%3", "/tmp/dogwatch-test/default")
+    assert (event.pid, event.pane, event.server) == (os.getpid(), "%3", "/tmp/midwatch-test/default")
 
 
 def test_nobody_else_may_read_it(spool: Spool) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats import hooks
-from dogwatch.senses.hooks import Hooks
+from midwatch import proc
+from midwatch.formats import hooks
+from midwatch.senses.hooks import Hooks
 from tests.conftest import PATIENCE, tool
 from tests.integration.hooks.calling import HOOKS, PANE, SOCKET, Spool, pane, this_process
 from tests.integration.hooks.test_plugin import DRIVER, event
@@ -48,7 +48,7 @@ def turn(box: Path, spool: Path | str = "/nowhere", where: str = PANE) -> str:
 
 def test_where_there_is_no_spool_the_hook_writes_to_the_box(spool: Spool, box: Path) -> None:
     spool.path.rmdir()
-    spool.env["DOGWATCH_DIR"] = str(box)
+    spool.env["MIDWATCH_DIR"] = str(box)
     spool.call(STOP)
     assert {path.name for path in box.iterdir()} == {"run", "claude.events"}
     assert turn(box) == "Stop"
@@ -56,7 +56,7 @@ def test_where_there_is_no_spool_the_hook_writes_to_the_box(spool: Spool, box: P
 
 def test_where_there_is_a_spool_the_box_stays_empty(spool: Spool, box: Path) -> None:
     """A daemon runs the hooks of several sessions, with the environment of one of them."""
-    spool.env["DOGWATCH_DIR"] = str(box)
+    spool.env["MIDWATCH_DIR"] = str(box)
     spool.call(STOP)
     assert [path.name for path in box.iterdir()] == ["run"]
     assert turn(box, spool.path) == "Stop"
@@ -65,7 +65,7 @@ def test_where_there_is_a_spool_the_box_stays_empty(spool: Spool, box: Path) -> 
 def test_a_directory_that_is_no_box_is_left_alone(spool: Spool, box: Path) -> None:
     (box / "run").unlink()
     spool.path.rmdir()
-    spool.env["DOGWATCH_DIR"] = str(box)
+    spool.env["MIDWATCH_DIR"] = str(box)
     spool.call(STOP)
     assert list(box.iterdir()) == []
 
@@ -80,16 +80,16 @@ def test_what_is_planted_in_the_box_does_not_hold_up_the_hook(spool: Spool, box:
     else:
         file.mkdir()
     spool.path.rmdir()
-    spool.env["DOGWATCH_DIR"] = str(box)
+    spool.env["MIDWATCH_DIR"] = str(box)
     spool.call(STOP)
     assert not (box / "elsewhere").exists()
     assert turn(box) == ""
 
 
 def test_the_plugin_of_opencode_writes_to_the_box_too(tmp_path: Path, box: Path) -> None:
-    (tmp_path / "dogwatch.mjs").write_text(hooks.plugin((HOOKS / "opencode.js").read_text(), str(tmp_path / "gone")))
+    (tmp_path / "midwatch.mjs").write_text(hooks.plugin((HOOKS / "opencode.js").read_text(), str(tmp_path / "gone")))
     (tmp_path / "driver.mjs").write_text(DRIVER)
-    env = {"PATH": os.environ["PATH"], "TMUX": f"{SOCKET},12,0", "TMUX_PANE": PANE, "DOGWATCH_DIR": str(box)}
+    env = {"PATH": os.environ["PATH"], "TMUX": f"{SOCKET},12,0", "TMUX_PANE": PANE, "MIDWATCH_DIR": str(box)}
     told = json.dumps([event("session.idle")])
     subprocess.run(
         [tool("node"), "driver.mjs", told], cwd=tmp_path, env=env, check=True, timeout=PATIENCE, capture_output=True

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import hooks
-from dogwatch.senses.hooks import Hooks
+from midwatch.formats import hooks
+from midwatch.senses.hooks import Hooks
 from tests.conftest import PATIENCE, tool
 from tests.integration.hooks.calling import HOOKS, PANE, SOCKET, pane, this_process
 
 DRIVER = """
-import { Dogwatch } from "./dogwatch.mjs"
-const plugin = await Dogwatch({ directory: "/proj" })
+import { Midwatch } from "./midwatch.mjs"
+const plugin = await Midwatch({ directory: "/proj" })
 for (const [kind, ...given] of JSON.parse(process.argv[2])) await plugin[kind](...given)
 """
 """Hands over events as OpenCode does, and ends when nothing is left to do."""
@@ -31,7 +31,7 @@ class Plugin:
         self.spool = home / 'sp"ool'
         self.spool.mkdir(0o700)
         self.file = self.spool / f"opencode{SOCKET.replace('/', ',')}{PANE}.events"
-        (home / "dogwatch.mjs").write_text(hooks.plugin((HOOKS / "opencode.js").read_text(), str(self.spool)))
+        (home / "midwatch.mjs").write_text(hooks.plugin((HOOKS / "opencode.js").read_text(), str(self.spool)))
         (home / "driver.mjs").write_text(DRIVER)
 
     def tell(self, *events: list[Any]) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats import hook_turns
-from dogwatch.formats.hooks import Event
-from dogwatch.model.session import Report, Running
-from dogwatch.senses.hooks import RECENT, Hooks
-from dogwatch.senses.servers import socket_path
+from midwatch import proc
+from midwatch.formats import hook_turns
+from midwatch.formats.hooks import Event
+from midwatch.model.session import Report, Running
+from midwatch.senses.hooks import RECENT, Hooks
+from midwatch.senses.servers import socket_path
 from tests.integration.hooks.calling import PANE, SOCKET, pane, this_process
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.senses.hooks import Hooks
+from midwatch.senses.hooks import Hooks
 from tests.conftest import PATIENCE
 from tests.integration.hooks.calling import SCRIPT, Spool, ended_well, pane, this_process
 

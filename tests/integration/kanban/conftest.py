@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.links import kanban
-from dogwatch.links.kanban import Card
+from midwatch.links import kanban
+from midwatch.links.kanban import Card
 from tests.conftest import PATIENCE, tool
 from tests.lab import hermes
 from tests.lab.installs import NotInstalled
@@ -93,8 +93,8 @@ class Board:
 
 @pytest.fixture
 def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Board:
-    for name in [name for name in os.environ if name.startswith(("HERMES_", "DOGWATCH_HERMES"))]:
-        if name != "DOGWATCH_HERMES_HOME":
+    for name in [name for name in os.environ if name.startswith(("HERMES_", "MIDWATCH_HERMES"))]:
+        if name != "MIDWATCH_HERMES_HOME":
             monkeypatch.delenv(name)
     try:
         return Board(tmp_path, hermes.find())

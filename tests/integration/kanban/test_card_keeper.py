@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.links import kanban
-from dogwatch.links.kanban import Card
-from dogwatch.loops.card import FIRST_RETRY, HEARTBEAT, KEPT, LAST_RETRY, LOOK, CardKeeper
-from dogwatch.model.registry import Drift
+from midwatch.links import kanban
+from midwatch.links.kanban import Card
+from midwatch.loops.card import FIRST_RETRY, HEARTBEAT, KEPT, LAST_RETRY, LOOK, CardKeeper
+from midwatch.model.registry import Drift
 from tests.conftest import alive, kill, until_gone
 from tests.integration.kanban.conftest import Board
 
@@ -41,8 +41,8 @@ def test_each_new_drift_is_a_comment_and_a_heartbeat_says_how_many(board: Board)
     assert attend(keeper, 1.0) == ""
     assert attend(keeper, HEARTBEAT) == ""
     assert board.comments(card) == [
-        ("dogwatch", "api: tmux gone (was pane 7, cmd claude). Marked terminated."),
-        ("dogwatch", "web: tmux gone (was pane 7, cmd claude). Marked terminated."),
+        ("midwatch", "api: tmux gone (was pane 7, cmd claude). Marked terminated."),
+        ("midwatch", "web: tmux gone (was pane 7, cmd claude). Marked terminated."),
     ]
     first, second = board.notes(card)
     assert first == "alive, 0 drifts"
@@ -88,7 +88,7 @@ def test_a_persons_stop_blocks_the_card_and_ends_the_loop(board: Board) -> None:
     reason = attend(keeper, LOOK)
     assert reason.startswith("stop-requested by ann at 20")
     assert board.status(card) == "blocked"
-    assert board.comments(card)[-1] == ("dogwatch", f"BLOCKED: {reason}")
+    assert board.comments(card)[-1] == ("midwatch", f"BLOCKED: {reason}")
 
 
 def test_a_stop_ends_the_loop_though_somebody_has_blocked_the_card_already(board: Board) -> None:
@@ -185,7 +185,7 @@ def test_output_that_is_kept_open_by_what_hermes_left_is_not_waited_for(
     ("script", "words"),
     [
         ("exit 0", "`hermes kanban init` said: nothing"),
-        ("echo 'Error: not today' >&2", "said: Error: not today; set DOGWATCH_HERMES"),
+        ("echo 'Error: not today' >&2", "said: Error: not today; set MIDWATCH_HERMES"),
         ('[ "$2" = init ] && echo "Kanban DB initialized at /nowhere" || echo "[1, 2"', "said: [1, 2"),
         ('[ "$2" = init ] && echo "Kanban DB initialized at /nowhere" || echo "{}"', "said: {}"),
     ],

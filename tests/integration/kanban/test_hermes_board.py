@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.links import kanban
-from dogwatch.links.hermes_board import STATUSES, HermesBoard
-from dogwatch.loops import trackers
-from dogwatch.model.tracking import TrackerError
+from midwatch.links import kanban
+from midwatch.links.hermes_board import STATUSES, HermesBoard
+from midwatch.loops import trackers
+from midwatch.model.tracking import TrackerError
 from tests.conftest import PATIENCE
 from tests.integration.kanban.conftest import Board
 
@@ -54,8 +54,8 @@ def test_a_board_that_is_not_there_is_an_error_in_words(board: Board) -> None:
 def test_the_settings_name_the_board_and_nothing_is_written_there(
     board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DOGWATCH_HERMES", board.program)
-    (tmp_path / "dogwatch.toml").write_text('[tracker]\nkind = "kanban"\n')
+    monkeypatch.setenv("MIDWATCH_HERMES", board.program)
+    (tmp_path / "midwatch.toml").write_text('[tracker]\nkind = "kanban"\n')
     tracker = trackers.find(str(tmp_path))
     assert tracker.read(limit=PATIENCE).tasks == {}
     with pytest.raises(TrackerError, match="the Hermes board is not written by us"):

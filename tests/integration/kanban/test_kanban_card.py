@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from dogwatch.links.kanban import Card, KanbanError, create
-from dogwatch.model.errors import UsageError
+from midwatch.links.kanban import Card, KanbanError, create
+from midwatch.model.errors import UsageError
 from tests.integration.kanban.conftest import Board
 
-KEY = "dogwatch: sessions of /home/me/project"
+KEY = "midwatch: sessions of /home/me/project"
 
 
 def test_a_card_is_made_claimed_written_to_and_blocked(board: Board) -> None:
@@ -22,11 +22,11 @@ def test_a_card_is_made_claimed_written_to_and_blocked(board: Board) -> None:
     card.block("-stop-requested by me")
     task = board.task(card)
     assert (task["title"], task["body"]) == ("watch", "- what\n- how")
-    assert (task["status"], task["created_by"]) == ("blocked", "dogwatch")
+    assert (task["status"], task["created_by"]) == ("blocked", "midwatch")
     assert task["assignee"] is None  # else a dispatcher would start an agent on it
     assert board.comments(card) == [
-        ("dogwatch", "--api: tmux gone (was pane 201132). Marked terminated. → ok"),
-        ("dogwatch", "BLOCKED: -stop-requested by me"),
+        ("midwatch", "--api: tmux gone (was pane 201132). Marked terminated. → ok"),
+        ("midwatch", "BLOCKED: -stop-requested by me"),
     ]
     assert board.notes(card) == ["-alive, 1 drift"]
 
@@ -82,7 +82,7 @@ def test_a_blocked_card_takes_comments_but_no_heartbeat_and_is_not_blocked_twice
         card.heartbeat("x")
     card.block("again")
     card.comment("still here")
-    assert board.comments(card) == [("default", "BLOCKED: wait for me"), ("dogwatch", "still here")]
+    assert board.comments(card) == [("default", "BLOCKED: wait for me"), ("midwatch", "still here")]
 
 
 def test_a_card_that_is_blocked_a_second_time_is_stopped_though_hermes_says_it_in_other_words(board: Board) -> None:

@@ -160,7 +160,7 @@ def test_f_ends_when_shim_and_work_are_killed(box: Box) -> None:
 
 def test_f_without_events_still_follows(box: Box, gate: Gate) -> None:
     start(box, "job", "sh", "-c", f'read -r line < {gate.path}; echo "$line"')
-    with box.start("logs", "job", "-f", env={"DOGWATCH_EVENTS": "off"}) as process:
+    with box.start("logs", "job", "-f", env={"MIDWATCH_EVENTS": "off"}) as process:
         assert silent_for(process, 0.5)
         gate.say("late")
         assert finish(process, 8).out == "late\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.terminal.transcript import Transcript
+from midwatch.terminal.transcript import Transcript
 from tests.integration.panes.private import Private
 from tests.lab import casts
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from dogwatch.cli import say
-from dogwatch.loops.listing import WORTH, listed
-from dogwatch.loops.look import Looker
-from dogwatch.model.facts import JobFacts
-from dogwatch.model.policy import PATIENT
-from dogwatch.store import claims, listing, sentinels
+from midwatch.cli import say
+from midwatch.loops.listing import WORTH, listed
+from midwatch.loops.look import Looker
+from midwatch.model.facts import JobFacts
+from midwatch.model.policy import PATIENT
+from midwatch.store import claims, listing, sentinels
 from tests.conftest import Box, kill, until, until_gone
 from tests.integration.wait.watching import start
 
@@ -28,7 +28,7 @@ JOBS = WORTH + 10
 @pytest.fixture
 def many(box: Box) -> Box:
     """A directory of ours with jobs that have ended: one real job, and as many more with files like its own."""
-    start(box, "job-000", "sh", "-c", "echo hello; echo '{\"pages\": 12}' > $DOGWATCH_DIR/$DOGWATCH_NAME.result")
+    start(box, "job-000", "sh", "-c", "echo hello; echo '{\"pages\": 12}' > $MIDWATCH_DIR/$MIDWATCH_NAME.result")
     assert box("wait", "job-000").code == 0
     first = sorted(box.dir.glob("job-000.*"))
     record = box.record("job-000")
@@ -113,7 +113,7 @@ def test_what_is_remembered_is_what_is_said(many: Box) -> None:
         lambda path: path.write_bytes(os.urandom(2000)),
         lambda path: path.write_text(""),
         lambda path: path.write_text(path.read_text().replace("listing 1", "listing 2", 1)),
-        lambda path: path.write_text(path.read_text().replace("dogwatch 0", "dogwatch 99", 1)),
+        lambda path: path.write_text(path.read_text().replace("midwatch 0", "midwatch 99", 1)),
         lambda path: linked(path, str(path.rename(path.with_name("elsewhere")))),
         lambda path: instead(path, Path.mkdir),
         lambda path: instead(path, os.mkfifo),
@@ -179,7 +179,7 @@ def test_what_happens_to_real_jobs_shows_at_once(many: Box) -> None:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember whatever may be remembered; who asks for this waits for a tick of the clock where it matters."""
     monkeypatch.setattr(listing, "SETTLED", -3600.0)
-    monkeypatch.setattr("dogwatch.loops.listing.WORTH", 1)
+    monkeypatch.setattr("midwatch.loops.listing.WORTH", 1)
 
 
 @pytest.mark.usefixtures("at_once")

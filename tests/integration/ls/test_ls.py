@@ -69,7 +69,7 @@ def test_without_jobs_json_is_silent(box: Box) -> None:
 def test_names_are_refused_with_a_hint(box: Box) -> None:
     done = box("ls", "job")
     assert done.code == 2
-    assert "dogwatch why NAME" in done.err
+    assert "midwatch why NAME" in done.err
 
 
 @pytest.mark.usefixtures("heir")
@@ -130,9 +130,9 @@ def test_a_directory_that_others_may_write_to_is_listed_with_a_warning(box: Box)
 @pytest.fixture
 def projects(box: Box) -> list[Path]:
     """Two projects, and no directory given by the environment."""
-    del box.env["DOGWATCH_HOME"]
+    del box.env["MIDWATCH_HOME"]
     box.env["XDG_STATE_HOME"] = str(box.cwd / "state")
-    box.dir = box.cwd / "state" / "dogwatch"
+    box.dir = box.cwd / "state" / "midwatch"
     found = [box.cwd / "one", box.cwd / "two"]
     for project in found:
         (project / ".git").mkdir(parents=True)
@@ -166,7 +166,7 @@ def test_all_passes_over_what_is_no_directory(box: Box, projects: list[Path]) ->
 
 
 def test_all_without_any_project_is_empty(box: Box) -> None:
-    del box.env["DOGWATCH_HOME"]
+    del box.env["MIDWATCH_HOME"]
     done = within(box, 5, "ls", "--all", "--json", XDG_STATE_HOME=str(box.cwd / "state"))
     assert (done.code, done.out) == (0, "")
 

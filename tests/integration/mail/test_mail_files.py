@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import mail as codec
-from dogwatch.model.errors import RefusedError
-from dogwatch.store import mail
+from midwatch.formats import mail as codec
+from midwatch.model.errors import RefusedError
+from midwatch.store import mail
 from tests.conftest import Box, tool, until
 
 AT_ONCE = """
 import os, sys
-from dogwatch.store import mail
+from midwatch.store import mail
 place, writers = sys.argv[1], int(sys.argv[2])
 gate, opened = os.pipe()
 children = []
@@ -34,7 +34,7 @@ assert not any(os.waitpid(child, 0)[1] for child in children)
 """
 ON_AND_ON = """
 import os, sys
-from dogwatch.store import mail
+from midwatch.store import mail
 while True:
     os.write(1, f"{mail.send(sys.argv[1], sender='w', to='c', subject='s', text='x' * 300_000).id}\\n".encode())
 """
@@ -115,7 +115,7 @@ def test_a_subject_cannot_paint_the_terminal(box: Box) -> None:
 
 
 def test_all_worktrees_of_a_project_have_one_mailbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DOGWATCH_HOME", raising=False)
+    monkeypatch.delenv("MIDWATCH_HOME", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     git = [tool("git"), "-C", str(tmp_path / "main"), "-c", "user.name=x", "-c", "user.email=x@localhost"]
     subprocess.run([git[0], "init", "-q", str(tmp_path / "main")], check=True)

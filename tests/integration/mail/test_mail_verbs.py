@@ -1,4 +1,4 @@
-"""`dogwatch mail`: what is sent is found, read once, and answered in order."""
+"""`midwatch mail`: what is sent is found, read once, and answered in order."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_an_id_is_looked_up_and_never_a_path(box: Box, id_: str) -> None:
     for verb in ("show", "ack"):
         done = box("mail", verb, id_)
         assert done.code == 12, done
-        assert "`dogwatch mail inbox` lists them" in done.err
+        assert "`midwatch mail inbox` lists them" in done.err
 
 
 def test_a_text_may_come_from_a_file_or_standard_input(box: Box) -> None:
@@ -181,4 +181,4 @@ def test_nothing_that_is_there_is_said_on_standard_error(box: Box) -> None:
 
 def test_who_sends_it_is_known_without_being_told(box: Box) -> None:
     assert box("mail", "send", "--to=x", "--subject=s", "t", "--json", USER="mara").json["from"] == "mara"
-    assert box("mail", "send", "--to=x", "--subject=s", "t", "--json", DOGWATCH_NAME="api").json["from"] == "api"
+    assert box("mail", "send", "--to=x", "--subject=s", "t", "--json", MIDWATCH_NAME="api").json["from"] == "api"

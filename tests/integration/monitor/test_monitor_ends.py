@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from dogwatch.judge.consequences import EXIT_CODES
+from midwatch.judge.consequences import EXIT_CODES
 from tests.conftest import alive, kill, until, until_gone
 from tests.integration.spawn.office import Office
 
@@ -153,7 +153,7 @@ def test_a_job_is_no_session(office: Office) -> None:
     office.box("run", "-d", "--name", "job", "--", "true")
     done = office.box("monitor", "job")
     assert done.code == 12
-    assert "job is no session; `dogwatch wait job` waits for a job" in done.err
+    assert "job is no session; `midwatch wait job` waits for a job" in done.err
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_job_is_no_session(office: Office) -> None:
         (("api", "--resume", "-1"), "--resume is a number from 0"),
         (("api", "--deadline", "0"), "--deadline must be above 0"),
         (("api", "--on-limit", "pray"), "--on-limit"),
-        (("%3", "--resume", "1"), "`dogwatch adopt %3` makes it one"),
+        (("%3", "--resume", "1"), "`midwatch adopt %3` makes it one"),
         (("%3", "--cleanup"), "name it (=session)"),
     ],
 )

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.loops import limits
+from midwatch import proc
+from midwatch.loops import limits
 from tests.conftest import alive, kill, until, until_gone
 from tests.integration.send.conftest import Gate
 from tests.integration.spawn.office import Office

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.links.mqtt import Broker, Message
-from dogwatch.model.settings import MqttSettings
+from midwatch.links.mqtt import Broker, Message
+from midwatch.model.settings import MqttSettings
 from tests.conftest import PATIENCE
 from tests.lab.mosquitto import Mosquitto
 
@@ -47,7 +47,7 @@ class Driven:
 
 
 def where(broker: Mosquitto, **more: Any) -> MqttSettings:
-    return MqttSettings("127.0.0.1", broker.port, client_id="dogwatch-test")._replace(**more)
+    return MqttSettings("127.0.0.1", broker.port, client_id="midwatch-test")._replace(**more)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import mqtt
+from midwatch.formats import mqtt
 from tests.conftest import PATIENCE, tool
 from tests.lab.mosquitto import Listener, Mosquitto, publish
 
@@ -25,7 +25,7 @@ def shown(first: str) -> str:
 def guarded(tmp_path: Path) -> Iterator[Mosquitto]:
     """A broker with the rules of the page, and a user for each host."""
     rules, passwords = tmp_path / "acl", tmp_path / "passwords"
-    rules.write_text(shown("dogwatch.acl"))
+    rules.write_text(shown("midwatch.acl"))
     passwords.touch()
     for host in HOSTS:
         done = subprocess.run(
@@ -35,7 +35,7 @@ def guarded(tmp_path: Path) -> Iterator[Mosquitto]:
         assert done.returncode == 0, done
     for file in (rules, passwords):
         file.chmod(0o600)
-    given = shown("conf.d/dogwatch.conf")
+    given = shown("conf.d/midwatch.conf")
     files = {"password_file": passwords, "acl_file": rules}
     lines = [line for line in given.splitlines() if not line.startswith(("#", "listener", "cafile", "certfile", "key"))]
     placed = [f"{word} {files[word]}" if (word := line.split()[0]) in files else line for line in lines]
@@ -51,11 +51,11 @@ def as_user(host: str) -> tuple[str, ...]:
 
 
 def topic(host: str) -> str:
-    return mqtt.topic("dogwatch", host, "/home/ann/shop", "build")
+    return mqtt.topic("midwatch", host, "/home/ann/shop", "build")
 
 
 def test_a_host_speaks_for_itself_and_for_no_other(guarded: Mosquitto) -> None:
-    listener = Listener(guarded, mqtt.all_events("dogwatch"), "-i", "reader", *as_user("desk"))
+    listener = Listener(guarded, mqtt.all_events("midwatch"), "-i", "reader", *as_user("desk"))
     try:
         publish(guarded, topic("desk"), b"forged", *as_user("other"))
         guarded.until_logged("Denied PUBLISH")

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dogwatch.links import mqtt
-from dogwatch.model.settings import MqttSettings
+from midwatch.links import mqtt
+from midwatch.model.settings import MqttSettings
 from tests.integration.mqtt.conftest import Driven, where
 from tests.lab.mosquitto import Listener, Mosquitto, publish
 
@@ -32,7 +32,7 @@ def test_what_is_published_is_heard(mosquitto: Mosquitto, driven: Make) -> None:
 
 def test_nothing_is_lost_while_a_listener_is_away(mosquitto: Mosquitto, driven: Make) -> None:
     first = driven(where(mosquitto), "a/#")
-    first.until(lambda: "Sending SUBACK to dogwatch-test" in mosquitto.log())
+    first.until(lambda: "Sending SUBACK to midwatch-test" in mosquitto.log())
     first.broker.close()
     for n in range(30):
         publish(mosquitto, f"a/{n}", b"%d" % n)
@@ -45,7 +45,7 @@ def test_what_a_killed_listener_had_read_but_not_come_back_for_is_given_again(
     mosquitto: Mosquitto, driven: Make
 ) -> None:
     first = driven(where(mosquitto), "a/#")
-    first.until(lambda: "Sending SUBACK to dogwatch-test" in mosquitto.log())
+    first.until(lambda: "Sending SUBACK to midwatch-test" in mosquitto.log())
     publish(mosquitto, "a/b", b"once")
     first.until(lambda: first.texts() == [b"once"])
     assert first.broker.due() == 0.0  # it wants to be called at once, to acknowledge
@@ -76,7 +76,7 @@ def test_a_broker_that_is_killed_and_comes_back_is_found_again(mosquitto: Mosqui
 def test_each_try_comes_later_than_the_one_before(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
     mosquitto.kill()
     now = [1000.0]
-    monkeypatch.setattr("dogwatch.links.mqtt.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("midwatch.links.mqtt.time.monotonic", lambda: now[0])
     broker = mqtt.Broker(where(mosquitto))
     broker.connect()
     rests = []

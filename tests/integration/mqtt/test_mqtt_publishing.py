@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import mqtt
-from dogwatch.loops import notify, publishing
-from dogwatch.store import journal, published
+from midwatch.formats import mqtt
+from midwatch.loops import notify, publishing
+from midwatch.store import journal, published
 from tests.conftest import Box, kill, until, until_gone
 from tests.lab.mosquitto import Listener, Mosquitto
 
@@ -29,7 +29,7 @@ class Ends:
         self.broker = broker
         self.listener: Listener | None = None
         self.listeners: list[Listener] = []
-        self.user_file = box.cwd / ".config" / "dogwatch" / "config.toml"
+        self.user_file = box.cwd / ".config" / "midwatch" / "config.toml"
         (box.cwd / ".git").mkdir()
         self.mine()
 
@@ -38,7 +38,7 @@ class Ends:
         self.user_file.write_text("\n".join(("[mqtt]", f'url = "{self.broker.url}"', *lines, "")))
 
     def listen(self, *options: str) -> Listener:
-        self.listener = Listener(self.broker, "dogwatch/#", "-i", "witness", "-c", *options)
+        self.listener = Listener(self.broker, "midwatch/#", "-i", "witness", "-c", *options)
         self.listeners.append(self.listener)
         return self.listener
 
@@ -46,7 +46,7 @@ class Ends:
         """What was published so far, at least so many, each checked against its topic."""
         assert self.listener is not None
         found = [line.split(" ", 1) for line in self.listener.until(count)]
-        assert all(mqtt.read(topic, said.encode(), "dogwatch") for topic, said in found), found
+        assert all(mqtt.read(topic, said.encode(), "midwatch") for topic, said in found), found
         return [json.loads(said) for _, said in found]
 
     def until_published(self) -> None:
@@ -94,7 +94,7 @@ def test_the_end_of_a_job_is_published(ends: Ends) -> None:
     assert (said["name"], said["run"], said["kind"], said["event"]) == ("build", record["run"], "job", "ended")
     assert (said["state"], said["exit_code"], said["cwd"]) == ("failed", 3, str(ends.box.cwd))
     assert ends.listener is not None
-    assert ends.listener.lines()[0].startswith(f"dogwatch/v1/{HOST}/{ends.box.cwd.name}/build/event ")
+    assert ends.listener.lines()[0].startswith(f"midwatch/v1/{HOST}/{ends.box.cwd.name}/build/event ")
     [ended] = [each for each in ends.events() if each["event"] == "ended"]
     assert said["seq"] == ended["seq"]
     assert said["at"] == ended["at"]
@@ -267,17 +267,17 @@ def test_a_name_that_brokers_would_misread_is_written_out(ends: Ends) -> None:
 def test_a_variable_names_the_broker_and_beats_the_file(ends: Ends) -> None:
     ends.listen()
     ends.user_file.unlink()
-    ends.run("by-variable", DOGWATCH_MQTT_URL=ends.broker.url)
+    ends.run("by-variable", MIDWATCH_MQTT_URL=ends.broker.url)
     assert [each["name"] for each in ends.heard(1)] == ["by-variable"]
-    bad = ends.box("run", "--", "true", DOGWATCH_MQTT_URL="http://localhost")
+    bad = ends.box("run", "--", "true", MIDWATCH_MQTT_URL="http://localhost")
     assert bad.code in (2, 125)
-    assert "DOGWATCH_MQTT_URL: a broker's address begins with mqtt://" in bad.err
+    assert "MIDWATCH_MQTT_URL: a broker's address begins with mqtt://" in bad.err
 
 
 def test_a_projects_broker_is_used_only_once_it_is_trusted(ends: Ends) -> None:
     ends.user_file.unlink()
-    (ends.box.cwd / "dogwatch.toml").write_text(
-        f'[mqtt]\nurl = "{ends.broker.url}"\nprefix = "dogwatch"\naccept_unsigned = ["desk", "lap"]\n'
+    (ends.box.cwd / "midwatch.toml").write_text(
+        f'[mqtt]\nurl = "{ends.broker.url}"\nprefix = "midwatch"\naccept_unsigned = ["desk", "lap"]\n'
     )
     ends.listen()
     ends.run("untrusted")

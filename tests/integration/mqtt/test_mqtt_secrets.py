@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.settings import MqttSettings
+from midwatch.model.settings import MqttSettings
 from tests.conftest import PATIENCE, Box, tool, until
 from tests.integration.mqtt.conftest import Driven, where
 from tests.lab.mosquitto import Listener, Mosquitto
@@ -66,12 +66,12 @@ def test_what_may_not_be_heard_is_trouble(driven: Make) -> None:
 
 def test_ends_are_published_with_the_password_of_a_file_and_no_secret_is_shown(guarded: Mosquitto, box: Box) -> None:
     (box.cwd / ".git").mkdir()
-    config = box.cwd / ".config" / "dogwatch"
+    config = box.cwd / ".config" / "midwatch"
     config.mkdir(parents=True)
     (config / "secret").write_text(SECRET + "\n")
     (config / "secret").chmod(0o600)
     (config / "config.toml").write_text(f'[mqtt]\nurl = "{guarded.url}"\nusername = "ann"\npassword_file = "secret"\n')
-    listener = Listener(guarded, "dogwatch/#", "-u", "ann", "-P", SECRET)
+    listener = Listener(guarded, "midwatch/#", "-u", "ann", "-P", SECRET)
     try:
         done = box("run", "--name", "kept", "--", "true")
         assert done.code == 0, done
@@ -90,7 +90,7 @@ def test_ends_are_published_with_the_password_of_a_file_and_no_secret_is_shown(g
 
 def test_a_password_that_is_not_there_is_told_and_tried_again_when_it_is(guarded: Mosquitto, box: Box) -> None:
     (box.cwd / ".git").mkdir()
-    config = box.cwd / ".config" / "dogwatch"
+    config = box.cwd / ".config" / "midwatch"
     config.mkdir(parents=True)
     (config / "config.toml").write_text(f'[mqtt]\nurl = "{guarded.url}"\nusername = "ann"\npassword_env = "MY_WORD"\n')
     assert box("run", "--name", "early", "--", "true").code == 0
@@ -99,7 +99,7 @@ def test_a_password_that_is_not_there_is_told_and_tried_again_when_it_is(guarded
     assert left.code == 1
     assert "MY_WORD is not set" in left.out
     assert box("doctor").out.count("MY_WORD is not set") == 2  # why it cannot be used, and that something is left
-    listener = Listener(guarded, "dogwatch/#", "-u", "ann", "-P", SECRET)
+    listener = Listener(guarded, "midwatch/#", "-u", "ann", "-P", SECRET)
     try:
         assert box("notify", "--pending", MY_WORD=SECRET).code == 0
         [line] = listener.until(1)
@@ -110,11 +110,11 @@ def test_a_password_that_is_not_there_is_told_and_tried_again_when_it_is(guarded
 
 def test_variables_say_who_we_are(guarded: Mosquitto, box: Box) -> None:
     (box.cwd / ".git").mkdir()
-    env = {"DOGWATCH_MQTT_URL": guarded.url, "DOGWATCH_MQTT_USERNAME": "ann"}
-    assert box("notify", "--test", "hello", **env, DOGWATCH_MQTT_PASSWORD=SECRET).code == 0
+    env = {"MIDWATCH_MQTT_URL": guarded.url, "MIDWATCH_MQTT_USERNAME": "ann"}
+    assert box("notify", "--test", "hello", **env, MIDWATCH_MQTT_PASSWORD=SECRET).code == 0
     (box.cwd / "secret").write_text(SECRET)
     (box.cwd / "secret").chmod(0o600)
-    assert box("notify", "--test", "hello", **env, DOGWATCH_MQTT_PASSWORD_FILE="secret").code == 0
+    assert box("notify", "--test", "hello", **env, MIDWATCH_MQTT_PASSWORD_FILE="secret").code == 0
     refused = box("notify", "--test", "hello", **env)
     assert refused.code == 1
     assert "refuses us" in refused.out
@@ -213,7 +213,7 @@ def test_a_broker_that_wants_tls_says_so_to_who_speaks_without(sealed: Sealed, d
 
 def test_ends_are_published_with_certificates(sealed: Sealed, box: Box) -> None:
     (box.cwd / ".git").mkdir()
-    config = box.cwd / ".config" / "dogwatch"
+    config = box.cwd / ".config" / "midwatch"
     config.mkdir(parents=True)
     cert, key = sealed.mine
     (config / "config.toml").write_text(
@@ -221,7 +221,7 @@ def test_ends_are_published_with_certificates(sealed: Sealed, box: Box) -> None:
         f'cert = "{cert}"\nkey = "{key}"\n'
     )
     tls = ("--cafile", sealed.ours.path("crt"), "--cert", cert, "--key", key, "-i", "hearing-ends")
-    listener = Listener(sealed.broker, "dogwatch/#", *tls)
+    listener = Listener(sealed.broker, "midwatch/#", *tls)
     try:
         assert box("run", "--name", "sealed", "--", "true").code == 0
         assert "/sealed/event " in listener.until(1)[0]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import mqtt
-from dogwatch.loops import notify
-from dogwatch.store import journal
+from midwatch.formats import mqtt
+from midwatch.loops import notify
+from midwatch.store import journal
 from tests.conftest import until
 from tests.integration.spawn.office import Office, office
 from tests.lab.mosquitto import Listener, Mosquitto
@@ -20,9 +20,9 @@ __all__ = ["office"]
 
 class Heard:
     def __init__(self, office: Office, broker: Mosquitto) -> None:
-        (office.home / ".config/dogwatch").mkdir(parents=True)
-        (office.home / ".config/dogwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
-        self.listener = Listener(broker, mqtt.all_events("dogwatch"))
+        (office.home / ".config/midwatch").mkdir(parents=True)
+        (office.home / ".config/midwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
+        self.listener = Listener(broker, mqtt.all_events("midwatch"))
 
     def until(self, event: str) -> dict[str, Any]:
         """The first message of such an event."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.settings import MqttSettings
+from midwatch.model.settings import MqttSettings
 from tests.conftest import PATIENCE
 from tests.integration.mqtt.conftest import Driven, where
 from tests.lab.mosquitto import Mosquitto, publish
@@ -22,7 +22,7 @@ MOST_MB = 64
 SUBSCRIBER = """
 import sys
 from tests.integration.mqtt.conftest import Driven
-from dogwatch.model.settings import MqttSettings
+from midwatch.model.settings import MqttSettings
 client = Driven(MqttSettings("127.0.0.1", int(sys.argv[1]), client_id="reader"), "a/#")
 client.until_connected()
 print("ready", flush=True)
@@ -70,7 +70,7 @@ def test_a_message_that_is_too_large_is_dropped_and_acknowledged(
     mosquitto: Mosquitto, driven: Callable[..., Driven]
 ) -> None:
     client = driven(where(mosquitto), "a/#")
-    client.until(lambda: "Sending SUBACK to dogwatch-test" in mosquitto.log())
+    client.until(lambda: "Sending SUBACK to midwatch-test" in mosquitto.log())
     publish(mosquitto, "a/large", bytes(1 << 20))
     publish(mosquitto, "a/small", b"x")
     client.until(lambda: len(client.heard) == 2)

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats import outbox
-from dogwatch.judge.consequences import NEXT
-from dogwatch.model.notices import About, Change
-from dogwatch.model.verdict import FINAL
+from midwatch import proc
+from midwatch.formats import outbox
+from midwatch.judge.consequences import NEXT
+from midwatch.model.notices import About, Change
+from midwatch.model.verdict import FINAL
 from tests.conftest import Box, kill, until
 
 SCRIPT = """\
@@ -39,8 +39,8 @@ class Notices:
         self.box = box
         self.home = home
         self.out = home / "delivered"
-        self.user_file = home / ".config" / "dogwatch" / "config.toml"
-        self.project_file = home / "dogwatch.toml"
+        self.user_file = home / ".config" / "midwatch" / "config.toml"
+        self.project_file = home / "midwatch.toml"
         self.started: list[subprocess.Popen[str]] = []
         (home / ".git").mkdir()  # so that the project is here, whatever stands above
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import notify
+from midwatch.loops import notify
 from tests.conftest import Box, until
 from tests.integration.notify.conftest import Notices
 

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.forking import run_beside
-from dogwatch.formats.redact import HIDDEN
-from dogwatch.hands import spawn
-from dogwatch.links import notices as link
-from dogwatch.loops import delivery, hearing
-from dogwatch.model.notification_kinds import USUAL
-from dogwatch.model.settings import Channel
+from midwatch import proc
+from midwatch.forking import run_beside
+from midwatch.formats.redact import HIDDEN
+from midwatch.hands import spawn
+from midwatch.links import notices as link
+from midwatch.loops import delivery, hearing
+from midwatch.model.notification_kinds import USUAL
+from midwatch.model.settings import Channel
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices, Server, command_lines
 
@@ -46,7 +46,7 @@ def test_a_service_gets_the_text_and_no_secret_is_seen_or_kept(notices: Notices,
     notices.tell(notices.change())
     [got] = server.got
     assert got["message"] == "api waits for a permission (claude in shop, %3)"
-    assert (got["title"], got["type"]) == ("dogwatch: api waiting", "warning")
+    assert (got["title"], got["type"]) == ("midwatch: api waiting", "warning")
     assert server.seen_on_command_lines == []
     assert "topsecret" not in json.dumps(notices.events("notice"))
 
@@ -109,12 +109,12 @@ def test_one_teller_stays_for_what_failed_and_goes_when_it_is_delivered(notices:
 
 def test_without_the_extra_it_is_said_and_the_notice_is_kept(notices: Notices, tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
-    notices.box.program = [str(tmp_path / "bare" / "bin" / "python"), "-m", "dogwatch"]
+    notices.box.program = [str(tmp_path / "bare" / "bin" / "python"), "-m", "midwatch"]
     notices.box.env["PYTHONPATH"] = spawn.ROOT
     notices.mine('urls = ["json://127.0.0.1:1/topsecret"]\n')
     for call in (("notify",), ("notify", "--test", "x")):
         done = notices.box(*call)
-        assert (done.code, "pip install 'dogwatch[notify]'" in done.out, "topsecret" in done.out) == (1, True, False)
+        assert (done.code, "pip install 'midwatch[notify]'" in done.out, "topsecret" in done.out) == (1, True, False)
     [found] = [json.loads(line) for line in notices.box("doctor", "--json").out.splitlines() if "notices" in line]
     assert (found["level"], "Apprise is not installed" in found["says"]) == ("warning", True)
     notices.start(notices.change())
@@ -281,7 +281,7 @@ def test_a_teller_below_a_shim_is_none_of_its_work(notices: Notices, tmp_path: P
     mark = tmp_path / "hangs"
     notices.mine(notices.command(then=HANG.format(mark=str(mark))))
     starter = (
-        "import sys; from dogwatch.forking import run_beside; from dogwatch.hands import spawn;"
+        "import sys; from midwatch.forking import run_beside; from midwatch.hands import spawn;"
         "print(run_beside(spawn.teller_command(sys.argv[1]), None, sys.argv[2].encode()), flush=True); sys.stdin.read()"
     )
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
@@ -303,11 +303,11 @@ def test_a_teller_below_a_shim_is_none_of_its_work(notices: Notices, tmp_path: P
 
 
 def test_nothing_of_a_project_is_imported_by_whoever_tells(notices: Notices, server: Server) -> None:
-    for module in ("json", "apprise", "hashlib", "dogwatch", "concurrent"):
+    for module in ("json", "apprise", "hashlib", "midwatch", "concurrent"):
         (notices.home / f"{module}.py").write_text("import os; open('pwned', 'w').close(); os._exit(1)\n")
     notices.mine(f'urls = ["{server.url}"]\n')
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
-    start = f"import os; os.chdir({str(notices.home)!r}); from dogwatch.forking import run_beside\n"
+    start = f"import os; os.chdir({str(notices.home)!r}); from midwatch.forking import run_beside\n"
     call = f"run_beside({spawn.teller_command(str(notices.box.dir))!r}, None, {said.encode()!r})"
     subprocess.run([sys.executable, "-P", "-c", start + call], env=notices.box.env, check=True, timeout=PATIENCE)
     until(lambda: bool(server.got))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.hands import spawn
-from dogwatch.store import outbox, unsent
+from midwatch.hands import spawn
+from midwatch.store import outbox, unsent
 from tests.conftest import Box, alive, kill, letter, until, until_gone
 from tests.integration.api.programs import program, said
 from tests.integration.notify.conftest import Notices
@@ -162,12 +162,12 @@ def test_an_end_whose_sender_was_killed_is_sent_by_the_next_process(
 
 
 API = {
-    "run": "dogwatch.run(['true'], name='next')",
-    "wait": "dogwatch.wait('build')",
-    "wait_all": "dogwatch.wait_all(['build'])",
-    "status": "dogwatch.status('build')",
-    "aio.wait": "asyncio.run(dogwatch.aio.wait('build'))",
-    "aio.status": "asyncio.run(dogwatch.aio.status('build'))",
+    "run": "midwatch.run(['true'], name='next')",
+    "wait": "midwatch.wait('build')",
+    "wait_all": "midwatch.wait_all(['build'])",
+    "status": "midwatch.status('build')",
+    "aio.wait": "asyncio.run(midwatch.aio.wait('build'))",
+    "aio.status": "asyncio.run(midwatch.aio.status('build'))",
 }
 
 
@@ -199,7 +199,7 @@ def test_a_program_that_finds_a_job_crashed_gets_no_child_by_telling_it(notices:
     for pid in notices.box.pids("x"):
         kill(pid, signal.SIGKILL)
         until_gone(pid)
-    assert said(program(notices.box, "print(dogwatch.wait('x').state, children())")) == ["crashed []"]
+    assert said(program(notices.box, "print(midwatch.wait('x').state, children())")) == ["crashed []"]
     all_sent(notices, 1)
 
 
@@ -210,9 +210,9 @@ def test_an_end_whose_sender_was_killed_is_sent_by_story_automator(
     notices.mine(notices.command(fields='"{name} {state}"'))
     notices.box("run", "-d", "--name", "build", "--", "false")
     senders.kill()
-    notices.box.program = [sys.executable, "-m", "dogwatch.compat"]
+    notices.box.program = [sys.executable, "-m", "midwatch.compat"]
     assert notices.box(*arguments, TMUX_TMPDIR=str(notices.home)).code == 0
-    notices.box.program = [sys.executable, "-m", "dogwatch"]
+    notices.box.program = [sys.executable, "-m", "midwatch"]
     all_sent(notices, 1)
 
 
@@ -222,14 +222,14 @@ def test_story_automator_sends_for_the_project_that_is_meant(notices: Notices, s
     notices.mine(notices.command(fields='"{name} {state}"'))
     box = notices.box
     box.env |= {"XDG_STATE_HOME": str(notices.home / "state"), "TMUX_TMPDIR": str(notices.home)}
-    del box.env["DOGWATCH_HOME"]
+    del box.env["MIDWATCH_HOME"]
     box("run", "-d", "--name", "build", "--", "false")
-    (box.dir,) = (notices.home / "state" / "dogwatch").glob("*-????????")
+    (box.dir,) = (notices.home / "state" / "midwatch").glob("*-????????")
     senders.kill()
-    box.program, box.cwd = [sys.executable, "-m", "dogwatch.compat"], Path("/")
+    box.program, box.cwd = [sys.executable, "-m", "midwatch.compat"], Path("/")
     given = ("--project-root", str(notices.home)) if by == "option" else ()
     box("tmux-status-check", "sa-nobody", *given, **({} if given else {"PROJECT_ROOT": str(notices.home)}))
-    box.program, box.cwd = [sys.executable, "-m", "dogwatch"], notices.home
+    box.program, box.cwd = [sys.executable, "-m", "midwatch"], notices.home
     all_sent(notices, 1)
 
 
@@ -273,9 +273,9 @@ def test_a_job_whose_shim_was_killed_with_its_work_is_sent_by_whoever_lists(noti
 
 WATCHER = """
 import sys
-from dogwatch.loops import notify
-from dogwatch.model.notices import About
-from dogwatch.model.verdict import Verdict
+from midwatch.loops import notify
+from midwatch.model.notices import About
+from midwatch.model.verdict import Verdict
 directory, project, *states = sys.argv[1:]
 before = Verdict("api", "session", "working", False, "a turn", "alive", "unknown")
 about = About("4711-1", agent="claude", pane="%3")

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.hands import spawn, tell
-from dogwatch.loops import notify
-from dogwatch.loops.look import Looker
-from dogwatch.model.notices import About
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.verdict import Verdict
+from midwatch.hands import spawn, tell
+from midwatch.loops import notify
+from midwatch.loops.look import Looker
+from midwatch.model.notices import About
+from midwatch.model.policy import PATIENT
+from midwatch.model.verdict import Verdict
 from tests.conftest import Box, until, until_gone
 from tests.integration.notify.conftest import Notices
 
 WATCHER = """
 import sys, time
-from dogwatch.loops import notify
-from dogwatch.model.notices import About
-from dogwatch.model.verdict import Verdict
+from midwatch.loops import notify
+from midwatch.model.notices import About
+from midwatch.model.verdict import Verdict
 directory, project, at = sys.argv[1], sys.argv[2], float(sys.argv[3])
 def verdict(state):
     return Verdict("api", "session", state, False, "it waits for an answer", "alive", "unknown", "question")

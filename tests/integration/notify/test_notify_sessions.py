@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.verdict import Verdict
-from dogwatch.model.watching import Watch
-from dogwatch.store import watches
+from midwatch import proc
+from midwatch.model.verdict import Verdict
+from midwatch.model.watching import Watch
+from midwatch.store import watches
 from tests.conftest import Box, until
 from tests.integration.notify.conftest import Notices
 

@@ -1,4 +1,4 @@
-"""`dogwatch notify`, trust, and settings files that are wrong."""
+"""`midwatch notify`, trust, and settings files that are wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge import notices as judge
+from midwatch.judge import notices as judge
 from tests.conftest import until
 from tests.integration.notify.conftest import Notices, Server
 
@@ -28,7 +28,7 @@ def test_nothing_of_a_file_that_is_not_trusted_is_used_and_that_is_said(notices:
     assert (notices.delivered(), server.got) == ([], [])
     assert {notice["tries"] for notice in notices.pending()} == {0}
     for event in notices.events("undelivered"):
-        assert "is not trusted: read it, then `dogwatch trust`" in event["reason"]
+        assert "is not trusted: read it, then `midwatch trust`" in event["reason"]
     assert ["not trusted" in row["problem"] for row in rows(notices)] == [True, True]
     done = notices.box("notify", "--test", "x")
     assert (done.code, done.out.count("is not trusted")) == (1, 2), done
@@ -73,9 +73,9 @@ def test_your_own_channels_work_whatever_a_project_brings(notices: Notices) -> N
     notices.project_file.write_text("[notify]\n\ncommand = 'say {txt}'\n")
     notices.start(notices.change("stopped"))
     until(lambda: len(notices.delivered()) == 2)
-    until(lambda: any("dogwatch.toml:3: " in event["reason"] for event in notices.events("undelivered")))
+    until(lambda: any("midwatch.toml:3: " in event["reason"] for event in notices.events("undelivered")))
     done = notices.box("notify")
-    assert (done.code, "dogwatch.toml:3: command has no field {txt}" in done.err) == (1, True), done
+    assert (done.code, "midwatch.toml:3: command has no field {txt}" in done.err) == (1, True), done
 
 
 # The verb

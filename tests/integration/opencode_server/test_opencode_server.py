@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.session import Report, Running
-from dogwatch.senses import opencode_server
-from dogwatch.senses.opencode_server import OpenCodeServer, listening
+from midwatch import proc
+from midwatch.model.session import Report, Running
+from midwatch.senses import opencode_server
+from midwatch.senses.opencode_server import OpenCodeServer, listening
 from tests.conftest import PATIENCE
 
 LIMIT = 0.5

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.senses.tmux import Tmux
+from midwatch.senses.tmux import Tmux
 from tests.integration.panes.private import Private
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import tmux as codec
-from dogwatch.senses.tmux import Tmux
+from midwatch.formats import tmux as codec
+from midwatch.senses.tmux import Tmux
 from tests.conftest import until
 from tests.integration.panes.private import Private, everything
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.senses import servers
-from dogwatch.senses.tmux import Tmux
+from midwatch import proc
+from midwatch.senses import servers
+from midwatch.senses.tmux import Tmux
 from tests.integration.panes.private import Private, everything
 
 SETTINGS = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import tmux as codec
-from dogwatch.senses.tmux import Tmux
+from midwatch.formats import tmux as codec
+from midwatch.senses.tmux import Tmux
 from tests.integration.panes.private import Private, everything
 
 WORD = "qwertyuiop"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.senses import servers
-from dogwatch.senses.tmux import Tmux
+from midwatch.senses import servers
+from midwatch.senses.tmux import Tmux
 from tests.integration.panes.private import Private, everything
 
 

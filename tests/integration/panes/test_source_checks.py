@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.judge.source_checks import ENOUGH, TIMING
-from dogwatch.loops import panes as panes_loop
-from dogwatch.loops.panes import Panes
-from dogwatch.loops.source_checks import MOST_MOMENTS
-from dogwatch.model.source_record import CONTRADICTS, Claim, ClaimRecord, Disbelief, PastOutcome, Release
-from dogwatch.model.verdict import Verdict
-from dogwatch.store import detectors, outbox, places, source_records
+from midwatch import proc
+from midwatch.judge.source_checks import ENOUGH, TIMING
+from midwatch.loops import panes as panes_loop
+from midwatch.loops.panes import Panes
+from midwatch.loops.source_checks import MOST_MOMENTS
+from midwatch.model.source_record import CONTRADICTS, Claim, ClaimRecord, Disbelief, PastOutcome, Release
+from midwatch.model.verdict import Verdict
+from midwatch.store import detectors, outbox, places, source_records
 from tests.conftest import Box, tool, until
 from tests.integration.panes.private import Private
 
@@ -101,9 +101,9 @@ def own(box: Box, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Box:
     for name in ("state", "config"):
         box.env[f"XDG_{name.upper()}_HOME"] = str(tmp_path / name)
         monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path / name))
-    monkeypatch.setenv("DOGWATCH_HOME", str(box.dir))
+    monkeypatch.setenv("MIDWATCH_HOME", str(box.dir))
     monkeypatch.chdir(box.cwd)
-    file = tmp_path / "config" / "dogwatch" / "agents" / "claude.toml"
+    file = tmp_path / "config" / "midwatch" / "agents" / "claude.toml"
     file.parent.mkdir(parents=True)
     before, rule, after = OURS.read_text().partition('name = "title-rest"')
     limits = ('versions = "- 2.1.198"\n', "when.version = '\\d'\n")
@@ -163,7 +163,7 @@ def test_it_is_reported_once_with_evidence_that_replay_reads(watcher: Watcher, o
     (found,) = drifts(own)
     assert found["name"] == "claude"
     assert {"agent": "claude", "version": RELEASE, "source": "title", "by": "state"}.items() <= found["before"].items()
-    assert f"`dogwatch replay {found['evidence']}` shows it" in found["reason"]
+    assert f"`midwatch replay {found['evidence']}` shows it" in found["reason"]
     path = Path(found["evidence"])
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     header, *looks = map(json.loads, path.read_text().splitlines())
@@ -197,7 +197,7 @@ def test_those_who_want_to_hear_of_drifts_are_told_once(watcher: Watcher, own: B
     script = tmp_path / "tell"
     script.write_text(f'#!/bin/sh\necho "$1" >> {told}\n')
     script.chmod(0o755)
-    settings = tmp_path / "config" / "dogwatch" / "config.toml"
+    settings = tmp_path / "config" / "midwatch" / "config.toml"
     settings.write_text(f'[notify]\ncommand = "{script} {{text}}"\non = ["drift"]\n')
     find_out(watcher)
     find_out(watcher)
@@ -219,7 +219,7 @@ def test_why_doctor_and_ls_show_it(watcher: Watcher, own: Box) -> None:
     (doubt,) = [each for each in shown if each["about"] == "claude" and each["says"].startswith(NOTE)]
     assert f"contradicted by its state file in {ENOUGH} of" in doubt["says"]
     assert ", since 20" in doubt["says"]
-    assert doubt["mend"].startswith(f"`dogwatch replay {places.state_root()}/evidence/claude-{RELEASE}-title-idle")
+    assert doubt["mend"].startswith(f"`midwatch replay {places.state_root()}/evidence/claude-{RELEASE}-title-idle")
     assert "[sources disagree]" in own("ls", "--panes", *server).out
     assert own("ls", "--panes", "--json", *server).json["doubts"] == ["sources-disagree"]
     watcher.agent.says("idle")
@@ -257,7 +257,7 @@ def test_our_own_file_never_gets_there(private: Private, own: Box, clock: Clock,
 
 
 def test_ls_marks_a_release_that_nobody_has_tried(watcher: Watcher, own: Box, tmp_path: Path) -> None:
-    file = tmp_path / "config" / "dogwatch" / "agents" / "claude.toml"
+    file = tmp_path / "config" / "midwatch" / "agents" / "claude.toml"
     changed, count = re.subn(r"^tested = .*$", 'tested = ["1.0.0"]', file.read_text(), flags=re.MULTILINE)
     assert count == 1
     file.write_text(changed)
@@ -271,9 +271,9 @@ def test_ls_marks_a_release_that_nobody_has_tried(watcher: Watcher, own: Box, tm
 
 COUNT = """
 import sys
-from dogwatch.judge.source_checks import count_comparison
-from dogwatch.model.source_record import AGREES, Claim, Comparison
-from dogwatch.store import source_records
+from midwatch.judge.source_checks import count_comparison
+from midwatch.model.source_record import AGREES, Claim, Comparison
+from midwatch.store import source_records
 who = sys.argv[1]
 for n in range(25):
     one = Comparison(Claim("title", "idle", f"{who}{n}"), AGREES, "state", 1.0)
@@ -319,7 +319,7 @@ def test_a_state_directory_that_cannot_be_written_breaks_no_watcher(watcher: Wat
 
 def test_foreign_words_make_no_path(own: Box) -> None:
     where = source_records.recording_path("claude", "../../2.1\n\x1b[31m", Claim("title", "idle", "a/b"))
-    assert os.path.dirname(where) == f"{own.env['XDG_STATE_HOME']}/dogwatch/evidence"
+    assert os.path.dirname(where) == f"{own.env['XDG_STATE_HOME']}/midwatch/evidence"
     assert os.path.basename(where).isprintable()
 
 

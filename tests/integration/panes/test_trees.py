@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.session import Task
-from dogwatch.senses import trees
-from dogwatch.senses.trees import Trees
+from midwatch import proc
+from midwatch.model.session import Task
+from midwatch.senses import trees
+from midwatch.senses.trees import Trees
 from tests.conftest import kill, letter, tool, until, until_gone
 from tests.integration.panes.private import Private
 

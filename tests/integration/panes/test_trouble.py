@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats import tmux as codec
-from dogwatch.senses.tmux import HUNG, NO_TMUX, Look, Tmux
+from midwatch import proc
+from midwatch.formats import tmux as codec
+from midwatch.senses.tmux import HUNG, NO_TMUX, Look, Tmux
 from tests.conftest import kill, letter, until
 from tests.integration.panes.private import Private, everything
 

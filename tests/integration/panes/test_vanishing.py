@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import tmux as codec
-from dogwatch.loops.panes import Panes
-from dogwatch.model.session import Pane
-from dogwatch.senses.tmux import Tmux
-from dogwatch.store import detectors
+from midwatch.formats import tmux as codec
+from midwatch.loops.panes import Panes
+from midwatch.model.session import Pane
+from midwatch.senses.tmux import Tmux
+from midwatch.store import detectors
 from tests.conftest import until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private, everything

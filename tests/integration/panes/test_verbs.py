@@ -60,9 +60,9 @@ def test_looking_changes_nothing_on_the_server(box: Box, private: Private, tmp_p
 
 
 def test_doctor_warns_of_an_agent_newer_than_any_golden(box: Box, private: Private, tmp_path: Path) -> None:
-    own = tmp_path / "config" / "dogwatch" / "agents" / "claude.toml"
+    own = tmp_path / "config" / "midwatch" / "agents" / "claude.toml"
     own.parent.mkdir(parents=True)
-    ours = Path(__file__).parents[3] / "src" / "dogwatch" / "agents" / "claude.toml"
+    ours = Path(__file__).parents[3] / "src" / "midwatch" / "agents" / "claude.toml"
     text = ours.read_text()
     start, end = text.index("tested = ["), text.index("]", text.index("tested = [")) + 1
     own.write_text(text[:start] + 'tested = ["1.0.0"]' + text[end:])
@@ -76,8 +76,8 @@ def test_doctor_warns_of_an_agent_newer_than_any_golden(box: Box, private: Priva
 
 
 def test_a_shell_where_the_agent_was_is_a_crash(private: Private, tmp_path: Path) -> None:
-    from dogwatch.loops.panes import Panes  # noqa: PLC0415
-    from dogwatch.store import detectors  # noqa: PLC0415
+    from midwatch.loops.panes import Panes  # noqa: PLC0415
+    from midwatch.store import detectors  # noqa: PLC0415
 
     pane = private.start("sh", size=(400, 40))
     (tmp_path / "claude").symlink_to("/bin/sleep")

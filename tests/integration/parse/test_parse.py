@@ -1,4 +1,4 @@
-"""`dogwatch parse`: a model is asked through a command, whatever that does, and is not believed blindly."""
+"""`midwatch parse`: a model is asked through a command, whatever that does, and is not believed blindly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import parsing
+from midwatch.loops import parsing
 from tests.conftest import Box, until, until_gone
 
 UNTOLD, REFUSED = 6, 12
@@ -149,7 +149,7 @@ def test_what_a_model_does_instead_of_answering_is_for_people(box: Box, model: M
 
 
 def test_a_program_that_is_not_there_is_not_called_again(box: Box, model: Model) -> None:
-    done = box("parse", "log", "--step", "dev", DOGWATCH_PARSE_COMMAND="nosuchmodel -p")
+    done = box("parse", "log", "--step", "dev", MIDWATCH_PARSE_COMMAND="nosuchmodel -p")
     assert done.code == UNTOLD
     assert done.json["trouble"].startswith("sub-agent call failed: `nosuchmodel -p` ended with 127: ")
     assert model.asked == []
@@ -181,7 +181,7 @@ def test_a_model_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None
 
 def test_what_it_leaves_running_neither_delays_the_answer_nor_stays(box: Box, model: Model) -> None:
     (box.cwd / "answer").write_text(json.dumps(GOOD))
-    done = box("parse", "log", "--step", "dev", DOGWATCH_PARSE_COMMAND="sleep 600 & echo $! >left; cat answer")
+    done = box("parse", "log", "--step", "dev", MIDWATCH_PARSE_COMMAND="sleep 600 & echo $! >left; cat answer")
     assert (done.code, model.asked) == (0, [])
     until_gone(int((box.cwd / "left").read_text()))
 
@@ -189,7 +189,7 @@ def test_what_it_leaves_running_neither_delays_the_answer_nor_stays(box: Box, mo
 def test_a_model_that_reads_nothing_is_not_waited_for(box: Box, model: Model) -> None:
     (box.cwd / "log").write_text(("x" * 900 + "\n") * 150)  # more than a pipe takes
     (box.cwd / "answer").write_text(json.dumps(GOOD))
-    assert box("parse", "log", "--step", "dev", DOGWATCH_PARSE_COMMAND="exec <&-; cat answer").code == 0
+    assert box("parse", "log", "--step", "dev", MIDWATCH_PARSE_COMMAND="exec <&-; cat answer").code == 0
     assert model.asked == []
 
 
@@ -197,7 +197,7 @@ def test_a_model_that_reads_nothing_is_not_waited_for(box: Box, model: Model) ->
 def test_whoever_ends_us_ends_the_model(box: Box, model: Model, number: int) -> None:
     left = model.here / "left"
     command = f"echo $$ >{left}.new; mv {left}.new {left}; sleep 600"
-    parse = box.start("parse", "log", "--step", "dev", env={"DOGWATCH_PARSE_COMMAND": command})
+    parse = box.start("parse", "log", "--step", "dev", env={"MIDWATCH_PARSE_COMMAND": command})
     until(left.exists, model.here)
     parse.send_signal(number)
     out, err = parse.communicate(timeout=30)
@@ -266,18 +266,18 @@ def test_what_makes_no_sense_is_a_usage_error(box: Box, model: Model, words: tup
 
 
 def test_a_project_s_command_is_run_once_it_is_trusted(box: Box, model: Model) -> None:
-    file = box.cwd / "dogwatch.toml"
+    file = box.cwd / "midwatch.toml"
     file.write_text('[parse]\ncommand = "touch ran; claude theirs"\n')
     file.chmod(0o644)
     model.says(json.dumps(GOOD))
     done = box("parse", "log", "--step", "dev")
     assert (done.code, done.out, model.asked) == (REFUSED, "", [])
-    assert "is not trusted: read it, then `dogwatch trust`" in done.err
+    assert "is not trusted: read it, then `midwatch trust`" in done.err
     assert not (box.cwd / "ran").exists()
     shown = box("trust", "--yes").out
     assert "  line 2    parse    touch ran; claude theirs\n" in shown
     assert box("parse", "log", "--step", "dev").code == 0
-    assert box("parse", "log", "--step", "dev", DOGWATCH_PARSE_COMMAND="claude mine").code == 0
+    assert box("parse", "log", "--step", "dev", MIDWATCH_PARSE_COMMAND="claude mine").code == 0
     assert [asked["argv"] for asked in model.asked] == [["theirs"], ["mine"]]
     assert box("trust", "--json").out.splitlines()[0] == json.dumps(
         {"schema": 1, "command": {"kind": "parse", "target": "touch ran; claude theirs"}, "line": 2}
@@ -285,7 +285,7 @@ def test_a_project_s_command_is_run_once_it_is_trusted(box: Box, model: Model) -
 
 
 def test_the_user_s_own_command_needs_no_trust(box: Box, model: Model) -> None:
-    file = box.cwd / ".config" / "dogwatch" / "config.toml"
+    file = box.cwd / ".config" / "midwatch" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text('[parse]\ncommand = "claude mine"\n')
     model.says(json.dumps(GOOD))
@@ -294,14 +294,14 @@ def test_the_user_s_own_command_needs_no_trust(box: Box, model: Model) -> None:
 
 
 def test_rules_run_nothing_of_an_untrusted_file(box: Box, model: Model) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[parse]\ncommand = "touch ran"\n')
+    (box.cwd / "midwatch.toml").write_text('[parse]\ncommand = "touch ran"\n')
     assert box("parse", "log", "--step", "dev", "--rules").code == 0
     assert (model.asked, (box.cwd / "ran").exists()) == ([], False)
 
 
 @pytest.mark.parametrize("text", ["command = 1", 'command = " "', 'comand = "x"', 'command = ["x"]'])
 def test_a_setting_that_is_wrong_is_told_with_its_line(box: Box, model: Model, text: str) -> None:
-    (box.cwd / "dogwatch.toml").write_text(f"[parse]\n{text}\n")
+    (box.cwd / "midwatch.toml").write_text(f"[parse]\n{text}\n")
     done = box("parse", "log", "--step", "dev")
     assert (done.code, model.asked) == (REFUSED, [])
-    assert "dogwatch.toml:2: " in done.err
+    assert "midwatch.toml:2: " in done.err

@@ -63,7 +63,7 @@ class Project:
         self.root = self.box.cwd = new
 
     def configure(self, text: str, *, trusted: bool = True) -> None:
-        (self.root / "dogwatch.toml").write_text(text)
+        (self.root / "midwatch.toml").write_text(text)
         if trusted:
             done = self.box("trust", "--yes")
             assert done.code == 0, done

@@ -1,4 +1,4 @@
-"""The checks of dogwatch.toml that look at this machine: what passes, what fails, and in which words."""
+"""The checks of midwatch.toml that look at this machine: what passes, what fails, and in which words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_module_counts_as_the_environments_own_python_finds_it(project: Projec
     found = project.found()["module app"]
     assert found["ok"]
     assert found["says"] == f"from {project.packages}/app/__init__.py"
-    assert found["source"] == f"{project.root}/dogwatch.toml:1"
+    assert found["source"] == f"{project.root}/midwatch.toml:1"
 
 
 @pytest.mark.parametrize("way", ["current directory", "PYTHONPATH"])
@@ -285,12 +285,12 @@ def test_no_tmux_fails_only_where_one_is_asked_for(project: Project) -> None:
 
 def test_a_command_runs_in_the_projects_root_and_its_exit_code_tells(project: Project) -> None:
     project.configure(
-        '[[check]]\nrun = "test -f dogwatch.toml"\n[[check]]\nrun = "echo first; echo last >&2; exit 3"\nname = "no"\n'
+        '[[check]]\nrun = "test -f midwatch.toml"\n[[check]]\nrun = "echo first; echo last >&2; exit 3"\nname = "no"\n'
     )
     (project.root / "below").mkdir()
     project.box.cwd = project.root / "below"
     found = project.found()
-    assert found["run test -f dogwatch.toml"]["says"] == "exit code 0"
+    assert found["run test -f midwatch.toml"]["says"] == "exit code 0"
     assert found["no"]["says"] == "exit code 3: last"
 
 
@@ -353,8 +353,8 @@ def test_nothing_is_run_from_a_file_that_is_not_trusted(project: Project) -> Non
     project.configure(RUNS, trusted=False)
     failed = project.failed()
     assert set(failed) == {"run touch was-run", "module app", "package app", "venv .venv"}
-    assert all(f"{project.root}/dogwatch.toml is not trusted" in says for says in failed.values())
-    assert all("`dogwatch trust`" in says for says in failed.values())
+    assert all(f"{project.root}/midwatch.toml is not trusted" in says for says in failed.values())
+    assert all("`midwatch trust`" in says for says in failed.values())
     assert not (project.root / "was-run").exists()
 
 
@@ -367,6 +367,6 @@ def test_a_file_that_was_changed_must_be_trusted_again(project: Project) -> None
 
 
 def test_the_users_own_file_needs_no_trust(project: Project, tmp_path: Path) -> None:
-    (tmp_path / "config" / "dogwatch").mkdir(parents=True)
-    (tmp_path / "config" / "dogwatch" / "config.toml").write_text('[[check]]\nrun = "true"\n')
+    (tmp_path / "config" / "midwatch").mkdir(parents=True)
+    (tmp_path / "config" / "midwatch" / "config.toml").write_text('[[check]]\nrun = "true"\n')
     assert project.found()["run true"]["ok"]

@@ -1,4 +1,4 @@
-"""`dogwatch preflight --fix`: what the settings give to mend a failure, and nothing else."""
+"""`midwatch preflight --fix`: what the settings give to mend a failure, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_fix_is_run_and_everything_is_checked_again(project: Project) -> None:
     done = project.run("--fix")
     assert done.code == 0, done
     assert "FAILED" not in done.out
-    assert done.err == "dogwatch: run test -f made: running its fix: echo making it; touch made\nmaking it\n"
+    assert done.err == "midwatch: run test -f made: running its fix: echo making it; touch made\nmaking it\n"
 
 
 def test_nothing_is_run_when_all_is_well(project: Project) -> None:
@@ -28,7 +28,7 @@ def test_nothing_is_run_unless_it_is_asked_for(project: Project) -> None:
     project.configure('[[check]]\nrun = "false"\nfix = "touch was-run"\nname = "no"\n')
     done = project.run()
     assert done.code == 1
-    assert f"fix: touch was-run  ({project.root}/dogwatch.toml:1; `--fix` runs it)" in done.out
+    assert f"fix: touch was-run  ({project.root}/midwatch.toml:1; `--fix` runs it)" in done.out
     assert not (project.root / "was-run").exists()
 
 
@@ -44,7 +44,7 @@ def test_a_fix_that_fails_is_said_with_its_exit_code(project: Project) -> None:
     done = project.run("--fix")
     assert done.code == 1
     assert "exit code 1; its fix ended with exit code 7" in done.out
-    assert "dogwatch: no: its fix ended with exit code 7" in done.err
+    assert "midwatch: no: its fix ended with exit code 7" in done.err
 
 
 def test_a_fix_that_does_not_help_is_said(project: Project) -> None:
@@ -61,7 +61,7 @@ def test_a_fix_of_a_file_that_is_not_trusted_is_not_run(project: Project) -> Non
     project.configure('[[check]]\ncommand = "./no"\nfix = "touch was-run"\n', trusted=False)
     says = project.failed("--fix")["command ./no"]
     assert "its fix was not run: " in says
-    assert "`dogwatch trust`" in says
+    assert "`midwatch trust`" in says
     assert not (project.root / "was-run").exists()
 
 

@@ -1,4 +1,4 @@
-"""How `dogwatch preflight` is told what to do, what it prints, and how it ends."""
+"""How `midwatch preflight` is told what to do, what it prints, and how it ends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_line_for_machines(project: Project) -> None:
     last = json.loads(project.run("--json").out.splitlines()[-1])
     assert last == {
         "schema": 1, "check": "env TOKEN", "kind": "env", "ok": False, "says": "TOKEN is not set", "fix": "exit 1",
-        "advice": "set TOKEN where you start the work, and look again", "source": f"{project.root}/dogwatch.toml:1",
+        "advice": "set TOKEN where you start the work, and look again", "source": f"{project.root}/midwatch.toml:1",
         "ran": True,
     }  # fmt: skip
 
@@ -76,7 +76,7 @@ def test_settings_that_cannot_be_read_are_no_pass(project: Project) -> None:
     project.configure('[[check]]\nno-such-kind = "x"\n', trusted=False)
     done = project.run()
     assert done.code == 12
-    assert f"{project.root}/dogwatch.toml:" in done.err
+    assert f"{project.root}/midwatch.toml:" in done.err
     assert done.out == ""
 
 
@@ -130,7 +130,7 @@ def test_run_refuses_to_start_when_a_check_fails(project: Project, box: Box) -> 
     project.configure('[[check]]\nenv = "TOKEN"\n')
     done = box("run", "--preflight", "--name", "work", "--", "touch", "was-run")
     assert done.code == 125
-    assert "checks failed: env TOKEN: TOKEN is not set; `dogwatch preflight` tells more" in done.err
+    assert "checks failed: env TOKEN: TOKEN is not set; `midwatch preflight` tells more" in done.err
     assert not (project.root / "was-run").exists()
     assert not box.path("work.json").exists()
 

@@ -7,7 +7,7 @@ import re
 
 from tests.integration.run.terminals import Terminal
 
-AUTO, ON = {"DOGWATCH_PROGRAM_STATUS": "auto"}, {"DOGWATCH_PROGRAM_STATUS": "on"}
+AUTO, ON = {"MIDWATCH_PROGRAM_STATUS": "auto"}, {"MIDWATCH_PROGRAM_STATUS": "on"}
 GHOSTTY = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.4.0"}
 QUERY = b"\x1b]7501;?\x1b\\\x1b[c"
 YES, ATTRIBUTES = b"\x1b]7501;?\x1b\\", b"\x1b[?62;22c"

@@ -1,4 +1,4 @@
-"""`dogwatch run` on a terminal that is told how the work goes; the test is the terminal."""
+"""`midwatch run` on a terminal that is told how the work goes; the test is the terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_terminal_that_answers_is_told_before_the_work_and_after(box: Box, ter
     screen = terminal("--", "echo", "hello", env=AUTO)
     answered(screen)
     assert screen.ended() == 0
-    record = {"id": "dogwatch", "app": "dogwatch", "title": "job"}
+    record = {"id": "midwatch", "app": "midwatch", "title": "job"}
     begun, ended = reports(screen)
     assert begun == {"state": "working"} | record
     assert ended.pop("msg").startswith("completed: exit 0 after ")
@@ -62,7 +62,7 @@ def test_ctrl_c_leaves_no_report(terminal: Open) -> None:
     screen.see("ready")
     screen.type(b"\x03")
     assert screen.ended() == 130
-    assert reports(screen)[-1] == {"state": "clear", "id": "dogwatch"}
+    assert reports(screen)[-1] == {"state": "clear", "id": "midwatch"}
     assert screen.modes() == screen.modes_before
 
 
@@ -95,7 +95,7 @@ def test_a_start_that_is_refused_leaves_no_report(box: Box, terminal: Open) -> N
     assert box("run", "-d", "--name", "job", "--", "sleep", "1000").code == 0
     screen = terminal("--", "true", env=ON)
     assert screen.ended() == 125
-    assert reports(screen) in ([], [{"state": "clear", "id": "dogwatch"}])
+    assert reports(screen) in ([], [{"state": "clear", "id": "midwatch"}])
 
 
 # Who is known -------------------------------------------------------------------------------------------------
@@ -138,23 +138,23 @@ def test_nothing_is_written_where_nobody_reads_it(terminal: Open, env: dict[str,
 
 
 def test_off_is_off(terminal: Open) -> None:
-    screen = terminal("--", "echo", "hello", env=GHOSTTY | {"DOGWATCH_PROGRAM_STATUS": "off"})
+    screen = terminal("--", "echo", "hello", env=GHOSTTY | {"MIDWATCH_PROGRAM_STATUS": "off"})
     assert screen.ended() == 0
     assert screen.shown == b"hello\r\n"
 
 
 def test_the_settings_file_turns_it_off(box: Box, terminal: Open) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[terminal]\nprogram_status = "off"\n')
-    screen = terminal("--", "echo", "hello", env=GHOSTTY | {"DOGWATCH_PROGRAM_STATUS": ""})
+    (box.cwd / "midwatch.toml").write_text('[terminal]\nprogram_status = "off"\n')
+    screen = terminal("--", "echo", "hello", env=GHOSTTY | {"MIDWATCH_PROGRAM_STATUS": ""})
     assert screen.ended() == 0
     assert screen.shown == b"hello\r\n"
 
 
 def test_a_word_that_is_none_of_the_three_is_an_error(box: Box) -> None:
-    done = box("run", "--", "true", DOGWATCH_PROGRAM_STATUS="yes")
+    done = box("run", "--", "true", MIDWATCH_PROGRAM_STATUS="yes")
     assert (done.code, done.err.splitlines()[0]) == (
         2,
-        "dogwatch: DOGWATCH_PROGRAM_STATUS is one of auto, on, off, not 'yes'",
+        "midwatch: MIDWATCH_PROGRAM_STATUS is one of auto, on, off, not 'yes'",
     )
 
 
@@ -238,4 +238,4 @@ def test_the_terminal_is_left_as_it_was_whatever_ends_the_question(terminal: Ope
     word, _, _ = screen.report(within=SOON)
     assert word == "ended"
     assert screen.modes() == screen.modes_before
-    assert reports(screen)[-1:] in ([], [{"state": "clear", "id": "dogwatch"}])
+    assert reports(screen)[-1:] in ([], [{"state": "clear", "id": "midwatch"}])

@@ -1,4 +1,4 @@
-"""`dogwatch wait` and `dogwatch monitor` on a terminal that is told what is waited for and what came of it."""
+"""`midwatch wait` and `midwatch monitor` on a terminal that is told what is waited for and what came of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_wait_is_told_while_it_lasts_and_when_it_is_over(
     screen = terminal("job", verb=["wait"], env=AUTO)
     answered(screen)
     assert report(screen, "working") == {
-        "state": "working", "id": "dogwatch", "app": "dogwatch", "title": "job", "msg": "working",
+        "state": "working", "id": "midwatch", "app": "midwatch", "title": "job", "msg": "working",
     }  # fmt: skip
     go()
     assert screen.ended() == code
@@ -64,7 +64,7 @@ def test_a_wait_that_is_interrupted_leaves_no_report(box: Box, terminal: Open) -
     report(screen, "working")
     screen.type(b"\x03")
     assert screen.ended() == 130
-    assert reports(screen)[-1] == {"state": "clear", "id": "dogwatch"}
+    assert reports(screen)[-1] == {"state": "clear", "id": "midwatch"}
     assert bars(screen)[-1] == "0;0"
 
 
@@ -118,11 +118,11 @@ def test_pipes_get_what_they_always_got(box: Box) -> None:
 
 def test_a_broken_settings_file_keeps_nobody_from_waiting(box: Box, terminal: Open) -> None:
     start(box, "job", "exit 0")
-    (box.cwd / "dogwatch.toml").write_text('[terminal]\nprogram_status = "loud"\n')
-    screen = terminal("job", verb=["wait"], env=GHOSTTY | {"DOGWATCH_PROGRAM_STATUS": ""})
+    (box.cwd / "midwatch.toml").write_text('[terminal]\nprogram_status = "loud"\n')
+    screen = terminal("job", verb=["wait"], env=GHOSTTY | {"MIDWATCH_PROGRAM_STATUS": ""})
     assert screen.ended() == 0
     assert reports(screen) == []
-    screen.see("dogwatch.toml:2: program_status 'loud' is none of auto, on, off")
+    screen.see("midwatch.toml:2: program_status 'loud' is none of auto, on, off")
 
 
 # monitor ------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_a_monitor_that_is_interrupted_leaves_no_report(office: Office, terminal
     office.until_watched("working")
     screen.type(b"\x03")
     assert screen.ended() == 11
-    assert reports(screen)[-1] == {"state": "clear", "id": "dogwatch"}
+    assert reports(screen)[-1] == {"state": "clear", "id": "midwatch"}
 
 
 def test_what_is_wrong_with_the_options_is_said_before_anything_is_asked(terminal: Open) -> None:

@@ -1,4 +1,4 @@
-"""`dogwatch quality` where beads keeps the tasks: its file is read, and its program writes."""
+"""`midwatch quality` where beads keeps the tasks: its file is read, and its program writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge.quality import LOOPS
+from midwatch.judge.quality import LOOPS
 from tests.conftest import PATIENCE, Box
 
 EPIC, BEAD = "proj-q2", "proj-q2.3"
@@ -29,7 +29,7 @@ def beads(box: Box) -> Path:
     program = box.cwd / "br"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name("br_standin.py")} "$@"\n')
     program.chmod(0o755)
-    box.env["DOGWATCH_BR"] = str(program)
+    box.env["MIDWATCH_BR"] = str(program)
     return place
 
 
@@ -87,7 +87,7 @@ def test_several_at_once_make_one_companion_in_beads(box: Box, beads: Path) -> N
 
 
 def test_without_its_program_what_is_due_is_told_and_nothing_is_written(box: Box, beads: Path) -> None:
-    del box.env["DOGWATCH_BR"]
+    del box.env["MIDWATCH_BR"]
     before = beads.read_bytes()
     assert box("quality", "due", "--beads", BEAD, "--json", PATH="/nowhere").json["bead"] == BEAD
     done = box("quality", "ensure", "--beads", BEAD, PATH="/nowhere")

@@ -1,4 +1,4 @@
-"""`dogwatch quality` with the tasks that we keep ourselves."""
+"""`midwatch quality` with the tasks that we keep ourselves."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge import quality
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.tracking import CLOSED, OPEN, Task
-from dogwatch.store import mail
-from dogwatch.store.tasks import Tasks
+from midwatch.judge import quality
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.tracking import CLOSED, OPEN, Task
+from midwatch.store import mail
+from midwatch.store.tasks import Tasks
 from tests.conftest import PATIENCE, Box, Done
 
 FINDING = 'the parser drops "the last" line; $HOME is `quoted` \\ wrongly'
@@ -20,7 +20,7 @@ FINDING = 'the parser drops "the last" line; $HOME is `quoted` \\ wrongly'
 
 @pytest.fixture
 def tasks(box: Box) -> Tasks:
-    return Tasks(str(box.cwd / "dogwatch-tasks.jsonl"))
+    return Tasks(str(box.cwd / "midwatch-tasks.jsonl"))
 
 
 def rows(done: Done) -> list[dict[str, Any]]:
@@ -113,8 +113,8 @@ def test_without_beads_those_in_progress_are_meant_and_not_the_past(box: Box, ta
 def test_another_project_can_be_meant(box: Box, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    (other / "dogwatch.toml").write_text("")
-    bead = Tasks(str(other / "dogwatch-tasks.jsonl")).add("Parse")
+    (other / "midwatch.toml").write_text("")
+    bead = Tasks(str(other / "midwatch-tasks.jsonl")).add("Parse")
     done = box("quality", "ensure", "--beads", bead, "--project-dir", str(other), "--json")
     assert [row["bead"] for row in rows(done)] == [bead]
 
@@ -192,7 +192,7 @@ def test_where_there_is_no_open_companion_nothing_can_be_recorded(box: Box, task
     bead = tasks.add("Parse")
     done = box("quality", "record", bead, "self-review", "--none")
     assert done.code == 12
-    assert f"`dogwatch quality ensure --beads {bead}`" in done.err
+    assert f"`midwatch quality ensure --beads {bead}`" in done.err
     companion = made(box, bead)
     tasks.close(companion, "by hand")
     for given in (bead, companion):
@@ -245,7 +245,7 @@ def test_a_companion_cannot_be_closed_while_a_report_is_unread(box: Box, tasks: 
     )  # fmt: skip
     done = box("quality", "close", bead)
     assert done.code == 12
-    assert f"`dogwatch mail show {sent.id}`" in done.err
+    assert f"`midwatch mail show {sent.id}`" in done.err
     mail.mark(place, sent.id)
     assert box("quality", "close", bead).code == 0
 
@@ -278,4 +278,4 @@ def test_what_cannot_be_meant_is_a_wrong_command_line(box: Box, arguments: list[
 def test_where_there_are_no_tasks_nothing_is_due(box: Box) -> None:
     done = box("quality")
     assert (done.code, done.out, done.err) == (0, "", "no quality loops are due\n")
-    assert not (box.cwd / "dogwatch-tasks.jsonl").exists()
+    assert not (box.cwd / "midwatch-tasks.jsonl").exists()

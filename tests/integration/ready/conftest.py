@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.store import undelivered
+from midwatch.store import undelivered
 from tests.conftest import Done, until
 from tests.integration.spawn.office import Office, office
 
@@ -99,7 +99,7 @@ class Desk:
 
 def steps(done: Done) -> list[str]:
     """The steps that were taken, as they were said."""
-    words = [line.split() for line in done.err.splitlines() if line.startswith("dogwatch: recover ")]
+    words = [line.split() for line in done.err.splitlines() if line.startswith("midwatch: recover ")]
     return [each[3].rstrip(":") for each in words if each[3].rstrip(":") in ("press", "wake", "resume")]
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from dogwatch.loops import recovering
-from dogwatch.loops.panes import Panes
-from dogwatch.store import detectors
+from midwatch.loops import recovering
+from midwatch.loops.panes import Panes
+from midwatch.store import detectors
 from tests.conftest import Box, until
 from tests.integration.ready.conftest import Desk, told
 from tests.integration.send.conftest import attached

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-import dogwatch
+import midwatch
 from tests.conftest import alive, letter, until
 from tests.integration.panes.agent import show
 from tests.integration.ready.conftest import Desk, steps, told
 from tests.integration.send.conftest import attached
 from tests.integration.spawn.office import Office
 
-HOOK = Path(dogwatch.__file__).parent / "hooks" / "hook.sh"
+HOOK = Path(midwatch.__file__).parent / "hooks" / "hook.sh"
 MINE = "take the next task, and tell me when it is done"
 
 
@@ -155,7 +155,7 @@ def test_an_id_of_which_nothing_is_written_is_not_resumed(desk: Desk) -> None:
 @pytest.mark.parametrize(("event", "resumes"), [("UserPromptSubmit", True), ("SessionEnd", False)])
 def test_a_killed_agent_is_known_by_its_hooks_in_that_pane(desk: Desk, event: str, *, resumes: bool) -> None:
     """It says no last words. Who has told of his end has left, and only his last words can call him back."""
-    talk, spool = desk.office.conversation, desk.office.home / "state" / "dogwatch" / "hooks"
+    talk, spool = desk.office.conversation, desk.office.home / "state" / "midwatch" / "hooks"
     spool.mkdir(parents=True)
     payload = json.dumps({"hook_event_name": event, "session_id": talk, "cwd": str(desk.office.cwd)})
     desk.run(shlex.join(["sh", str(HOOK), str(spool), "claude", payload]))
@@ -188,7 +188,7 @@ def test_a_session_of_ours_that_a_person_stopped_stays_stopped(office: Office) -
     pane = office.box.record("api")["pane"]["id"]
     done = office.box("ready", pane, *office.tmux.server, "--recover", "--json")
     assert (done.code, steps(done)) == (7, []), done
-    assert "`dogwatch resume api` brings it back" in told(done)["reason"]
+    assert "`midwatch resume api` brings it back" in told(done)["reason"]
     assert len(office.starts()) == 1
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats.transcripts import places
-from dogwatch.loops.world import World
-from dogwatch.model.registry import RUNNING, Found, Row, RowPane, Sight
-from dogwatch.store import detectors
+from midwatch import proc
+from midwatch.formats.transcripts import places
+from midwatch.loops.world import World
+from midwatch.model.registry import RUNNING, Found, Row, RowPane, Sight
+from midwatch.store import detectors
 from tests.conftest import until
 from tests.integration.reconcile.workspace import Workspace
 
@@ -113,7 +113,7 @@ def aged(file: Path, seconds: float) -> None:
 
 
 def pane_of(found: Found) -> RowPane:
-    """A pane as a row has it that was written by Dogwatch."""
+    """A pane as a row has it that was written by Midwatch."""
     return RowPane(found.pid, found.command, found.cwd, found.id, found.start, proc.boot_id())
 
 

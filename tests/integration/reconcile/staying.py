@@ -1,4 +1,4 @@
-"""A `dogwatch reconcile` that goes on, and what it says."""
+"""A `midwatch reconcile` that goes on, and what it says."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.integration.reconcile.workspace import Workspace
 
 
 class Stays:
-    """A `dogwatch reconcile` that goes on; what it says, line by line."""
+    """A `midwatch reconcile` that goes on; what it says, line by line."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process

@@ -123,13 +123,13 @@ def test_json_is_asked_for_wherever_it_stands_on_a_wrong_command_line(
 ) -> None:
     done = workspace(*arguments)
     assert (done.code, len(done.out.splitlines()), len(done.json["troubles"])) == (2, 1, 1)
-    assert "try `dogwatch reconcile --help`" in done.err
+    assert "try `midwatch reconcile --help`" in done.err
 
 
 def test_without_json_a_wrong_command_line_is_told_on_stderr_alone(workspace: Workspace) -> None:
     done = workspace("--nope")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("dogwatch: reconcile has no option --nope")
+    assert done.err.startswith("midwatch: reconcile has no option --nope")
 
 
 @pytest.mark.parametrize("home", [True, False], ids=["home", "project"])
@@ -137,7 +137,7 @@ def test_a_current_directory_that_was_removed_is_a_reason_too(workspace: Workspa
     """Also where our own directory is found by the current one."""
     gone = workspace.directory("gone")
     if not home:
-        del workspace.box.env["DOGWATCH_HOME"]
+        del workspace.box.env["MIDWATCH_HOME"]
     command = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
     workspace.box.program = ["sh", "-c", command, "sh", *workspace.box.program]
     done = workspace("--once", "--emit-diff")
@@ -148,7 +148,7 @@ def test_a_current_directory_that_was_removed_is_a_reason_too(workspace: Workspa
 
 def test_settings_that_cannot_be_read_are_a_reason_too(workspace: Workspace) -> None:
     workspace.write(LOST)
-    (workspace.root / "dogwatch.toml").write_text("[registry\n")
+    (workspace.root / "midwatch.toml").write_text("[registry\n")
     done = workspace("--once", "--emit-diff")
     assert done.code == 12
-    assert "dogwatch.toml" in done.json["troubles"][0]
+    assert "midwatch.toml" in done.json["troubles"][0]

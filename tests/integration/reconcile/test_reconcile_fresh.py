@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from dogwatch.formats.mqtt import Told
-from dogwatch.loops.reconcile import Reconciler
-from dogwatch.model.errors import FormatError
-from dogwatch.model.registry import Memory
+from midwatch.formats.mqtt import Told
+from midwatch.loops.reconcile import Reconciler
+from midwatch.model.errors import FormatError
+from midwatch.model.registry import Memory
 from tests.integration.reconcile.workspace import Workspace
 
 NAME, OTHER = "lab-creator-claude", "other-creator-claude"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.loops import reconcile
-from dogwatch.loops.reconcile import Reconciler
-from dogwatch.model.registry import DriftReport
+from midwatch.loops import reconcile
+from midwatch.loops.reconcile import Reconciler
+from midwatch.model.registry import DriftReport
 from tests.conftest import PATIENCE, until
 from tests.integration.reconcile.workspace import Workspace
 

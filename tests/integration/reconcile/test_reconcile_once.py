@@ -99,14 +99,14 @@ def test_the_list_is_found_upwards_and_workspace_root_is_honoured(workspace: Wor
 
 
 def test_a_list_of_our_own_name_serves_where_there_is_no_hermes(workspace: Workspace) -> None:
-    workspace.registry = workspace.root / "dogwatch-sessions.yaml"
+    workspace.registry = workspace.root / "midwatch-sessions.yaml"
     workspace.write("sessions:\n" + row())
     assert [drift["class"] for drift in workspace.drifts()] == ["A"]
 
 
 def test_a_session_goes_to_the_list_whose_workspace_it_is_in(workspace: Workspace) -> None:
     inner = workspace.directory("inner")
-    (inner / "dogwatch-sessions.yaml").write_text("sessions: []\n")
+    (inner / "midwatch-sessions.yaml").write_text("sessions: []\n")
     outside = workspace.home / "outside"
     outside.mkdir()
     workspace.write("sessions: []\n")
@@ -117,13 +117,13 @@ def test_a_session_goes_to_the_list_whose_workspace_it_is_in(workspace: Workspac
     ):
         workspace.session(name, cwd=where)
     assert [drift["session"] for drift in workspace.drifts()] == ["own-creator-claude"]
-    os.utime(inner / "dogwatch-sessions.yaml", (1, 1))
-    found = workspace.drifts("--registry", str(inner / "dogwatch-sessions.yaml"))
+    os.utime(inner / "midwatch-sessions.yaml", (1, 1))
+    found = workspace.drifts("--registry", str(inner / "midwatch-sessions.yaml"))
     assert [drift["session"] for drift in found] == ["in-creator-claude"]
 
 
 def test_the_naming_can_be_configured(workspace: Workspace) -> None:
-    (workspace.root / "dogwatch.toml").write_text('[registry]\nnaming = ["agent-*"]\n')
+    (workspace.root / "midwatch.toml").write_text('[registry]\nnaming = ["agent-*"]\n')
     workspace.write("sessions: []\n")
     workspace.session("agent-7")
     workspace.session("lab-creator-claude")
@@ -193,7 +193,7 @@ def test_rows_that_ended_long_ago_are_pruned_only_on_demand(workspace: Workspace
 
 def test_a_new_drift_is_an_event_and_a_notice(workspace: Workspace) -> None:
     told = workspace.home / "told"
-    (workspace.root / "dogwatch.toml").write_text(
+    (workspace.root / "midwatch.toml").write_text(
         f'[notify]\ncommand = ["sh", "-c", "echo \\"$1\\" >> {told}", "-", "{{text}}"]\n'
     )
     assert workspace.box("trust", "--yes").code == 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import mqtt
+from midwatch.formats import mqtt
 from tests.conftest import until
 from tests.integration.reconcile.staying import Stays
 from tests.integration.reconcile.workspace import Workspace
@@ -27,7 +27,7 @@ def told(workspace: Workspace, mosquitto: Mosquitto, state: str = "completed", *
         host=HERE, project=str(workspace.root), dir="/d", name=NAME, run="r1", kind="session", event="ended",
         state=state, reason="", exit_code=0, at=1.0, seq=1,
     )._replace(**more)  # fmt: skip
-    publish(mosquitto, mqtt.topic("dogwatch", event.host, event.project, event.name), mqtt.encode(event))
+    publish(mosquitto, mqtt.topic("midwatch", event.host, event.project, event.name), mqtt.encode(event))
 
 
 def row(more: str = "") -> str:
@@ -41,7 +41,7 @@ def seen(workspace: Workspace, status: str) -> None:
 
 def accepts(workspace: Workspace, mosquitto: Mosquitto, *hosts: str) -> None:
     """The user's own settings: the broker, and whose messages are written without a signature."""
-    file = Path(workspace.box.env["HOME"]) / ".config" / "dogwatch" / "config.toml"
+    file = Path(workspace.box.env["HOME"]) / ".config" / "midwatch" / "config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f'[mqtt]\nurl = "{mosquitto.url}"\naccept_unsigned = {json.dumps(hosts)}\n')
 
@@ -78,7 +78,7 @@ def test_a_message_about_a_session_of_this_machine_causes_a_look_and_writes_noth
 
 def test_an_event_wakes_it_for_all_that_differs(workspace: Workspace, mosquitto: Mosquitto, stays: Start) -> None:
     workspace.write("sessions: []\n")
-    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch = stays("--subscribe", "--interval", "1h", MIDWATCH_MQTT_URL=mosquitto.url)
     watch.complains("the broker is there")
     workspace.session(NAME)
     told(workspace, mosquitto, name="another")
@@ -88,10 +88,10 @@ def test_an_event_wakes_it_for_all_that_differs(workspace: Workspace, mosquitto:
 def test_what_a_job_of_ours_publishes_arrives(
     workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int  # noqa: ARG001
 ) -> None:  # fmt: skip
-    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch = stays("--subscribe", "--interval", "1h", MIDWATCH_MQTT_URL=mosquitto.url)
     watch.complains("the broker is there")
     workspace.session("next-creator-claude")
-    done = workspace.box("run", "--name", NAME, "--", "false", DOGWATCH_MQTT_URL=mosquitto.url)
+    done = workspace.box("run", "--name", NAME, "--", "false", MIDWATCH_MQTT_URL=mosquitto.url)
     assert done.code == 1, done
     looks(workspace, watch)
 
@@ -155,12 +155,12 @@ def test_a_project_that_is_not_trusted_accepts_nothing(
     workspace: Workspace, mosquitto: Mosquitto, stays: Start
 ) -> None:
     """Its table is not used at all, whatever else names the broker."""
-    (workspace.root / "dogwatch.toml").write_text(
+    (workspace.root / "midwatch.toml").write_text(
         f'[mqtt]\nurl = "{mosquitto.url}"\naccept_unsigned = ["far.example"]\n'
     )
     workspace.write(FAR)
-    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url, RECONCILE_POLL_INTERVAL="0.3")
-    watch.complains("dogwatch trust")
+    watch = stays("--subscribe", "--interval", "1h", MIDWATCH_MQTT_URL=mosquitto.url, RECONCILE_POLL_INTERVAL="0.3")
+    watch.complains("midwatch trust")
     told(workspace, mosquitto, "crashed", host="far.example")
     workspace.session("next-creator-claude")
     looks(workspace, watch)
@@ -192,7 +192,7 @@ def test_a_payload_that_is_too_large_is_counted_and_what_follows_is_heard(
     accepts(workspace, mosquitto, "far.example")
     watch = stays("--subscribe", "--interval", "1h")
     watch.complains("the broker is there")
-    publish(mosquitto, mqtt.topic("dogwatch", "far.example", str(workspace.root), NAME), b"x" * (1 << 20))
+    publish(mosquitto, mqtt.topic("midwatch", "far.example", str(workspace.root), NAME), b"x" * (1 << 20))
     told(workspace, mosquitto, "limited", host="far.example")
     seen(workspace, "limited")
     assert watch.end() == 130
@@ -202,9 +202,9 @@ def test_a_payload_that_is_too_large_is_counted_and_what_follows_is_heard(
 def test_what_cannot_be_understood_is_counted_and_ignored(
     workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int  # noqa: ARG001
 ) -> None:  # fmt: skip
-    watch = stays("--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch = stays("--subscribe", "--interval", "1h", MIDWATCH_MQTT_URL=mosquitto.url)
     watch.complains("the broker is there")
-    topic = mqtt.topic("dogwatch", HERE, str(workspace.root), NAME)
+    topic = mqtt.topic("midwatch", HERE, str(workspace.root), NAME)
     for payload in (b"x", b"{", b"[]", b'{"schema": 2}', b"x" * 100_000):
         publish(mosquitto, topic, payload)
     workspace.session("next-creator-claude")
@@ -218,7 +218,7 @@ def test_a_broker_that_is_killed_and_comes_back_costs_nothing(
     workspace: Workspace, mosquitto: Mosquitto, stays: Start, listed: int
 ) -> None:
     watch = stays(
-        "--subscribe", "--interval", "1h", DOGWATCH_MQTT_URL=mosquitto.url, RECONCILE_POLL_INTERVAL="0.3"
+        "--subscribe", "--interval", "1h", MIDWATCH_MQTT_URL=mosquitto.url, RECONCILE_POLL_INTERVAL="0.3"
     )  # fmt: skip
     watch.complains("the broker is there")
     mosquitto.kill()
@@ -235,7 +235,7 @@ def test_a_broker_that_is_killed_and_comes_back_costs_nothing(
 
 def test_without_a_broker_it_looks_on_its_own(workspace: Workspace, stays: Start) -> None:
     workspace.write("sessions: []\n")
-    watch = stays("--subscribe", DOGWATCH_MQTT_URL="mqtt://127.0.0.1:9", RECONCILE_POLL_INTERVAL="0.3")
+    watch = stays("--subscribe", MIDWATCH_MQTT_URL="mqtt://127.0.0.1:9", RECONCILE_POLL_INTERVAL="0.3")
     watch.complains("a look every 0.3 s")
     workspace.session(NAME)
     assert watch.drift()["class"] == "B"
@@ -243,20 +243,20 @@ def test_without_a_broker_it_looks_on_its_own(workspace: Workspace, stays: Start
 
 def test_silence_ends_it(workspace: Workspace, mosquitto: Mosquitto, stays: Start) -> None:
     workspace.write("sessions: []\n")
-    watch = stays("--subscribe", "--idle-timeout", "1", DOGWATCH_MQTT_URL=mosquitto.url)
+    watch = stays("--subscribe", "--idle-timeout", "1", MIDWATCH_MQTT_URL=mosquitto.url)
     assert watch.ended() == 0
     watch.complains("--idle-timeout")
 
 
 @pytest.mark.parametrize(
     ("settings", "says"),
-    [("", "no broker is named"), ('[mqtt]\nurl = "mqtt://127.0.0.1:9"\n', "dogwatch trust")],
+    [("", "no broker is named"), ('[mqtt]\nurl = "mqtt://127.0.0.1:9"\n', "midwatch trust")],
     ids=["none", "not trusted"],
 )
 def test_without_a_broker_that_may_be_used_it_polls_and_says_what_to_do(
     workspace: Workspace, stays: Start, settings: str, says: str
 ) -> None:
-    (workspace.root / "dogwatch.toml").write_text(settings)
+    (workspace.root / "midwatch.toml").write_text(settings)
     workspace.write("sessions: []\n")
     watch = stays("--subscribe", "--interval", "1h", "--timeout", "1h", RECONCILE_POLL_INTERVAL="0.3")
     assert "a look every 0.3 s" in watch.complains(says)

@@ -179,7 +179,7 @@ def test_a_broken_list_is_reported_with_its_line_and_left_as_it_is(workspace: Wo
 def test_no_list_at_all_says_what_to_do(workspace: Workspace) -> None:
     done = workspace("--once", "--emit-diff")
     assert done.code == 12
-    assert "dogwatch session create" in done.err or "--registry" in done.err
+    assert "midwatch session create" in done.err or "--registry" in done.err
 
 
 def test_a_list_that_is_not_there_is_not_made(workspace: Workspace) -> None:

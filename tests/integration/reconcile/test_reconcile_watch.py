@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats.transcripts import places
+from midwatch.formats.transcripts import places
 from tests.conftest import tool
 from tests.integration.reconcile.lookout import WHEN, Lookout
 from tests.integration.reconcile.staying import Stays

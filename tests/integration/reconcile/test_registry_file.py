@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import registry as text_of
-from dogwatch.model.errors import FormatError, RefusedError
-from dogwatch.model.registry import Add, Change, Registry, Set
-from dogwatch.store import registry
-from dogwatch.store.registry import RegistryFile, find, workspace
+from midwatch.formats import registry as text_of
+from midwatch.model.errors import FormatError, RefusedError
+from midwatch.model.registry import Add, Change, Registry, Set
+from midwatch.store import registry
+from midwatch.store.registry import RegistryFile, find, workspace
 
 TEXT = "# mine\nsessions:\n  - name: a   # first\n    status: running\n"
 STOPPED = TEXT.replace("running", "stopped")
@@ -23,7 +23,7 @@ STOPPED = TEXT.replace("running", "stopped")
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A file that was written long ago."""
-    found = tmp_path / "dogwatch-sessions.yaml"
+    found = tmp_path / "midwatch-sessions.yaml"
     found.write_text(TEXT)
     os.utime(found, (1_000_000_000, 1_000_000_000))
     return found
@@ -48,29 +48,29 @@ def _no_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_nearest_registry_upwards_is_found(tmp_path: Path) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
     (tmp_path / "a/.hermes").mkdir()
-    (tmp_path / "dogwatch-sessions.yaml").touch()
-    assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "dogwatch-sessions.yaml")
+    (tmp_path / "midwatch-sessions.yaml").touch()
+    assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "midwatch-sessions.yaml")
     (tmp_path / "a/.hermes/agent-sessions.yaml").touch()
     assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "a/.hermes/agent-sessions.yaml")
-    (tmp_path / "a/dogwatch-sessions.yaml").touch()
+    (tmp_path / "a/midwatch-sessions.yaml").touch()
     assert find(None, str(tmp_path / "a")) == str(tmp_path / "a/.hermes/agent-sessions.yaml")
-    (tmp_path / "a/b/dogwatch-sessions.yaml").touch()
-    assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "a/b/dogwatch-sessions.yaml")
+    (tmp_path / "a/b/midwatch-sessions.yaml").touch()
+    assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "a/b/midwatch-sessions.yaml")
 
 
 def test_the_one_that_is_given_counts_and_then_the_workspace_root(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "other").mkdir()
-    (tmp_path / "other/dogwatch-sessions.yaml").touch()
+    (tmp_path / "other/midwatch-sessions.yaml").touch()
     monkeypatch.setenv("WORKSPACE_ROOT", str(tmp_path / "other"))
-    assert find(None, str(path.parent)) == str(tmp_path / "other/dogwatch-sessions.yaml")
+    assert find(None, str(path.parent)) == str(tmp_path / "other/midwatch-sessions.yaml")
     monkeypatch.chdir(tmp_path)
     assert find("x.yaml", "/") == str(tmp_path / "x.yaml")
 
 
 def test_where_there_is_none_it_is_said_what_to_do() -> None:
-    with pytest.raises(RefusedError, match=r"there is no .* in /proc or above it; `dogwatch session create` makes"):
+    with pytest.raises(RefusedError, match=r"there is no .* in /proc or above it; `midwatch session create` makes"):
         find(None, "/proc")
 
 
@@ -78,7 +78,7 @@ def test_a_registry_is_for_the_directory_around_it(tmp_path: Path) -> None:
     (tmp_path / "real/.hermes").mkdir(parents=True)
     (tmp_path / "link").symlink_to("real")
     assert workspace(f"{tmp_path}/link/.hermes/agent-sessions.yaml") == str(tmp_path / "real")
-    assert workspace(f"{tmp_path}/link/dogwatch-sessions.yaml") == str(tmp_path / "real")
+    assert workspace(f"{tmp_path}/link/midwatch-sessions.yaml") == str(tmp_path / "real")
 
 
 # Reading
@@ -146,7 +146,7 @@ def test_a_broken_file_is_told_with_its_line_and_left_untouched(path: Path) -> N
     before = path.stat()
     file = RegistryFile(str(path))
     for call in (file.read, lambda: file.update(stop)):
-        with pytest.raises(FormatError, match=r"dogwatch-sessions\.yaml:6: version stands twice"):
+        with pytest.raises(FormatError, match=r"midwatch-sessions\.yaml:6: version stands twice"):
             call()
     assert path.read_text() == broken
     assert path.stat().st_ino == before.st_ino
@@ -197,7 +197,7 @@ def test_a_link_is_followed_and_stays_a_link(path: Path, tmp_path: Path) -> None
 
 
 def test_a_new_one_is_made_only_where_that_is_wanted(tmp_path: Path) -> None:
-    path = tmp_path / "dogwatch-sessions.yaml"
+    path = tmp_path / "midwatch-sessions.yaml"
     file = RegistryFile(str(path))
     with pytest.raises(RefusedError, match="No such file"):
         file.update(lambda _: [Add("a", {"status": "running"})])
@@ -225,9 +225,9 @@ def test_what_is_not_ours_to_write_is_refused(path: Path, monkeypatch: pytest.Mo
 
 FULL_DISK = """\
 import resource, sys
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.registry import Set
-from dogwatch.store.registry import RegistryFile
+from midwatch.model.errors import RefusedError
+from midwatch.model.registry import Set
+from midwatch.store.registry import RegistryFile
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
 try:

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.registry import RUNNING, STOPPED, RowPane
+from midwatch import proc
+from midwatch.model.registry import RUNNING, STOPPED, RowPane
 from tests.conftest import until
 from tests.integration.reconcile.lookout import NAME, Lookout, aged
 

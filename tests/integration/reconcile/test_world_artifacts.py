@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.model.presence import GONE, THERE, UNKNOWN
-from dogwatch.model.registry import STOPPED
+from midwatch.model.presence import GONE, THERE, UNKNOWN
+from midwatch.model.registry import STOPPED
 from tests.integration.reconcile.lookout import NAME, Lookout
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "agy", "opencode")

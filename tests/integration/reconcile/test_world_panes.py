@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.registry import Found, RowPane
+from midwatch import proc
+from midwatch.model.registry import Found, RowPane
 from tests.conftest import kill, letter, until, until_gone
 from tests.integration.panes import agent as golden
 from tests.integration.reconcile.lookout import NAME, Lookout

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.presence import GONE, LIVES, UNKNOWN
-from dogwatch.model.registry import RowPane
-from dogwatch.senses import processes
-from dogwatch.senses.tenants import tenant
+from midwatch import proc
+from midwatch.model.presence import GONE, LIVES, UNKNOWN
+from midwatch.model.registry import RowPane
+from midwatch.senses import processes
+from midwatch.senses.tenants import tenant
 from tests.conftest import letter, until, until_gone
 from tests.integration.reconcile.lookout import NAME, Lookout, pane_of
 

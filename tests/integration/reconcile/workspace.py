@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from dogwatch import proc
-from dogwatch.formats.transcripts import places
+from midwatch import proc
+from midwatch.formats.transcripts import places
 from tests.conftest import Box, Done, tool
 from tests.integration.panes.private import Private
 

@@ -1,4 +1,4 @@
-"""`dogwatch record`: what is seen of a pane, as lines that can be judged again."""
+"""`midwatch record`: what is seen of a pane, as lines that can be judged again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import trials
-from dogwatch.store import detectors
+from midwatch.loops import trials
+from midwatch.store import detectors
 from tests.conftest import Box, kill, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -87,7 +87,7 @@ def test_ctrl_c_leaves_a_whole_file(box: Box, private: Private, tmp_path: Path) 
     going.communicate(timeout=30)
     assert going.returncode == 0
     first, *looks = [json.loads(line) for line in out.read_text().splitlines()]
-    assert first["dogwatch"] == "timeline"
+    assert first["midwatch"] == "timeline"
     assert len(looks) > 1
 
 

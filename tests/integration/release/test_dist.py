@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-import dogwatch
+import midwatch
 from tests.conftest import PATIENCE, Box
 
 ROOT = Path(__file__).parents[3]
@@ -41,7 +41,7 @@ def copied(there: Path) -> Path:
         here = ROOT / part
         leave_out = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(here, there / part, ignore=leave_out) if here.is_dir() else shutil.copy(here, there / part)
-    for stray in ("build/lib/dogwatch/old.py", "src/dogwatch/__pycache__/x.pyc", "src/dogwatch.egg-info/SOURCES.txt"):
+    for stray in ("build/lib/midwatch/old.py", "src/midwatch/__pycache__/x.pyc", "src/midwatch.egg-info/SOURCES.txt"):
         (there / stray).parent.mkdir(parents=True, exist_ok=True)
         (there / stray).write_text("left over\n")
     return there
@@ -69,9 +69,9 @@ def installed(built: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Pa
 @pytest.fixture
 def elsewhere(installed: Path, box: Box) -> Box:
     """The installed program, in an empty home and nowhere near the sources."""
-    del box.env["DOGWATCH_HOME"]
+    del box.env["MIDWATCH_HOME"]
     box.env["PATH"] = f"{installed}/bin:{os.defpath}"
-    box.program = [f"{installed}/bin/dogwatch"]
+    box.program = [f"{installed}/bin/midwatch"]
     (box.cwd / "project" / ".git").mkdir(parents=True)
     box.cwd = box.cwd / "project"
     return box
@@ -101,10 +101,10 @@ def test_the_source_archive_gives_the_same_wheel(built: list[Path], tmp_path: Pa
 
 def test_it_holds_every_source_and_nothing_of_the_machine(built: list[Path]) -> None:
     package = ROOT / "src"
-    wanted = {str(path.relative_to(package)) for path in (package / "dogwatch").rglob("*") if path.is_file()}
+    wanted = {str(path.relative_to(package)) for path in (package / "midwatch").rglob("*") if path.is_file()}
     with zipfile.ZipFile(built[0]) as wheel:
         inside = {name: wheel.read(name) for name in wheel.namelist()}
-    code = {name for name in inside if not name.startswith(f"dogwatch-{dogwatch.__version__}.dist-info/")}
+    code = {name for name in inside if not name.startswith(f"midwatch-{midwatch.__version__}.dist-info/")}
     assert code == {path for path in wanted if "__pycache__" not in path and not Path(path).name.startswith(".")}
     with tarfile.open(built[1]) as archive:
         assert {(member.uid, member.uname, member.mtime) for member in archive} == {(0, "", 1_700_000_000)}
@@ -114,26 +114,26 @@ def test_it_holds_every_source_and_nothing_of_the_machine(built: list[Path]) -> 
 
 
 def test_a_job_is_run_with_what_was_installed(elsewhere: Box, installed: Path) -> None:
-    assert elsewhere("run", "-d", "--name", "job", "--", "sh", "-c", "dogwatch beat --note half; echo hello").code == 0
+    assert elsewhere("run", "-d", "--name", "job", "--", "sh", "-c", "midwatch beat --note half; echo hello").code == 0
     ended = elsewhere("wait", "job", "--json")
     assert (ended.code, ended.json["state"]) == (0, "completed"), elsewhere("logs", "job")
-    assert ended.json["log"].startswith(f"{elsewhere.env['HOME']}/.local/state/dogwatch/project-")
+    assert ended.json["log"].startswith(f"{elsewhere.env['HOME']}/.local/state/midwatch/project-")
     assert elsewhere("logs", "job").out == "hello\n"
     assert "completed" in elsewhere("ls").out
     record = json.loads(Path(ended.json["log"]).with_suffix(".json").read_text())
     assert record["end"]["state"] == "completed"
-    assert elsewhere("--version").out == f"dogwatch {dogwatch.__version__}\n"
-    elsewhere.program = [f"{installed}/bin/python", "-c", "import dogwatch; print(dogwatch.__file__)"]
+    assert elsewhere("--version").out == f"midwatch {midwatch.__version__}\n"
+    elsewhere.program = [f"{installed}/bin/python", "-c", "import midwatch; print(midwatch.__file__)"]
     assert Path(elsewhere().out.strip()).is_relative_to(installed)
 
 
 def test_what_lies_beside_the_code_has_been_installed_with_it(elsewhere: Box, installed: Path) -> None:
     agents = [json.loads(line)["agent"] for line in elsewhere("agents", "list", "--json").out.splitlines()]
-    assert agents == sorted(path.stem for path in (ROOT / "src/dogwatch/agents").glob("[a-z]*.toml"))
+    assert agents == sorted(path.stem for path in (ROOT / "src/midwatch/agents").glob("[a-z]*.toml"))
     assert elsewhere("doctor").code == 0, elsewhere("doctor")
-    (found,) = installed.glob("lib/python*/site-packages/dogwatch")
+    (found,) = installed.glob("lib/python*/site-packages/midwatch")
     for part in ("py.typed", "hooks/hook.sh", "hooks/opencode.js"):
-        assert (found / part).read_bytes() == (ROOT / "src/dogwatch" / part).read_bytes()
+        assert (found / part).read_bytes() == (ROOT / "src/midwatch" / part).read_bytes()
 
 
 def test_story_automator_is_installed_beside_it(elsewhere: Box, installed: Path) -> None:
@@ -142,7 +142,7 @@ def test_story_automator_is_installed_beside_it(elsewhere: Box, installed: Path)
 
 
 def test_programs_can_use_what_was_installed(elsewhere: Box, installed: Path) -> None:
-    script = "import dogwatch; print(dogwatch.run(['false'], name='job').name, dogwatch.wait('job').state)"
+    script = "import midwatch; print(midwatch.run(['false'], name='job').name, midwatch.wait('job').state)"
     elsewhere.program = [f"{installed}/bin/python", "-W", "error", "-c", script]
     done = elsewhere()
     assert (done.out, done.err) == ("job failed\n", "")

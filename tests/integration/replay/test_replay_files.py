@@ -1,4 +1,4 @@
-"""What `dogwatch replay` makes of files, whole and broken."""
+"""What `midwatch replay` makes of files, whole and broken."""
 
 from __future__ import annotations
 
@@ -116,14 +116,14 @@ def test_a_last_line_that_is_cut_off_is_passed_over(box: Box) -> None:
     text = lines(silent_run())
     done = replayed(box, text[:-10])
     assert (done.code, done.out.splitlines()[-1]) == (0, "2 verdicts, all as they were given")
-    assert done.err == "dogwatch: f.jsonl:3: the last line is cut off; it is passed over\n"
+    assert done.err == "midwatch: f.jsonl:3: the last line is cut off; it is passed over\n"
     assert replayed(box, text.rstrip("\n")).err == ""
 
 
 def test_a_line_that_is_no_event_is_told_with_its_number(box: Box) -> None:
     first, second, third = lines(silent_run()).splitlines(keepends=True)
     done = replayed(box, first + second + "\n\x00nonsense\n" + third)
-    assert (done.code, done.err) == (12, "dogwatch: f.jsonl:4: it is not JSON\n")
+    assert (done.code, done.err) == (12, "midwatch: f.jsonl:4: it is not JSON\n")
 
 
 def test_events_behind_one_that_was_cut_off_count(box: Box) -> None:
@@ -140,15 +140,15 @@ def test_events_behind_one_that_was_cut_off_count(box: Box) -> None:
         ("\n\n", "f.jsonl is empty"),
         (
             "hello\n",
-            "f.jsonl:1: it is not JSON; replay takes a file of `dogwatch record`, or of `dogwatch events --json`",
+            "f.jsonl:1: it is not JSON; replay takes a file of `midwatch record`, or of `midwatch events --json`",
         ),
         ('{"schema":1,"name":"build","state":"completed"}\n', "f.jsonl:1: it is no event; replay takes"),
-        ('{"schema":2,"event":"started"}\n', "f.jsonl:1: it is of schema 2, not 1: it was written by a newer Dogwatch"),
-        ('{"dogwatch":"timeline","v":2}\n', "f.jsonl:1: a recording of version 2, not 1: it was written by a newer"),
-        ('{"dogwatch":"timeline","v":1,"agent":"claude"}\n', "f.jsonl: a recording without a look"),
-        ('{"dogwatch":"timeline","v":1,"agent":"claude"}\n{"at":1}\n', "f.jsonl:2: not a line of a timeline"),
-        ('{"dogwatch":"timeline","v":1,"agent":"nobody"}\n', "f.jsonl: a recording without a look"),
-        ('{"dogwatch":', "f.jsonl:1: it is cut off before its first line ends"),
+        ('{"schema":2,"event":"started"}\n', "f.jsonl:1: it is of schema 2, not 1: it was written by a newer Midwatch"),
+        ('{"midwatch":"timeline","v":2}\n', "f.jsonl:1: a recording of version 2, not 1: it was written by a newer"),
+        ('{"midwatch":"timeline","v":1,"agent":"claude"}\n', "f.jsonl: a recording without a look"),
+        ('{"midwatch":"timeline","v":1,"agent":"claude"}\n{"at":1}\n', "f.jsonl:2: not a line of a timeline"),
+        ('{"midwatch":"timeline","v":1,"agent":"nobody"}\n', "f.jsonl: a recording without a look"),
+        ('{"midwatch":', "f.jsonl:1: it is cut off before its first line ends"),
     ],
 )
 def test_what_is_no_evidence_is_told_in_words(box: Box, text: str, says: str) -> None:
@@ -196,7 +196,7 @@ def test_a_line_without_end_is_not_read(box: Box) -> None:
     with (box.cwd / "f.jsonl").open("wb") as file:
         file.truncate(100 << 20)
     done = box("replay", "f.jsonl")
-    assert (done.code, done.err) == (12, "dogwatch: f.jsonl:1: a line of more than 64 MB is no evidence\n")
+    assert (done.code, done.err) == (12, "midwatch: f.jsonl:1: a line of more than 64 MB is no evidence\n")
 
 
 # What is meant ------------------------------------------------------------------------------------------------------
@@ -205,12 +205,12 @@ def test_a_line_without_end_is_not_read(box: Box) -> None:
 def test_a_name_of_which_nothing_is_known(box: Box) -> None:
     done = box("replay", "nobody")
     assert (done.code, done.out) == (7, "")
-    assert done.err == "dogwatch: there is no file nobody, and no event of a job nobody is known\n"
+    assert done.err == "midwatch: there is no file nobody, and no event of a job nobody is known\n"
 
 
 def test_a_path_that_is_not_there(box: Box) -> None:
     done = box("replay", "no/such.jsonl")
-    assert (done.code, done.err) == (12, "dogwatch: there is no file no/such.jsonl\n")
+    assert (done.code, done.err) == (12, "midwatch: there is no file no/such.jsonl\n")
 
 
 def test_a_file_goes_before_a_job_and_a_job_before_a_directory(box: Box) -> None:

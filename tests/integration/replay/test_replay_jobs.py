@@ -1,4 +1,4 @@
-"""`dogwatch replay` of real jobs: what was given is said again, whatever became of them."""
+"""`midwatch replay` of real jobs: what was given is said again, whatever became of them."""
 
 from __future__ import annotations
 
@@ -175,5 +175,5 @@ def test_a_threshold_below_what_was_noted_is_said_to_be_uncertain(box: Box) -> N
 def test_the_environment_has_no_say(box: Box) -> None:
     start(box, "--timeout", "300ms")
     assert box("wait", "job").code == 5
-    done = box("replay", "job", DOGWATCH_STALE="1ms", DOGWATCH_POLICY="strict")
+    done = box("replay", "job", MIDWATCH_STALE="1ms", MIDWATCH_POLICY="strict")
     assert "3 verdicts, all as they were given" in done.out

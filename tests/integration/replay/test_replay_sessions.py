@@ -1,4 +1,4 @@
-"""`dogwatch replay` of what `dogwatch record` wrote of a pane."""
+"""`midwatch replay` of what `midwatch record` wrote of a pane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dogwatch resume`: the same conversation again, in its pane, unless it is somebody else's."""
+"""`midwatch resume`: the same conversation again, in its pane, unless it is somebody else's."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_it_is_refused_while_it_runs(office: Office) -> None:
     done = office.box("resume", "api")
     assert done.code == REFUSED
     assert "api is working (" in done.err
-    assert "`dogwatch stop api` ends it first" in done.err
+    assert "`midwatch stop api` ends it first" in done.err
     assert len(office.starts()) == 1
 
 
@@ -126,7 +126,7 @@ def test_a_job_is_run_again_by_another_verb(office: Office) -> None:
     office.box("run", "--name", "job", "--", "true")
     done = office.box("resume", "job")
     assert done.code == REFUSED
-    assert "`dogwatch retry job` runs a job again" in done.err
+    assert "`midwatch retry job` runs a job again" in done.err
 
 
 def test_who_has_begun_anew_goes_on_with_the_new_conversation(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,5 +159,5 @@ def test_an_agent_is_not_run_again_as_a_job(office: Office) -> None:
     ended(office)
     done = office.box("retry", "api")
     assert done.code == REFUSED
-    assert "`dogwatch resume api` starts it again" in done.err
+    assert "`midwatch resume api` starts it again" in done.err
     assert len(office.starts()) == 1

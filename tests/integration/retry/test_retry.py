@@ -1,4 +1,4 @@
-"""`dogwatch retry`: a job once more, as it was."""
+"""`midwatch retry`: a job once more, as it was."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_job_that_still_runs_is_not_started_twice(box: Box) -> None:
     done = box("retry", "job")
     assert done.code == 12
     assert "working already" in done.err
-    assert "dogwatch stop job" in done.err
+    assert "midwatch stop job" in done.err
 
 
 def test_a_name_that_is_not_here_is_not_found(box: Box) -> None:

@@ -1,4 +1,4 @@
-"""A terminal to test on: with a small shell, or none, between it and `dogwatch run`."""
+"""A terminal to test on: with a small shell, or none, between it and `midwatch run`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import PATIENCE, Box, alive
 
 SHELL = """
@@ -46,7 +46,7 @@ while True:
 """A shell with job control and one job: tells when that is suspended or ends, and continues it when told to."""
 NO_SHELL = "import fcntl, os, sys; fcntl.ioctl(0, 0x540E, 0); os.execvp(sys.argv[1], sys.argv[1:])"
 """Takes the terminal (TIOCSCTTY) and becomes the command, as `ssh -t` or a new window of tmux run one."""
-TERM = {"TERM": "xterm", "DOGWATCH_PROGRAM_STATUS": "off"}
+TERM = {"TERM": "xterm", "MIDWATCH_PROGRAM_STATUS": "off"}
 """A terminal that is not asked what it understands, and gets no reports."""
 SOON = 4.0
 """Seconds in which a stop must be over: less than it takes until KILL."""
@@ -55,7 +55,7 @@ CHILDREN = "setsid sleep 1000 & sleep 1000 &"
 
 
 class Terminal:
-    """A terminal on which `dogwatch run` is started; the test is its screen and its keyboard."""
+    """A terminal on which `midwatch run` is started; the test is its screen and its keyboard."""
 
     def __init__(self, box: Box, *arguments: str, rows: int = 33, columns: int = 101, **how: Any) -> None:
         self.master, slave = pty.openpty()
@@ -185,7 +185,7 @@ def state(box: Box) -> str:
 
 def left(box: Box) -> list[int]:
     """Pids of what lives of the job, wherever it went: found by what its environment holds, not by our own senses."""
-    mark, found = f"DOGWATCH_RUN={box.record('job')['run']}\0", []
+    mark, found = f"MIDWATCH_RUN={box.record('job')['run']}\0", []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
             if mark in proc.read_text(f"/proc/{pid}/environ") and alive(int(pid)):

@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from dogwatch.loops.look import Looker
-from dogwatch.model.facts import Identity, Process
-from dogwatch.model.policy import PATIENT
-from dogwatch.senses import processes
-from dogwatch.store import claims
+from midwatch.loops.look import Looker
+from midwatch.model.facts import Identity, Process
+from midwatch.model.policy import PATIENT
+from midwatch.senses import processes
+from midwatch.store import claims
 from tests.conftest import Box
 
 

@@ -22,29 +22,29 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.hands import spawn
-from dogwatch.loops import start
-from dogwatch.loops.look import Looker
-from dogwatch.loops.stop import stop
-from dogwatch.loops.wait import Wait
-from dogwatch.model.policy import PATIENT, Policy
-from dogwatch.model.verdict import Verdict
-from dogwatch.model.waiting import Wanted
+from midwatch import proc
+from midwatch.hands import spawn
+from midwatch.loops import start
+from midwatch.loops.look import Looker
+from midwatch.loops.stop import stop
+from midwatch.loops.wait import Wait
+from midwatch.model.policy import PATIENT, Policy
+from midwatch.model.verdict import Verdict
+from midwatch.model.waiting import Wanted
 from tests.conftest import PATIENCE, Box, alive, kill, letter, reap, tool, until, until_gone
 from tests.integration.wait.watching import finish, waiter
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a launched shim execs at once
 
 STAND = """
-import os, sys, dogwatch
-dogwatch.__path__.pop(0)
-del sys.modules["dogwatch.shim"]
-import dogwatch.shim
-main = dogwatch.shim.main
-dogwatch.shim.main = lambda: (os.kill(os.getpid(), 19), main())
+import os, sys, midwatch
+midwatch.__path__.pop(0)
+del sys.modules["midwatch.shim"]
+import midwatch.shim
+main = midwatch.shim.main
+midwatch.shim.main = lambda: (os.kill(os.getpid(), 19), main())
 """
-"""A `dogwatch.shim` that imports the real one and stands still before its first step; its command line is the same."""
+"""A `midwatch.shim` that imports the real one and stands still before its first step; its command line is the same."""
 ORPHAN = "setsid sh -c 'echo > {ready}; read line < {never}' & read line < {ready}"
 """A child in a session of its own, and the knowledge that it is there."""
 WORK = f"echo ran > {{mark}}; {ORPHAN}; echo > {{settled}}; read line < {{fifo}}; exit 0"
@@ -93,9 +93,9 @@ class Run:
         self.looker = Looker(str(box.dir), policy)
         self.files = box.cwd / name
         self.stand = box.cwd / "stand"
-        (self.stand / "dogwatch").mkdir(parents=True, exist_ok=True)
-        (self.stand / "dogwatch/__init__.py").write_text(f"__path__ += [{spawn.ROOT + '/dogwatch'!r}]")
-        (self.stand / "dogwatch/shim.py").write_text(STAND)
+        (self.stand / "midwatch").mkdir(parents=True, exist_ok=True)
+        (self.stand / "midwatch/__init__.py").write_text(f"__path__ += [{spawn.ROOT + '/midwatch'!r}]")
+        (self.stand / "midwatch/shim.py").write_text(STAND)
         paths = {word: box.cwd / f"{name}.{word}" for word in ("mark", "settled", "fifo", "ready", "never")}
         self.mark, self.settled = paths["mark"], paths["settled"]
         for word in ("fifo", "ready", "never"):
@@ -199,7 +199,7 @@ class Run:
         return self.looker.verdict(self.name)
 
     def final(self, within: float = PATIENCE) -> Verdict:
-        """The verdict of `dogwatch wait --until final`."""
+        """The verdict of `midwatch wait --until final`."""
         waited = list(Wait(self.looker, [self.name], Wanted(until="final", timeout_s=within)).outcomes())
         assert waited[0].how == "state", f"after {within} s still {waited[0].verdict}"
         return waited[0].verdict
@@ -231,7 +231,7 @@ class Run:
 def held_at_gate(pid: int) -> bool:
     """Whether this is work that has not become its command yet: it bears no mark of its run."""
     try:
-        return "dogwatch.shim" in proc.read_text(f"/proc/{pid}/cmdline")
+        return "midwatch.shim" in proc.read_text(f"/proc/{pid}/cmdline")
     except OSError:
         return False
 
@@ -394,7 +394,7 @@ def test_a_stop_takes_the_whole_tree_at_once_although_the_shim_is_killed_meanwhi
                 return "".join(caller.communicate(timeout=SOON))
             except subprocess.TimeoutExpired:
                 caller.kill()
-                raise AssertionError(f"`dogwatch stop` goes on for {SOON} s") from None
+                raise AssertionError(f"`midwatch stop` goes on for {SOON} s") from None
 
     def harm(step: Step) -> bool:
         with contextlib.closing(Run(box, f"{step.call}-{step.nth}")) as run:
@@ -493,7 +493,7 @@ def test_a_child_that_is_forked_while_the_tree_is_being_stopped_is_asked_to_end_
 
 
 def test_work_that_names_our_own_program_is_ours_to_stop_all_the_same(box: Box) -> None:
-    with contextlib.closing(Run(box, "job", work=f": dogwatch.shim; {WORK}")) as run:
+    with contextlib.closing(Run(box, "job", work=f": midwatch.shim; {WORK}")) as run:
         run.launch()
         run.until_settled()
         os.kill(run.shim, signal.SIGTERM)

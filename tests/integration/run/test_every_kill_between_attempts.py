@@ -13,7 +13,7 @@ from tests.integration.run.test_every_kill import Run, Step, parsed, walk
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a launched shim execs at once
 
-WORK = "N=$DOGWATCH_ATTEMPT; echo $N >> {mark}; [ $N = 2 ] && exit 0; setsid sh -c 'read line < {never}' & exit 3"
+WORK = "N=$MIDWATCH_ATTEMPT; echo $N >> {mark}; [ $N = 2 ] && exit 0; setsid sh -c 'read line < {never}' & exit 3"
 """Fails once, leaves a child behind, succeeds the second time."""
 
 

@@ -1,4 +1,4 @@
-"""`dogwatch run` in the foreground where there is no terminal: streams, signals, exit codes."""
+"""`midwatch run` in the foreground where there is no terminal: streams, signals, exit codes."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def call(box: Box, *arguments: str, given: bytes = b"") -> subprocess.CompletedP
 
 
 def script(box: Box, text: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run a shell script in which DOGWATCH stands for the program."""
-    return start(["sh", "-c", text.replace("DOGWATCH", " ".join(box.program))], box, given)
+    """Run a shell script in which MIDWATCH stands for the program."""
+    return start(["sh", "-c", text.replace("MIDWATCH", " ".join(box.program))], box, given)
 
 
 def start(command: list[str], box: Box, given: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -67,11 +67,11 @@ def test_standard_input_is_passed_on_byte_for_byte(box: Box) -> None:
 
 
 def test_what_the_work_does_not_read_is_left_for_the_caller(box: Box) -> None:
-    assert script(box, "DOGWATCH run -- head -c 0; cat", given=b"still here").stdout == b"still here"
+    assert script(box, "MIDWATCH run -- head -c 0; cat", given=b"still here").stdout == b"still here"
 
 
 def test_work_whose_output_nobody_reads_ends_as_it_would_alone(box: Box) -> None:
-    assert script(box, "DOGWATCH run --name job -- yes | head -1").stdout == b"y\n"
+    assert script(box, "MIDWATCH run --name job -- yes | head -1").stdout == b"y\n"
     for pid in box.pids("job"):
         until_gone(pid)
     record = box.record("job")
@@ -80,7 +80,7 @@ def test_work_whose_output_nobody_reads_ends_as_it_would_alone(box: Box) -> None
 
 def test_captured_output_returns_when_the_work_ends_though_a_child_lives_on(box: Box) -> None:
     began = time.monotonic()
-    done = script(box, "x=$(DOGWATCH run --name job -- sh -c 'sleep 1000 & echo hi'); echo \"<$x>\"")
+    done = script(box, "x=$(MIDWATCH run --name job -- sh -c 'sleep 1000 & echo hi'); echo \"<$x>\"")
     assert done.stdout == b"<hi>\n"
     assert time.monotonic() - began < SOON
     assert "left running" in box("why", "job").out
@@ -103,12 +103,12 @@ def test_a_caller_whose_pipe_does_not_block_loses_nothing(box: Box) -> None:
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_caller_may_have_closed_its_streams(box: Box, closed: str) -> None:
-    done = script(box, f"DOGWATCH run --name job -- sh -c 'cat; echo out; echo err >&2; exit 5' {closed}")
+    done = script(box, f"MIDWATCH run --name job -- sh -c 'cat; echo out; echo err >&2; exit 5' {closed}")
     assert done.returncode == 5, done
     assert sorted(box.path("job.log").read_text().split()) == ["err", "out"]
 
 
-# Signals for `dogwatch run` -----------------------------------------------------------------------------------
+# Signals for `midwatch run` -----------------------------------------------------------------------------------
 
 
 def line(run: subprocess.Popen[str]) -> str:
@@ -121,7 +121,7 @@ def line(run: subprocess.Popen[str]) -> str:
 
 @contextlib.contextmanager
 def running(box: Box, *command: str) -> Iterator[subprocess.Popen[str]]:
-    """A `dogwatch run` of this command, which has said that it is ready."""
+    """A `midwatch run` of this command, which has said that it is ready."""
     run = box.start("run", "--name", "job", "--", *command)
     try:
         assert line(run) == "ready\n"

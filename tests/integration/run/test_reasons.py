@@ -13,7 +13,7 @@ from tests.conftest import PATIENCE, Box, Done
 
 
 def run(box: Box, *arguments: str, files: int = 0) -> Done:
-    """`dogwatch run` in the foreground, which may have that many files open."""
+    """`midwatch run` in the foreground, which may have that many files open."""
     limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
     process = box.start("run", "--name", "job", *arguments, preexec_fn=limit)
     out, err = process.communicate(timeout=PATIENCE)
@@ -24,8 +24,8 @@ def reason(done: Done, code: int) -> str:
     """The one line on stderr; nothing else was printed."""
     assert (done.code, done.out) == (code, ""), done
     (line,) = done.err.splitlines()
-    assert line.startswith("dogwatch: "), done
-    return line.removeprefix("dogwatch: ")
+    assert line.startswith("midwatch: "), done
+    return line.removeprefix("midwatch: ")
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_too_few_file_descriptors_are_125_or_enough(box: Box, files: int) -> Non
 
 
 def test_a_settings_file_that_is_broken_is_125(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text("[policy]\nstael = 3\n")
-    assert "dogwatch.toml:2: unknown key 'stael'" in reason(run(box, "--", "true"), 125)
+    (box.cwd / "midwatch.toml").write_text("[policy]\nstael = 3\n")
+    assert "midwatch.toml:2: unknown key 'stael'" in reason(run(box, "--", "true"), 125)
 
 
 def test_a_timeout_is_124(box: Box) -> None:

@@ -16,8 +16,8 @@ NOW = ("--backoff", "0")
 LATER = ("--backoff", "1h")
 
 
-SECOND_TIME = ("sh", "-c", "[ $DOGWATCH_ATTEMPT = 2 ]")
-THIRD_TIME = ("sh", "-c", "echo attempt $DOGWATCH_ATTEMPT; [ $DOGWATCH_ATTEMPT = 3 ]")
+SECOND_TIME = ("sh", "-c", "[ $MIDWATCH_ATTEMPT = 2 ]")
+THIRD_TIME = ("sh", "-c", "echo attempt $MIDWATCH_ATTEMPT; [ $MIDWATCH_ATTEMPT = 3 ]")
 
 
 def until_resting(box: Box, name: str) -> None:
@@ -71,14 +71,14 @@ def test_after_the_last_attempt_its_end_is_the_jobs(box: Box) -> None:
 def test_what_was_ended_by_its_policy_is_tried_again(
     box: Box, options: tuple[str, ...], script: str, state: str
 ) -> None:
-    script = f"[ $DOGWATCH_ATTEMPT = 2 ] || {script}"
+    script = f"[ $MIDWATCH_ATTEMPT = 2 ] || {script}"
     box("run", "-d", "--name", "job", "--retries", "1", *NOW, *options, "--", "sh", "-c", script)
     assert box("wait", "job", "--until", "final").code == 0
     assert [each["state"] for each in box.record("job")["attempts"]] == [state]
 
 
 def test_every_attempt_has_the_whole_timeout(box: Box) -> None:
-    script = "[ $DOGWATCH_ATTEMPT = 1 ] && exec sleep 300; exec sleep 0.6"
+    script = "[ $MIDWATCH_ATTEMPT = 1 ] && exec sleep 300; exec sleep 0.6"
     options = ("--retries", "1", *NOW, "--timeout", "1s")
     box("run", "-d", "--name", "job", *options, "--", "sh", "-c", script)
     assert box("wait", "job").code == 0
@@ -117,7 +117,7 @@ def test_stopped_while_it_runs_it_is_not_tried_again(box: Box) -> None:
 
 
 def test_what_an_attempt_left_running_is_ended_before_the_next(box: Box) -> None:
-    script = "[ $DOGWATCH_ATTEMPT = 2 ] && exit 0; sleep 300 & echo $! > left; exit 1"
+    script = "[ $MIDWATCH_ATTEMPT = 2 ] && exit 0; sleep 300 & echo $! > left; exit 1"
     box("run", "-d", "--name", "job", "--retries", "1", *NOW, "--", "sh", "-c", script)
     assert box("wait", "job").code == 0
     assert not alive(int((box.cwd / "left").read_text()))
@@ -128,7 +128,7 @@ def test_what_an_attempt_left_running_is_ended_before_the_next(box: Box) -> None
 def test_what_a_failed_attempt_said_does_not_speak_for_the_next(box: Box) -> None:
     beat = f"{' '.join(box.program)} beat --note early --progress 0.9 --result out.json"
     (box.cwd / "out.json").write_text('{"of": "the first"}')
-    script = f"[ $DOGWATCH_ATTEMPT = 2 ] && exit 0; {beat}; exit 1"
+    script = f"[ $MIDWATCH_ATTEMPT = 2 ] && exit 0; {beat}; exit 1"
     box("run", "-d", "--name", "job", "--retries", "1", *NOW, "--", "sh", "-c", script)
     done = box("wait", "job", "--json")
     assert (done.json["state"], done.json["result"]) == ("completed", None)
@@ -196,10 +196,10 @@ def test_retries_are_not_lost_when_the_directory_is_read_only_as_an_attempt_ends
 
 
 def test_in_the_foreground_all_attempts_stream_and_the_last_ones_code_counts(box: Box) -> None:
-    script = "echo out $DOGWATCH_ATTEMPT; echo err $DOGWATCH_ATTEMPT >&2; exit $((4 - DOGWATCH_ATTEMPT))"
+    script = "echo out $MIDWATCH_ATTEMPT; echo err $MIDWATCH_ATTEMPT >&2; exit $((4 - MIDWATCH_ATTEMPT))"
     done = box("run", "--name", "job", "--retries", "1", *NOW, "--", "sh", "-c", script)
     assert (done.code, done.out) == (2, "out 1\nout 2\n")
-    assert "err 1\ndogwatch: attempt 1 failed: exit 3 after" in done.err
+    assert "err 1\nmidwatch: attempt 1 failed: exit 3 after" in done.err
     assert done.err.endswith("err 2\n")
 
 
@@ -212,7 +212,7 @@ def test_on_a_terminal_ctrl_c_between_two_attempts_ends_it(box: Box, terminal: O
 
 
 def test_on_a_terminal_the_next_attempt_has_it_too(terminal: Open) -> None:
-    script = "tty > /dev/null && [ $DOGWATCH_ATTEMPT = 2 ] && { read line; echo got $line; }"
+    script = "tty > /dev/null && [ $MIDWATCH_ATTEMPT = 2 ] && { read line; echo got $line; }"
     screen = terminal("--retries", "1", *NOW, "--", "sh", "-c", script)
     screen.see("attempt 2 of 2 in ")
     screen.type(b"hello\n")

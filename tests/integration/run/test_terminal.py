@@ -1,4 +1,4 @@
-"""`dogwatch run` in the foreground on a real terminal, below a small shell."""
+"""`midwatch run` in the foreground on a real terminal, below a small shell."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def test_work_that_another_stops_is_suspended_as_by_ctrl_z(box: Box, terminal: O
     until(lambda: letter(work) == "S")
 
 
-def test_a_stop_signal_for_dogwatch_suspends_the_work_too(box: Box, terminal: Open) -> None:
+def test_a_stop_signal_for_midwatch_suspends_the_work_too(box: Box, terminal: Open) -> None:
     screen = terminal("--", "sh", "-c", "echo ready; read line; echo got $line")
     screen.see("ready")
     shim, work = box.pids("job")

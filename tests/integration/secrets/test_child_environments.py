@@ -14,14 +14,14 @@ from tests.integration.mqtt.test_mqtt_secrets import SECRET
 from tests.integration.spawn.office import Office
 from tests.lab.mosquitto import Listener, Mosquitto
 
-PASSWORD = "DOGWATCH_MQTT_PASSWORD"
+PASSWORD = "MIDWATCH_MQTT_PASSWORD"
 OWN = "BROKER_WORD"
 SECRETS = {PASSWORD: "planted-1", OWN: "planted-2"}
 """The usual variable, and one that the settings file names."""
 
 
 def settings(box: Box, text: str = "") -> None:
-    config = Path(box.env["HOME"]) / ".config" / "dogwatch" / "config.toml"
+    config = Path(box.env["HOME"]) / ".config" / "midwatch" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     broker = f'[mqtt]\nurl = "mqtt://127.0.0.1:9"\nusername = "ann"\npassword_env = "{OWN}"\n'
     config.write_text(broker + text)
@@ -68,7 +68,7 @@ def test_a_job_that_retry_starts(box: Box) -> None:
 
 def test_a_job_started_by_the_api(box: Box) -> None:
     settings(box)
-    code = f"import dogwatch; dogwatch.run(['sh', '-c', {dump(box)!r}], name='job')"
+    code = f"import midwatch; midwatch.run(['sh', '-c', {dump(box)!r}], name='job')"
     subprocess.run([sys.executable, "-c", code], env=box.env | SECRETS, cwd=box.cwd, check=True, timeout=PATIENCE)
     box("wait", "job")
     check(box)
@@ -136,14 +136,14 @@ def test_a_tracker(box: Box) -> None:
     settings(box)
     (box.cwd / ".beads").mkdir()
     tracker = script(box.cwd / "br", dump(box))
-    box("task", "ready", DOGWATCH_BR=str(tracker), **SECRETS)
+    box("task", "ready", MIDWATCH_BR=str(tracker), **SECRETS)
     check(box)
 
 
 def test_ends_are_published_with_the_password_that_the_work_did_not_get(guarded: Mosquitto, box: Box) -> None:
     (box.cwd / ".git").mkdir()
-    env = {"DOGWATCH_MQTT_URL": guarded.url, "DOGWATCH_MQTT_USERNAME": "ann", PASSWORD: SECRET}
-    listener = Listener(guarded, "dogwatch/#", "-u", "ann", "-P", SECRET)
+    env = {"MIDWATCH_MQTT_URL": guarded.url, "MIDWATCH_MQTT_USERNAME": "ann", PASSWORD: SECRET}
+    listener = Listener(guarded, "midwatch/#", "-u", "ann", "-P", SECRET)
     try:
         assert box("run", "-d", "--name", "kept", "--", "sh", "-c", dump(box), **env).code == 0
         [line] = listener.until(1)
@@ -151,7 +151,7 @@ def test_ends_are_published_with_the_password_that_the_work_did_not_get(guarded:
         listener.close()
     assert "/kept/event " in line
     text = (box.cwd / "env.txt").read_text()
-    assert "DOGWATCH_MQTT_URL=" in text
+    assert "MIDWATCH_MQTT_URL=" in text
     assert SECRET not in text
     assert PASSWORD + "=" not in text
 
@@ -161,7 +161,7 @@ def test_ends_are_published_with_the_password_that_the_work_did_not_get(guarded:
 
 def broker_of(guarded: Mosquitto, box: Box, line: str) -> Path:
     (box.cwd / ".git").mkdir()
-    config = box.cwd / ".config" / "dogwatch"
+    config = box.cwd / ".config" / "midwatch"
     config.mkdir(parents=True)
     (config / "config.toml").write_text(f'[mqtt]\nurl = "{guarded.url}"\nusername = "ann"\n{line}\n')
     return config
@@ -197,7 +197,7 @@ def test_a_password_file_that_others_may_read_is_refused(guarded: Mosquitto, box
 
 
 def test_a_projects_password_command_is_not_run_without_trust(guarded: Mosquitto, box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text(
+    (box.cwd / "midwatch.toml").write_text(
         f'[mqtt]\nurl = "{guarded.url}"\nusername = "ann"\npassword_command = "touch {box.cwd}/ran; echo x"\n'
     )
     done = box("notify", "--test", "hello")

@@ -40,7 +40,7 @@ def test_retry_names_what_it_must_be_given_again(box: Box) -> None:
     refused = box("retry", "job", "--env", "CI=1")
     assert refused.code == 12
     assert "was started with --env TOKEN, whose value is not kept" in refused.err
-    assert "dogwatch retry job --env TOKEN=…" in refused.err
+    assert "midwatch retry job --env TOKEN=…" in refused.err
     assert box("retry", "job", "--env", "TOKEN=new", "--env", "CI").code == 2  # CI is not set here
     assert box("retry", "job", "--env", "TOKEN=new", "--env", "CI", CI="2").code == 0
     box("wait", "job")

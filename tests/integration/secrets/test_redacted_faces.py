@@ -37,7 +37,7 @@ def shown(box: Box) -> dict[str, str]:
     for face in FACES:
         done = box(*face)
         found[" ".join(face)] = done.out + done.err
-    code = "import dogwatch; print(dogwatch.status('job'), dogwatch.wait('job'))"
+    code = "import midwatch; print(midwatch.status('job'), midwatch.wait('job'))"
     api = subprocess.run(
         [sys.executable, "-c", code], env=box.env, cwd=box.cwd, capture_output=True, text=True, timeout=PATIENCE,
         check=True,
@@ -53,7 +53,7 @@ def journal(box: Box) -> str:
 def test_no_face_shows_a_secret_of_a_job(box: Box) -> None:
     """All shapes at once in its command, its note, its variables, a note of its record and the reason of its end."""
     texts = [*ONE_LINE.values()]
-    say = f"{sys.executable} -m dogwatch beat --note"
+    say = f"{sys.executable} -m midwatch beat --note"
     script = f'for text in "$@"; do {say} "$text"; done; exit 3'
     variables = [word for nth, text in enumerate(texts) for word in ("--env", f"V{nth}={text}")]
     box("run", "--name", "job", *variables, "--", "sh", "-c", script, "sh", *texts, "--password", PLANTED)
@@ -76,7 +76,7 @@ def test_no_face_shows_a_secret_of_a_job(box: Box) -> None:
 def test_no_notice_and_no_message_holds_a_secret(office: Office, broker: Mosquitto) -> None:
     """What a verifier says goes into the reason, which is sent to everybody."""
     box, heard = office.box, office.cwd / "heard"
-    config = Path(box.env["HOME"]) / ".config" / "dogwatch"
+    config = Path(box.env["HOME"]) / ".config" / "midwatch"
     config.mkdir(parents=True)
     (office.cwd / ".git").mkdir()
     heard.touch()
@@ -84,7 +84,7 @@ def test_no_notice_and_no_message_holds_a_secret(office: Office, broker: Mosquit
     (config / "config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n[notify]\ncommand = {tell}\n')
     (office.cwd / "said").write_text(f"curl --token {PLANTED} failed")
     office.spawned("job", "--verify", "cat said; false", prompt="say hello")
-    listener = Listener(broker, "dogwatch/#")
+    listener = Listener(broker, "midwatch/#")
     try:
         ended = office.monitor("job").end()
         [line] = listener.until(1)

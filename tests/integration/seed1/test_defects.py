@@ -1,4 +1,4 @@
-"""Every known defect of the shell wrapper that Dogwatch replaces (agentic-process-monitor), by name, and right here."""
+"""Every known defect of the shell wrapper that Midwatch replaces (agentic-process-monitor), by name, and right here."""
 
 import os
 import select
@@ -6,8 +6,8 @@ import signal
 import sys
 import time
 
-from dogwatch import proc
-from dogwatch.senses import files, processes
+from midwatch import proc
+from midwatch.senses import files, processes
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.foreign.template import dead_pid, sleeper, wrapped
 from tests.integration.wait.watching import (
@@ -89,7 +89,7 @@ def test_killing_the_pid_of_the_pid_file_ends_the_whole_tree_and_leaves_a_status
 
 def written(box: Box, gate: Gate) -> list[tuple[str, bool]]:
     """Names that appear in the directory while a job ends, and whether each came by rename (so, whole)."""
-    beat = f"echo '[1]' | {sys.executable} -m dogwatch beat --result -"
+    beat = f"echo '[1]' | {sys.executable} -m midwatch beat --result -"
     start_gated(box, gate, "job", beat)
     events, found, deadline = files.FileEvents(), [], time.monotonic() + PATIENCE
     try:

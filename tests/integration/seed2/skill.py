@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import tool, until
 from tests.integration.panes.private import Private
 from tests.integration.seed2.tasks import HERE, Task

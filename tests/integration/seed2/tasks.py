@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dogwatch import proc
-from dogwatch.model.taskdir import Numbers
-from dogwatch.senses import processes
+from midwatch import proc
+from midwatch.model.taskdir import Numbers
+from midwatch.senses import processes
 from tests.conftest import PATIENCE, kill, tool, until
 from tests.integration.panes.private import Private
 from tests.integration.wait.watching import finish, listening
@@ -136,7 +136,7 @@ class Task:
         return found
 
     def notes(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.dir / "dogwatch.json").read_text())
+        found: dict[str, Any] = json.loads((self.dir / "midwatch.json").read_text())
         return found
 
     def modes(self) -> list[str]:
@@ -153,9 +153,9 @@ class Task:
 
     def monitor(self, numbers: Numbers = PATIENT, *, cleanup: bool = False, name: str = "") -> subprocess.Popen[str]:
         """Start a monitor, and go on once it has looked for the first time."""
-        before = self.text("dogwatch.json")
+        before = self.text("midwatch.json")
         process = self.start(numbers, cleanup=cleanup, name=name)
-        until(lambda: self.text("dogwatch.json") != before or process.poll() is not None, self.dir)
+        until(lambda: self.text("midwatch.json") != before or process.poll() is not None, self.dir)
         return process
 
     def start(self, numbers: Numbers = PATIENT, *, cleanup: bool = False, name: str = "") -> subprocess.Popen[str]:
@@ -164,7 +164,7 @@ class Task:
                 *self.within,
                 sys.executable,
                 "-m",
-                "dogwatch",
+                "midwatch",
                 "monitor",
                 name or self.name,
                 "--task-dir",

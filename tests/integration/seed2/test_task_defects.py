@@ -1,4 +1,4 @@
-"""Every known defect of the monitor of task directories that Dogwatch replaces (seed 2), by name, and right here."""
+"""Every known defect of the monitor of task directories that Midwatch replaces (seed 2), by name, and right here."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from dogwatch.model.facts import Alive
-from dogwatch.model.taskdir import Notes
-from dogwatch.senses.taskdir import TaskSense
+from midwatch.model.facts import Alive
+from midwatch.model.taskdir import Notes
+from midwatch.senses.taskdir import TaskSense
 from tests.conftest import alive, until, until_gone
 from tests.integration.adopt.elsewhere import kernel_keeps
 from tests.integration.foreign.template import dead_pid, sleeper

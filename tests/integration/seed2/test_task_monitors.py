@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.loops.taskdir import monitor
-from dogwatch.model.verdict import Verdict
+from midwatch import proc
+from midwatch.loops.taskdir import monitor
+from midwatch.model.verdict import Verdict
 from tests.conftest import alive, tool, until, until_gone
 from tests.integration.foreign.template import sleeper
 from tests.integration.seed2.conftest import Make
@@ -202,7 +202,7 @@ def test_an_agent_that_crashes_at_once_is_not_resumed_at_once(task: Task) -> Non
 def test_ends_are_heard_where_the_kernel_sends_no_events(task: Task) -> None:
     task.plan("", "exit 0")
     agent = task.begin()
-    task.env["DOGWATCH_EVENTS"] = "off"
+    task.env["MIDWATCH_EVENTS"] = "off"
     with task.watched() as process:
         crash(task, agent)
         found = outcome(process)
@@ -268,11 +268,11 @@ def end_watch(task: Task) -> None:
 def test_every_abandonment_is_told_and_each_once(task: Task) -> None:
     """A second monitor beside the first tells of the same event, the next one's end is another."""
     delivered = task.home / "delivered"
-    (task.home / ".config" / "dogwatch").mkdir(parents=True)
-    (task.home / ".config" / "dogwatch" / "config.toml").write_text(
+    (task.home / ".config" / "midwatch").mkdir(parents=True)
+    (task.home / ".config" / "midwatch" / "config.toml").write_text(
         f'[notify]\ncommand = ["{tool("sh")}", "-c", "echo \\"$1\\" >> {delivered}", "sh", "{{state}}"]\n'
     )
-    task.env["DOGWATCH_HOME"] = str(task.home / "jobs")
+    task.env["MIDWATCH_HOME"] = str(task.home / "jobs")
     task.begin()
     with task.watched(PATIENT._replace(deadline_s=2.0)) as first, task.beside() as second:
         said = [outcome(each)["state"] for each in (first, second)]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import lean
-from dogwatch.hands import taskdir as hand
+from midwatch import lean
+from midwatch.hands import taskdir as hand
 from tests.conftest import alive, until
 from tests.integration.foreign.template import dead_pid, sleeper
 from tests.integration.seed2.tasks import QUICK, Task, outcome
@@ -27,7 +27,7 @@ def test_in_a_directory_that_others_may_write_nothing_is_ended_typed_or_written(
         crash(task, agent)
         found = outcome(process)
     assert (found["state"], task.modes()) == ("crashed", ["fresh"])
-    assert not task.has("dogwatch.json")
+    assert not task.has("midwatch.json")
     assert not task.has("resume")
     assert task.manifest()["status"] == "running"
 
@@ -102,7 +102,7 @@ def test_a_task_without_a_manifest_is_monitored_too(task: Task) -> None:
 
 
 def test_notes_that_cannot_be_read_are_begun_anew(task: Task) -> None:
-    (task.dir / "dogwatch.json").write_text('{"schema": 1, "began": "then"}')
+    (task.dir / "midwatch.json").write_text('{"schema": 1, "began": "then"}')
     task.plan("exit 0")
     task.begin()
     assert task.verdict()["state"] == "completed"

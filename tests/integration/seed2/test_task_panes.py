@@ -9,9 +9,9 @@ import shutil
 
 import pytest
 
-from dogwatch.hands.taskpane import TaskHand
-from dogwatch.model.foreign_text import NOTHING
-from dogwatch.model.taskdir import Place
+from midwatch.hands.taskpane import TaskHand
+from midwatch.model.foreign_text import NOTHING
+from midwatch.model.taskdir import Place
 from tests.conftest import alive, tool, until
 from tests.integration.adopt.elsewhere import switches
 from tests.integration.panes.agent import SCREENS
@@ -37,7 +37,7 @@ def test_a_resume_waits_until_the_pane_is_at_its_shell_again(task: Task) -> None
     task.private("send-keys", "-t", task.pane, "cat", "Enter")  # typed ahead: it runs when the agent is gone
     with task.watched() as process:
         crash(task, agent)
-        until(lambda: task.has("dogwatch.json") and task.notes()["phase"] == "ready", task.dir)
+        until(lambda: task.has("midwatch.json") and task.notes()["phase"] == "ready", task.dir)
         until(lambda: task.private("display-message", "-p", "-t", task.pane, "#{pane_current_command}") == "cat\n")
         looked = switches(process.pid)
         until(lambda: switches(process.pid) > looked + 30)  # it has had every opportunity

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stands in for the wrapper of the protocol that Dogwatch replaces, by what is known of its rules: pid, then the manifest,
+# Stands in for the wrapper of the protocol that Midwatch replaces, by what is known of its rules: pid, then the manifest,
 # then the agent's end as exit_code, manifest and done, in this order and each at once.
 set -u
 dir=$TASK_TMPDIR

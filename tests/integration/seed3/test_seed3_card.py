@@ -18,12 +18,12 @@ def test_drifts_are_commented_once_a_heartbeat_is_there_and_stop_blocks_the_card
 ) -> None:
     pane = f"{{pid: 4194304, cmd: claude, {BEFORE}}}"
     workspace.write(f"sessions:\n  - {{name: {NAME}, status: running, pane: {pane}}}\n")
-    watch = stays("--kanban-new", "--interval", "0.5", DOGWATCH_HERMES=board.program)
+    watch = stays("--kanban-new", "--interval", "0.5", MIDWATCH_HERMES=board.program)
     task = watch.complains("the card is").split()[-1]
     card = board.card(task)
     assert watch.drift()["class"] == "A"
     said = f"{NAME}: tmux gone (was pane 4194304, cmd claude). Marked terminated."
-    until(lambda: ("dogwatch", said) in board.comments(card))
+    until(lambda: ("midwatch", said) in board.comments(card))
     until(lambda: board.notes(card) != [])
     assert board.notes(card)[0].startswith("alive, ")
     board("comment", task, "--author", "someone", "--", "it should not stop here")
@@ -31,7 +31,7 @@ def test_drifts_are_commented_once_a_heartbeat_is_there_and_stop_blocks_the_card
     assert watch.ended() == 0
     watch.complains("stop-requested by")
     assert board.status(card) == "blocked"
-    assert [text for who, text in board.comments(card) if who == "dogwatch" and NAME in text] == [said]
+    assert [text for who, text in board.comments(card) if who == "midwatch" and NAME in text] == [said]
 
 
 def test_every_class_of_drift_is_told_on_the_card_that_the_environment_names(
@@ -48,7 +48,7 @@ def test_every_class_of_drift_is_told_on_the_card_that_the_environment_names(
         f"  - {{name: c-creator-claude, status: running, pane: {{pid: {pid}, cmd: claude, cwd: {where}}}}}\n"
         f"  - {{name: d-creator-claude, status: stopped, claude_session_id_own: {stale}}}\n"
     )
-    stays("--watch", "--interval", "0.5", DOGWATCH_HERMES=board.program, HERMES_KANBAN_TASK=card.task)
+    stays("--watch", "--interval", "0.5", MIDWATCH_HERMES=board.program, HERMES_KANBAN_TASK=card.task)
     wanted = (
         "a-creator-claude: tmux gone. Marked terminated.",
         "b-creator-agy: tmux found but not in the list. Auto-registered.",

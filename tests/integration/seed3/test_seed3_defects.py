@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 
-from dogwatch.links import kanban
-from dogwatch.loops.card import CardKeeper
-from dogwatch.model.registry import Drift
+from midwatch.links import kanban
+from midwatch.loops.card import CardKeeper
+from midwatch.model.registry import Drift
 from tests.integration.kanban.conftest import Board
 from tests.integration.reconcile.workspace import BEFORE, Workspace
 

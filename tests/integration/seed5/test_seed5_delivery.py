@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import send
-from dogwatch.loops.panes import Panes
-from dogwatch.store import detectors
+from midwatch.loops import send
+from midwatch.loops.panes import Panes
+from midwatch.store import detectors
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent

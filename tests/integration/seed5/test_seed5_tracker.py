@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.loops import trackers
-from dogwatch.model.tracking import STATUSES, Work
+from midwatch.loops import trackers
+from midwatch.model.tracking import STATUSES, Work
 
 
 def read(project: Path, *issues: dict[str, Any]) -> Work:

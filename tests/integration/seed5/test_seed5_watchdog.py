@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.waking import AUTO, Rules
+from midwatch.model.waking import AUTO, Rules
 from tests.conftest import until
 from tests.integration.send.conftest import Agent
 from tests.integration.watchdog.swarm import TITLE, Swarm
@@ -159,7 +159,7 @@ def test_a_tracker_that_fails_ends_the_watchdog(swarm: Swarm, tmp_path: Path, sa
     program.write_text("#!/bin/sh\n" + ("exec sleep 1000\n" if says == "hangs" else f"echo '{says}'; exit 3\n"))
     program.chmod(0o755)
     done = swarm("run", "--once", "--project-dir", str(swarm.project), "--controller-title-regex", TITLE,
-                 DOGWATCH_BR=str(program))  # fmt: skip
+                 MIDWATCH_BR=str(program))  # fmt: skip
     assert done.code == 0, done
     assert "tracker-failed" in done.err
     assert "exit code=0 reason=once" in done.err

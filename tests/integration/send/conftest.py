@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-import dogwatch
-from dogwatch import proc
-from dogwatch.hands.send import Hand
-from dogwatch.loops import send
-from dogwatch.loops.panes import Panes
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.sending import Sent
-from dogwatch.store import detectors
+import midwatch
+from midwatch import proc
+from midwatch.hands.send import Hand
+from midwatch.loops import send
+from midwatch.loops.panes import Panes
+from midwatch.model.errors import RefusedError
+from midwatch.model.sending import Sent
+from midwatch.store import detectors
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate
 
-HOOK = Path(dogwatch.__file__).parent / "hooks" / "hook.sh"
+HOOK = Path(midwatch.__file__).parent / "hooks" / "hook.sh"
 
 
 def test_a_prompt_is_pasted_once_and_the_transcript_proves_it(box: Box, agent: Agent) -> None:

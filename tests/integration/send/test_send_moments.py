@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.hands.send import Hand
-from dogwatch.senses.glimpses import glimpse
+from midwatch.hands.send import Hand
+from midwatch.senses.glimpses import glimpse
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate, attached
@@ -97,7 +97,7 @@ def test_asked_to_end_it_leaves_nothing(box: Box, agent: Agent, gate: Gate, word
     assert err == ""
     assert agent.buffers == ""
     assert agent.box == "❯"  # noqa: RUF001
-    assert not list(box.cwd.glob(".local/state/dogwatch/keyboards/*"))
+    assert not list(box.cwd.glob(".local/state/midwatch/keyboards/*"))
     assert (agent.typed == b"") == (word == "list-clients"), "asked before the paste, it types nothing"
     sent = agent.typed.count(b"\r") == 1
     assert sending.returncode == (0 if sent and '"delivered":true' in out else 6 if sent else 130), out

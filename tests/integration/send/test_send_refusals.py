@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.hands.send import Hand
-from dogwatch.loops import send
-from dogwatch.loops.panes import Panes
-from dogwatch.store import detectors
+from midwatch.hands.send import Hand
+from midwatch.loops import send
+from midwatch.loops.panes import Panes
+from midwatch.store import detectors
 from tests.conftest import Box, Done, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -49,7 +49,7 @@ def test_the_screen_must_show_an_empty_box(
     before = private.screen(pane)
     done = box("send", pane, "hello", *private.server)
     assert (done.code, done.out) == (code, ""), done
-    assert done.err.startswith(f"dogwatch: {pane}: nothing was typed: {reason}"), done
+    assert done.err.startswith(f"midwatch: {pane}: nothing was typed: {reason}"), done
     assert private.screen(pane) == before
     assert private("list-buffers") == ""
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch.cli import options
-from dogwatch.cli import send as verb
-from dogwatch.loops import send
-from dogwatch.loops.panes import Panes
-from dogwatch.store import detectors
+from midwatch.cli import options
+from midwatch.cli import send as verb
+from midwatch.loops import send
+from midwatch.loops.panes import Panes
+from midwatch.store import detectors
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent
@@ -62,7 +62,7 @@ def test_it_is_seen_where_one_looks_and_only_as_long_as_it_is_there(
     assert "(1 undelivered)" in box("ls", "--panes", *agent.private.server).out
     why = box("why", agent.pane, *agent.private.server).out
     assert "  undelivered:\n" in why
-    assert f"`dogwatch send --again {numb['note']}`" in why
+    assert f"`midwatch send --again {numb['note']}`" in why
     assert box("why", agent.pane, *agent.private.server, "--json").json["undelivered"] == [numb["note"]]
     done = box("send", "--drop", numb["note"])
     assert (done.code, done.out) == (0, "")
@@ -98,7 +98,7 @@ def test_a_pane_that_is_another_by_now_gets_nothing(box: Box, agent: Agent, numb
     until(lambda: bool(box("ls", "--panes", *agent.private.server).out))
     done = box("send", "--again", numb["note"])
     assert done.code == 12, done
-    assert f"dogwatch send --again {numb['note']} TARGET" in done.err
+    assert f"midwatch send --again {numb['note']} TARGET" in done.err
     assert agent.typed == b""
     assert "undelivered" not in box("ls", "--panes", *agent.private.server).out
     assert [note["id"] for note in listed(box)] == [numb["note"]]
@@ -119,7 +119,7 @@ def test_what_may_still_stand_in_the_box_is_noted_as_such(
     assert verb.main(options.parse("send", [agent.pane, "hello", *agent.private.server])) == 1
     said = capsys.readouterr().err
     (note,) = listed(box)
-    assert said.endswith(f"dogwatch: it is kept: `dogwatch send --again {note['id']}` tries again\n")
+    assert said.endswith(f"midwatch: it is kept: `midwatch send --again {note['id']}` tries again\n")
     assert (note["left"], note["reason"]) == (True, "something else stands in its box now; look there")
 
 
@@ -130,7 +130,7 @@ def test_who_has_time_waits_until_a_turn_has_ended(box: Box, agent: Agent) -> No
     agent.state("busy")
     until(lambda: "working" in box("ls", "--panes", *agent.private.server).out)
     sending = box.start("send", agent.pane, "hello", "--wait", "5m", *agent.private.server, "--json")
-    until(lambda: bool(list(box.cwd.glob(".local/state/dogwatch/keyboards/*"))))
+    until(lambda: bool(list(box.cwd.glob(".local/state/midwatch/keyboards/*"))))
     assert agent.typed == b""
     agent.mood("stateful")
     agent.state("idle")
@@ -147,7 +147,7 @@ def test_who_has_waited_in_vain_finds_a_note(box: Box, agent: Agent) -> None:
     assert done.code == 12, done
     (note,) = listed(box)
     assert (note["text"], note["left"]) == ("hello", False)
-    assert f"dogwatch send --again {note['id']}" in done.err
+    assert f"midwatch send --again {note['id']}" in done.err
     assert agent.typed == b""
 
 
@@ -181,7 +181,7 @@ def test_whoever_types_first_is_waited_for(private: Private, agent: Agent) -> No
 def test_whoever_waits_for_another_can_leave_off(box: Box, private: Private, agent: Agent) -> None:
     private("copy-mode", "-t", agent.pane)
     first = box.start("send", agent.pane, "first", "--wait", "5m", *private.server, "--json")
-    until(lambda: bool(list(box.cwd.glob(".local/state/dogwatch/keyboards/*"))))
+    until(lambda: bool(list(box.cwd.glob(".local/state/midwatch/keyboards/*"))))
     panes = Panes(detectors.load_all(), "/nowhere", private.server)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(box.cwd / ".local" / "state"))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.links import ntm
-from dogwatch.loops import send
-from dogwatch.loops.panes import Panes
-from dogwatch.model.sending import Sent
-from dogwatch.store import detectors, undelivered
+from midwatch.links import ntm
+from midwatch.loops import send
+from midwatch.loops.panes import Panes
+from midwatch.model.sending import Sent
+from midwatch.store import detectors, undelivered
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent
@@ -71,11 +71,11 @@ def test_it_is_asked_as_seed_5_prints_it_and_the_transcript_proves_the_rest(
 
 
 def test_a_setting_of_the_project_chooses_it_once_it_is_trusted(box: Box, agent: Agent, through: Ntm) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[send]\nvia = "ntm"\n')
-    (box.cwd / "dogwatch.toml").chmod(0o644)
+    (box.cwd / "midwatch.toml").write_text('[send]\nvia = "ntm"\n')
+    (box.cwd / "midwatch.toml").chmod(0o644)
     done = box("send", agent.pane, "zero", *agent.private.server, **through.env)
     assert done.code == 0, done
-    assert "is not trusted: read it, then `dogwatch trust`; until then its [send] via does not count" in done.err
+    assert "is not trusted: read it, then `midwatch trust`; until then its [send] via does not count" in done.err
     assert through.asked == []
     assert "line 2    send     prompts go through ntm" in box("trust", "--yes").out
     assert box("send", agent.pane, "first", *agent.private.server, **through.env).code == 0
@@ -84,10 +84,10 @@ def test_a_setting_of_the_project_chooses_it_once_it_is_trusted(box: Box, agent:
 
 
 def test_a_setting_of_the_user_chooses_it_and_a_flag_is_stronger(box: Box, agent: Agent, through: Ntm) -> None:
-    config = Path(box.env["HOME"]) / ".config" / "dogwatch" / "config.toml"
+    config = Path(box.env["HOME"]) / ".config" / "midwatch" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('[send]\nvia = "ntm"\n')
-    (box.cwd / "dogwatch.toml").write_text('[send]\nvia = "tmux"\n')  # which nobody has trusted
+    (box.cwd / "midwatch.toml").write_text('[send]\nvia = "tmux"\n')  # which nobody has trusted
     assert box("send", agent.pane, "first", *agent.private.server, **through.env).code == 0
     assert len(through.asked) == 1
     assert box("send", agent.pane, "second", "--via", "tmux", *agent.private.server, **through.env).code == 0

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.judge import readiness
-from dogwatch.loops import send
-from dogwatch.loops.panes import Panes
-from dogwatch.model.sending import Sent
-from dogwatch.store import detectors
+from midwatch.judge import readiness
+from midwatch.loops import send
+from midwatch.loops.panes import Panes
+from midwatch.model.sending import Sent
+from midwatch.store import detectors
 from tests.conftest import PATIENCE, tool, until, until_gone
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private

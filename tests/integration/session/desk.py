@@ -1,4 +1,4 @@
-"""The owner of a list of sessions: an office, the list, and agents that he has started without Dogwatch."""
+"""The owner of a list of sessions: an office, the list, and agents that he has started without Midwatch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import Done, until
 from tests.integration.spawn.office import Office
 
@@ -20,9 +20,9 @@ from tests.integration.spawn.office import Office
 class Desk:
     def __init__(self, office: Office) -> None:
         self.office = office
-        self.path = office.cwd / "dogwatch-sessions.yaml"
+        self.path = office.cwd / "midwatch-sessions.yaml"
         self.socket = str(office.tmux.socket)
-        (office.cwd / "dogwatch.toml").touch()  # a project of its own, whatever lies above
+        (office.cwd / "midwatch.toml").touch()  # a project of its own, whatever lies above
 
     def __call__(self, *words: str, stdin: str | None = None, **env: str) -> Done:
         return self.office.box("session", *words, stdin=stdin, **env)
@@ -60,7 +60,7 @@ class Desk:
         found = [json.loads(line) for line in self(*words, "--json").out.splitlines()]
         return {each["name"]: each for each in found}
 
-    # Sessions that Dogwatch does not know
+    # Sessions that Midwatch does not know
 
     def opened(self, name: str = "work", *, shell: bool = False, does: str = "say", talk: str = "") -> dict[str, Any]:
         """Somebody starts an agent; the row that he writes for it."""

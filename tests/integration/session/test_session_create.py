@@ -1,10 +1,10 @@
-"""`dogwatch session create`: an agent, and its row in the list."""
+"""`midwatch session create`: an agent, and its row in the list."""
 
 from __future__ import annotations
 
 import pytest
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import alive
 from tests.integration.session.desk import Desk
 from tests.integration.spawn.office import Office
@@ -30,7 +30,7 @@ def test_where_there_is_hermes_the_list_is_his(desk: Desk, office: Office) -> No
     (office.cwd / ".hermes").mkdir()
     desk.path = office.cwd / ".hermes" / "agent-sessions.yaml"
     assert desk.create()["status"] == "running"
-    assert not (office.cwd / "dogwatch-sessions.yaml").exists()
+    assert not (office.cwd / "midwatch-sessions.yaml").exists()
 
 
 def test_a_list_that_is_named_is_used_from_everywhere(desk: Desk, office: Office) -> None:
@@ -84,7 +84,7 @@ def test_nothing_is_started_while_the_list_is_broken(desk: Desk, office: Office)
     before = desk.path.read_text()
     done = desk("create", "api", "--agent", "claude", "--socket", desk.socket)
     assert done.code == 12
-    assert "dogwatch-sessions.yaml:" in done.err
+    assert "midwatch-sessions.yaml:" in done.err
     assert (desk.path.read_text(), office.starts(), office.sessions()) == (before, [], [])
 
 

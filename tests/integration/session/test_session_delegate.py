@@ -1,4 +1,4 @@
-"""`dogwatch session delegate`: a task for a session that runs, and one answer."""
+"""`midwatch session delegate`: a task for a session that runs, and one answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from dogwatch.formats import mqtt
+from midwatch.formats import mqtt
 from tests.conftest import PATIENCE, alive, until
 from tests.integration.session.desk import Desk
 from tests.integration.spawn.office import Office
@@ -123,9 +123,9 @@ def test_beside_a_monitor_the_work_is_verified_all_the_same(desk: Desk, office: 
 def test_its_end_is_published_if_there_is_a_broker(desk: Desk, office: Office) -> None:
     broker = Mosquitto(office.home / "broker")
     broker.start()
-    (office.home / ".config/dogwatch").mkdir(parents=True)
-    (office.home / ".config/dogwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
-    listener = Listener(broker, mqtt.all_events("dogwatch"))
+    (office.home / ".config/midwatch").mkdir(parents=True)
+    (office.home / ".config/midwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
+    listener = Listener(broker, mqtt.all_events("midwatch"))
     row = desk.opened()
     desk.write(row)
     assert desk("delegate", "work", "--prompt", "say it").code == 0

@@ -1,4 +1,4 @@
-"""`dogwatch session resume`: a row's own conversation again, or nothing."""
+"""`midwatch session resume`: a row's own conversation again, or nothing."""
 
 from __future__ import annotations
 

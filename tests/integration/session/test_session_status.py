@@ -1,4 +1,4 @@
-"""`dogwatch session list` and `status`: the rows, and where they differ from what there is."""
+"""`midwatch session list` and `status`: the rows, and where they differ from what there is."""
 
 from __future__ import annotations
 
@@ -62,4 +62,4 @@ def test_a_server_that_cannot_be_asked_is_told(desk: Desk, office: Office) -> No
 def test_where_there_is_no_list_it_is_told_how_to_get_one(desk: Desk) -> None:
     done = desk("list")
     assert done.code == 12
-    assert "`dogwatch session create` makes one" in done.err
+    assert "`midwatch session create` makes one" in done.err

@@ -1,4 +1,4 @@
-"""`dogwatch session stop`: the row first, then the session, whoever has started it."""
+"""`midwatch session stop`: the row first, then the session, whoever has started it."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_without_a_yes_nothing_is_stopped_or_removed(desk: Desk) -> None:
 def test_at_a_terminal_its_name_is_asked_for(desk: Desk, office: Office, typed: str, code: int) -> None:
     talk = desk.create("api", "--prompt", "say hello")["claude_session_id_own"]
     leader, follower = pty.openpty()
-    call = [sys.executable, "-m", "dogwatch", "session", "stop", "api", "--purge-conversation"]
+    call = [sys.executable, "-m", "midwatch", "session", "stop", "api", "--purge-conversation"]
     with subprocess.Popen(call, env=office.box.env, cwd=office.cwd, stdin=follower, stdout=subprocess.PIPE) as asking:
         assert asking.stdout is not None
         assert b"Type its name" in os.read(asking.stdout.fileno(), 4096)

@@ -14,7 +14,7 @@ BROKEN = "[policy]\nstael = 3\n"
 
 
 def break_it(box: Box) -> Path:
-    path = box.cwd / "dogwatch.toml"
+    path = box.cwd / "midwatch.toml"
     path.write_text(BROKEN)
     return path
 
@@ -23,7 +23,7 @@ def test_run_says_what_is_wrong_and_starts_nothing(box: Box) -> None:
     path = break_it(box)
     done = box("run", "--name", "x", "--", "true")
     assert (done.code, done.out) == (125, ""), done
-    assert done.err.startswith(f"dogwatch: {path}:2: unknown key 'stael'; did you mean stale?")
+    assert done.err.startswith(f"midwatch: {path}:2: unknown key 'stael'; did you mean stale?")
     assert not box.path("x.json").exists()
 
 
@@ -33,7 +33,7 @@ def test_run_does_not_start_either_when_a_flag_names_the_policy(box: Box) -> Non
 
 
 def test_the_users_own_broken_file_is_named_too(box: Box) -> None:
-    path = box.cwd / ".config" / "dogwatch" / "config.toml"
+    path = box.cwd / ".config" / "midwatch" / "config.toml"
     path.parent.mkdir(parents=True)
     path.write_text("retries = 1\n")
     done = box("run", "--", "true")
@@ -57,11 +57,11 @@ def test_verbs_that_look_at_our_own_jobs_do_not_read_the_file(box: Box) -> None:
 
 @pytest.mark.parametrize("verb", [["ls"], ["wait", "x"], ["why", "x"], ["logs", "x"], ["stop", "x"]], ids=" ".join)
 def test_a_good_file_costs_verbs_that_look_at_our_own_jobs_nothing(box: Box, verb: list[str]) -> None:
-    (box.cwd / "dogwatch.toml").write_text("[policy]\nstale = 50\n")
+    (box.cwd / "midwatch.toml").write_text("[policy]\nstale = 50\n")
     assert box("run", "--name", "x", "--", "true").code == 0
     box.program[1:1] = ["-X", "importtime"]
     done = box(*verb)
-    assert "dogwatch.cli.settings" in done.err
+    assert "midwatch.cli.settings" in done.err
     assert "tomllib" not in done.err
 
 
@@ -69,8 +69,8 @@ def test_a_good_file_costs_verbs_that_look_at_our_own_jobs_nothing(box: Box, ver
 
 
 def test_thresholds_for_work_of_others_come_from_the_project_and_the_user(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text("[policy]\nstale = 1\n")
-    user = box.cwd / ".config" / "dogwatch" / "config.toml"
+    (box.cwd / "midwatch.toml").write_text("[policy]\nstale = 1\n")
+    user = box.cwd / ".config" / "midwatch" / "config.toml"
     user.parent.mkdir(parents=True)
     user.write_text("[policy]\nstale = 999\ngrace = 1\n")
     with wrapped(box, "step", "sleep 300"):
@@ -92,6 +92,6 @@ def test_a_broken_file_is_a_warning_where_work_of_others_is_looked_at(box: Box) 
 def test_variables_still_hold_for_work_of_others_when_a_file_is_broken(box: Box) -> None:
     break_it(box)
     with wrapped(box, "step", "sleep 300"):
-        done = within(box, 30, "wait", "step", "--json", DOGWATCH_STALE="1s", DOGWATCH_GRACE="1s")
+        done = within(box, 30, "wait", "step", "--json", MIDWATCH_STALE="1s", MIDWATCH_GRACE="1s")
     assert (done.code, "stale after 1s, grace 1s" in done.json["reason"]) == (4, True), done
     assert "warning: " in done.err

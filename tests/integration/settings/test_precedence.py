@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.cli import settings
-from dogwatch.cli.options import parse
-from dogwatch.model.policy import PATIENT, STRICT, Policy
-from dogwatch.model.settings import Settings
+from midwatch.cli import settings
+from midwatch.cli.options import parse
+from midwatch.model.policy import PATIENT, STRICT, Policy
+from midwatch.model.settings import Settings
 from tests.conftest import Box
 
 DOCS = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
-VARIABLES = sorted(set(re.findall(r"`(DOGWATCH_[A-Z_]+)`", DOCS.partition("## Variables")[2].partition("\n## ")[0])))
+VARIABLES = sorted(set(re.findall(r"`(MIDWATCH_[A-Z_]+)`", DOCS.partition("## Variables")[2].partition("\n## ")[0])))
 
 
 class Layers:
     """The places in which something can be said, and what comes of it."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.project, self.config = root / "project", root / "config" / "dogwatch"
+        self.project, self.config = root / "project", root / "config" / "midwatch"
         self.project.mkdir()
         self.config.mkdir(parents=True)
         self.monkeypatch = monkeypatch
@@ -34,11 +34,11 @@ class Layers:
         (self.config / "config.toml").write_text(text)
 
     def own(self, text: str) -> None:
-        (self.project / "dogwatch.toml").write_text(text)
+        (self.project / "midwatch.toml").write_text(text)
 
     def set(self, **variables: str) -> None:
         for name, value in variables.items():
-            self.monkeypatch.setenv(f"DOGWATCH_{name}", value)
+            self.monkeypatch.setenv(f"MIDWATCH_{name}", value)
 
     def policy(self, *flags: str) -> Policy:
         return settings.policy(parse("run", [*flags, "--", "true"]))
@@ -127,14 +127,14 @@ def test_variables_beat_the_files_in_all_other_settings(layers: Layers) -> None:
 
 
 def test_an_empty_variable_counts_as_not_set(layers: Layers) -> None:
-    layers.set(**{name.removeprefix("DOGWATCH_"): "" for name in VARIABLES})
+    layers.set(**{name.removeprefix("MIDWATCH_"): "" for name in VARIABLES})
     assert (layers.policy(), layers.settings()) == (PATIENT, Settings())
 
 
 def test_every_variable_is_documented() -> None:
     source = Path(settings.__file__).read_text()
-    spelled = set(re.findall(r'"(DOGWATCH_[A-Z_]+[A-Z])"', source))
-    flags = {f"DOGWATCH_{flag}" for flag in ("STALE", "GRACE", "TIMEOUT", "HEARTBEAT")}
+    spelled = set(re.findall(r'"(MIDWATCH_[A-Z_]+[A-Z])"', source))
+    flags = {f"MIDWATCH_{flag}" for flag in ("STALE", "GRACE", "TIMEOUT", "HEARTBEAT")}
     assert spelled | flags == set(VARIABLES)
 
 
@@ -147,12 +147,12 @@ def test_a_bad_variable_is_named_and_nothing_is_started(box: Box, variable: str,
 
 
 def test_a_threshold_of_0_is_refused_also_from_the_environment(box: Box) -> None:
-    done = box("run", "--", "true", DOGWATCH_BREAKER_THRESHOLD="0")
-    assert (done.code, "DOGWATCH_BREAKER_THRESHOLD is a number from 1 to 1000" in done.err) == (2, True), done
+    done = box("run", "--", "true", MIDWATCH_BREAKER_THRESHOLD="0")
+    assert (done.code, "MIDWATCH_BREAKER_THRESHOLD is a number from 1 to 1000" in done.err) == (2, True), done
 
 
 def test_what_the_files_say_is_written_into_the_record_of_a_job(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text('[policy]\nname = "strict"\nstale = "20m"\nprogress = ["beat"]\n')
+    (box.cwd / "midwatch.toml").write_text('[policy]\nname = "strict"\nstale = "20m"\nprogress = ["beat"]\n')
     assert box("run", "--name", "x", "--", "true").code == 0
     assert box.record("x")["policy"] == {
         "name": "strict", "stale_s": 1200.0, "grace_s": 30.0, "timeout_s": 1800.0, "heartbeat_s": 10.0,

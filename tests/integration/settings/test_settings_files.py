@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.errors import FormatError
-from dogwatch.model.settings import Settings
-from dogwatch.store import settings
+from midwatch.model.errors import FormatError
+from midwatch.model.settings import Settings
+from midwatch.store import settings
 from tests.conftest import Box
 
 
@@ -18,8 +18,8 @@ class Places:
 
     def __init__(self, root: Path) -> None:
         self.project = root / "project"
-        self.user = root / "config" / "dogwatch" / "config.toml"
-        self.own = self.project / "dogwatch.toml"
+        self.user = root / "config" / "midwatch" / "config.toml"
+        self.own = self.project / "midwatch.toml"
         self.project.mkdir()
         self.user.parent.mkdir(parents=True)
 
@@ -91,13 +91,13 @@ def test_where_there_is_no_file_nothing_is_imported_for_it(box: Box) -> None:
     box.program[1:1] = ["-X", "importtime"]
     done = box("run", "--", "true")
     assert done.code == 0, done
-    assert "dogwatch.store.settings" in done.err
+    assert "midwatch.store.settings" in done.err
     assert "tomllib" not in done.err
-    assert "dogwatch.formats.settings" not in done.err
+    assert "midwatch.formats.settings" not in done.err
 
 
 def test_the_file_of_the_nearest_project_above_counts(box: Box) -> None:
-    (box.cwd / "dogwatch.toml").write_text("[policy]\nstale = 77\n")
+    (box.cwd / "midwatch.toml").write_text("[policy]\nstale = 77\n")
     box.cwd = box.cwd / "below"
     box.cwd.mkdir()
     assert box("run", "--name", "a", "--", "true").code == 0

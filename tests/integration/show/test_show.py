@@ -1,4 +1,4 @@
-"""`dogwatch show`: the record and the timeline of a job, whoever started it and whatever became of it."""
+"""`midwatch show`: the record and the timeline of a job, whoever started it and whatever became of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.store import journal
+from midwatch.store import journal
 from tests.conftest import Box, Done, kill, until_gone
 from tests.integration.events.spooling import line
 from tests.integration.wait.watching import Gate, start, start_gated
@@ -157,7 +157,7 @@ def test_a_job_of_others_is_told_from_its_files_and_nothing_is_written_there(box
     done = box("show", "step", "--dir", str(other))
     assert done.code == 0
     assert done.out.startswith("step: working: ")
-    assert field(done, "record") == "none: Dogwatch did not start it"
+    assert field(done, "record") == "none: Midwatch did not start it"
     assert field(done, "files") == "step.pid, step.heartbeat"
     told = box("show", "step", "--json", "--dir", str(other)).json
     assert (told["run"], told["record"], told["events"]) == (None, None, [])

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.store import conversations
+from midwatch.store import conversations
 from tests.conftest import PATIENCE, Box, Done, until, until_gone
 from tests.integration.panes.private import Private
 

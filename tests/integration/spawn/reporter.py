@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dogwatch.model.facts import Seat
+from midwatch.model.facts import Seat
 from tests.conftest import Done, until
 from tests.integration.spawn.office import Office
 
@@ -34,8 +34,8 @@ class Reporter:
     def __init__(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
         self.office, self.box = office, office.box
         config = office.home / "config"
-        (config / "dogwatch" / "agents").mkdir(parents=True)
-        (config / "dogwatch" / "agents" / "asker.toml").write_text(AGENT)
+        (config / "midwatch" / "agents").mkdir(parents=True)
+        (config / "midwatch" / "agents" / "asker.toml").write_text(AGENT)
         self.box.env["XDG_CONFIG_HOME"] = str(config)
         monkeypatch.setenv("XDG_STATE_HOME", self.box.env["XDG_STATE_HOME"])
         asker = office.home / "bin" / "asker"
@@ -68,11 +68,11 @@ class Reporter:
         return self.office.until_state(state)
 
     def file(self) -> Path:
-        (found,) = (self.office.home / "state" / "dogwatch" / "status").iterdir()
+        (found,) = (self.office.home / "state" / "midwatch" / "status").iterdir()
         return found
 
     def files(self) -> list[Path]:
-        return [*(self.office.home / "state" / "dogwatch").glob("status/*")]
+        return [*(self.office.home / "state" / "midwatch").glob("status/*")]
 
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.file().read_text().splitlines()]

@@ -7,10 +7,10 @@ import signal
 
 import pytest
 
-from dogwatch import capturing, proc
-from dogwatch.hands.panes import PaneHand
-from dogwatch.loops import spawning
-from dogwatch.model.facts import Seat
+from midwatch import capturing, proc
+from midwatch.hands.panes import PaneHand
+from midwatch.loops import spawning
+from midwatch.model.facts import Seat
 from tests.conftest import PATIENCE, until, until_gone
 from tests.integration.spawn.office import Office
 

@@ -74,7 +74,7 @@ def test_listing_several_asks_their_server_once(office: Office, gate: Gate) -> N
 
 def test_a_broken_file_of_an_agent_does_not_hide_the_sessions(office: Office) -> None:
     office.spawned(prompt="work")
-    broken = office.home / ".config" / "dogwatch" / "agents"
+    broken = office.home / ".config" / "midwatch" / "agents"
     broken.mkdir(parents=True)
     (broken / "mine.toml").write_text("agent = ")
     done = office.box("ls", "--json")
@@ -88,7 +88,7 @@ def test_a_session_is_resumed_and_not_retried(office: Office) -> None:
     office.box("wait", "api")
     done = office.box("retry", "api")
     assert done.code == REFUSED
-    assert "`dogwatch resume api` starts it again" in done.err
+    assert "`midwatch resume api` starts it again" in done.err
     assert len(office.starts()) == 1
 
 
@@ -105,7 +105,7 @@ def test_a_server_that_is_started_from_within_a_job_is_not_that_jobs(office: Off
     assert office.box("run", "--name", "job", "--", *words).code == 0
     until(lambda: len(office.starts()) == 1)
     variables = Path(f"/proc/{office.tmux.pid}/environ").read_text().split("\0")
-    assert not [each for each in variables if each.startswith("DOGWATCH_RUN=")]
-    assert office.start(1)["variables"]["DOGWATCH_NAME"] == "api"
+    assert not [each for each in variables if each.startswith("MIDWATCH_RUN=")]
+    assert office.start(1)["variables"]["MIDWATCH_NAME"] == "api"
     assert os.path.exists(office.box.path("api.json"))
     office.until_state("idle")

@@ -99,7 +99,7 @@ def test_the_log_holds_what_was_shown_without_escapes(office: Office) -> None:
 
 def test_a_directory_whose_name_means_something_to_tmux_and_to_shells_is_written_to(office: Office) -> None:
     odd = office.home / "it's #{pane_id} %H $(x)"
-    office.box.env["DOGWATCH_HOME"] = str(odd)
+    office.box.env["MIDWATCH_HOME"] = str(odd)
     office.box.dir = odd
     office.spawned(prompt="say something")
     office.box.until_file("api.log", lambda text: "● Fine." in text)
@@ -131,7 +131,7 @@ def test_a_large_environment_is_the_agents_and_the_place_is_that_of_its_pane(off
     assert found["TERM"] != "dumb"
     assert found["TMUX_PANE"] == office.box.record("api")["pane"]["id"]
     assert found["TMUX"].startswith(f"{office.tmux.socket},")
-    assert found["DOGWATCH_NAME"] == "api"
+    assert found["MIDWATCH_NAME"] == "api"
     assert "CLAUDECODE" not in found
 
 

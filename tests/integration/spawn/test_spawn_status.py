@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.hands.panes import PaneHand
-from dogwatch.loops import spawning
-from dogwatch.status_reader import ANSWER
+from midwatch.hands.panes import PaneHand
+from midwatch.loops import spawning
+from midwatch.status_reader import ANSWER
 from tests.conftest import until, until_gone
 from tests.integration.spawn.reporter import BLOCKED, Reporter
 
@@ -90,10 +90,10 @@ def test_a_reader_that_was_killed_harms_nothing_and_the_next_goes_on(reporter: R
 @pytest.mark.parametrize("way", ["flag", "variable", "file"])
 def test_it_can_be_turned_off(reporter: Reporter, way: str) -> None:
     if way == "file":
-        (reporter.office.cwd / "dogwatch.toml").write_text("[session]\nstatus_protocol = false\n")
+        (reporter.office.cwd / "midwatch.toml").write_text("[session]\nstatus_protocol = false\n")
     flags = ["--no-status-protocol"] if way == "flag" else []
     if way == "variable":
-        reporter.box.env["DOGWATCH_STATUS_PROTOCOL"] = "0"
+        reporter.box.env["MIDWATCH_STATUS_PROTOCOL"] = "0"
     done = reporter.spawn(*flags)
     assert done.code == 0, done
     until(lambda: "7501" in reporter.box.path("api.log").read_text() or reporter.office.state()["process"] == "alive")
@@ -102,8 +102,8 @@ def test_it_can_be_turned_off(reporter: Reporter, way: str) -> None:
 
 
 def test_a_value_that_is_neither_on_nor_off_is_an_error(reporter: Reporter) -> None:
-    done = reporter.spawn(DOGWATCH_STATUS_PROTOCOL="perhaps")
-    assert (done.code, "DOGWATCH_STATUS_PROTOCOL is 0 or 1" in done.err) == (2, True)
+    done = reporter.spawn(MIDWATCH_STATUS_PROTOCOL="perhaps")
+    assert (done.code, "MIDWATCH_STATUS_PROTOCOL is 0 or 1" in done.err) == (2, True)
 
 
 def test_a_report_cannot_make_a_dead_agent_alive(reporter: Reporter) -> None:

@@ -104,7 +104,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing_behind(office: Office, gate: Gate
 
 def locked(office: Office) -> list[str]:
     """Leases that somebody holds."""
-    leases = [*office.box.dir.glob("*.lock"), *(office.home / "state" / "dogwatch" / "leases").glob("*.lock")]
+    leases = [*office.box.dir.glob("*.lock"), *(office.home / "state" / "midwatch" / "leases").glob("*.lock")]
     inodes = {f":{path.stat().st_ino} " for path in leases}
     return [line for line in Path("/proc/locks").read_text().splitlines() if any(inode in line for inode in inodes)]
 
@@ -128,7 +128,7 @@ def test_a_dialog_in_the_way_of_the_prompt_is_said_and_nothing_is_typed_into_it(
     done = office.spawn(prompt="say hello")
     assert done.code == 8
     assert "api runs, but its prompt was not delivered: it waits for a word on trusting the folder" in done.err
-    assert "`dogwatch send api --file F` gives it later" in done.err
+    assert "`midwatch send api --file F` gives it later" in done.err
     assert office.typed() == b""
 
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from dogwatch.loops.look import Looker
-from dogwatch.loops.spawning import Wish
-from dogwatch.loops.step import Plan, Stepper
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.verdict import Verdict
-from dogwatch.store import detectors
+from midwatch.loops.look import Looker
+from midwatch.loops.spawning import Wish
+from midwatch.loops.step import Plan, Stepper
+from midwatch.model.policy import PATIENT
+from midwatch.model.verdict import Verdict
+from midwatch.store import detectors
 from tests.conftest import PATIENCE, Done, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices
 from tests.integration.spawn.office import Office
@@ -75,7 +75,7 @@ class Steps:
             "print(lines[min(n, len(lines)) - 1])"
         )
         words = [sys.executable, "-I", "-S", "-c", program, str(self.asked), str(self.answers)]
-        self.office.box.env["DOGWATCH_PARSE_COMMAND"] = shlex.join(words)
+        self.office.box.env["MIDWATCH_PARSE_COMMAND"] = shlex.join(words)
 
     def questions(self) -> list[str]:
         return self.asked.read_text().split("\0")[:-1] if self.asked.exists() else []
@@ -245,7 +245,7 @@ def test_a_crash_may_be_the_last_one(steps: Steps) -> None:
 
 
 def test_a_hang_is_ended_and_begun_again(steps: Steps) -> None:
-    process = steps.begin("work", "--crash-retries", "1", DOGWATCH_STALE="2s", DOGWATCH_GRACE="1s")
+    process = steps.begin("work", "--crash-retries", "1", MIDWATCH_STALE="2s", MIDWATCH_GRACE="1s")
     first = steps.office.start(1)["pid"]
     until_gone(first)
     code, found = steps.end(process)
@@ -319,7 +319,7 @@ def test_what_a_model_wants_done_again_is_left_to_the_caller_unless_it_is_a_revi
 
 @pytest.mark.parametrize("command", ["echo it went well", "false", "echo '{\"status\":'", "exec /nowhere/model"])
 def test_a_model_that_cannot_tell_is_for_a_person(steps: Steps, command: str) -> None:
-    done = steps("say", "--step", "dev", DOGWATCH_PARSE_COMMAND=command)
+    done = steps("say", "--step", "dev", MIDWATCH_PARSE_COMMAND=command)
     assert (done.code, done.json["state"], done.json["next_action"]) == (INCOMPLETE, "completed", "escalate")
     assert done.json["why"].startswith("sub-agent ")
     assert steps.gone()
@@ -396,7 +396,7 @@ def test_also_before_its_prompt(steps: Steps) -> None:
 def test_also_while_a_model_is_asked(steps: Steps) -> None:
     busy = steps.office.home / "busy"
     process = steps.begin(
-        "say", "--step", "dev", DOGWATCH_PARSE_COMMAND=f"echo $$ >{busy}.new; mv {busy}.new {busy}; exec sleep 600"
+        "say", "--step", "dev", MIDWATCH_PARSE_COMMAND=f"echo $$ >{busy}.new; mv {busy}.new {busy}; exec sleep 600"
     )
     until(busy.exists)
     process.terminate()
@@ -492,7 +492,7 @@ def test_a_session_of_that_name_is_left_alone(steps: Steps) -> None:
 
 
 def test_a_broken_environment_is_not_worked_in(steps: Steps) -> None:
-    (steps.office.cwd / "dogwatch.toml").write_text('[[check]]\nenv = "NEEDED"\n')
+    (steps.office.cwd / "midwatch.toml").write_text('[[check]]\nenv = "NEEDED"\n')
     done = steps("say", "--preflight")
     assert (done.code, done.json["next_action"], done.json["attempts"]) == (REFUSED, "escalate", 0)
     assert "NEEDED is not set" in done.json["why"]
@@ -502,7 +502,7 @@ def test_a_broken_environment_is_not_worked_in(steps: Steps) -> None:
 
 def test_what_every_step_needs_is_looked_for(steps: Steps) -> None:
     (steps.office.home / "bin/claude").unlink()
-    done = steps("say", "--preflight", "--step", "dev", DOGWATCH_PARSE_COMMAND="MODEL=1 no-such-reader -p")
+    done = steps("say", "--preflight", "--step", "dev", MIDWATCH_PARSE_COMMAND="MODEL=1 no-such-reader -p")
     assert (done.code, done.json["attempts"]) == (REFUSED, 0)
     assert "Claude Code: it is not in PATH" in done.json["why"]
     assert "what reads its output: exit code 127: no-such-reader is not in PATH" in done.json["why"]

@@ -4,9 +4,9 @@ import signal
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.hands import stop as hand
-from dogwatch.senses import processes
+from midwatch import proc
+from midwatch.hands import stop as hand
+from midwatch.senses import processes
 from tests.conftest import Box, alive, kill, letter, until, until_gone
 from tests.integration.foreign.template import sleeper
 from tests.integration.wait.watching import (
@@ -79,7 +79,7 @@ def test_work_that_ends_well_when_asked_is_stopped_all_the_same(box: Box) -> Non
 
 
 def test_work_may_write_its_result_before_it_ends(box: Box) -> None:
-    script = "trap 'echo 7 > \"$DOGWATCH_DIR/job.result\"; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
+    script = "trap 'echo 7 > \"$MIDWATCH_DIR/job.result\"; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
     start(box, "job", "sh", "-c", script)
     box.until_file("job.log", lambda text: "ready" in text)
     assert box("stop", "job", "--json").json["result"] == 7
@@ -248,7 +248,7 @@ def test_only_the_named_job_is_stopped(box: Box) -> None:
 
 
 def test_a_job_that_the_work_started_on_its_own_is_left_running(box: Box) -> None:
-    inner = f"{box.program[0]} -m dogwatch run -d --name inner -- sleep 300; exec sleep 300"
+    inner = f"{box.program[0]} -m midwatch run -d --name inner -- sleep 300; exec sleep 300"
     start(box, "outer", "sh", "-c", inner)
     box.until_file("inner.pid")
     assert box("stop", "outer").code == 0

@@ -73,7 +73,7 @@ def in_beads(project: Path, *issues: dict[str, Any]) -> Path:
 
 
 def told(box: Box, *words: str, **env: str) -> list[dict[str, Any]]:
-    """What `dogwatch task … --json` says."""
+    """What `midwatch task … --json` says."""
     done = box("task", *words, "--json", **env)
     assert done.code == 0, done
     return [json.loads(line) for line in done.out.splitlines()]

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from dogwatch.links.beads import Beads
-from dogwatch.loops import trackers
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.tracking import CLOSED, DEFERRED, OPEN, TrackerError
+from midwatch.links.beads import Beads
+from midwatch.loops import trackers
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.tracking import CLOSED, DEFERRED, OPEN, TrackerError
 from tests.conftest import Box, alive, until
 from tests.integration.task.conftest import StandIn, in_beads, issue, told
 
@@ -53,7 +53,7 @@ def _no_program(box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "empty").mkdir()
     box.env["PATH"] = str(tmp_path / "empty")
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    monkeypatch.delenv("DOGWATCH_BR", raising=False)
+    monkeypatch.delenv("MIDWATCH_BR", raising=False)
 
 
 def test_the_file_is_read_without_any_program(box: Box) -> None:
@@ -145,7 +145,7 @@ def test_where_nothing_can_be_read_and_nothing_is_installed_that_is_said(box: Bo
 
 def told_by(stand_in: StandIn, project: Path, monkeypatch: pytest.MonkeyPatch) -> Beads:
     (project / ".beads").mkdir(exist_ok=True)
-    monkeypatch.setenv("DOGWATCH_BR", stand_in.program)
+    monkeypatch.setenv("MIDWATCH_BR", stand_in.program)
     found = trackers.find(str(project))
     assert isinstance(found, Beads)
     return found
@@ -294,7 +294,7 @@ def test_what_is_written_its_program_writes(box: Box, stand_in: StandIn) -> None
     stand_in.says("dep", {"status": "added"})
     stand_in.says("comments", {"id": 7, "issue_id": "bd-1", "text": "x"})
     stand_in.says("close", [issue("bd-1", status="closed")])
-    by = {"DOGWATCH_BR": stand_in.program}
+    by = {"MIDWATCH_BR": stand_in.program}
     words = ["--epic", "bd-1", "--needs", "bd-2", "--label", "x", "--priority", "0", "--type", "bug", "--", "-new"]
     assert box("task", "add", *words, **by).out == "bd-3\n"
     assert box("task", "note", "bd-1", "--", "-a word", **by).code == 0
@@ -311,7 +311,7 @@ def test_what_is_written_its_program_writes(box: Box, stand_in: StandIn) -> None
 def test_what_its_program_refuses_is_refused(box: Box, stand_in: StandIn) -> None:
     in_beads(Path(box.cwd), issue("bd-1"))
     stand_in.says("close", {"error": {"message": "bd-1 is blocked by bd-0"}}, code=3)
-    done = box("task", "close", "bd-1", DOGWATCH_BR=stand_in.program)
+    done = box("task", "close", "bd-1", MIDWATCH_BR=stand_in.program)
     assert done.code == 12
     assert "bd-1 is blocked by bd-0" in done.err
 
@@ -319,7 +319,7 @@ def test_what_its_program_refuses_is_refused(box: Box, stand_in: StandIn) -> Non
 def test_what_we_do_not_write_there_is_said(box: Box, stand_in: StandIn) -> None:
     in_beads(Path(box.cwd), issue("bd-1"))
     for words in (["start", "bd-1"], ["reopen", "bd-1"], ["block", "bd-1", "--reason", "x"]):
-        done = box("task", *words, DOGWATCH_BR=stand_in.program)
+        done = box("task", *words, MIDWATCH_BR=stand_in.program)
         assert done.code == 12
         assert f"is written by br or bd only; {words[0]} bd-1 with that" in done.err
     assert stand_in.calls() == []

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import trackers
-from dogwatch.model.tracking import TrackerError
+from midwatch.loops import trackers
+from midwatch.model.tracking import TrackerError
 from tests.conftest import Box
 from tests.integration.task.conftest import told
 
@@ -75,11 +75,11 @@ def test_nothing_is_written_there_by_us(box: Box) -> None:
         assert done.code == 12
         assert "is written by BMAD's own workflows only" in done.err
     assert path.read_text() == SPRINT
-    assert not (Path(box.cwd) / "dogwatch-tasks.jsonl").exists()
+    assert not (Path(box.cwd) / "midwatch-tasks.jsonl").exists()
 
 
 def test_the_settings_name_another_place(tmp_path: Path) -> None:
-    (tmp_path / "dogwatch.toml").write_text('[tracker]\npath = "plan/sprint-status.yaml"\n')
+    (tmp_path / "midwatch.toml").write_text('[tracker]\npath = "plan/sprint-status.yaml"\n')
     (tmp_path / "plan").mkdir()
     (tmp_path / "plan/sprint-status.yaml").write_text(SPRINT)
     assert trackers.find(str(tmp_path)).kind == "sprint"
@@ -94,6 +94,6 @@ def test_a_file_that_names_no_story_is_an_error(tmp_path: Path, text: str) -> No
 
 
 def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "dogwatch.toml").write_text('[tracker]\nkind = "sprint"\n')
+    (tmp_path / "midwatch.toml").write_text('[tracker]\nkind = "sprint"\n')
     with pytest.raises(TrackerError, match="cannot read"):
         trackers.find(str(tmp_path)).read()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.store import mail, tasks
+from midwatch.store import mail, tasks
 from tests.conftest import Box, tool
 from tests.integration.task.conftest import told
 
 
 def file_of(box: Box) -> Path:
-    return Path(box.cwd) / "dogwatch-tasks.jsonl"
+    return Path(box.cwd) / "midwatch-tasks.jsonl"
 
 
 def added(box: Box, *words: str) -> str:
@@ -144,11 +144,11 @@ def test_closing_twice_keeps_the_first_moment(box: Box) -> None:
 
 def test_a_report_that_nobody_has_read_keeps_its_task_open(box: Box) -> None:
     own, other = added(box, "one"), added(box, "two")
-    place = mail.place(str(box.cwd), box.env["DOGWATCH_HOME"])
+    place = mail.place(str(box.cwd), box.env["MIDWATCH_HOME"])
     sent = mail.send(place, sender="pane2", to="controller", subject="done", text="all green", task=own)
     refused = box("task", "close", own)
     assert refused.code == 12
-    assert f"dogwatch mail show {sent.id}" in refused.err
+    assert f"midwatch mail show {sent.id}" in refused.err
     assert told(box, "show", own)[0]["status"] == "open"
     assert box("task", "close", other).code == 0
     mail.mark(place, sent.id)
@@ -199,7 +199,7 @@ def test_a_file_that_cannot_be_read_is_said_and_left_alone(box: Box, wrong: str)
         path.write_text("?\n")
     done = box("task", "list")
     assert done.code == 12
-    assert "dogwatch-tasks.jsonl" in done.err
+    assert "midwatch-tasks.jsonl" in done.err
 
 
 def test_nothing_that_stands_in_a_task_can_move_the_cursor(box: Box) -> None:
@@ -218,7 +218,7 @@ def test_list_shows_what_is_left_and_with_a_status_only_that(box: Box) -> None:
     assert len(told(box, "list", "--status", "all")) == 5
 
 
-@pytest.mark.parametrize("name", ["dogwatch-tasks.jsonl", ".beads/issues.jsonl"])
+@pytest.mark.parametrize("name", ["midwatch-tasks.jsonl", ".beads/issues.jsonl"])
 def test_a_file_that_is_cut_off_is_said(box: Box, name: str) -> None:
     path = Path(box.cwd) / name
     path.parent.mkdir(exist_ok=True)
@@ -255,11 +255,11 @@ def test_a_worktree_has_the_tasks_of_its_main_tree(box: Box) -> None:
     subprocess.run([*git, "-C", str(main), "worktree", "add", "-q", str(tree)], check=True, capture_output=True)
     own = added(box, "one", "--project-dir", str(tree))
     assert [task["id"] for task in told(box, "list", "--project-dir", str(main))] == [own]
-    assert not (tree / "dogwatch-tasks.jsonl").exists()
+    assert not (tree / "midwatch-tasks.jsonl").exists()
 
 
 def test_the_settings_name_the_file(box: Box) -> None:
-    (Path(box.cwd) / "dogwatch.toml").write_text('[tracker]\nkind = "tasks"\npath = "plan/work.jsonl"\n')
+    (Path(box.cwd) / "midwatch.toml").write_text('[tracker]\nkind = "tasks"\npath = "plan/work.jsonl"\n')
     (Path(box.cwd) / ".beads").mkdir()
     (Path(box.cwd) / "plan").mkdir()
     added(box, "one")

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.tracking import TrackerError
-from dogwatch.store import tasks
-from dogwatch.store.tasks import Tasks
+from midwatch.model.tracking import TrackerError
+from midwatch.store import tasks
+from midwatch.store.tasks import Tasks
 from tests.conftest import PATIENCE, Box
 from tests.integration.task.conftest import told
 
 WRITER = """
 import sys
-from dogwatch.store.tasks import Tasks
+from midwatch.store.tasks import Tasks
 kept = Tasks(sys.argv[1])
 for number in range(int(sys.argv[2])):
     own = kept.add(f"task {number}")
@@ -97,7 +97,7 @@ def test_a_lock_that_nobody_lets_go_is_told_of_after_a_while(tmp_path: Path, mon
 
 
 def test_a_directory_that_cannot_be_written_to_is_said(box: Box) -> None:
-    (Path(box.cwd) / "dogwatch.toml").write_text('[tracker]\nkind = "tasks"\npath = "nowhere/tasks.jsonl"\n')
+    (Path(box.cwd) / "midwatch.toml").write_text('[tracker]\nkind = "tasks"\npath = "nowhere/tasks.jsonl"\n')
     done = box("task", "add", "one")
     assert done.code == 12
     assert "cannot write" in done.err

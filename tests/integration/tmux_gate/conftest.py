@@ -53,11 +53,11 @@ class Victim:
         )  # fmt: skip
 
     def __call__(self, *arguments: str, **env: str) -> Done:
-        """Run `dogwatch ARGUMENTS…`."""
-        return self.run(sys.executable, "-P", "-m", "dogwatch", *arguments, **env)
+        """Run `midwatch ARGUMENTS…`."""
+        return self.run(sys.executable, "-P", "-m", "midwatch", *arguments, **env)
 
     def automator(self, *arguments: str) -> Done:
-        return self.run(sys.executable, "-P", "-m", "dogwatch.compat", *arguments)
+        return self.run(sys.executable, "-P", "-m", "midwatch.compat", *arguments)
 
     def write(self, name: str, text: str) -> Path:
         """A file in the project."""

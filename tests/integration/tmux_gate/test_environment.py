@@ -12,9 +12,9 @@ import pytest
 from tests import users
 from tests.conftest import Box, tool
 
-SECRETS = {"ANTHROPIC_API_KEY": "sk-secret", "DOGWATCH_MQTT_PASSWORD": "hush", "DOGWATCH_MQTT_USERNAME": "me"}
+SECRETS = {"ANTHROPIC_API_KEY": "sk-secret", "MIDWATCH_MQTT_PASSWORD": "hush", "MIDWATCH_MQTT_USERNAME": "me"}
 ALIAS = "set -s command-alias[100] 'list-panes=new-session -A -d -s leak ; lsp'"
-ALL = "set -g update-environment 'ANTHROPIC_API_KEY DOGWATCH_MQTT_PASSWORD PATH SSH_AUTH_SOCK HOME'"
+ALL = "set -g update-environment 'ANTHROPIC_API_KEY MIDWATCH_MQTT_PASSWORD PATH SSH_AUTH_SOCK HOME'"
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_who_only_reads_gives_nothing_away(own: Box, tmp_path: Path, words: tupl
     own(*words, SSH_AUTH_SOCK="/ours")
     told = tmux(own, "show-environment", "-t", "leak").splitlines()
     assert "-ANTHROPIC_API_KEY" in told, told
-    assert {"-DOGWATCH_MQTT_PASSWORD", "-SSH_AUTH_SOCK", "-HOME"} <= set(told)
+    assert {"-MIDWATCH_MQTT_PASSWORD", "-SSH_AUTH_SOCK", "-HOME"} <= set(told)
     assert f"PATH={os.environ['PATH']}" in told
 
 
@@ -53,7 +53,7 @@ def test_who_starts_a_session_gives_what_is_the_users_and_nothing_of_ours(own: B
     assert done.code == 0, done
     told = tmux(own, "show-environment", "-g")
     assert "ANTHROPIC_API_KEY=sk-secret" in told
-    assert "DOGWATCH_" not in told
+    assert "MIDWATCH_" not in told
     own("stop", "x")
 
 

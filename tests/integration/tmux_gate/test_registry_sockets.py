@@ -29,7 +29,7 @@ def test_a_foreign_server_is_not_asked(
     victim: Victim, attacker: Attacker, place: Path, words: tuple[str, ...]
 ) -> None:
     socket = attacker.listen(place / "tmp" / "open", "s")
-    path = victim.write("dogwatch-sessions.yaml", row(socket))
+    path = victim.write("midwatch-sessions.yaml", row(socket))
     before = path.read_text()
     done = victim("reconcile", *words)
     assert (attacker.loot, done.code) == (NOTHING, UNKNOWN), done
@@ -41,7 +41,7 @@ def test_a_foreign_server_is_not_asked_though_the_file_is_trusted(
     victim: Victim, attacker: Attacker, place: Path
 ) -> None:
     socket = attacker.listen(place / "tmp" / "open", "s")
-    path = victim.write("dogwatch-sessions.yaml", row(socket))
+    path = victim.write("midwatch-sessions.yaml", row(socket))
     assert victim("trust", str(path), "--yes").code == 0
     done = victim("reconcile", "--dry-run")
     assert (attacker.loot, done.code) == (NOTHING, UNKNOWN), done
@@ -57,7 +57,7 @@ class Repository:
         place.chmod(0o700)
         (place / "usual").mkdir()
         box.env |= {"TMUX_TMPDIR": str(place / "usual"), "SHELL": "/bin/sh", "XDG_STATE_HOME": str(box.cwd / "state")}
-        self.path = box.cwd / "dogwatch-sessions.yaml"
+        self.path = box.cwd / "midwatch-sessions.yaml"
         self.tmux("-f", str(place / "conf"), "new-session", "-d", "-s", "lab", "cat")
 
     def tmux(self, *words: str) -> str:
@@ -89,7 +89,7 @@ def test_what_an_untrusted_file_names_is_unknown_and_never_gone(repository: Repo
     code, (trouble,) = repository.reconcile()
     assert (code, repository.asked) == (UNKNOWN, False)
     assert f"tmux server {repository.socket} is refused: {repository.path} names it and is not trusted" in trouble
-    assert f"`dogwatch trust {repository.path}`" in trouble
+    assert f"`midwatch trust {repository.path}`" in trouble
     for words in (["session", "status"], ["session", "resume", "lab"], ["doctor"]):
         done = repository.box(*words)
         assert "is refused" in done.out + done.err, (words, done)

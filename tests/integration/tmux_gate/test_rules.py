@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import tmux as codec
-from dogwatch.senses import servers
-from dogwatch.senses.tmux import Tmux
-from dogwatch.senses.tmux_gate import UnsafeServerError
+from midwatch.formats import tmux as codec
+from midwatch.senses import servers
+from midwatch.senses.tmux import Tmux
+from midwatch.senses.tmux_gate import UnsafeServerError
 from tests import users
 from tests.integration.tmux_gate.conftest import NOTHING, Attacker, Victim
 
@@ -128,7 +128,7 @@ def test_no_server_is_started_where_others_could_be_faster(place: Path) -> None:
 
 SANDBOX = """
 import ctypes, os
-from dogwatch.senses import servers
+from midwatch.senses import servers
 place, uid = servers.default_socket(), os.geteuid()
 print(bool(servers.refusal(place)))
 if ctypes.CDLL(None).unshare(0x10000000):

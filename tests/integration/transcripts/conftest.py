@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.model.session import Running
+from midwatch import proc
+from midwatch.model.session import Running
 
 SAMPLES = Path(__file__).parents[2] / "unit" / "transcripts" / "samples"
 STARTED = 1_794_773_000.0

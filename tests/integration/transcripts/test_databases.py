@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import foreign_database
-from dogwatch.foreign_database import Limits
-from dogwatch.model.session import Report
-from dogwatch.senses.databases import Databases
+from midwatch import foreign_database
+from midwatch.foreign_database import Limits
+from midwatch.model.session import Report
+from midwatch.senses.databases import Databases
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
 SESSION = "ses_e1f1fc584ffeAiouImLiL66hpn"

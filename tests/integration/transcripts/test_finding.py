@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.formats.transcripts import places
-from dogwatch.model.session import Report
-from dogwatch.senses.conversations import begun
-from dogwatch.senses.heads import Heads
-from dogwatch.senses.transcripts import Transcripts
+from midwatch import proc
+from midwatch.formats.transcripts import places
+from midwatch.model.session import Report
+from midwatch.senses.conversations import begun
+from midwatch.senses.heads import Heads
+from midwatch.senses.transcripts import Transcripts
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
 ONE = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"

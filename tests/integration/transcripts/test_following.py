@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dogwatch.formats.transcripts.claude import Claude
-from dogwatch.formats.transcripts.codex import Codex
-from dogwatch.formats.transcripts.gemini import Gemini
-from dogwatch.lean import open_plain
-from dogwatch.model.session import Report
-from dogwatch.senses import transcripts
-from dogwatch.senses.transcripts import Tail, Transcripts
+from midwatch.formats.transcripts.claude import Claude
+from midwatch.formats.transcripts.codex import Codex
+from midwatch.formats.transcripts.gemini import Gemini
+from midwatch.lean import open_plain
+from midwatch.model.session import Report
+from midwatch.senses import transcripts
+from midwatch.senses.transcripts import Tail, Transcripts
 from tests.integration.transcripts.conftest import SAMPLES, STARTED, Home
 
 UUID = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.senses import recent
-from dogwatch.senses.recent import Recent, written
+from midwatch.senses import recent
+from midwatch.senses.recent import Recent, written
 
 SINCE = 1_794_773_000.0
 

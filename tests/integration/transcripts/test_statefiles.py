@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.senses import statefiles
-from dogwatch.senses.statefiles import StateFiles
+from midwatch import proc
+from midwatch.senses import statefiles
+from midwatch.senses.statefiles import StateFiles
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
 

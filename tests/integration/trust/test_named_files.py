@@ -1,4 +1,4 @@
-"""The project's files that a trusted dogwatch.toml names: trusted with it, by their content."""
+"""The project's files that a trusted midwatch.toml names: trusted with it, by their content."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def script(box: Box) -> Path:
 
 
 def write(box: Box, text: str) -> Path:
-    path = box.cwd / "dogwatch.toml"
+    path = box.cwd / "midwatch.toml"
     path.write_text(text + "\n")
     path.chmod(0o644)
     return path
@@ -89,7 +89,7 @@ def test_a_script_that_comes_later_must_be_read(box: Box, script: Path) -> None:
 def test_a_file_that_was_trusted_by_an_earlier_release_must_be_trusted_again(box: Box, script: Path) -> None:
     path = write(box, COMMANDS["a check"])
     box("trust", "--yes")
-    listed = Path(box.env["HOME"]) / ".local" / "state" / "dogwatch" / "trusted"
+    listed = Path(box.env["HOME"]) / ".local" / "state" / "midwatch" / "trusted"
     listed.write_text("".join(line for line in listed.read_text().splitlines(keepends=True) if "check.sh" not in line))
     assert f"{script}, which {path} names, is not trusted" in problem(box, path)
 

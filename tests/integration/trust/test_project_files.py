@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import mqtt_settings, settings, swarm_settings
-from dogwatch.model.project_files import FILES, SETTINGS, YES, Input
+from midwatch.formats import mqtt_settings, settings, swarm_settings
+from midwatch.model.project_files import FILES, SETTINGS, YES, Input
 from tests.conftest import Box
 
 ROOT = Path(__file__).parents[3]
@@ -95,7 +95,7 @@ def prepared(box: Box, text: str, port: int) -> Path:
     python.chmod(0o755)
     (box.cwd / "env" / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.0\n")
     (box.cwd / "env" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
-    path = box.cwd / "dogwatch.toml"
+    path = box.cwd / "midwatch.toml"
     path.write_text(text.replace("{port}", str(port)) + "\n")
     path.chmod(0o644)
     return path
@@ -136,7 +136,7 @@ def test_nothing_acts_before_the_file_is_trusted(box: Box, listening: Listening,
     text, call = CASES[key]
     path = prepared(box, text, listening.port)
     done = box(*call)
-    assert f"{path} is not trusted: read it, then `dogwatch trust`" in done.out + done.err, done
+    assert f"{path} is not trusted: read it, then `midwatch trust`" in done.out + done.err, done
     assert done.code != 0
     assert not has_acted(box, listening)
     shown = box("trust", "--yes")
@@ -162,8 +162,8 @@ def test_run_does_not_connect_to_what_a_cloned_file_names(box: Box, listening: L
 
 def test_a_tracker_outside_of_the_project_needs_trust(box: Box) -> None:
     (box.cwd / "project").mkdir()
-    (box.cwd / "project" / "dogwatch.toml").write_text('[tracker]\npath = "../elsewhere.jsonl"\n')
-    (box.cwd / "project" / "dogwatch.toml").chmod(0o644)
+    (box.cwd / "project" / "midwatch.toml").write_text('[tracker]\npath = "../elsewhere.jsonl"\n')
+    (box.cwd / "project" / "midwatch.toml").chmod(0o644)
     home, box.cwd = box.cwd, box.cwd / "project"
     done = box("task", "add", "x")
     assert done.code == 12

@@ -1,4 +1,4 @@
-"""`dogwatch trust`: what it shows, what it asks, what it needs."""
+"""`midwatch trust`: what it shows, what it asks, what it needs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ run = "scripts/healthy"
 
 @pytest.fixture
 def file(box: Box) -> Path:
-    path = box.cwd / "dogwatch.toml"
+    path = box.cwd / "midwatch.toml"
     path.write_text(TEXT)
     path.chmod(0o644)
     return path
@@ -42,7 +42,7 @@ def listed(box: Box) -> list[tuple[str, str]]:
 
 
 class Asked:
-    """`dogwatch trust` on a terminal."""
+    """`midwatch trust` on a terminal."""
 
     def __init__(self, box: Box, *arguments: str) -> None:
         self.master, slave = pty.openpty()
@@ -84,7 +84,7 @@ def test_it_shows_each_command_with_its_line_and_trusts_with_yes(box: Box, file:
 def test_without_a_terminal_it_refuses_and_says_how(box: Box, file: Path) -> None:
     done = box("trust", stdin="y\n")
     assert (done.code, "scripts/healthy" in done.out) == (12, True), done
-    assert done.err == f"dogwatch: nobody can be asked here: read {file}, then `dogwatch trust --yes`\n"
+    assert done.err == f"midwatch: nobody can be asked here: read {file}, then `midwatch trust --yes`\n"
     assert listed(box) == []
 
 
@@ -172,7 +172,7 @@ def test_a_named_file_is_trusted_from_anywhere(box: Box, file: Path) -> None:
     box.cwd = box.cwd / "below"
     box.cwd.mkdir()
     (box.cwd / ".git").mkdir()
-    assert box("trust", "--yes", "../dogwatch.toml").code == 0
+    assert box("trust", "--yes", "../midwatch.toml").code == 0
     assert listed(box) == [(str(file), "trusted")]
 
 
@@ -184,7 +184,7 @@ def test_the_default_is_the_file_of_the_project_and_not_of_the_directory(box: Bo
 
 
 def test_the_list_tells_what_became_of_each_file(box: Box, file: Path) -> None:
-    others = [box.cwd / name / "dogwatch.toml" for name in ("changed", "gone", "unsafe")]
+    others = [box.cwd / name / "midwatch.toml" for name in ("changed", "gone", "unsafe")]
     for other in (file, *others):
         other.parent.mkdir(mode=0o755, exist_ok=True)
         other.write_text(TEXT)
@@ -202,7 +202,7 @@ def test_the_list_tells_what_became_of_each_file(box: Box, file: Path) -> None:
 
 def test_an_empty_list_says_what_to_do(box: Box) -> None:
     done = box("trust", "--list")
-    assert (done.code, done.out, "`dogwatch trust`" in done.err) == (0, "", True), done
+    assert (done.code, done.out, "`midwatch trust`" in done.err) == (0, "", True), done
 
 
 @pytest.mark.parametrize("gone", [False, True])
@@ -236,7 +236,7 @@ def test_what_cannot_be_trusted_is_refused(box: Box, arguments: tuple[str, ...],
 
 
 def test_the_users_own_file_needs_none(box: Box) -> None:
-    own = box.cwd / ".config" / "dogwatch" / "config.toml"
+    own = box.cwd / ".config" / "midwatch" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text(TEXT)
     done = box("trust", "--yes", str(own))
@@ -247,7 +247,7 @@ def test_the_users_own_file_needs_none(box: Box) -> None:
 def test_without_a_file_in_the_project_it_says_so(box: Box) -> None:
     (box.cwd / ".git").mkdir()
     done = box("trust", "--yes")
-    assert (done.code, f"there is no {box.cwd}/dogwatch.toml" in done.err) == (12, True), done
+    assert (done.code, f"there is no {box.cwd}/midwatch.toml" in done.err) == (12, True), done
 
 
 def test_a_file_that_others_may_write_is_refused_before_anything_is_asked(box: Box, file: Path) -> None:
@@ -259,13 +259,13 @@ def test_a_file_that_others_may_write_is_refused_before_anything_is_asked(box: B
 
 
 def test_no_variable_stands_in_for_yes(box: Box, file: Path) -> None:
-    assert box("trust", DOGWATCH_TRUST="1", DOGWATCH_YES="1").code == 12
+    assert box("trust", MIDWATCH_TRUST="1", MIDWATCH_YES="1").code == 12
     assert listed(box) == []
     assert file.exists()
 
 
 def test_many_at_once_lose_nothing(box: Box) -> None:
-    files = [box.cwd / str(number) / "dogwatch.toml" for number in range(8)]
+    files = [box.cwd / str(number) / "midwatch.toml" for number in range(8)]
     for path in files:
         path.parent.mkdir(mode=0o755)
         path.write_text(TEXT)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.errors import RefusedError
-from dogwatch.store import settings, trust
+from midwatch.model.errors import RefusedError
+from midwatch.store import settings, trust
 
 TEXT = '[[check]]\nrun = "scripts/healthy"\nfix = "make"\n'
 
@@ -18,7 +18,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project's settings file, which nobody has trusted yet."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    path = tmp_path / "project" / "dogwatch.toml"
+    path = tmp_path / "project" / "midwatch.toml"
     path.parent.mkdir(mode=0o755)
     path.write_text(TEXT)
     path.chmod(0o644)
@@ -39,7 +39,7 @@ def trusted(path: Path) -> Path:
 
 
 def test_a_file_is_not_trusted_until_it_is(file: Path) -> None:
-    assert problem(file) == f"{file} is not trusted: read it, then `dogwatch trust`"
+    assert problem(file) == f"{file} is not trusted: read it, then `midwatch trust`"
     trust.add(str(file))
     assert problem(file) == ""
 
@@ -89,7 +89,7 @@ def test_what_is_trusted_is_what_was_shown_and_not_what_stands_there_at_the_answ
 
 def test_the_same_bytes_elsewhere_are_not_trusted(file: Path, tmp_path: Path) -> None:
     trusted(file)
-    other = tmp_path / "other" / "dogwatch.toml"
+    other = tmp_path / "other" / "midwatch.toml"
     other.parent.mkdir(mode=0o755)
     os.link(file, other)
     assert "is not trusted" in problem(other)
@@ -97,7 +97,7 @@ def test_the_same_bytes_elsewhere_are_not_trusted(file: Path, tmp_path: Path) ->
 
 def test_the_real_path_counts_when_a_directory_is_reached_by_a_link(file: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(file.parent)
-    trusted(tmp_path / "link" / "dogwatch.toml")
+    trusted(tmp_path / "link" / "midwatch.toml")
     assert problem(file) == ""
     assert [each.path for each in trust.listed()] == [str(file)]
 
@@ -113,7 +113,7 @@ def test_a_link_to_a_file_trusted_elsewhere_is_refused_for_its_commands_would_be
     file: Path, tmp_path: Path
 ) -> None:
     trusted(file)
-    evil = tmp_path / "evil" / "dogwatch.toml"
+    evil = tmp_path / "evil" / "midwatch.toml"
     evil.parent.mkdir(mode=0o755)
     evil.symlink_to(file)
     assert "is a link to another directory" in problem(evil)
@@ -152,7 +152,7 @@ def test_what_belongs_to_another_user_is_refused(file: Path, monkeypatch: pytest
 
 
 def test_no_variable_and_no_key_stands_in_for_trust(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DOGWATCH_TRUST", "DOGWATCH_TRUSTED", "DOGWATCH_YES"):
+    for name in ("MIDWATCH_TRUST", "MIDWATCH_TRUSTED", "MIDWATCH_YES"):
         monkeypatch.setenv(name, "1")
     assert "is not trusted" in problem(file)
     for key in ("trust = true\n", "trusted = true\n", "[trust]\nall = true\n"):
@@ -163,7 +163,7 @@ def test_no_variable_and_no_key_stands_in_for_trust(file: Path, monkeypatch: pyt
 
 
 def test_the_users_own_file_needs_no_trust_and_a_link_to_it_does_not_inherit_that(file: Path, tmp_path: Path) -> None:
-    own = tmp_path / "config" / "dogwatch" / "config.toml"
+    own = tmp_path / "config" / "midwatch" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text(TEXT)
     assert problem(file) != ""
@@ -199,7 +199,7 @@ def test_checks_that_run_something_or_connect_and_every_fix_need_trust(file: Pat
 
 
 def the_list(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "dogwatch" / "trusted"
+    return tmp_path / "state" / "midwatch" / "trusted"
 
 
 def test_the_list_is_one_private_line_per_file(file: Path, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_link_in_place_of_the_list_is_not_followed(file: Path, tmp_path: Path,
 
 def test_names_that_are_odd_but_possible_can_be_trusted(file: Path) -> None:
     for name in ("tab\there", "\udcff", "cr\rname", "sep\u2028"):
-        odd = file.parent.parent / name / "dogwatch.toml"
+        odd = file.parent.parent / name / "midwatch.toml"
         odd.parent.mkdir(mode=0o755)
         odd.write_text(TEXT)
         odd.chmod(0o644)
@@ -251,7 +251,7 @@ def test_names_that_are_odd_but_possible_can_be_trusted(file: Path) -> None:
 
 
 def test_a_line_break_in_a_path_cannot_add_a_line_to_the_list(file: Path) -> None:
-    odd = file.parent.parent / f"a\n{'0' * 64}\t1\t" / "dogwatch.toml"
+    odd = file.parent.parent / f"a\n{'0' * 64}\t1\t" / "midwatch.toml"
     odd.parent.mkdir(mode=0o755)
     odd.write_text(TEXT)
     settings.load(str(odd.parent))

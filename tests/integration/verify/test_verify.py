@@ -1,4 +1,4 @@
-"""`dogwatch verify`, and `--verify` of `wait`: idle is not done, and yesterday's file is not today's."""
+"""`midwatch verify`, and `--verify` of `wait`: idle is not done, and yesterday's file is not today's."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.conftest import Box
 def mounted(path: Path, options: str) -> None:
     """Mount a small file system, or say why this test cannot be: a failure under CI, a named skip elsewhere."""
     path.mkdir(mode=0o700)
-    over(path, "-t", "tmpfs", "-o", options, "dogwatch-test")
+    over(path, "-t", "tmpfs", "-o", options, "midwatch-test")
 
 
 def over(path: Path, *what: str) -> None:

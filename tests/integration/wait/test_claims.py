@@ -26,7 +26,7 @@ def test_of_twenty_runs_of_one_name_exactly_one_wins(box: Box, gate: Gate) -> No
     done = [finish(racer) for racer in racers]
     assert sorted(one.code for one in done) == [0] + [125] * 19
     losers = [one for one in done if one.code]
-    assert all(one.err.startswith("dogwatch: job is ") and one.out == "" for one in losers)
+    assert all(one.err.startswith("midwatch: job is ") and one.out == "" for one in losers)
     assert [one.err for one in losers if "not_found" in one.err] == []
 
 
@@ -36,7 +36,7 @@ def test_a_run_that_loses_the_race_leaves_the_winner_alone(box: Box, gate: Gate)
     refused = box("run", "-d", "--name", "job", "--", "false")
     assert refused.code == 125
     assert "job is working already" in refused.err
-    assert "dogwatch stop job" in refused.err
+    assert "midwatch stop job" in refused.err
     gate.say()
     assert box("wait", "job").code == 0
     assert box.record("job")["run"] == before["run"]
@@ -54,7 +54,7 @@ def test_a_name_whose_work_goes_on_without_its_shim_cannot_be_taken(box: Box) ->
 
 
 def test_the_success_of_an_old_run_does_not_complete_a_new_one(box: Box) -> None:
-    start(box, "job", "sh", "-c", 'echo 1 > "$DOGWATCH_DIR/job.result"')
+    start(box, "job", "sh", "-c", 'echo 1 > "$MIDWATCH_DIR/job.result"')
     assert box("wait", "job", "--json").json["result"] == 1
     start(box, "job", "sleep", "300")
     assert not box.path("job.status").exists()
@@ -64,7 +64,7 @@ def test_the_success_of_an_old_run_does_not_complete_a_new_one(box: Box) -> None
 
 
 def test_a_new_run_that_leaves_no_result_does_not_inherit_one(box: Box) -> None:
-    start(box, "job", "sh", "-c", 'echo 1 > "$DOGWATCH_DIR/job.result"')
+    start(box, "job", "sh", "-c", 'echo 1 > "$MIDWATCH_DIR/job.result"')
     assert box("wait", "job").code == 0
     start(box, "job", "true")
     assert box("wait", "job", "--json").json["result"] is None
@@ -177,14 +177,14 @@ def test_a_planted_pipe_does_not_block_run(box: Box) -> None:
     os.mkfifo(box.path("job.status"))
     done = within(box, 8, "run", "-d", "--name", "job", "--", "true")
     assert done.code == 125
-    assert done.err.startswith("dogwatch: ")
+    assert done.err.startswith("midwatch: ")
 
 
 # Modes --------------------------------------------------------------------------------------------------------------
 
 
 def test_files_are_0600_in_directories_0700_whatever_the_umask(box: Box) -> None:
-    script = f"umask 0; {box.program[0]} -m dogwatch beat --note hi --result result.json"
+    script = f"umask 0; {box.program[0]} -m midwatch beat --note hi --result result.json"
     (box.cwd / "result.json").write_text("1")
     start(box, "job", "true")
     assert box("wait", "job").code == 0

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from dogwatch.loops import wait as waiting
-from dogwatch.loops.decide import decide
-from dogwatch.loops.look import Looker
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.waiting import Outcome, Wanted
+from midwatch.loops import wait as waiting
+from midwatch.loops.decide import decide
+from midwatch.loops.look import Looker
+from midwatch.model.policy import PATIENT
+from midwatch.model.waiting import Outcome, Wanted
 from tests.conftest import Box, alive, until
 from tests.integration.adopt.elsewhere import adopt, stranger
 from tests.integration.wait.disks import over
@@ -31,7 +31,7 @@ def renamed(box: Box) -> Iterator[None]:
 
 @contextlib.contextmanager
 def covered(box: Box) -> Iterator[None]:
-    over(box.dir, "-t", "tmpfs", "-o", "size=64k,mode=700", "dogwatch-test")
+    over(box.dir, "-t", "tmpfs", "-o", "size=64k,mode=700", "midwatch-test")
     try:
         yield
     finally:
@@ -79,7 +79,7 @@ def test_a_hang_is_noticed_when_it_is_back(box: Box, away: Away) -> None:
 
 @AWAY
 def test_an_attempt_that_fails_meanwhile_is_tried_again(box: Box, gate: Gate, away: Away) -> None:
-    start_gated(box, gate, "job", "[ $DOGWATCH_ATTEMPT = 2 ]", "--retries", "1", "--backoff", "0")
+    start_gated(box, gate, "job", "[ $MIDWATCH_ATTEMPT = 2 ]", "--retries", "1", "--backoff", "0")
     work = box.pids("job")[1]
     with away(box):
         gate.say()

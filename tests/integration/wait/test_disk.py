@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from dogwatch.loops import stop as stopping
-from dogwatch.loops.look import Looker
-from dogwatch.model.errors import DogwatchError
-from dogwatch.model.policy import PATIENT
+from midwatch.loops import stop as stopping
+from midwatch.loops.look import Looker
+from midwatch.model.errors import MidwatchError
+from midwatch.model.policy import PATIENT
 from tests.conftest import Box, alive, until
 from tests.integration.wait.disks import fill, mounted
 from tests.integration.wait.watching import Gate, listed, start, start_gated, within
@@ -96,7 +96,7 @@ def test_stop_does_not_lose_a_verdict_that_waits_for_room_on_the_disk(
     gate.say()
     until(lambda: not alive(work))
     monkeypatch.setattr(stopping, "SHIM_PATIENCE", 0.5)
-    with contextlib.suppress(DogwatchError):
+    with contextlib.suppress(MidwatchError):
         stopping.stop(Looker(str(small.dir), PATIENT), "job")
     small.path("filler").unlink()
     assert within(small, 10, "wait", "job", "--json").json["exit_code"] == 9
@@ -116,7 +116,7 @@ def test_a_file_in_place_of_the_directory_is_refused_with_a_clear_message(box: B
     box.dir.write_text("not a directory\n")
     done = box("run", "-d", "--name", "job", "--", "true")
     assert done.code == 125
-    assert done.err.startswith(f"dogwatch: cannot write to {box.dir}: ")
+    assert done.err.startswith(f"midwatch: cannot write to {box.dir}: ")
     assert "--dir" in done.err
 
 
@@ -133,4 +133,4 @@ def test_ls_of_a_file_in_place_of_the_directory_fails_with_a_reason(box: Box) ->
     box.dir.write_text("not a directory\n")
     done = box("ls")
     assert done.code == 12
-    assert done.err.startswith(f"dogwatch: cannot read {box.dir}: ")
+    assert done.err.startswith(f"midwatch: cannot read {box.dir}: ")

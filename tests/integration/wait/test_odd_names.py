@@ -24,7 +24,7 @@ BAD_IDS = [f"{number}-{name[:8]!r}" for number, name in enumerate(BAD)]
 def test_a_name_that_cannot_be_a_file_name_is_a_usage_error(box: Box, name: str) -> None:
     done = box("wait", "--", name)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("dogwatch: the name ")
+    assert done.err.startswith("midwatch: the name ")
     assert done.err.count("\n") == 2
 
 
@@ -32,14 +32,14 @@ def test_a_name_that_cannot_be_a_file_name_is_a_usage_error(box: Box, name: str)
 def test_every_verb_refuses_such_a_name(box: Box, verb: str) -> None:
     done = box(verb, "../up")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("dogwatch: the name ")
+    assert done.err.startswith("midwatch: the name ")
 
 
 @pytest.mark.parametrize("name", [name for name in BAD if name], ids=BAD_IDS[:8] + BAD_IDS[9:])
 def test_a_job_cannot_be_given_such_a_name(box: Box, name: str) -> None:
     done = box("run", "-d", f"--name={name}", "--", "true")
     assert done.code == 2
-    assert done.err.startswith("dogwatch: the name ")
+    assert done.err.startswith("midwatch: the name ")
     assert not box.dir.exists()
 
 

@@ -20,7 +20,7 @@ from tests.integration.wait.watching import (
     within,
 )
 
-BEAT = f"{sys.executable} -m dogwatch beat"
+BEAT = f"{sys.executable} -m midwatch beat"
 
 
 def until_stuck(box: Box, *before: str) -> None:
@@ -235,13 +235,13 @@ def test_with_progress_beat_work_that_beats_is_not_stuck(box: Box) -> None:
 
 
 def test_with_progress_heartbeat_work_that_touches_the_file_is_not_stuck(box: Box) -> None:
-    script = 'while :; do touch "$DOGWATCH_DIR/$DOGWATCH_NAME.heartbeat"; sleep 0.4; done'
+    script = 'while :; do touch "$MIDWATCH_DIR/$MIDWATCH_NAME.heartbeat"; sleep 0.4; done'
     start(box, "job", "sh", "-c", script, options=(*SOON, "--progress", "heartbeat"))
     assert box("wait", "job", "--timeout", LONG_ENOUGH).code == 13
 
 
 def test_with_progress_heartbeat_the_shim_does_not_touch_the_file(box: Box) -> None:
-    script = 'touch "$DOGWATCH_DIR/$DOGWATCH_NAME.heartbeat"; exec sleep 300'
+    script = 'touch "$MIDWATCH_DIR/$MIDWATCH_NAME.heartbeat"; exec sleep 300'
     start(box, "job", "sh", "-c", script, options=(*SOON, "--progress", "heartbeat"))
     done = within(box, 12, "wait", "job", "--json")
     assert done.code == 4
@@ -263,7 +263,7 @@ def test_a_source_of_progress_that_does_not_exist_is_refused(box: Box, wrong: st
 def test_a_module_of_the_callers_directory_does_not_stand_in_the_way_of_the_judge(box: Box) -> None:
     """A project may hold a `json.py` of its own; it is neither imported nor run."""
     (box.cwd / "json.py").write_text("open('imported', 'w')\nraise SystemExit\n")
-    box.program = [str(Path(sys.executable).parent / "dogwatch")]  # `python -m` would import it by itself
+    box.program = [str(Path(sys.executable).parent / "midwatch")]  # `python -m` would import it by itself
     start(box, "job", "sleep", "300", options=("--stale", "0.5s", "--grace", "0", "--heartbeat", "0.1s"))
     assert box("wait", "job").code == 4
     assert not (box.cwd / "imported").exists()

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.senses import exits
+from midwatch import proc
+from midwatch.senses import exits
 from tests.conftest import Box, alive, kill, letter, reap, until, until_gone
 from tests.integration.wait.watching import Gate, finish, listed, silent_for, start_gated, waiter
 

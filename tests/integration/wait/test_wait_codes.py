@@ -142,4 +142,4 @@ def test_the_callers_own_timeout_is_13_and_the_live_state_is_printed(box: Box) -
 def test_wrong_usage_is_2_and_says_what_to_do(box: Box, arguments: tuple[str, ...]) -> None:
     done = box(*arguments)
     assert (done.code, done.out) == (2, "")
-    assert "try `dogwatch wait --help`" in done.err
+    assert "try `midwatch wait --help`" in done.err

@@ -24,7 +24,7 @@ from tests.integration.wait.watching import (
     within,
 )
 
-EVENTS_OFF = {"DOGWATCH_EVENTS": "off"}
+EVENTS_OFF = {"MIDWATCH_EVENTS": "off"}
 
 
 def sweep_removed(pids: tuple[int, int]) -> None:

@@ -47,7 +47,7 @@ def test_the_line_says_what_became_of_the_work(box: Box) -> None:
 
 
 def test_the_result_stands_in_the_line_as_json(box: Box) -> None:
-    start(box, "job", "sh", "-c", """echo '{"files": [1, 2], "ok": true}' > "$DOGWATCH_DIR/$DOGWATCH_NAME.result" """)
+    start(box, "job", "sh", "-c", """echo '{"files": [1, 2], "ok": true}' > "$MIDWATCH_DIR/$MIDWATCH_NAME.result" """)
     assert box("wait", "job", "--json").json["result"] == {"files": [1, 2], "ok": True}
 
 
@@ -84,7 +84,7 @@ def test_the_line_of_a_missing_job_stays_short_in_a_long_directory(box: Box) -> 
 
 
 def test_a_large_result_is_whole_and_the_rest_of_the_line_short(box: Box) -> None:
-    script = """printf '{"text": "%05000d"}' 7 > "$DOGWATCH_DIR/$DOGWATCH_NAME.result" """
+    script = """printf '{"text": "%05000d"}' 7 > "$MIDWATCH_DIR/$MIDWATCH_NAME.result" """
     start(box, LONG_NAME, "sh", "-c", script)
     done = box("wait", LONG_NAME, "--json")
     assert len(done.json["result"]["text"]) == 5000
@@ -105,7 +105,7 @@ def test_the_reason_of_a_timeout_names_the_time_that_was_given(box: Box) -> None
 
 
 def test_a_result_that_is_no_json_is_named_and_does_not_spoil_the_line(box: Box) -> None:
-    start(box, "job", "sh", "-c", "echo '{oops' > \"$DOGWATCH_DIR/job.result\"")
+    start(box, "job", "sh", "-c", "echo '{oops' > \"$MIDWATCH_DIR/job.result\"")
     found = box("wait", "job", "--json").json
     assert (found["state"], found["result"]) == ("completed", None)
     assert "result is not valid JSON" in found["reason"]
@@ -113,7 +113,7 @@ def test_a_result_that_is_no_json_is_named_and_does_not_spoil_the_line(box: Box)
 
 @pytest.mark.parametrize("text", ["NaN", '{"loss": NaN}', "[-Infinity]"])
 def test_a_result_that_only_python_calls_json_is_not_passed_on(box: Box, text: str) -> None:
-    start(box, "job", "sh", "-c", f"echo '{text}' > \"$DOGWATCH_DIR/job.result\"")
+    start(box, "job", "sh", "-c", f"echo '{text}' > \"$MIDWATCH_DIR/job.result\"")
     done = box("wait", "job", "--json")
     assert not any(word in done.out for word in ("NaN", "Infinity")), done
     assert "result is not valid JSON" in done.json["reason"]
@@ -122,7 +122,7 @@ def test_a_result_that_only_python_calls_json_is_not_passed_on(box: Box, text: s
 @pytest.mark.parametrize("depth", [500, 990, 100_000])
 def test_a_deeply_nested_result_gives_a_line_and_no_traceback(box: Box, depth: int) -> None:
     (box.cwd / "deep").write_text("[" * depth + "]" * depth)
-    start(box, "job", "sh", "-c", 'cp deep "$DOGWATCH_DIR/job.result"')
+    start(box, "job", "sh", "-c", 'cp deep "$MIDWATCH_DIR/job.result"')
     done = box("wait", "job", "--json")
     assert done.code == 0, done
     assert done.err == ""
@@ -130,13 +130,13 @@ def test_a_deeply_nested_result_gives_a_line_and_no_traceback(box: Box, depth: i
 
 def test_a_result_with_a_lone_surrogate_gives_a_line_that_can_be_read(box: Box) -> None:
     (box.cwd / "odd").write_text('["\\ud800"]')
-    start(box, "job", "sh", "-c", 'cp odd "$DOGWATCH_DIR/job.result"')
+    start(box, "job", "sh", "-c", 'cp odd "$MIDWATCH_DIR/job.result"')
     done = box("wait", "job", "--json")
     assert done.code == 0
     assert done.json["result"] == ["\ud800"]
 
 
 def test_a_result_written_when_the_work_is_told_is_there_with_the_verdict(box: Box, gate: Gate) -> None:
-    start_gated(box, gate, "job", 'echo "\\"$line\\"" > "$DOGWATCH_DIR/job.result"')
+    start_gated(box, gate, "job", 'echo "\\"$line\\"" > "$MIDWATCH_DIR/job.result"')
     gate.say("fine")
     assert box("wait", "job", "--json").json["result"] == "fine"

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
+from midwatch import proc
 from tests.conftest import PATIENCE, Box, Done, until
 
 SOON = ("--stale", "1s", "--grace", "1s")
 """Thresholds short enough to be lived through in a test."""
 LONG_ENOUGH = "3.5s"
 """Time in which work that hangs would have been called stuck."""
-SOON_BY_ENV = {"DOGWATCH_STALE": "1s", "DOGWATCH_GRACE": "1s"}
+SOON_BY_ENV = {"MIDWATCH_STALE": "1s", "MIDWATCH_GRACE": "1s"}
 KEYS = [
     "schema",
     "name",
@@ -82,7 +82,7 @@ def finish(process: subprocess.Popen[str], seconds: float = PATIENCE) -> Done:
 
 
 def within(box: Box, seconds: float, *arguments: str, **env: str) -> Done:
-    """Run `dogwatch ARGUMENTS…`, which must come to its end in that time."""
+    """Run `midwatch ARGUMENTS…`, which must come to its end in that time."""
     with box.start(*arguments, env=env) as process:
         return finish(process, seconds)
 
@@ -105,7 +105,7 @@ def listening(process: subprocess.Popen[str]) -> bool:
 
 @contextlib.contextmanager
 def waiter(box: Box, *arguments: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """A `dogwatch wait ARGUMENTS… --json` that has begun to listen."""
+    """A `midwatch wait ARGUMENTS… --json` that has begun to listen."""
     with box.start("wait", *arguments, "--json", env=env or {}) as process:
         try:
             until(lambda: listening(process) or process.poll() is not None)

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.loops import trackers
-from dogwatch.loops.controlled import Controlled
-from dogwatch.loops.panes import Panes
-from dogwatch.loops.watchdog import Asked, Watchdog
-from dogwatch.model.waking import Rules
-from dogwatch.store import detectors, settings, watchdogs
+from midwatch import proc
+from midwatch.loops import trackers
+from midwatch.loops.controlled import Controlled
+from midwatch.loops.panes import Panes
+from midwatch.loops.watchdog import Asked, Watchdog
+from midwatch.model.waking import Rules
+from midwatch.store import detectors, settings, watchdogs
 from tests.conftest import Box, Done, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent
@@ -85,7 +85,7 @@ class Swarm:
             panes.close()
 
     def sweep(self) -> None:
-        for path in Path(os.environ["XDG_STATE_HOME"]).glob("dogwatch/watchdogs/*.json"):
+        for path in Path(os.environ["XDG_STATE_HOME"]).glob("midwatch/watchdogs/*.json"):
             found = json.loads(path.read_text())
             if found["pid"] != os.getpid() and proc.start_time(found["pid"]) == found["start"]:
                 with contextlib.suppress(ProcessLookupError):

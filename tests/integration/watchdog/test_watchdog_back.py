@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from dogwatch.loops import controlled, recovering
-from dogwatch.loops.controlled import Controlled
-from dogwatch.loops.panes import Panes
-from dogwatch.loops.watchdog import Asked, Watchdog
-from dogwatch.model.settings import Command, Settings
-from dogwatch.model.waking import Rules
-from dogwatch.store import detectors, settings, tasks
+from midwatch.loops import controlled, recovering
+from midwatch.loops.controlled import Controlled
+from midwatch.loops.panes import Panes
+from midwatch.loops.watchdog import Asked, Watchdog
+from midwatch.model.settings import Command, Settings
+from midwatch.model.waking import Rules
+from midwatch.store import detectors, settings, tasks
 from tests.integration.ready.conftest import Desk, desk, office
 
 __all__ = ["desk", "office"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops import send
-from dogwatch.store import mail, trust, undelivered
+from midwatch.loops import send
+from midwatch.store import mail, trust, undelivered
 from tests.conftest import until
 from tests.integration.send.conftest import Agent, attached
 from tests.integration.watchdog.swarm import Swarm
@@ -238,15 +238,15 @@ def test_companions_are_made_only_if_that_was_asked_for(swarm: Swarm) -> None:
         dog.round(tick=True)
     assert "Quality loops" not in swarm.task("list")
     assert f"- quality_loops_due: {task}\n".encode() in swarm.agent.typed
-    (swarm.project / "dogwatch.toml").write_text("[watchdog]\nensure_quality = true\n")
+    (swarm.project / "midwatch.toml").write_text("[watchdog]\nensure_quality = true\n")
     with swarm.dog(beads=(task,)) as (dog, log):
         dog.round(tick=True)
         dog.round(tick=True)
     assert "Quality loops" not in swarm.task("list"), "companions were made that nobody has trusted"
     told = [line for line in log if line.startswith("not-trusted ensure_quality")]
     assert len(told) == 1
-    assert "is not trusted: read it, then `dogwatch trust`" in told[0]
-    trust.add(f"{swarm.project}/dogwatch.toml")
+    assert "is not trusted: read it, then `midwatch trust`" in told[0]
+    trust.add(f"{swarm.project}/midwatch.toml")
     with swarm.dog(beads=(task,)) as (dog, log):
         dog.round(tick=True)
     assert f"Quality loops for {task}" in swarm.task("list")
@@ -257,7 +257,7 @@ def test_nothing_of_the_work_is_touched(swarm: Swarm) -> None:
     """The watchdog assigns, claims and closes nothing."""
     tasks = [swarm.task("add", f"Thing {number}") for number in range(3)]
     swarm.task("start", tasks[1])
-    file = swarm.project / "dogwatch-tasks.jsonl"
+    file = swarm.project / "midwatch-tasks.jsonl"
     before = file.read_bytes()
     with swarm.dog(beads=tuple(tasks)) as (dog, _):
         dog.round(tick=True)
@@ -266,18 +266,18 @@ def test_nothing_of_the_work_is_touched(swarm: Swarm) -> None:
 
 
 def test_the_projects_own_words(swarm: Swarm) -> None:
-    (swarm.project / "dogwatch.toml").write_text('[watchdog]\nprompt = "words.md"\n')
+    (swarm.project / "midwatch.toml").write_text('[watchdog]\nprompt = "words.md"\n')
     (swarm.project / "words.md").write_text("{marker}\nUp, {session}! {state}\n{quality}\n{marker}")
     swarm.task("add", "First thing")
     with swarm.dog() as (dog, log):
         dog.round(tick=True)
         assert b"<<<WATCHDOG TICK>>>" in swarm.agent.typed, "words were used that nobody has trusted"
         assert [line for line in log if "prompt-template" in line and "is not trusted" in line]
-    trust.add(f"{swarm.project}/dogwatch.toml")
+    trust.add(f"{swarm.project}/midwatch.toml")
     with swarm.dog() as (dog, _):
         dog.round(tick=True)
     assert b"\nUp, work! State:\n" in swarm.agent.typed
-    assert f"dogwatch quality ensure --project-dir {swarm.project}".encode() in swarm.agent.typed
+    assert f"midwatch quality ensure --project-dir {swarm.project}".encode() in swarm.agent.typed
 
 
 def test_a_server_that_is_gone_is_waited_for(swarm: Swarm) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import watchdogs as codec
-from dogwatch.store import watchdogs
+from midwatch.formats import watchdogs as codec
+from midwatch.store import watchdogs
 from tests.conftest import PATIENCE, kill, until, until_gone
 from tests.integration.watchdog.swarm import TITLE, Swarm
 
@@ -84,7 +84,7 @@ def test_the_controller_itself_may_start_it(swarm: Swarm) -> None:
 
 def test_force_is_for_start(swarm: Swarm) -> None:
     done = swarm("run", "--once", "--force")
-    assert (done.code, "--force is for `dogwatch watchdog start`" in done.err) == (2, True)
+    assert (done.code, "--force is for `midwatch watchdog start`" in done.err) == (2, True)
 
 
 def test_one_that_was_killed_has_died_and_status_says_so(swarm: Swarm) -> None:

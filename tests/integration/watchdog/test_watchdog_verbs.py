@@ -1,4 +1,4 @@
-"""`dogwatch watchdog start|stop|status|run`, as a person uses them."""
+"""`midwatch watchdog start|stop|status|run`, as a person uses them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.integration.watchdog.swarm import TITLE, Swarm
 def test_it_runs_in_a_window_of_the_session_and_wakes_the_controller(swarm: Swarm) -> None:
     task = swarm.task("add", "First thing")
     started = swarm.start()
-    log = f"{os.environ['XDG_STATE_HOME']}/dogwatch/work-watchdog.log"
+    log = f"{os.environ['XDG_STATE_HOME']}/midwatch/work-watchdog.log"
     assert started.out == f"started work:work-controller-watchdog\nlog: {log}\n"
     assert started.code == 0
     swarm.until_logged("prompt-sent tick")
@@ -163,7 +163,7 @@ def test_closing_its_window_ends_it(swarm: Swarm) -> None:
         (("--exit-mode", "auto"), "name it with --epic"),
         (("--controller-title-regex", "("), "no regular expression"),
         (("--project-dir", "/nowhere/at/all"), "is no directory"),
-        (("--once",), "--once is for `dogwatch watchdog run`"),
+        (("--once",), "--once is for `midwatch watchdog run`"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(swarm: Swarm, words: tuple[str, ...], said: str) -> None:
@@ -216,4 +216,4 @@ def test_help_shows_examples(swarm: Swarm) -> None:
     told = subprocess.run(
         [*swarm.box.program, "watchdog", "--help"], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "dogwatch watchdog start --session project" in told.stdout
+    assert "midwatch watchdog start --session project" in told.stdout

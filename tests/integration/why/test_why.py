@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from dogwatch.senses import processes
+from midwatch.senses import processes
 from tests.conftest import Box, kill, reap, until, until_gone
 from tests.integration.wait.watching import KEYS, SOON, Gate, forge, start, start_gated
 
@@ -111,7 +111,7 @@ def test_work_of_another_host_is_said_to_be_out_of_sight(box: Box) -> None:
 
 def test_events_that_do_not_come_are_said(box: Box) -> None:
     start(box, "job", "sleep", "300")
-    assert "looked at every 2 s" in box("why", "job", DOGWATCH_EVENTS="off").out
+    assert "looked at every 2 s" in box("why", "job", MIDWATCH_EVENTS="off").out
     assert "looked at every 2 s" not in box("why", "job").out
 
 

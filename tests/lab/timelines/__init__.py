@@ -1,4 +1,4 @@
-"""Timelines of real agents: what Dogwatch sees, look by look, with the truth beside it.
+"""Timelines of real agents: what Midwatch sees, look by look, with the truth beside it.
 
 The looks are taken by the product's own recorder. The truth is what the driver did and what the model's server did at
 that moment by its journal, never what a detector said.
@@ -12,20 +12,20 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import dogwatch
-from dogwatch.formats import hooks, timeline
-from dogwatch.loops.panes import Panes
-from dogwatch.loops.record import Recorder
-from dogwatch.senses.program_status import ProgramStatus
-from dogwatch.store import detectors
+import midwatch
+from midwatch.formats import hooks, timeline
+from midwatch.loops.panes import Panes
+from midwatch.loops.record import Recorder
+from midwatch.senses.program_status import ProgramStatus
+from midwatch.store import detectors
 from tests.lab.pane import AgentPane
 
 EVERY = 0.25
-HOOKS = Path(dogwatch.__file__).parent / "hooks"
+HOOKS = Path(midwatch.__file__).parent / "hooks"
 
 
 def told(agent: str, spool: Path) -> dict[str, Any]:
-    """How an agent is to be started so that it tells Dogwatch's own hook."""
+    """How an agent is to be started so that it tells Midwatch's own hook."""
     name = agent.partition("-")[0]
     if name == "opencode":
         return {"plugin": hooks.plugin((HOOKS / "opencode.js").read_text(), str(spool))}
@@ -72,7 +72,7 @@ class Tape:
         header = timeline.Writer().header(timeline.Header(agent, self.pane.version, scenario))
         ordered = [line for _, line in sorted(looks, key=lambda each: each[0])]
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = "\n".join([header, *ordered]).replace(str(HOOKS.parents[2]), "/opt/dogwatch")
+        text = "\n".join([header, *ordered]).replace(str(HOOKS.parents[2]), "/opt/midwatch")
         path.write_text(text + "\n", encoding="utf-8")
 
 

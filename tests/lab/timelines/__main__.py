@@ -16,7 +16,7 @@ def main() -> int:
     parser.add_argument("agent", choices=list(AGENTS))
     parser.add_argument("--out", type=Path, required=True, help="directory for the timelines")
     parser.add_argument("--version", default=None, help="`previous`, or any installed version; files are named by it")
-    parser.add_argument("--hooks", action="store_true", help="with Dogwatch's hook installed")
+    parser.add_argument("--hooks", action="store_true", help="with Midwatch's hook installed")
     parser.add_argument("--reports", action="store_true", help="with a reader of what the agent reports (OSC 7501)")
     parser.add_argument("--size", default="120x40")
     parser.add_argument("--only", nargs="*", help="only these stories")

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dogwatch.loops import spawning
-from dogwatch.senses import program_status
-from dogwatch.store import detectors
+from midwatch.loops import spawning
+from midwatch.senses import program_status
+from midwatch.store import detectors
 from tests.lab.lab import Lab
 from tests.lab.timelines import Tape, told
 from tests.lab.timelines.claude_stories import OWN
@@ -23,7 +23,7 @@ def stories(agent: str) -> dict[str, Story]:
 
 
 def reader(agent: str, lab: Lab, status: Path) -> Callable[[str], list[str]]:
-    """What hears the reports of an agent in a pane, as in a session that Dogwatch starts."""
+    """What hears the reports of an agent in a pane, as in a session that Midwatch starts."""
     status.mkdir(mode=0o700)
     server = (lab.tmux.arguments[0], lab.tmux.arguments[1])
     asks = detectors.load(agent.partition("-")[0]).asks_after

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.agents import sight
-from dogwatch.agents.detector import hear
-from dogwatch.formats import case
-from dogwatch.model.turns import Presence
-from dogwatch.store import detectors
+from midwatch.agents import sight
+from midwatch.agents.detector import hear
+from midwatch.formats import case
+from midwatch.model.turns import Presence
+from midwatch.store import detectors
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.agents.detector import regions
-from dogwatch.store import detectors
+from midwatch.agents.detector import regions
+from midwatch.store import detectors
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 BLANK = {

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch.agents import box
-from dogwatch.agents.detector import Detector
-from dogwatch.formats import colours
-from dogwatch.model.sending import DRAFT, EMPTY, UNSEEN, Box
-from dogwatch.store import detectors
+from midwatch.agents import box
+from midwatch.agents.detector import Detector
+from midwatch.formats import colours
+from midwatch.model.sending import DRAFT, EMPTY, UNSEEN, Box
+from midwatch.store import detectors
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 TYPED = {

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.agents import box
-from dogwatch.judge.turn import Turn
-from dogwatch.loops import trials
-from dogwatch.model.sending import UNSEEN
-from dogwatch.store import detectors
+from midwatch.agents import box
+from midwatch.judge.turn import Turn
+from midwatch.loops import trials
+from midwatch.model.sending import UNSEEN
+from midwatch.store import detectors
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "agents"
 SCREENS = GOLDENS / "screens" / "claude"

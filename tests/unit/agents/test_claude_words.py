@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.agents.detector import hear
-from dogwatch.store import detectors
+from midwatch.agents.detector import hear
+from midwatch.store import detectors
 
 CLAUDE = detectors.load("claude")
 OLD, NEW = "2.1.197", "2.1.325"

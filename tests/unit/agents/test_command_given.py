@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.agents import starting
-from dogwatch.agents.starting import Starting
+from midwatch.agents import starting
+from midwatch.agents.starting import Starting
 
 START = Starting(
     ("sample",), ("--model", "{model}"), ("--id", "{conversation}"), ("--resume", "{conversation}"), plain=("-p",)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.agents import goodbye
-from dogwatch.store import detectors
+from midwatch.agents import goodbye
+from midwatch.store import detectors
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 KNOWN = detectors.load_all()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.agents import sight
-from dogwatch.formats import case
-from dogwatch.judge.turn import fuse
-from dogwatch.model.session import Report, Sighting
-from dogwatch.store import detectors
+from midwatch.agents import sight
+from midwatch.formats import case
+from midwatch.judge.turn import fuse
+from midwatch.model.session import Report, Sighting
+from midwatch.store import detectors
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens" / "qwen"
 QWEN = detectors.load("qwen")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.agents import reader
-from dogwatch.agents.detector import hear, numbered
-from dogwatch.model.errors import FormatError
-from dogwatch.store import detectors
+from midwatch.agents import reader
+from midwatch.agents.detector import hear, numbered
+from midwatch.model.errors import FormatError
+from midwatch.store import detectors
 
 GOOD = """\
 agent = "sample"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.agents import reader
-from dogwatch.agents.detector import find, newer_than_tested, presence, regions
-from dogwatch.model.session import Task
-from dogwatch.store import detectors
+from midwatch.agents import reader
+from midwatch.agents.detector import find, newer_than_tested, presence, regions
+from midwatch.model.session import Task
+from midwatch.store import detectors
 
 FILE = """\
 agent = "sample"

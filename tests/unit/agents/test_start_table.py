@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.agents import reader, starting
-from dogwatch.agents.starting import Starting
-from dogwatch.model.errors import FormatError
-from dogwatch.store import detectors
+from midwatch.agents import reader, starting
+from midwatch.agents.starting import Starting
+from midwatch.model.errors import FormatError
+from midwatch.store import detectors
 
 BEGIN = """agent = "sample"
 title = "Sample"

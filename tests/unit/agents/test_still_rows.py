@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.agents import sight
-from dogwatch.model.session import Pane, Sighting
-from dogwatch.store.detectors import Detectors
+from midwatch.agents import sight
+from midwatch.model.session import Pane, Sighting
+from midwatch.store.detectors import Detectors
 
 PANE = Pane((), "%0", "s", 1, "", "claude", "/", 80, 24, 0, 0, True, False, False, "", 0)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.agents import reader
-from dogwatch.model.errors import FormatError
+from midwatch.agents import reader
+from midwatch.model.errors import FormatError
 
 BEGIN = """agent = "sample"
 title = "Sample"

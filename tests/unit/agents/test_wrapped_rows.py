@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.agents import reader, sight, wrapped_rows
-from dogwatch.agents.detector import hear, regions
-from dogwatch.formats import case
-from dogwatch.store import detectors
+from midwatch.agents import reader, sight, wrapped_rows
+from midwatch.agents.detector import hear, regions
+from midwatch.formats import case
+from midwatch.store import detectors
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 

@@ -1,8 +1,8 @@
 import pytest
 
-from dogwatch.cli.options import parse, usage, usage_of
-from dogwatch.cli.verbs import VERBS
-from dogwatch.model.errors import UsageError
+from midwatch.cli.options import parse, usage, usage_of
+from midwatch.cli.verbs import VERBS
+from midwatch.model.errors import UsageError
 
 
 def test_options_and_names_may_come_in_any_order() -> None:
@@ -48,7 +48,7 @@ def test_a_wrong_duration_names_its_option() -> None:
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if not verb.startswith("_")])
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     text = usage_of(verb)
-    assert text.startswith(f"usage: dogwatch {verb}")
+    assert text.startswith(f"usage: midwatch {verb}")
     assert "Example" in text
     assert f"  {verb}" in usage()
     assert max(map(len, text.splitlines())) <= 110

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.cli.safe_output import SafeOutput
-from dogwatch.model.foreign_text import is_plain
+from midwatch.cli.safe_output import SafeOutput
+from midwatch.model.foreign_text import is_plain
 
 
 def written(text: str) -> str:

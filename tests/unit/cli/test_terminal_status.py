@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.cli import terminal_status
-from dogwatch.cli.terminal_status import REFRESH, TerminalStatus
-from dogwatch.judge.terminal_report import CLEAR
-from dogwatch.model.program_report import ProgramReport
+from midwatch.cli import terminal_status
+from midwatch.cli.terminal_status import REFRESH, TerminalStatus
+from midwatch.judge.terminal_report import CLEAR
+from midwatch.model.program_report import ProgramReport
 
 WORKING = ProgramReport("working", "job")
 
@@ -82,4 +82,4 @@ def test_a_ctrl_c_right_after_a_report_clears_it(wire: Wire) -> None:
     with pytest.raises(KeyboardInterrupt):
         status.report(WORKING)
     status.close()
-    assert wire.sent[-1] == b"\x1b]7501;state=clear:id=dogwatch\x1b\\"
+    assert wire.sent[-1] == b"\x1b]7501;state=clear:id=midwatch\x1b\\"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.compat import project
-from dogwatch.compat.project import Named
-from dogwatch.model.errors import UsageError
+from midwatch.compat import project
+from midwatch.compat.project import Named
+from midwatch.model.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dogwatch.compat import screens
-from dogwatch.compat.results import Result, exceeded, result
-from dogwatch.compat.truth import Truth
-from dogwatch.model.verdict import FINAL, LIVE, Verdict
+from midwatch.compat import screens
+from midwatch.compat.results import Result, exceeded, result
+from midwatch.compat.truth import Truth
+from midwatch.model.verdict import FINAL, LIVE, Verdict
 
 OVER = Verdict("sa-x", "session", "completed", True, "its turn has ended", "alive", "unknown", turn="idle")
 NOTHING = Truth(done=None, reason="normal_completion", says="nothing tells")

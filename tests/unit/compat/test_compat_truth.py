@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.compat import truth
-from dogwatch.formats.sprint import ARTIFACTS
+from midwatch.compat import truth
+from midwatch.formats.sprint import ARTIFACTS
 
 Files = dict[str, str]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import assignments
-from dogwatch.formats.assignments import Assignment
-from dogwatch.model.errors import UsageError
+from midwatch.formats import assignments
+from midwatch.formats.assignments import Assignment
+from midwatch.model.errors import UsageError
 
 ABOUT = Assignment("bd-1", "%1", "a b", "%3")
 
@@ -37,17 +37,17 @@ def test_ids_of_any_tracker_are_tasks() -> None:
 
 def test_the_command_holds_every_name() -> None:
     about = ABOUT._replace(server=("-S", "/tmp/a b"), directory="/jobs/it's")
-    command = next(line for line in assignments.lines(about).split("\n") if line.startswith("dogwatch "))
+    command = next(line for line in assignments.lines(about).split("\n") if line.startswith("midwatch "))
     words = shlex.split(command.partition(" <<")[0])
     assert words == [
-        "dogwatch", "handoff", "-S", "/tmp/a b", "--task", "bd-1", "--controller", "%1", "--dir", "/jobs/it's",
+        "midwatch", "handoff", "-S", "/tmp/a b", "--task", "bd-1", "--controller", "%1", "--dir", "/jobs/it's",
         "--status", "<short status>", "--report", "-",
     ]  # fmt: skip
 
 
 def test_what_is_not_known_is_left_to_the_worker() -> None:
     found = assignments.lines(ABOUT._replace(controller=""))
-    assert "dogwatch handoff --task bd-1 --status '<short status>'" in found
+    assert "midwatch handoff --task bd-1 --status '<short status>'" in found
 
 
 def test_a_project_has_its_own_command_and_values_stay_words() -> None:

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from dogwatch.formats import breakers
-from dogwatch.lean import dumps
-from dogwatch.model.breakers import Closed, Happening, Ledger, Outcome, Reset, Running, SetBack, Started, Trip, Void
-from dogwatch.model.errors import FormatError
+from midwatch.formats import breakers
+from midwatch.lean import dumps
+from midwatch.model.breakers import Closed, Happening, Ledger, Outcome, Reset, Running, SetBack, Started, Trip, Void
+from midwatch.model.errors import FormatError
 
 FIELDS: dict[Happening, dict[str, object]] = {
     Started(1.5, "r", "job", trial=True): {"what": "started", "run": "r", "name": "job", "trial": True},
@@ -52,7 +52,7 @@ def test_fields_of_a_later_version_are_passed_over() -> None:
         ("", "Expecting value"),
         ("[]", "not an object"),
         ("[" * 100_000, "Recursion"),
-        ('{"schema":2,"at":1,"what":"reset","reason":""}', "newer Dogwatch"),
+        ('{"schema":2,"at":1,"what":"reset","reason":""}', "newer Midwatch"),
         ('{"schema":1,"at":1,"what":"explode"}', "'explode' is none of started, outcome"),
         ('{"schema":1,"at":1,"what":["reset"]}', "is none of"),
         ('{"schema":1,"at":1,"what":"reset"}', "None is not a text"),

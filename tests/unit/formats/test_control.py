@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
-from dogwatch.formats import control, tmux, ways
-from dogwatch.formats.control import Answer, ControlMode, Notice
-from dogwatch.formats.ways import BUFFERED, FORKED, LISTED, PRINTED, Way
-from dogwatch.model.session import Pane
+from midwatch.formats import control, tmux, ways
+from midwatch.formats.control import Answer, ControlMode, Notice
+from midwatch.formats.ways import BUFFERED, FORKED, LISTED, PRINTED, Way
+from midwatch.model.session import Pane
 
 WORD = "qwertyuiop"
 HOSTILE = [

@@ -1,7 +1,7 @@
 import pytest
 
-from dogwatch.formats import durations
-from dogwatch.model.errors import UsageError
+from midwatch.formats import durations
+from midwatch.model.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dogwatch.formats import environment as codec
+from midwatch.formats import environment as codec
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch import lean
-from dogwatch.formats import events
-from dogwatch.formats.names import PLAIN
-from dogwatch.model.errors import FormatError
-from dogwatch.model.event import Event
+from midwatch import lean
+from midwatch.formats import events
+from midwatch.formats.names import PLAIN
+from midwatch.model.errors import FormatError
+from midwatch.model.event import Event
 
 GOLDEN = Path(__file__).parents[2] / "goldens" / "formats" / "v1" / "build.18f6a2b3c4d-a1b2c3.jsonl"
 

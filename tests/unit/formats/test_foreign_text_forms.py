@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats.prompt_text import for_prompt
-from dogwatch.model.errors import DogwatchError, RefusedError
-from dogwatch.model.foreign_text import QUOTED, ForeignText, escaped, is_plain
+from midwatch.formats.prompt_text import for_prompt
+from midwatch.model.errors import MidwatchError, RefusedError
+from midwatch.model.foreign_text import QUOTED, ForeignText, escaped, is_plain
 
 texts = st.text(st.characters(codec=None, categories=None))
 
@@ -89,4 +89,4 @@ def test_it_is_no_text() -> None:
 @given(texts)
 def test_what_an_error_says_is_one_line(raw: str) -> None:
     assert is_plain(str(RefusedError(f"cannot read {raw}")))
-    assert issubclass(RefusedError, DogwatchError)
+    assert issubclass(RefusedError, MidwatchError)

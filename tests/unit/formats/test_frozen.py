@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import line, sentinel
-from dogwatch.judge import job
-from dogwatch.judge.consequences import NEXT
-from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import Beat, Identity, JobFacts, Result, Source
-from dogwatch.model.foreign_text import ForeignText
+from midwatch.formats import line, sentinel
+from midwatch.judge import job
+from midwatch.judge.consequences import NEXT
+from midwatch.model.errors import FormatError
+from midwatch.model.facts import Beat, Identity, JobFacts, Result, Source
+from midwatch.model.foreign_text import ForeignText
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "formats" / "v1"
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from dogwatch.formats import sentinel
-from dogwatch.model.facts import Adopted
+from midwatch.formats import sentinel
+from midwatch.model.facts import Adopted
 
 GOLDEN = Path(__file__).parents[2] / "goldens" / "formats" / "v1" / "adopted.json"
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import json_text
-from dogwatch.formats.json_text import dump, load, load_strict
-from dogwatch.model.foreign_text import ForeignText, is_plain
+from midwatch.formats import json_text
+from midwatch.formats.json_text import dump, load, load_strict
+from midwatch.model.foreign_text import ForeignText, is_plain
 
 texts = st.text(st.characters(codec="utf-8", categories=None))
 values = st.recursive(

@@ -7,10 +7,10 @@ import json
 import pytest
 import yaml
 
-from dogwatch.formats import mail
-from dogwatch.model.errors import FormatError, UsageError
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.mail import Mail
+from midwatch.formats import mail
+from midwatch.model.errors import FormatError, UsageError
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.mail import Mail
 
 PLAIN = Mail(
     "k3fw2a", ForeignText("pane2"), ForeignText("controller"), ForeignText("bd-1: done"), ForeignText("review"),

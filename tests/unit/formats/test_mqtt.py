@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import mqtt, mqtt_settings, settings
-from dogwatch.formats.mqtt import Told
-from dogwatch.loops.delegating import STATES
-from dogwatch.model.errors import FormatError
-from dogwatch.model.event import Event
-from dogwatch.model.settings import MqttSettings
-from dogwatch.model.verdict import FINAL, LIVE
+from midwatch.formats import mqtt, mqtt_settings, settings
+from midwatch.formats.mqtt import Told
+from midwatch.loops.delegating import STATES
+from midwatch.model.errors import FormatError
+from midwatch.model.event import Event
+from midwatch.model.settings import MqttSettings
+from midwatch.model.verdict import FINAL, LIVE
 
 TOLD = Told(
-    host="desk", project="/home/ann/shop", dir="/home/ann/.local/state/dogwatch/shop-1", name="build", run="r1",
+    host="desk", project="/home/ann/shop", dir="/home/ann/.local/state/midwatch/shop-1", name="build", run="r1",
     kind="job", event="ended", state="failed", reason="exit 2", exit_code=2, at=1.5, seq=7,
 )  # fmt: skip
-TOPIC = "dogwatch/v1/desk/shop/build/event"
+TOPIC = "midwatch/v1/desk/shop/build/event"
 
 
 def test_a_topic_names_host_project_and_subject() -> None:
-    assert mqtt.topic("dogwatch", "desk", "/home/ann/shop", "build") == TOPIC
+    assert mqtt.topic("midwatch", "desk", "/home/ann/shop", "build") == TOPIC
     assert mqtt.all_events("a/b") == "a/b/v1/+/+/+/event"
 
 
@@ -45,9 +45,9 @@ def test_different_names_have_different_topics() -> None:
 
 
 def test_what_is_encoded_is_read_again() -> None:
-    assert mqtt.read(TOPIC, mqtt.encode(TOLD), "dogwatch") == TOLD
+    assert mqtt.read(TOPIC, mqtt.encode(TOLD), "midwatch") == TOLD
     full = TOLD._replace(agent="claude", session="s", pane="%3", conversation="c", cwd="/x", elapsed_s=2.5)
-    assert mqtt.read(TOPIC, mqtt.encode(full), "dogwatch") == full
+    assert mqtt.read(TOPIC, mqtt.encode(full), "midwatch") == full
 
 
 def test_what_is_not_known_is_not_there() -> None:
@@ -60,7 +60,7 @@ def test_what_is_not_known_is_not_there() -> None:
 
 def test_fields_that_are_added_later_are_passed_over() -> None:
     more = json.dumps({**json.loads(mqtt.encode(TOLD)), "colour": "green"}).encode()
-    assert mqtt.read(TOPIC, more, "dogwatch") == TOLD
+    assert mqtt.read(TOPIC, more, "midwatch") == TOLD
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_fields_that_are_added_later_are_passed_over() -> None:
 )  # fmt: skip
 def test_a_message_that_is_not_in_order_is_none(change: dict[str, object]) -> None:
     wrong = json.dumps({**json.loads(mqtt.encode(TOLD)), **change}).encode()
-    assert mqtt.read(TOPIC, wrong, "dogwatch") is None
+    assert mqtt.read(TOPIC, wrong, "midwatch") is None
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_a_message_that_is_not_in_order_is_none(change: dict[str, object]) -> No
 )  # fmt: skip
 def test_a_host_a_name_or_a_project_that_cannot_be_one_is_none(change: dict[str, str]) -> None:
     wrong = TOLD._replace(**change)  # type: ignore[arg-type]
-    topic = mqtt.topic("dogwatch", wrong.host, wrong.project, wrong.name)
-    assert mqtt.read(topic, mqtt.encode(wrong), "dogwatch") is None
+    topic = mqtt.topic("midwatch", wrong.host, wrong.project, wrong.name)
+    assert mqtt.read(topic, mqtt.encode(wrong), "midwatch") is None
 
 
 @pytest.mark.parametrize("state", [*LIVE, *FINAL])
 def test_every_state_of_a_verdict_is_known(state: str) -> None:
     told = TOLD._replace(state=state)
-    assert mqtt.read(TOPIC, mqtt.encode(told), "dogwatch") == told
+    assert mqtt.read(TOPIC, mqtt.encode(told), "midwatch") == told
 
 
 def test_every_state_of_a_task_that_was_not_taken_is_known() -> None:
@@ -107,19 +107,19 @@ def test_every_state_of_a_task_that_was_not_taken_is_known() -> None:
 
 def test_a_message_of_another_prefix_version_or_topic_is_none() -> None:
     good = mqtt.encode(TOLD)
-    for topic in ("", "x", "other/v1/desk/shop/build/event", "dogwatch/v2/desk/shop/build/event", TOPIC + "/x"):
-        assert mqtt.read(topic, good, "dogwatch") is None
+    for topic in ("", "x", "other/v1/desk/shop/build/event", "midwatch/v2/desk/shop/build/event", TOPIC + "/x"):
+        assert mqtt.read(topic, good, "midwatch") is None
 
 
 def test_a_message_that_is_too_large_is_not_even_read() -> None:
     large = mqtt.encode(TOLD._replace(reason="x" * mqtt.LARGEST))
-    assert mqtt.read(TOPIC, large, "dogwatch") is None
-    assert mqtt.read(TOPIC, b"[" * 60000, "dogwatch") is None
+    assert mqtt.read(TOPIC, large, "midwatch") is None
+    assert mqtt.read(TOPIC, b"[" * 60000, "midwatch") is None
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_make_it_stumble(payload: bytes) -> None:
-    assert mqtt.read(TOPIC, payload, "dogwatch") is None
+    assert mqtt.read(TOPIC, payload, "midwatch") is None
 
 
 @given(
@@ -128,7 +128,7 @@ def test_no_bytes_make_it_stumble(payload: bytes) -> None:
     )
 )
 def test_no_json_makes_it_stumble(value: object) -> None:
-    assert mqtt.read(TOPIC, json.dumps(value).encode(), "dogwatch") is None
+    assert mqtt.read(TOPIC, json.dumps(value).encode(), "midwatch") is None
 
 
 def test_an_event_of_the_journal_is_told_with_all_that_it_says() -> None:
@@ -186,7 +186,7 @@ def test_a_password_in_an_address_is_not_repeated_in_the_error() -> None:
 
 
 def read(*lines: str) -> MqttSettings | None:
-    return settings.read("\n".join(("", "[mqtt]", *lines)), "dogwatch.toml").mqtt
+    return settings.read("\n".join(("", "[mqtt]", *lines)), "midwatch.toml").mqtt
 
 
 def test_a_table_is_read() -> None:
@@ -194,7 +194,7 @@ def test_a_table_is_read() -> None:
         'url = "mqtts://b:1"', 'username = "ann"', 'password_env = "W"', 'ca = "ca"', 'cert = "c"', 'key = "k"'
     )
     assert found == MqttSettings(
-        "b", 1, tls=True, username="ann", password_env="W", ca="ca", cert="c", key="k", source="dogwatch.toml:3"
+        "b", 1, tls=True, username="ann", password_env="W", ca="ca", cert="c", key="k", source="midwatch.toml:3"
     )
 
 
@@ -235,8 +235,8 @@ def test_what_is_wrong_in_a_table_is_told_with_its_line(lines: list[str], says: 
 def test_a_projects_table_stands_for_the_whole_of_the_users() -> None:
     """Else a password meant for one broker could go to another."""
     user = settings.given('[mqtt]\nurl = "mqtt://a"\nusername = "ann"\npassword_env = "W"\n', "config.toml")
-    own = settings.given('[mqtt]\nurl = "mqtt://b"\n', "dogwatch.toml")
-    assert settings.merged(user, own).mqtt == MqttSettings("b", 1883, source="dogwatch.toml:2")
+    own = settings.given('[mqtt]\nurl = "mqtt://b"\n', "midwatch.toml")
+    assert settings.merged(user, own).mqtt == MqttSettings("b", 1883, source="midwatch.toml:2")
     assert settings.merged(user, {}).mqtt == MqttSettings(
         "a", 1883, username="ann", password_env="W", source="config.toml:2"
     )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats.mqtt_frames import Frames
-from dogwatch.model.errors import FormatError
+from midwatch.formats.mqtt_frames import Frames
+from midwatch.model.errors import FormatError
 
 LIMIT = 64
 

@@ -1,7 +1,7 @@
 import pytest
 
-from dogwatch.formats import names
-from dogwatch.model.errors import UsageError
+from midwatch.formats import names
+from midwatch.model.errors import UsageError
 
 
 @pytest.mark.parametrize("name", ["a", "build-1", "x.y_z+=@-", "A" * 100])

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import notices, plain_text, templates
-from dogwatch.judge.consequences import NEXT
-from dogwatch.model.errors import FormatError
-from dogwatch.model.notices import About, Change
-from dogwatch.model.verdict import FINAL
+from midwatch.formats import notices, plain_text, templates
+from midwatch.judge.consequences import NEXT
+from midwatch.model.errors import FormatError
+from midwatch.model.notices import About, Change
+from midwatch.model.verdict import FINAL
 
 SESSION = About("r", "claude", "%3", "work", "api", "tmux attach -t =api")
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from dogwatch.formats import settings
-from dogwatch.model.errors import FormatError
-from dogwatch.model.notification_kinds import USUAL
-from dogwatch.model.settings import Channel
+from midwatch.formats import settings
+from midwatch.model.errors import FormatError
+from midwatch.model.notification_kinds import USUAL
+from midwatch.model.settings import Channel
 
 GOOD = """\
 [notify]

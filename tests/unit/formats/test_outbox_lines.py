@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import outbox
-from dogwatch.model.errors import FormatError
-from dogwatch.model.notices import About, Change, Notice, Told
+from midwatch.formats import outbox
+from midwatch.model.errors import FormatError
+from midwatch.model.notices import About, Change, Notice, Told
 
 NOTICE = Notice("a1", "x", "r", {"text": "it is so"}, "command-1", "/p", 1.5, 2, 3.5, "why")
 TOLD = Told("waiting", final=False, open=True, at=4.5, boot="b", number=3)

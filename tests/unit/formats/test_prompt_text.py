@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import prompt_text
-from dogwatch.model.task_ids import is_id
+from midwatch.formats import prompt_text
+from midwatch.model.task_ids import is_id
 
 
 @pytest.mark.parametrize("given", ["bd-1", "bd-q2.3", "1-2-user-auth", "epic-4", "_x", "A.b_c-9", "x" * 64])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import events, line, mqtt, notices
-from dogwatch.formats.redact import HIDDEN, HINTS, Redactor, clean, clean_words
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.notices import About, Change
-from dogwatch.model.verdict import Verdict
+from midwatch.formats import events, line, mqtt, notices
+from midwatch.formats.redact import HIDDEN, HINTS, Redactor, clean, clean_words
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.notices import About, Change
+from midwatch.model.verdict import Verdict
 
 REDACTOR = Redactor(("/home/ada", "/home/ada/deep/home", ""))
 

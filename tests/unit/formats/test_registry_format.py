@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import registry
-from dogwatch.formats.registry import apply, read
-from dogwatch.model.errors import FormatError
-from dogwatch.model.registry import INVALID, Add, Change, Remove, Row, RowPane, Set
+from midwatch.formats import registry
+from midwatch.formats.registry import apply, read
+from midwatch.model.errors import FormatError
+from midwatch.model.registry import INVALID, Add, Change, Remove, Row, RowPane, Set
 
 FULL = """\
 # Sessions of the lab.

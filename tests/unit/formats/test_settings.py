@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats import durations, settings, swarm_settings
-from dogwatch.model.errors import FormatError
-from dogwatch.model.policy import PATIENT, POLICIES
-from dogwatch.model.settings import CHECKS, Check, Settings
+from midwatch.formats import durations, settings, swarm_settings
+from midwatch.model.errors import FormatError
+from midwatch.model.policy import PATIENT, POLICIES
+from midwatch.model.settings import CHECKS, Check, Settings
 
 DOCS = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
 GOOD = """\

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import program_status
-from dogwatch.model.errors import FormatError
+from midwatch.formats import program_status
+from midwatch.model.errors import FormatError
 
 HEAD: dict[str, Any] = {"at": 1.0, "up": 1.0, "schema": 1, "reader": [7, 70], "boot": "b"}
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from dogwatch.formats import steps
-from dogwatch.model.errors import FormatError
-from dogwatch.model.parsing import Parsed
+from midwatch.formats import steps
+from midwatch.model.errors import FormatError
+from midwatch.model.parsing import Parsed
 
 COMMON = {"status": "SUCCESS", "summary": "it is done", "next_action": "proceed"}
 ISSUES = {"critical": 0, "high": 1, "medium": 2, "low": 3}

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import targets
-from dogwatch.model.errors import FormatError
+from midwatch.formats import targets
+from midwatch.model.errors import FormatError
 
 
 @pytest.mark.parametrize(

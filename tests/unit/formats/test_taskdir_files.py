@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import taskdir
-from dogwatch.lean import dumps
-from dogwatch.model.errors import FormatError, UsageError
-from dogwatch.model.facts import Source
-from dogwatch.model.taskdir import Notes, Numbers, Worker
-from dogwatch.model.verdict import Verdict
+from midwatch.formats import taskdir
+from midwatch.lean import dumps
+from midwatch.model.errors import FormatError, UsageError
+from midwatch.model.facts import Source
+from midwatch.model.taskdir import Notes, Numbers, Worker
+from midwatch.model.verdict import Verdict
 
 JSON, LINES = taskdir.MANIFESTS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import ticks
-from dogwatch.model.errors import FormatError
-from dogwatch.model.waking import State
+from midwatch.formats import ticks
+from midwatch.model.errors import FormatError
+from midwatch.model.waking import State
 
 STATE = State(
     closed=False, ready=("bd-1", "bd-q2.3"), in_progress=("bd-4",), quality=("bd-2",), mail=("k3 about bd-4",)

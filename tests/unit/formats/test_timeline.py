@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import timeline
-from dogwatch.model.errors import FormatError
-from dogwatch.model.session import Pane, Report, Sighting, Task
+from midwatch.formats import timeline
+from midwatch.model.errors import FormatError
+from midwatch.model.session import Pane, Report, Sighting, Task
 
 PANE = Pane((), "%1", "main", 10, "title", "claude", "/x", 80, 24, 1, 2, True, False, False, "", 7)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

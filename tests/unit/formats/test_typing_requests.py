@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import typing_tmux
-from dogwatch.formats.typing_tmux import FACTS
-from dogwatch.model.sending import Client
+from midwatch.formats import typing_tmux
+from midwatch.formats.typing_tmux import FACTS
+from midwatch.model.sending import Client
 
 WORD = "abcdefghij"
 VALUES = {
@@ -64,11 +64,11 @@ def test_the_guard_says_what_was_seen_and_escapes_what_means_something_to_tmux()
 
 
 def test_the_text_is_in_no_request() -> None:
-    asked = typing_tmux.paste(WORD, "%3", "GUARD", "dogwatch-x")
-    assert asked[:5] == ["load-buffer", "-b", "dogwatch-x", "-", ";"]
+    asked = typing_tmux.paste(WORD, "%3", "GUARD", "midwatch-x")
+    assert asked[:5] == ["load-buffer", "-b", "midwatch-x", "-", ";"]
     assert asked[5:10] == ["if-shell", "-F", "-t", "%3", "GUARD"]
-    assert asked[10].startswith("paste-buffer -prd -b dogwatch-x -t %3 ;")
-    assert asked[11].startswith("delete-buffer -b dogwatch-x ;")
+    assert asked[10].startswith("paste-buffer -prd -b midwatch-x -t %3 ;")
+    assert asked[11].startswith("delete-buffer -b midwatch-x ;")
 
 
 @pytest.mark.parametrize(("data", "typed"), [(f"{WORD}Y\n", True), (f"{WORD}N\n", False), ("", None)])

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from dogwatch.formats import typing_text
-from dogwatch.model.errors import UsageError
+from midwatch.formats import typing_text
+from midwatch.model.errors import UsageError
 
 CLAUDE = re.compile(r"\[Pasted text #\d+(?: \+(?P<more>\d+) lines)?\]")
 GEMINI = re.compile(r"\[Pasted Text: (?:(?P<lines>\d+) lines|(?P<chars>\d+) chars)\]")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats import beads, sprint, verifiers
-from dogwatch.model.errors import UsageError
-from dogwatch.model.verifying import Check
+from midwatch.formats import beads, sprint, verifiers
+from midwatch.model.errors import UsageError
+from midwatch.model.verifying import Check
 
 
 @pytest.mark.parametrize(

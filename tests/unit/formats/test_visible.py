@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from dogwatch.formats.visible import visible
+from midwatch.formats.visible import visible
 
 
 @pytest.mark.parametrize(

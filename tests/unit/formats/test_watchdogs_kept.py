@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from dogwatch.formats import watchdogs
-from dogwatch.model.waking import Memory, Recipient, State
+from midwatch.formats import watchdogs
+from midwatch.model.waking import Memory, Recipient, State
 
 TOLD = Memory(State(closed=False, ready=("bd-1",), workers=("%2 is idle",)), 1000.0, 2, (900.0, 1000.0), True, 3,
               Recipient("8d7f", "71:5"))  # fmt: skip

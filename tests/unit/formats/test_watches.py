@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.formats import watches
-from dogwatch.model.turns import Moved, SessionMemory
-from dogwatch.model.verdict import Evidence, Verdict
-from dogwatch.model.watching import Watch
+from midwatch.formats import watches
+from midwatch.model.turns import Moved, SessionMemory
+from midwatch.model.verdict import Evidence, Verdict
+from midwatch.model.watching import Watch
 
 MEMORY = SessionMemory(
     "working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)},

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from dogwatch.formats import yaml_tree
-from dogwatch.formats.yaml_text import Append, Cut, Edit, Put, edit
-from dogwatch.formats.yaml_tree import load
-from dogwatch.formats.yaml_values import inline
-from dogwatch.model.errors import FormatError
+from midwatch.formats import yaml_tree
+from midwatch.formats.yaml_text import Append, Cut, Edit, Put, edit
+from midwatch.formats.yaml_tree import load
+from midwatch.formats.yaml_values import inline
+from midwatch.model.errors import FormatError
 
 
 @pytest.fixture(params=["CSafeLoader", "SafeLoader"], autouse=True)

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from dogwatch.formats import hooks
-from dogwatch.formats.hooks import Event
+from midwatch.formats import hooks
+from midwatch.formats.hooks import Event
 
 SPOOL = Path(__file__).parent / "spool"
 

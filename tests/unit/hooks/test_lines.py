@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dogwatch.formats import hooks
-from dogwatch.model.errors import FormatError
+from midwatch.formats import hooks
+from midwatch.model.errors import FormatError
 from tests.unit.hooks.lines import line, recorded
 
 values = st.recursive(

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from dogwatch.formats import hooks
-from dogwatch.formats.hook_turns import turn
-from dogwatch.formats.hooks import Event
+from midwatch.formats import hooks
+from midwatch.formats.hook_turns import turn
+from midwatch.formats.hooks import Event
 from tests.unit.hooks.lines import line, recorded, told
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import adoption, job
-from dogwatch.judge.consequences import exit_code
-from dogwatch.model.facts import (
+from midwatch.judge import adoption, job
+from midwatch.judge.consequences import exit_code
+from midwatch.model.facts import (
     Adopted,
     Alive,
     End,
@@ -20,8 +20,8 @@ from dogwatch.model.facts import (
     Source,
     Unseen,
 )
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.policy import PATIENT, STRICT, Policy
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.policy import PATIENT, STRICT, Policy
 
 NOW = 10_000.0
 BEGAN = NOW - 100.0

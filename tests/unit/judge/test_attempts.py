@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import backoff, job, keeping
-from dogwatch.model.facts import Alive, Attempt, End, Gone, Identity, JobFacts, Process, Record, Seen, Source, Unseen
-from dogwatch.model.policy import PATIENT, STRICT, Policy
+from midwatch.judge import backoff, job, keeping
+from midwatch.model.facts import Alive, Attempt, End, Gone, Identity, JobFacts, Process, Record, Seen, Source, Unseen
+from midwatch.model.policy import PATIENT, STRICT, Policy
 
 NOW = 10_000.0
 WHO = Identity("host", "boot", "pid:[1]", 42, 7)

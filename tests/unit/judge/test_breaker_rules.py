@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import breaker
-from dogwatch.model.breakers import (
+from midwatch.judge import breaker
+from midwatch.model.breakers import (
     COUNTING,
     Closed,
     Happening,
@@ -201,15 +201,15 @@ def test_a_clock_that_was_set_back_never_makes_the_wait_shorter_than_a_cool_down
 def test_a_refusal_says_why_and_what_to_do() -> None:
     assert breaker.refusal("nightly", after(*OPENED), COOLDOWN, 242.0) == (
         "breaker nightly is open: 3 failures in a row (last: job failed 4m ago); a trial is let through in 11m; "
-        "`dogwatch breaker reset nightly` closes it now"
+        "`midwatch breaker reset nightly` closes it now"
     )
     assert breaker.refusal("nightly", after(*OPENED, TRIAL), COOLDOWN, 1002.0) == (
         "breaker nightly is open: 3 failures in a row (last: job failed 16m 40s ago); its trial try has not ended yet; "
-        "`dogwatch breaker reset nightly` closes it now"
+        "`midwatch breaker reset nightly` closes it now"
     )
     assert breaker.refusal("nightly", Tripped(0.0, "the key has expired"), COOLDOWN, 7200.0) == (
         "breaker nightly is open: tripped by a person 2h 00m ago (the key has expired); "
-        "only `dogwatch breaker reset nightly` closes it"
+        "only `midwatch breaker reset nightly` closes it"
     )
 
 

@@ -1,5 +1,5 @@
-from dogwatch.judge.consequences import EXIT_CODES, NEXT, STILL_RUNNING, exit_code
-from dogwatch.model.verdict import FINAL, LIVE
+from midwatch.judge.consequences import EXIT_CODES, NEXT, STILL_RUNNING, exit_code
+from midwatch.model.verdict import FINAL, LIVE
 
 
 def test_every_state_has_something_to_do_next() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import crew as crews
-from dogwatch.judge.crew import GRACE, PING
-from dogwatch.model.verdict import Verdict
-from dogwatch.model.waking import Crew, Sight, Worker
+from midwatch.judge import crew as crews
+from midwatch.judge.crew import GRACE, PING
+from midwatch.model.verdict import Verdict
+from midwatch.model.waking import Crew, Sight, Worker
 
 
 def sight(*states: str, controller: str = "idle", seen: bool = True) -> Sight:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import session
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.turns import Departure, Presence, Said, SessionFacts, SessionMemory
-from dogwatch.model.verdict import Verdict
+from midwatch.judge import session
+from midwatch.model.policy import PATIENT
+from midwatch.model.turns import Departure, Presence, Said, SessionFacts, SessionMemory
+from midwatch.model.verdict import Verdict
 
 ALIVE, GONE = Presence("alive", "claude (7) runs", 7), Presence("gone", "bash is in front")
 WORKING, DONE = Said("transcript", "working", "", "rule"), Said("transcript", "idle", "turn-ended", "rule")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import drift
-from dogwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
-from dogwatch.model.registry import (
+from midwatch.judge import drift
+from midwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
+from midwatch.model.registry import (
     ENDED,
     Add,
     Found,
@@ -356,7 +356,7 @@ def test_a_row_of_a_shell_has_no_agent_to_exit() -> None:
 def test_an_ended_row_whose_pane_lives_on_is_told_with_the_way_back(status: str) -> None:
     (found,) = planned(row(status, since=WALL - 60), sight=seen()).drifts
     assert (found.kind, found.change) == ("alive", None)
-    assert f"dogwatch session resume {NAME}" in found.message
+    assert f"midwatch session resume {NAME}" in found.message
 
 
 def test_a_session_may_take_five_seconds_to_end() -> None:

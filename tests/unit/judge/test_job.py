@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import job, keeping
-from dogwatch.model.facts import Alive, End, Gone, Identity, JobFacts, Process, Record, Result, Seen, Source, Unseen
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.policy import PATIENT, STRICT, Policy
+from midwatch.judge import job, keeping
+from midwatch.model.facts import Alive, End, Gone, Identity, JobFacts, Process, Record, Result, Seen, Source, Unseen
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.policy import PATIENT, STRICT, Policy
 
 NOW = 10_000.0
 ALIVE = Alive(42, "S")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import monitoring, resumable
-from dogwatch.judge.monitoring import Seen, Wanted
-from dogwatch.model.verdict import FINAL, Evidence, Verdict
-from dogwatch.model.verifying import Verified
+from midwatch.judge import monitoring, resumable
+from midwatch.judge.monitoring import Seen, Wanted
+from midwatch.model.verdict import FINAL, Evidence, Verdict
+from midwatch.model.verifying import Verified
 
 LOOK = Verdict("api", "session", "working", False, "the model answers", "alive", "advancing", turn="working")
 IDLE = LOOK._replace(state="idle", turn="idle", reason="its turn has ended")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.judge import notices
-from dogwatch.judge.consequences import NEXT
-from dogwatch.model.notices import About, Change, Notice, Told
-from dogwatch.model.notification_kinds import LIVE_TOLD, USUAL, WORDS
-from dogwatch.model.verdict import FINAL, LIVE, Verdict
+from midwatch.judge import notices
+from midwatch.judge.consequences import NEXT
+from midwatch.model.notices import About, Change, Notice, Told
+from midwatch.model.notification_kinds import LIVE_TOLD, USUAL, WORDS
+from midwatch.model.verdict import FINAL, LIVE, Verdict
 
 
 def verdict(state: str, *, final: bool | None = None) -> Verdict:

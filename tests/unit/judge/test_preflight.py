@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import environment as judge_environment
-from dogwatch.judge import preflight as judge
-from dogwatch.model.environment import GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Recipe, Script
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.preflight import Finding, Imported, Reached, Space
-from dogwatch.model.program_result import ProgramResult
-from dogwatch.model.settings import Check
+from midwatch.judge import environment as judge_environment
+from midwatch.judge import preflight as judge
+from midwatch.model.environment import GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Recipe, Script
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.preflight import Finding, Imported, Reached, Space
+from midwatch.model.program_result import ProgramResult
+from midwatch.model.settings import Check
 
 
 def check(kind: str = "run", target: str = "x", **more: object) -> Check:
@@ -100,10 +100,10 @@ def test_a_package_needs_both_metadata_and_module() -> None:
 
 def test_a_summary_counts_and_names_and_is_empty_when_all_is_well() -> None:
     assert judge.summary([passed(), passed()]) == ""
-    assert judge.summary([failed("tcp x")]) == "1 of 1 check failed: tcp x: broken; `dogwatch preflight` tells more"
+    assert judge.summary([failed("tcp x")]) == "1 of 1 check failed: tcp x: broken; `midwatch preflight` tells more"
     many = judge.summary([passed(), *(failed(name) for name in "abcde")])
     assert many == (
-        "5 of 6 checks failed: a: broken; b: broken; c: broken; and 2 more; `dogwatch preflight` tells more"
+        "5 of 6 checks failed: a: broken; b: broken; c: broken; and 2 more; `midwatch preflight` tells more"
     )
 
 
@@ -113,7 +113,7 @@ def test_those_that_could_not_run_are_named_however_many() -> None:
     assert judge.counted([passed(), *unrun]) == "5 of 6 checks could not be run: a, b, c, d, e"
     assert judge.counted([passed(), passed()]) == "all 2 checks passed"
     assert judge.summary([unrun[0], failed("x")]) == (
-        "1 of 2 checks failed, 1 could not be run: a; x: broken; a: broken; `dogwatch preflight` tells more"
+        "1 of 2 checks failed, 1 could not be run: a; x: broken; a: broken; `midwatch preflight` tells more"
     )
     assert not any(each.ran for each in (judge.late(check()), judge.barred(check(), "no trust")))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge.proof import proof
-from dogwatch.model.session import Report
-from dogwatch.model.verdict import Evidence, Verdict
+from midwatch.judge.proof import proof
+from midwatch.model.session import Report
+from midwatch.model.verdict import Evidence, Verdict
 
 SENT = 1000.0
 

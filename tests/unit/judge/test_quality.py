@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import quality
-from dogwatch.judge.quality import LOOPS, Due
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Work
+from midwatch.judge import quality
+from midwatch.judge.quality import LOOPS, Due
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Work
 
 ALL = tuple([ForeignText(quality.record(loop, "")) for loop in LOOPS])
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge import readiness
-from dogwatch.model.sending import Box, Client, Glimpse, Outcome, Refusal
-from dogwatch.model.verdict import Evidence, Verdict
+from midwatch.judge import readiness
+from midwatch.model.sending import Box, Client, Glimpse, Outcome, Refusal
+from midwatch.model.verdict import Evidence, Verdict
 
 NOW = 1_700_000_000.0
 ALL_WELL = Glimpse("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())

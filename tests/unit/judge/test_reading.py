@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats.steps import FIELDS, STEPS
-from dogwatch.judge import reading
-from dogwatch.model.parsing import Parsed, Trouble
+from midwatch.formats.steps import FIELDS, STEPS
+from midwatch.judge import reading
+from midwatch.model.parsing import Parsed, Trouble
 
 # A model that contradicts itself
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge import recovering
-from dogwatch.judge.recovering import Case, Front, Left, Step
-from dogwatch.model.sending import Box, Client, Glimpse
-from dogwatch.model.verdict import Evidence, Verdict
+from midwatch.judge import recovering
+from midwatch.judge.recovering import Case, Front, Left, Step
+from midwatch.model.sending import Box, Client, Glimpse
+from midwatch.model.verdict import Evidence, Verdict
 
 NOW = 1_700_000_000.0
 ALL_WELL = Glimpse("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from dogwatch.formats import evidence
-from dogwatch.judge import backoff, hindsight, job, replay
-from dogwatch.judge.hindsight import Otherwise
-from dogwatch.model.errors import FormatError
-from dogwatch.model.facts import End
-from dogwatch.model.policy import PATIENT, STRICT, Policy
-from dogwatch.model.replay import Happened, Row
+from midwatch.formats import evidence
+from midwatch.judge import backoff, hindsight, job, replay
+from midwatch.judge.hindsight import Otherwise
+from midwatch.model.errors import FormatError
+from midwatch.model.facts import End
+from midwatch.model.policy import PATIENT, STRICT, Policy
+from midwatch.model.replay import Happened, Row
 
 BEGAN = 1000.0
 SLOW = PATIENT._replace(progress=("output", "beat"))
@@ -176,7 +176,7 @@ def test_a_silence_that_nobody_suspected_is_shown_only_if_the_judge_does_now(mon
     def hasty(facts: Any) -> Any:
         return job.judge(facts._replace(record=facts.record._replace(policy=policy)))
 
-    monkeypatch.setattr("dogwatch.judge.replay.judge", hasty)
+    monkeypatch.setattr("midwatch.judge.replay.judge", hasty)
     assert marks(again(started(), quiet)) == "=≠"
 
 
@@ -347,7 +347,7 @@ def test_a_policy_of_which_nothing_is_known_cannot_be_left() -> None:
         (b"nonsense", "not JSON"),
         (b"[1]", "no event"),
         (b'{"schema": 1}', "no event"),
-        (b'{"schema": 2, "event": "started"}', "newer Dogwatch"),
+        (b'{"schema": 2, "event": "started"}', "newer Midwatch"),
         (b'{"schema": "x", "event": "started"}', "of schema 'x', not 1"),
         (b'{"schema": 1, "event": "started"}', "it has no name"),
         (b'{"schema": 1, "event": 7, "name": "a", "run": "r", "at": 1}', "7 is no text"),

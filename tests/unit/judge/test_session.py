@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import session
-from dogwatch.model.policy import PATIENT, Policy
-from dogwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
-from dogwatch.model.verdict import Verdict
+from midwatch.judge import session
+from midwatch.model.policy import PATIENT, Policy
+from midwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
+from midwatch.model.verdict import Verdict
 
 ALIVE = Presence("alive", "claude (7) runs", 7)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from dogwatch.judge import source_checks
-from dogwatch.judge.source_checks import ENOUGH, GAP, KEPT, TIMING, Overlap, count_comparison, disbelieved, observe
-from dogwatch.model.source_record import AGREES, CONTRADICTS, WITHHELD, Claim, Comparison, Disbelief, Records
-from dogwatch.model.turns import Said
+from midwatch.judge import source_checks
+from midwatch.judge.source_checks import ENOUGH, GAP, KEPT, TIMING, Overlap, count_comparison, disbelieved, observe
+from midwatch.model.source_record import AGREES, CONTRADICTS, WITHHELD, Claim, Comparison, Disbelief, Records
+from midwatch.model.turns import Said
 
 REST = Claim("title", "idle", "title-rest")
 BUSY = Claim("screen", "working", "spinner")

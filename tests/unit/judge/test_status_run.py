@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge import status_run
-from dogwatch.model.facts import StatusTimes
+from midwatch.judge import status_run
+from midwatch.model.facts import StatusTimes
 
 S = 10**9
 MS = 10**6

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import reading, stepping
-from dogwatch.judge.consequences import EXIT_CODES
-from dogwatch.judge.stepping import Ended, Next, Tally
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.parsing import Parsed, Trouble
-from dogwatch.model.verdict import FINAL, LIVE
+from midwatch.judge import reading, stepping
+from midwatch.judge.consequences import EXIT_CODES
+from midwatch.judge.stepping import Ended, Next, Tally
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.parsing import Parsed, Trouble
+from midwatch.model.verdict import FINAL, LIVE
 
 WELL = Ended("completed", "its turn has ended")
 SAID = Parsed("dev", "SUCCESS", "All is well.", "proceed", {}, "model")

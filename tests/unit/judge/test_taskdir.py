@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch.judge import taskplan
-from dogwatch.judge.taskdir import LAST_WORDS, judge
-from dogwatch.model.facts import Alive, Gone, Source, Unseen
-from dogwatch.model.foreign_text import NOTHING, ForeignText
-from dogwatch.model.taskdir import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
+from midwatch.judge import taskplan
+from midwatch.judge.taskdir import LAST_WORDS, judge
+from midwatch.model.facts import Alive, Gone, Source, Unseen
+from midwatch.model.foreign_text import NOTHING, ForeignText
+from midwatch.model.taskdir import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
 
 NOW = 10_000.0
 NUMBERS = Numbers()
@@ -265,12 +265,12 @@ def test_what_cannot_be_resumed_is_told_and_left_as_it_is(more: dict[str, object
     assert why in found.verdict.reason
 
 
-@pytest.mark.parametrize("command", ["", "sh /tmp/task/dogwatch.sh"])
+@pytest.mark.parametrize("command", ["", "sh /tmp/task/midwatch.sh"])
 def test_where_no_wrapper_is_known_it_is_asked_how_to_go_on_before_each_resume(command: str) -> None:
     notes = LATER._replace(command=command)
     assert step(notes, **CRASHED).what == "derive"
     found = step(notes, **CRASHED, recipe=Recipe("echo"))
-    assert (found.what, found.notes.command, found.notes.total) == ("resume", "sh /tmp/task/dogwatch.sh", 1)
+    assert (found.what, found.notes.command, found.notes.total) == ("resume", "sh /tmp/task/midwatch.sh", 1)
     given_up = step(notes, **CRASHED, recipe=Recipe(why="nobody tells"))
     assert (given_up.what, given_up.verdict.state, given_up.notes.total) == ("say", "crashed", 0)
     assert given_up.verdict.reason.endswith("; not resumed: nobody tells")
@@ -379,7 +379,7 @@ def test_what_is_printed_takes_back_the_doubling_however_it_was_seen(source: str
 # The next monitor
 
 MINE = Notes("boot", NOW, NOW, monitor=(9, 9))
-OURS = "sh /tmp/task/dogwatch.sh"
+OURS = "sh /tmp/task/midwatch.sh"
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge.consequences import exit_code
-from dogwatch.judge.terminal_report import CLEAR, ongoing, outcome, overall, run_outcome
-from dogwatch.model.causes import Cause
-from dogwatch.model.facts import Beat
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.program_report import ProgramReport
-from dogwatch.model.verdict import FINAL, LIVE, Verdict
+from midwatch.judge.consequences import exit_code
+from midwatch.judge.terminal_report import CLEAR, ongoing, outcome, overall, run_outcome
+from midwatch.model.causes import Cause
+from midwatch.model.facts import Beat
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.program_report import ProgramReport
+from midwatch.model.verdict import FINAL, LIVE, Verdict
 
 
 def verdict(state: str, cause: Cause = "", reason: str = "so it is", name: str = "api", **more: object) -> Verdict:

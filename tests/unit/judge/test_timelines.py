@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dogwatch.judge.accuracy import Trial, matrix, share
-from dogwatch.judge.timelines import Change, Stretch, changes, flickers, stretches
+from midwatch.judge.accuracy import Trial, matrix, share
+from midwatch.judge.timelines import Change, Stretch, changes, flickers, stretches
 
 TRUTHS = [(0.0, "idle"), (2.0, "working"), (10.0, "idle")]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dogwatch.judge.turn import fuse
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.turns import Presence, Said
+from midwatch.judge.turn import fuse
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.turns import Presence, Said
 
 ALIVE = Presence("alive", "it runs", 7)
 NOW = 1000.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge import waking
-from dogwatch.model.waking import AUTO, Memory, Rules, State, Wake
+from midwatch.judge import waking
+from midwatch.model.waking import AUTO, Memory, Rules, State, Wake
 
 RULES = Rules(interval=420.0)
 OPEN = State(closed=False, ready=("bd-1",), in_progress=("bd-2",))

@@ -58,7 +58,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CALLED", str(tmp_path / "called"))
-    monkeypatch.setenv("DOGWATCH_AGENTS", str(tmp_path / "agents"))
+    monkeypatch.setenv("MIDWATCH_AGENTS", str(tmp_path / "agents"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
     program(installs.nodejs().bin / "node", NODE)
     return tmp_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.links.kanban import asks_to_stop
+from midwatch.links.kanban import asks_to_stop
 
 
 @pytest.mark.parametrize(

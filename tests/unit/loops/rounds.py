@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dogwatch.formats import ticks
-from dogwatch.loops.watchdog import Asked, Watchdog
-from dogwatch.model.errors import RefusedError
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.tracking import EPIC, Task, Work
-from dogwatch.model.waking import Rules, Sight, Told
+from midwatch.formats import ticks
+from midwatch.loops.watchdog import Asked, Watchdog
+from midwatch.model.errors import RefusedError
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.tracking import EPIC, Task, Work
+from midwatch.model.waking import Rules, Sight, Told
 
 TAKEN = Told(taken=True, proven=True, reason="its transcript tells of it")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge.recovering import Front
-from dogwatch.loops.left_behind import front, shell_of
-from dogwatch.model.session import Task
-from dogwatch.store import detectors
+from midwatch.judge.recovering import Front
+from midwatch.loops.left_behind import front, shell_of
+from midwatch.model.session import Task
+from midwatch.store import detectors
 
 CLAUDE = detectors.load("claude")
 SHELL = Task(10, 1, "S", "bash", ("-bash",), 1, foreground=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from dogwatch.judge import session
-from dogwatch.loops import limits
-from dogwatch.model.foreign_text import ForeignText
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
+from midwatch.judge import session
+from midwatch.loops import limits
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.policy import PATIENT
+from midwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
 
 TOLD = datetime(2026, 11, 18, 5, 16, 10, tzinfo=UTC).timestamp()
 ENDS = datetime(2026, 11, 18, 5, 17, 0, tzinfo=UTC).timestamp() + limits.MARGIN

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dogwatch import shim
-from dogwatch.loops import adopted
+from midwatch import shim
+from midwatch.loops import adopted
 
 PULSE = 0.3
 ROUNDS = 5

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dogwatch.loops.quiet import corrected
-from dogwatch.model.session import Report
+from midwatch.loops.quiet import corrected
+from midwatch.model.session import Report
 
 NAMED, NEWER = "01a1ef11-0000-7000-8000-000000000000", "01a1ef12-0000-7000-8000-000000000000"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats.mqtt import Told
-from dogwatch.loops.reported_ends import Reported, ReportedEnds, is_end
-from dogwatch.store.registry import RegistryFile
+from midwatch.formats.mqtt import Told
+from midwatch.loops.reported_ends import Reported, ReportedEnds, is_end
+from midwatch.store.registry import RegistryFile
 
 END = Told(
     host="far", project="/p", dir="/d", name="n", run="r", kind="session", event="ended", state="crashed", reason="",

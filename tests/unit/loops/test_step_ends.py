@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.loops.look import Looker
-from dogwatch.loops.spawning import Wish
-from dogwatch.loops.step import Plan, Stepper
-from dogwatch.model.policy import PATIENT
-from dogwatch.model.verdict import Verdict
-from dogwatch.store import detectors
+from midwatch.loops.look import Looker
+from midwatch.loops.spawning import Wish
+from midwatch.loops.step import Plan, Stepper
+from midwatch.model.policy import PATIENT
+from midwatch.model.verdict import Verdict
+from midwatch.store import detectors
 
 UNSEEN = Verdict(
     "api", "session", "unknown", True, "it ended after its shim had gone", "exited(unknown)", "unknown",

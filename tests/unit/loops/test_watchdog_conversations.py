@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.judge.crew import GRACE
-from dogwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN
-from dogwatch.model.waking import Recipient, Sight, Told, Worker
+from midwatch.judge.crew import GRACE
+from midwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN
+from midwatch.model.waking import Recipient, Sight, Told, Worker
 from tests.unit.loops.rounds import TAKEN, Rounds, World
 
 FIRST = Recipient("aaa", "100:1")

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from dogwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN
-from dogwatch.model.waking import Rules, Sight, Told, Worker
+from midwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN
+from midwatch.model.waking import Rules, Sight, Told, Worker
 from tests.unit.loops.rounds import Rounds, World
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.loops.watchdog import FRESH
-from dogwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
-from dogwatch.model.waking import AUTO, Rules, Sight, Told, Worker
+from midwatch.loops.watchdog import FRESH
+from midwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
+from midwatch.model.waking import AUTO, Rules, Sight, Told, Worker
 from tests.unit.loops.rounds import TAKEN, Rounds, World
 
 
@@ -21,7 +21,7 @@ def test_the_prompt_has_the_state_a_mark_and_what_to_do() -> None:
     assert "- ready: bd-1" in lines
     assert "- in_progress: bd-2" in lines
     assert "- blocked: bd-3" in lines
-    assert "dogwatch quality ensure --beads bd-1,bd-2,bd-3" in text
+    assert "midwatch quality ensure --beads bd-1,bd-2,bd-3" in text
 
 
 def test_two_prompts_have_two_marks() -> None:
@@ -186,7 +186,7 @@ def test_confirm_says_ten_times_how_to_stop_and_then_stays_silent() -> None:
     assert len(world.texts) == 10
     for text in world.texts:
         assert text.startswith("<<<WATCHDOG EPIC CLOSED>>>")
-        assert "dogwatch watchdog stop --session s" in text
+        assert "midwatch watchdog stop --session s" in text
 
 
 def test_an_epic_that_is_opened_again_is_worked_on_again() -> None:
@@ -274,7 +274,7 @@ def test_what_is_left_in_the_box_is_lost_after_an_hour() -> None:
 def test_names_in_commands_are_quoted() -> None:
     world = World(bd_1=OPEN)
     Rounds(world, session="my project", beads=("bd-1",)).tick()
-    assert "dogwatch ready --session 'my project'" in world.texts[0]
+    assert "midwatch ready --session 'my project'" in world.texts[0]
 
 
 def test_words_that_cannot_be_used_are_said_once_while_the_message_waits() -> None:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dogwatch import proc
-from dogwatch.senses import exits
+from midwatch import proc
+from midwatch.senses import exits
 from tests.conftest import PATIENCE
 
 NOBODY = 65534

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.capturing import Log
-from dogwatch.senses.logs import LogReader, LogScan, tail
+from midwatch.capturing import Log
+from midwatch.senses.logs import LogReader, LogScan, tail
 
 
 @pytest.fixture

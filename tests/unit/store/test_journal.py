@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from dogwatch import lean
-from dogwatch.formats import events
-from dogwatch.model.errors import RefusedError
-from dogwatch.store import database, journal, places, spools
-from dogwatch.store.journal import Journal
+from midwatch import lean
+from midwatch.formats import events
+from midwatch.model.errors import RefusedError
+from midwatch.store import database, journal, places, spools
+from midwatch.store.journal import Journal
 
 
 class Book:
@@ -315,12 +315,12 @@ def test_a_note_that_cannot_be_written_is_a_warning(book: Book, capsys: pytest.C
     (book.dir / "journal.sqlite").mkdir()
     journal.note(str(book.dir), "job", "r1", "adopted")
     said = capsys.readouterr().err
-    assert said.startswith("dogwatch: warning: this was not noted: ")
+    assert said.startswith("midwatch: warning: this was not noted: ")
     assert "unable to open" in said
 
 
 def test_a_note_in_our_own_directory_makes_it_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOGWATCH_HOME", str(tmp_path / "new"))
+    monkeypatch.setenv("MIDWATCH_HOME", str(tmp_path / "new"))
     journal.note(str(tmp_path / "new"), "", "", "trusted")
     with contextlib.closing(Journal(str(tmp_path / "new"))) as found:
         assert [event.event for event in found.after(0)] == ["trusted"]
@@ -369,13 +369,13 @@ def test_the_file_is_for_nobody_elses_eyes(book: Book) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
 
 
-def test_a_journal_of_a_newer_dogwatch_is_refused_and_left_as_it_is(book: Book) -> None:
+def test_a_journal_of_a_newer_midwatch_is_refused_and_left_as_it_is(book: Book) -> None:
     book.write(1)
     book.journal.take_in()
     book.journal.close()
     with contextlib.closing(sqlite3.connect(book.dir / "journal.sqlite")) as base:
         base.execute("PRAGMA user_version = 7")
-    with pytest.raises(RefusedError, match="newer Dogwatch"):
+    with pytest.raises(RefusedError, match="newer Midwatch"):
         book.journal.take_in()
     assert not list(book.dir.glob("*.bad-*"))
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.lean import write_atomic
-from dogwatch.model.watching import Watch
-from dogwatch.store import conversations, watches
+from midwatch.lean import write_atomic
+from midwatch.model.watching import Watch
+from midwatch.store import conversations, watches
 
 DAEMON = ("sample app-server",)
 
@@ -54,7 +54,7 @@ def lease(conversation: str = "c1") -> int:
 
 
 def locks(tmp_path: Path) -> list[str]:
-    return sorted(path.name for path in (tmp_path / "dogwatch" / "leases").glob("*.lock"))
+    return sorted(path.name for path in (tmp_path / "midwatch" / "leases").glob("*.lock"))
 
 
 def test_of_two_takers_one_gets_it() -> None:
@@ -130,7 +130,7 @@ def test_what_was_left_long_ago_is_swept_away_unless_it_is_held(tmp_path: Path) 
     held = lease("old")
     os.close(lease("older"))
     os.close(conversations.begin("run-0"))
-    for path in (tmp_path / "dogwatch" / "leases").iterdir():
+    for path in (tmp_path / "midwatch" / "leases").iterdir():
         os.utime(path, (time.time() - 2 * conversations.KEPT,) * 2)
     os.close(lease("new"))
     assert locks(tmp_path) == ["sample-new.lock", "sample-old.lock"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.store import places
+from midwatch.store import places
 
 GIT = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.model.errors import RefusedError, UsageError
-from dogwatch.store import undelivered
+from midwatch.model.errors import RefusedError, UsageError
+from midwatch.store import undelivered
 
 SOCKET = "/run/a-server"
 
@@ -17,7 +17,7 @@ SOCKET = "/run/a-server"
 @pytest.fixture(autouse=True)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    return tmp_path / "dogwatch" / "undelivered"
+    return tmp_path / "midwatch" / "undelivered"
 
 
 def test_where_nothing_was_left_there_is_nothing(root: Path) -> None:
@@ -98,6 +98,6 @@ def test_what_cannot_be_read_is_passed_over(root: Path) -> None:
 
 
 def test_where_nothing_can_be_written_that_is_said(tmp_path: Path) -> None:
-    (tmp_path / "dogwatch").write_text("no directory")
+    (tmp_path / "midwatch").write_text("no directory")
     with pytest.raises(RefusedError, match="cannot be noted"):
         undelivered.leave(SOCKET, "%3", "hello", "busy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.terminal.known_terminals import can_be_asked, shows_bar, shows_status, takes_reports
+from midwatch.terminal.known_terminals import can_be_asked, shows_bar, shows_status, takes_reports
 
 
 def program(name: str, version: str) -> dict[str, str]:

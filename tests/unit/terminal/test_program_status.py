@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from dogwatch.terminal.program_status import ASKS, MOST_RECORDS, PROMPTS, RESETS, StatusRecords, StatusStream, parse
+from midwatch.terminal.program_status import ASKS, MOST_RECORDS, PROMPTS, RESETS, StatusRecords, StatusStream, parse
 
 
 def coded(text: str | bytes) -> str:

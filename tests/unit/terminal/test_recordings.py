@@ -1,6 +1,6 @@
 """What real agents printed (`tests/lab/casts.py` has recorded it), and what is left of it to read.
 
-Beside each recording stands what is written of it. `DOGWATCH_GOLDENS=write` writes that anew, to be read by a person.
+Beside each recording stands what is written of it. `MIDWATCH_GOLDENS=write` writes that anew, to be read by a person.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.terminal.transcript import Transcript
+from midwatch.terminal.transcript import Transcript
 from tests.lab import casts
 
 HERE = Path(__file__).parents[2] / "goldens" / "terminal"
@@ -46,7 +46,7 @@ def written(cast: casts.Cast, *, after: int = 1) -> str:
 def test_a_recording_reads_as_a_person_read_the_screen(path: Path) -> None:
     text = written(casts.read(path))
     golden = path.with_suffix(".txt")
-    if os.environ.get("DOGWATCH_GOLDENS") == "write":
+    if os.environ.get("MIDWATCH_GOLDENS") == "write":
         golden.write_text(text)
     assert text == golden.read_text()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dogwatch.terminal.status_report import (
+from midwatch.terminal.status_report import (
     APP,
     KINDS,
     LEVELS,
@@ -44,9 +44,9 @@ def decoded(value: str) -> str:
 
 
 def test_a_report_says_what_it_was_given() -> None:
-    report = encode("blocked", path="a/b-1", kind="permission", progress=40, app="dogwatch", title="api", msg="Write?")
+    report = encode("blocked", path="a/b-1", kind="permission", progress=40, app="midwatch", title="api", msg="Write?")
     assert report == (
-        b"\x1b]7501;state=blocked:id=a/b-1:kind=permission:progress=40:app=dogwatch:title=YXBp:msg=V3JpdGU/\x1b\\"
+        b"\x1b]7501;state=blocked:id=a/b-1:kind=permission:progress=40:app=midwatch:title=YXBp:msg=V3JpdGU/\x1b\\"
     )
 
 
@@ -55,7 +55,7 @@ def test_what_is_not_known_is_left_out() -> None:
 
 
 def test_a_cleared_record_has_nothing_but_its_id() -> None:
-    assert encode("clear", path="x", app="dogwatch", title="api", msg="gone") == b"\x1b]7501;state=clear:id=x\x1b\\"
+    assert encode("clear", path="x", app="midwatch", title="api", msg="gone") == b"\x1b]7501;state=clear:id=x\x1b\\"
 
 
 @pytest.mark.parametrize("character", ["a", "é", "€", "𝄞"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.terminal.stream import PIECE, Stream
+from midwatch.terminal.stream import PIECE, Stream
 
 
 class Collected:

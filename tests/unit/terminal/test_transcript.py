@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dogwatch.terminal.transcript import RESTS, SETTLES, Transcript
+from midwatch.terminal.transcript import RESTS, SETTLES, Transcript
 
 DRAWS = b"\x1b[H"
 """What makes clear that this is a program that draws."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dogwatch.formats.transcripts.story import Story
+from midwatch.formats.transcripts.story import Story
 
 SAMPLES = Path(__file__).parent / "samples"
 Tell = Callable[..., Story]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dogwatch.formats.transcripts import places
+from midwatch.formats.transcripts import places
 
 HOME = {"HOME": "/home/developer"}
 UUID = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"

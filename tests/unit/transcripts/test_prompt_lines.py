@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from dogwatch.formats.transcripts import prompts
-from dogwatch.formats.transcripts.claude import Claude
-from dogwatch.formats.transcripts.codex import Codex
-from dogwatch.formats.transcripts.gemini import Gemini
-from dogwatch.formats.transcripts.qwen import Qwen
-from dogwatch.formats.transcripts.story import Story, instant
+from midwatch.formats.transcripts import prompts
+from midwatch.formats.transcripts.claude import Claude
+from midwatch.formats.transcripts.codex import Codex
+from midwatch.formats.transcripts.gemini import Gemini
+from midwatch.formats.transcripts.qwen import Qwen
+from midwatch.formats.transcripts.story import Story, instant
 
 WHEN = "2026-11-15T20:00:00.000Z"
 SENT = instant(WHEN) or 0.0

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from dogwatch.formats.transcripts import statefile
-from dogwatch.model.errors import FormatError
-from dogwatch.model.session import Report, Running
+from midwatch.formats.transcripts import statefile
+from midwatch.model.errors import FormatError
+from midwatch.model.session import Report, Running
 
 RUNNING = Running("claude", 19314, 8812345, 1794774045.0, "/home/developer/proj", ("claude",), {})
 FILE = {

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dogwatch.formats.transcripts import lines
-from dogwatch.formats.transcripts.agy import Agy
-from dogwatch.formats.transcripts.claude import Claude
-from dogwatch.formats.transcripts.codex import Codex
-from dogwatch.formats.transcripts.gemini import Gemini
-from dogwatch.formats.transcripts.opencode import OpenCode
-from dogwatch.formats.transcripts.qwen import Qwen
-from dogwatch.formats.transcripts.story import EVENTS, LONGEST_WORD, Story, instant, short
+from midwatch.formats.transcripts import lines
+from midwatch.formats.transcripts.agy import Agy
+from midwatch.formats.transcripts.claude import Claude
+from midwatch.formats.transcripts.codex import Codex
+from midwatch.formats.transcripts.gemini import Gemini
+from midwatch.formats.transcripts.opencode import OpenCode
+from midwatch.formats.transcripts.qwen import Qwen
+from midwatch.formats.transcripts.story import EVENTS, LONGEST_WORD, Story, instant, short
 
 STORIES = [Agy, Claude, Codex, Gemini, OpenCode, Qwen]
 

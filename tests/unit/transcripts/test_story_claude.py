@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dogwatch.formats.transcripts.claude import Claude
-from dogwatch.formats.transcripts.story import Story
+from midwatch.formats.transcripts.claude import Claude
+from midwatch.formats.transcripts.story import Story
 
 Tell = Callable[..., Story]
 Line = dict[str, object]

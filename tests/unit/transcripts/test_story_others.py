@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from dogwatch.formats.transcripts.agy import Agy
-from dogwatch.formats.transcripts.codex import Codex
-from dogwatch.formats.transcripts.gemini import Gemini
-from dogwatch.formats.transcripts.opencode import OpenCode
-from dogwatch.formats.transcripts.qwen import Qwen
-from dogwatch.formats.transcripts.story import Story, until_in
+from midwatch.formats.transcripts.agy import Agy
+from midwatch.formats.transcripts.codex import Codex
+from midwatch.formats.transcripts.gemini import Gemini
+from midwatch.formats.transcripts.opencode import OpenCode
+from midwatch.formats.transcripts.qwen import Qwen
+from midwatch.formats.transcripts.story import Story, until_in
 
 Tell = Callable[..., Story]
 WHEN = "2026-11-15T20:26:00.000Z"

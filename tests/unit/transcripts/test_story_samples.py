@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from dogwatch.formats.transcripts.claude import Claude
-from dogwatch.formats.transcripts.codex import Codex
-from dogwatch.formats.transcripts.qwen import Qwen
-from dogwatch.formats.transcripts.story import EVENTS, Story
+from midwatch.formats.transcripts.claude import Claude
+from midwatch.formats.transcripts.codex import Codex
+from midwatch.formats.transcripts.qwen import Qwen
+from midwatch.formats.transcripts.story import EVENTS, Story
 
 CLAUDE = """
 6 turn-ended

@@ -1,0 +1,45 @@
+"""Midwatch keeps watch over coding agents and the work they start.
+
+Senses see, one judge decides, hands act, the journal remembers. The rooms and what each may import stand in
+``docs/architecture.md``; the files on disk, which are the truth, in ``docs/files.md``; what programs call, in
+``docs/api.md``. That is loaded when it is first asked for: every call of `midwatch beat` comes through here.
+"""
+
+__version__ = "0.1.0"
+__all__ = [
+    "MidwatchError",
+    "ForeignText",
+    "FormatError",
+    "RefusedError",
+    "UsageError",
+    "Verdict",
+    "aio",
+    "as_json",
+    "beat",
+    "run",
+    "status",
+    "wait",
+    "wait_all",
+    "wait_any",
+]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import midwatch.aio as aio  # noqa: PLR0402
+    from midwatch.api import as_json, beat, run, status, wait, wait_all, wait_any
+    from midwatch.model.errors import MidwatchError, FormatError, RefusedError, UsageError
+    from midwatch.model.foreign_text import ForeignText
+    from midwatch.model.verdict import Verdict
+else:
+
+    def __getattr__(name):  # noqa: ANN001, ANN202
+        if name not in __all__:
+            raise AttributeError(f"module 'midwatch' has no attribute {name!r}")
+        if name == "aio":
+            return __import__("midwatch.aio", fromlist=["aio"])
+        found = getattr(__import__("midwatch.api", fromlist=[name]), name)
+        globals()[name] = found
+        return found
+
+    def __dir__():  # noqa: ANN202
+        return sorted({*globals(), *__all__})

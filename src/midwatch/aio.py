@@ -1,0 +1,135 @@
+"""The API as coroutines: the names, arguments and verdicts of `midwatch.api`.
+
+A wait takes no thread. All that wait for jobs of one directory on one event loop share one set of wake-ups, which the
+loop itself listens to; looks are taken one at a time, with everything else that the loop has to do between them.
+Cancelled, a wait is over at once and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import re
+import time
+from collections.abc import Callable, Coroutine, Iterable
+
+from midwatch import api
+from midwatch.loops import unsent
+from midwatch.loops.hub import Listener, here
+from midwatch.loops.wait import LATE, Wait
+from midwatch.model.verdict import Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ParamSpec, TypeVar
+
+    from midwatch.api import Duration, Job, Path
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+__all__ = ["beat", "run", "status", "wait", "wait_all", "wait_any"]
+
+
+def _in_a_thread(call: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+    @functools.wraps(call)
+    async def called(*args: P.args, **named: P.kwargs) -> R:
+        return await asyncio.to_thread(call, *args, **named)
+
+    return called
+
+
+# These are done in milliseconds; a cancelled one is finished all the same, and a job may have been started by it.
+run = _in_a_thread(api.run)
+status = _in_a_thread(api.status)
+beat = _in_a_thread(api.beat)
+
+
+async def wait(
+    name: Job,
+    *,
+    dir: Path | None = None,  # noqa: A002  # called as the flag is
+    timeout: Duration | None = None,  # noqa: ASYNC109  # the caller's own; what comes back then is a verdict
+    until: str | None = None,
+    start: Duration | None = None,
+    match: str | re.Pattern[str] | None = None,
+) -> Verdict:
+    """As `midwatch.wait`."""
+    return (await _waited([name], dir, timeout, until, start, match, first=True))[0]
+
+
+async def wait_all(
+    jobs: Iterable[Job],
+    *,
+    dir: Path | None = None,  # noqa: A002
+    timeout: Duration | None = None,  # noqa: ASYNC109
+    until: str | None = None,
+    start: Duration | None = None,
+    match: str | re.Pattern[str] | None = None,
+) -> list[Verdict]:
+    """As `midwatch.wait_all`."""
+    return await _waited(jobs, dir, timeout, until, start, match, first=False)
+
+
+async def wait_any(
+    jobs: Iterable[Job],
+    *,
+    dir: Path | None = None,  # noqa: A002
+    timeout: Duration | None = None,  # noqa: ASYNC109
+    until: str | None = None,
+    start: Duration | None = None,
+    match: str | re.Pattern[str] | None = None,
+) -> Verdict:
+    """As `midwatch.wait_any`."""
+    return (await _waited(jobs, dir, timeout, until, start, match, first=True))[0]
+
+
+async def _waited(
+    jobs: Iterable[Job],
+    directory: Path | None,
+    timeout: Duration | None,  # noqa: ASYNC109
+    until: str | None,
+    start: Duration | None,
+    match: str | re.Pattern[str] | None,
+    *,
+    first: bool,
+) -> list[Verdict]:
+    hubs = here()
+    async with hubs.turn():
+        looker, names, wanted = api.request(jobs, directory, timeout, until, start, match)
+        listener = Listener(hubs.hub(looker.directory), Wait(looker, list(dict.fromkeys(names)), wanted, beside=True))
+        _send_unsent(looker.directory)
+    try:
+        found = await _outcomes(listener, first=first)
+    finally:
+        listener.leave()
+    return list(found.values()) if first else [found[name] for name in names]
+
+
+def _send_unsent(directory: str) -> None:
+    """As the functions of the API do, but in a thread of the loop's own pool: starting a sender takes milliseconds."""
+    if unsent.is_owed(directory):
+        asyncio.get_running_loop().run_in_executor(None, unsent.send_once, directory)
+
+
+async def _outcomes(listener: Listener, *, first: bool) -> dict[str, Verdict]:
+    wait = listener.wait
+    found: dict[str, Verdict] = {}
+    todo = list(wait.pending)
+    while True:
+        for name in todo:
+            found |= {verdict.name: verdict for verdict in await listener.look(name)}
+            if first and found:
+                return found
+        if not wait.pending:
+            return found
+        if time.monotonic() >= wait.deadline:
+            for name in list(wait.pending)[: 1 if first else None]:
+                found[name] = await listener.give_up(name)
+            return found
+        until = wait.until()
+        touched = await listener.sleep(until)
+        now = time.monotonic()
+        if now > until + LATE:
+            wait.lose(now - until)
+        todo = [*touched, *wait.schedule.overdue(now)]

@@ -1,0 +1,288 @@
+"""Midwatch for programs: start work, wait for it, ask about it, and speak from inside it.
+
+Each function does what the verb of its name does, by the same rules and the same settings: keyword arguments stand for
+flags, and what is not given comes from the environment and the settings files. What comes back is the verdict that
+the verb prints. Nothing here prints, takes signals, or changes anything of the calling process; all of it may be
+called from any thread.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+
+from midwatch import beats
+from midwatch.cli import run as runs
+from midwatch.cli import say, settings
+from midwatch.cli.options import Options
+from midwatch.formats import names
+from midwatch.hands import apart, spawn, tell
+from midwatch.loops import live_state, unsent
+from midwatch.loops import start as starts
+from midwatch.loops.look import Looker
+from midwatch.loops.wait import Wait
+from midwatch.model.errors import MidwatchError, FormatError, RefusedError, UsageError
+from midwatch.model.foreign_text import ForeignText
+from midwatch.model.policy import Policy
+from midwatch.model.settings import Settings
+from midwatch.model.verdict import Verdict
+from midwatch.model.waiting import UNTIL, Wanted
+from midwatch.store import places
+
+__all__ = [
+    "MidwatchError", "ForeignText", "FormatError", "RefusedError", "UsageError", "Verdict", "as_json", "beat", "run",
+    "status", "wait", "wait_all", "wait_any",
+]  # fmt: skip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Duration = float | str
+    Job = str | Verdict
+    """Its name, or a verdict on it: ``wait(run(["make"]))``."""
+    Path = str | os.PathLike[str]
+
+WARNED_AT = 4
+"""Frames between a warning and the line that called us."""
+
+tell.in_guest = True
+
+
+def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
+    command: Sequence[str],
+    *,
+    name: str | None = None,
+    dir: Path | None = None,  # noqa: A002  # called as the flag is
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    policy: str | None = None,
+    timeout: Duration | None = None,
+    stale: Duration | None = None,
+    grace: Duration | None = None,
+    on_stuck: str | None = None,
+    heartbeat: Duration | None = None,
+    progress: Iterable[str] | None = None,
+    retries: int | None = None,
+    backoff: Duration | None = None,
+    breaker: str | None = None,
+    preflight: bool = False,
+) -> Verdict:
+    """Start a job that outlives us, as `midwatch run -d` does; its name is in the verdict.
+
+    A command that cannot be started is no exception: its verdict is `failed`, and final.
+    """
+    options = _options(
+        "run", dir=dir, policy=policy, timeout=timeout, stale=stale, grace=grace, on_stuck=on_stuck,
+        heartbeat=heartbeat, progress=None if progress is None else ",".join(progress), retries=retries,
+        backoff=backoff, breaker=breaker, preflight=preflight,
+    )  # fmt: skip
+    if isinstance(command, str) or not command:
+        raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
+    words = [_plain(word) for word in command]
+    looker, run_id = Looker(places.directory(options.text("--dir")), settings.policy(options)), spawn.new_run()
+    job = spawn.Job(
+        directory=looker.directory,
+        name=names.check(name or names.from_command(words[0], run_id)),
+        run=run_id,
+        command=words,
+        cwd=_directory(cwd),
+        env=_variables(env or {}),
+        policy=looker.policy,
+        foreground=False,
+        **runs.guards(options),
+    )
+    unsent.send_once(looker.directory)
+    low = apart.take_low_descriptors()
+    try:
+        starts.detached(job, looker, apart.launch)
+    finally:
+        for fd in low:
+            os.close(fd)
+    return looker.verdict(job.name)
+
+
+def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
+    """The live state of a job or a session at this moment. What is not there has the verdict `not_found`.
+
+    A session is judged by a look at its pane; nothing is verified.
+    """
+    job, looker = names.check(_named(name), blanks=dir is not None), _looker("why", dir)
+    unsent.send_once(looker.directory)
+    return live_state.verdict(looker, job, _warn)
+
+
+def wait(
+    name: Job,
+    *,
+    dir: Path | None = None,  # noqa: A002
+    timeout: Duration | None = None,
+    until: str | None = None,
+    start: Duration | None = None,
+    match: str | re.Pattern[str] | None = None,
+) -> Verdict:
+    """Block until a job has ended, or a person must be told of it; when ``timeout`` runs out, say how it is then."""
+    looker, jobs, wanted = request([name], dir, timeout, until, start, match)
+    return _waited(looker, jobs, wanted, first=True)[0]
+
+
+def wait_all(
+    jobs: Iterable[Job],
+    *,
+    dir: Path | None = None,  # noqa: A002
+    timeout: Duration | None = None,
+    until: str | None = None,
+    start: Duration | None = None,
+    match: str | re.Pattern[str] | None = None,
+) -> list[Verdict]:
+    """Wait for all of several jobs. The verdicts come in the order of the names."""
+    return _waited(*request(jobs, dir, timeout, until, start, match), first=False)
+
+
+def wait_any(
+    jobs: Iterable[Job],
+    *,
+    dir: Path | None = None,  # noqa: A002
+    timeout: Duration | None = None,
+    until: str | None = None,
+    start: Duration | None = None,
+    match: str | re.Pattern[str] | None = None,
+) -> Verdict:
+    """Wait for the first of several jobs. When ``timeout`` runs out, the verdict is that of the first named."""
+    return _waited(*request(jobs, dir, timeout, until, start, match), first=True)[0]
+
+
+def beat(
+    note: str = "",
+    *,
+    progress: float | None = None,
+    result: object = None,
+    name: str | None = None,
+    dir: Path | None = None,  # noqa: A002
+) -> None:
+    """Say from inside a job that it makes progress, and leave a result (anything that JSON can hold) for who waits."""
+    import json  # noqa: PLC0415  # only who leaves a result needs it
+
+    try:
+        text = None if result is None else json.dumps(result, allow_nan=False) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"a result must be what JSON can hold: {error}") from error
+    try:
+        directory, job, run_id = beats.whose(None if dir is None else os.fspath(dir), name, progress)
+        beats.speak(f"{directory}/{job}", run_id, note, progress, text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except LookupError as error:
+        raise RefusedError(str(error)) from None
+    except OSError as error:
+        raise RefusedError(f"the beat cannot be written: {error}") from error
+
+
+def as_json(verdict: Verdict) -> str:
+    """The very line that `midwatch wait --json` prints."""
+    return say.as_json(verdict)
+
+
+# What the functions share -------------------------------------------------------------------------------------------
+
+
+def request(
+    jobs: Iterable[Job],
+    directory: Path | None,
+    timeout: Duration | None,
+    until: str | None,
+    start: Duration | None,
+    match: str | re.Pattern[str] | None,
+) -> tuple[Looker, list[str], Wanted]:
+    """What a wait works with, checked as the command line is."""
+    if isinstance(jobs, str | Verdict):
+        raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {_named(jobs)!r}")
+    options = _options("wait", dir=directory, timeout=timeout, until=until, start=start)
+    options.names = [_named(job) for job in jobs]
+    settings.named(options)
+    try:
+        pattern = re.compile(match) if isinstance(match, str) else match
+    except re.error as error:
+        raise UsageError(f"match {match!r} is not a regular expression: {error}") from None
+    wanted = Wanted(
+        until=options.choice("--until", UNTIL),
+        match=pattern,
+        start_s=options.seconds("--start") or 0.0,
+        timeout_s=options.seconds("--timeout"),
+    )
+    return _looker("wait", directory), options.names, wanted
+
+
+def _waited(looker: Looker, jobs: list[str], wanted: Wanted, *, first: bool) -> list[Verdict]:
+    unsent.send_once(looker.directory)
+    found: dict[str, Verdict] = {}
+    waiting = Wait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
+    outcomes = waiting.outcomes()
+    try:
+        for outcome in outcomes:
+            verdict = found[outcome.verdict.name] = waiting.verified(outcome).verdict
+            if first:
+                return [verdict]
+    finally:
+        outcomes.close()
+    return [found[name] for name in jobs]
+
+
+def _options(verb: str, **given: object) -> Options:
+    """Keyword arguments as the command line would have them."""
+    options = Options(verb)
+    for name, value in given.items():
+        if value is not None and value is not False:
+            text = os.fspath(value) if isinstance(value, os.PathLike) else "" if value is True else str(value)
+            options.values[f"--{name.replace('_', '-')}"] = [text]
+    return options
+
+
+def _named(job: Job) -> str:
+    return job.name if isinstance(job, Verdict) else job
+
+
+def _looker(verb: str, directory: Path | None) -> Looker:
+    options = _options(verb, dir=directory)
+    path = places.directory(options.text("--dir"))
+    if others := places.shared_with_others(path):
+        warnings.warn(f"{others}; what it says may be false", RuntimeWarning, WARNED_AT)
+
+    def policy() -> Policy:
+        """For work without one of its own. Whoever only looks is not stopped by a settings file that is broken."""
+        try:
+            return settings.policy(options)
+        except FormatError as error:
+            warnings.warn(f"{error}; until then the settings files do not count", RuntimeWarning, WARNED_AT)
+            return settings.policy(options, Settings())
+
+    return Looker(path, policy)
+
+
+def _warn(trouble: str) -> None:
+    warnings.warn(trouble, RuntimeWarning, WARNED_AT)
+
+
+def _directory(given: Path | None) -> str:
+    path = os.path.abspath(_plain(given or "."))
+    if not os.path.isdir(path):
+        raise UsageError(f"cwd: there is no directory {path}")
+    return path
+
+
+def _variables(given: Mapping[str, str]) -> dict[str, str]:
+    if odd := [key for key in given if not key or "=" in key]:
+        raise UsageError(f"env: {odd[0]!r} is no name of a variable")
+    return {_plain(key): _plain(value) for key, value in given.items()}
+
+
+def _plain(given: Path) -> str:
+    """Text that can be given to a program: no command line could hold the rest."""
+    try:
+        text = os.fspath(given)
+        if "\0" not in text:
+            os.fsencode(text)
+            return text
+    except (TypeError, UnicodeEncodeError):
+        pass
+    raise UsageError(f"{given!r:.100} cannot be given to a program")

@@ -1,0 +1,111 @@
+"""The way in. Nothing is imported here that the fastest verb does not need."""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from midwatch.cli.options import Options
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    verb = arguments[0] if arguments else "--help"
+    if verb == "beat" and "--help" not in arguments and "-h" not in arguments:
+        from midwatch.cli.beat import main as beat
+
+        return beat(arguments[1:])
+    return _slow_main(verb, arguments[1:])
+
+
+def _slow_main(verb: str, rest: list[str]) -> int:
+    from midwatch.cli import safe_output
+
+    safe_output.guard("stdout", "stderr")
+    try:
+        code = _called(verb, rest)
+        print(end="", flush=True)  # no sooner is it known whether it was read; there may be no standard output at all
+    except BrokenPipeError:  # whoever read us has gone; Python must not complain of it at exit
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    return code
+
+
+def _called(verb: str, rest: list[str]) -> int:
+    from midwatch.cli.options import usage, usage_of
+    from midwatch.cli.verbs import VERBS
+    from midwatch.model.errors import MidwatchError, UsageError
+
+    if verb in ("--help", "-h", "help"):
+        print(usage_of(rest[0]) if rest and rest[0] in VERBS else usage())
+        return 0
+    if verb in ("--version", "-V", "version"):
+        from midwatch import __version__
+
+        print(f"midwatch {__version__}")
+        return 0
+    try:
+        if verb not in VERBS:
+            from midwatch.cli.options import _meant
+
+            raise UsageError(f"there is no verb {verb!r}{_meant(verb, list(VERBS))}")  # noqa: TRY301
+        before_command = rest[: rest.index("--")] if "--" in rest else rest
+        if "--help" in before_command or "-h" in before_command:
+            print(usage_of(verb))
+            return 0
+        from midwatch.store import brokers
+
+        options = _parsed(verb, rest)
+        if not verb.startswith("_") and verb != "notify":  # which sends by itself
+            from midwatch.loops import unsent
+
+            unsent.send(options.text("--dir"))
+        brokers.mark_secrets()
+        module = __import__(f"midwatch.cli.{verb.lstrip('_')}", fromlist=["main"])
+        return int(module.main(options))
+    except UsageError as error:
+        help_for = f"midwatch {verb} --help" if verb in VERBS else "midwatch --help"
+        print(f"midwatch: {error}\ntry `{help_for}`", file=sys.stderr)
+        return 2
+    except MidwatchError as error:
+        print(f"midwatch: {error}", file=sys.stderr)
+        return 125 if verb == "run" else 12
+    except OSError as error:
+        if not (advice := _advice(error)):
+            raise
+        print(f"midwatch: {advice}", file=sys.stderr)
+        return 125 if verb == "run" else 12
+    except KeyboardInterrupt:
+        return 130
+
+
+def _advice(error: OSError) -> str:
+    """What can be done about an error that may come from anywhere; empty where that is not known."""
+    import errno
+
+    from midwatch.model.errors import RefusedError
+    from midwatch.store import places
+
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{error.strerror}; raise the limit (`ulimit -n 1024`) and try again"
+    if error.errno == errno.ENOENT and error.filename is None:  # as of a path that is made absolute
+        try:
+            places.here()
+        except RefusedError as removed:
+            return str(removed)
+    return ""
+
+
+def _parsed(verb: str, rest: list[str]) -> "Options":
+    from midwatch.cli.options import parse
+    from midwatch.model.errors import UsageError
+
+    try:
+        return parse(verb, rest)
+    except UsageError as error:
+        if verb == "reconcile":  # who reads its JSON gets an object whatever goes wrong
+            from midwatch.cli import reconcile
+
+            reconcile.report_unparsed(rest, error)
+        raise

@@ -1,0 +1,52 @@
+"""The last guard of a terminal: what faces print passes here.
+
+Faces choose how foreign text is shown (``model.foreign_text``). Should one forget, no order to a terminal and no hidden
+character gets past this stream: it lets through what can be seen, line feeds, tabs and colours. It knows nothing of
+lines; that no foreign text begins one is up to the faces. Bytes (``.buffer``) are passed on as they are.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from midwatch.model.foreign_text import escaped, is_plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+COLOUR = "\033["
+
+
+class SafeOutput:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        plain = is_plain(text) or is_plain(text.replace("\n", "").replace("\t", ""))
+        self._stream.write(text if plain else _coloured(text))
+        return len(text)
+
+
+def guard(*streams: str) -> None:
+    """Have standard output and standard error pass through here; either may be closed."""
+    for name in streams:
+        if (stream := getattr(sys, name)) is not None:
+            setattr(sys, name, SafeOutput(stream))
+
+
+def _coloured(text: str) -> str:
+    first, *rest = text.split(COLOUR)
+    shown = [_lines(first)]
+    for part in rest:
+        numbers, ended, behind = part.partition("m")
+        is_colour = ended and not numbers.strip("0123456789;")
+        shown.append(f"{COLOUR}{numbers}m{_lines(behind)}" if is_colour else f"\\e[{_lines(part)}")
+    return "".join(shown)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(["\t".join(map(escaped, line.split("\t"))) for line in text.split("\n")])

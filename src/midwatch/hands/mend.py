@@ -1,0 +1,32 @@
+"""Running a fix: in the caller's terminal, where it may ask for a password, its output on standard error.
+
+What it leaves running on purpose (a service, a tunnel) is left; what is still at work when its time is up or when the
+caller goes is ended with everything below it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from midwatch import proc
+from midwatch.child_environment import without_secrets
+from midwatch.hands import stop
+
+LIMIT = 1800.0
+"""Seconds: an install may be long, but a night must not pass with it."""
+SHELL = "/bin/sh"
+
+
+def run(command: str, cwd: str, limit: float = LIMIT) -> int | None:
+    """The exit code of a shell command (below 0: the signal that killed it); None when its time was up."""
+    process = subprocess.Popen([SHELL, "-c", command], cwd=cwd, stdout=2, env=without_secrets(os.environ))
+    start = proc.start_time(process.pid)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        if process.returncode is None:
+            stop.end_tree(lambda: {process.pid: start})
+            process.poll()

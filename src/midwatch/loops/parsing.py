@@ -1,0 +1,71 @@
+"""Reading a step's log: a model is asked, twice at most, and what it says is checked before it is believed."""
+
+from __future__ import annotations
+
+import os
+
+from midwatch.formats import steps
+from midwatch.judge import reading
+from midwatch.lean import KIND, REGULAR
+from midwatch.model.errors import FormatError, RefusedError, UsageError
+from midwatch.model.parsing import NO_JSON, Parsed, Trouble
+from midwatch.senses import subagent
+from midwatch.store import settings, trust
+
+COMMAND = "claude -p --model haiku"
+VARIABLE = "MIDWATCH_PARSE_COMMAND"
+LIMIT = 120.0
+"""Seconds for one answer."""
+TAIL = 1 << 20
+"""Bytes of a log's end, in which its last lines are looked for."""
+
+
+def parse(text: str, step: str, command: str, *, limit_s: float = LIMIT) -> Parsed:
+    """What a model makes of a log. Whatever the model does, this returns; `trouble` says why it could not tell."""
+    wrong = ""
+    trouble: Trouble | None = None
+    for _ in range(2):
+        answer = subagent.ask(command, steps.question(step, text, wrong), limit_s)
+        trouble = answer.trouble
+        if trouble is None:
+            try:
+                return reading.believed(steps.read(answer.said, step))
+            except FormatError as error:
+                wrong, trouble = str(error), Trouble(NO_JSON, str(error))
+        elif not answer.again:
+            break
+    assert trouble is not None
+    return reading.untold(step, trouble)
+
+
+def command_for(project: str) -> str:
+    """The command that asks the model. RefusedError when a project's file gives it that is not trusted."""
+    if given := os.environ.get(VARIABLE, "").strip():
+        if "\0" in given:
+            raise UsageError(f"{VARIABLE} must hold no NUL")
+        return given
+    found = settings.load(project).parse
+    if found is None:
+        return COMMAND
+    if problem := trust.problem(found.source.rpartition(":")[0]):
+        raise RefusedError(f"{problem} (its [parse] command would be run; {VARIABLE} stands in for it)")
+    return found.words
+
+
+def read_file(path: str) -> str:
+    """The end of a log, in which its last lines are. RefusedError when there is nothing to read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            about = os.fstat(fd)
+            if about.st_mode & KIND != REGULAR:
+                raise RefusedError(f"{path} is no regular file; name the file that holds the step's output")
+            text = os.pread(fd, TAIL, max(0, about.st_size - TAIL)).decode("utf-8", "replace")
+        finally:
+            os.close(fd)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise RefusedError(f"{path} cannot be read: {why}; name the file that holds the step's output") from None
+    if not text.strip():
+        raise RefusedError(f"{path} is empty; nothing can be told from it")
+    return text
