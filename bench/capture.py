@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.stage import HERE, Stage
 from bench.table import NO_ANCHOR, Anchor, Figure, Row, at_most, informs, ratio_at_most
 from bench.waiting import now, runtime_ns
-from midwatch.loops import spawning
+from midwatch.sessions import spawn
 from tests.lab import casts
 
 LINES = 100 << 20
@@ -56,7 +56,7 @@ def rows(stage: Stage) -> Iterator[Row]:
 def at_rest(stage: Stage, directory: str) -> Row:
     """What captures a silent pane, its handshake still open, as of an agent that has not drawn anything yet."""
     open(f"{directory}/rest.log", "wb").close()
-    command = spawning.capture_command(f"{directory}/rest.log", f"{directory}/rest.status", "never")
+    command = spawn.capture_command(f"{directory}/rest.log", f"{directory}/rest.status", "never")
     process = stage.start(*command, os.devnull, stdin=subprocess.PIPE)
     time.sleep(SETTLE)
     began, before = now(), runtime_ns(process.pid)
@@ -77,7 +77,7 @@ def each(stage: Stage, path: str) -> tuple[float, float, float]:
     for _ in range(TURNS):
         for figures, status in ((ours, f"{path}.status"), (deaf, "")):
             open(log, "wb").close()
-            figures.append(spent(stage, path, [*spawning.capture_command(log, status, "")[1:], os.devnull]))
+            figures.append(spent(stage, path, [*spawn.capture_command(log, status, "")[1:], os.devnull]))
         theirs.append(spent(stage, path, ["-I", "-S", f"{HERE}/stripper.py", f"{log}.stripped"]))
         os.unlink(f"{log}.stripped")
     return min(ours), min(deaf), min(theirs)

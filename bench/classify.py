@@ -8,12 +8,11 @@ from time import thread_time
 
 from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, informs
-from midwatch.agents import sight
-from midwatch.formats import case
-from midwatch.judge.turn import fuse
-from midwatch.loops import trials
-from midwatch.model.session import Sighting
-from midwatch.store import detectors
+from midwatch.agents import catalog, evidence
+from midwatch.agents.rules import fuse
+from midwatch.core.pane_model import Sighting
+from midwatch.replay import golden_runner
+from midwatch.replay.codec import screen_case
 
 SCREENS = Path(__file__).parents[1] / "tests" / "goldens" / "agents" / "screens"
 ROUNDS = 5
@@ -21,12 +20,12 @@ GOAL = 1.0
 
 
 def rows(_stage: Stage) -> Iterator[Row]:
-    known = detectors.Detectors()
+    known = catalog.Detectors()
     cases: list[Sighting] = []
-    for folder in map(Path, trials.folders(str(SCREENS))):
+    for folder in map(Path, golden_runner.folders(str(SCREENS))):
         agent = folder.parent.name.partition("-")[0]
         facts = folder / "facts.json"
-        cases.append(case.sighting(agent, (folder / "screen.txt").read_text(), facts.read_text(), str(facts)))
+        cases.append(screen_case.sighting(agent, (folder / "screen.txt").read_text(), facts.read_text(), str(facts)))
         known[agent].rules  # noqa: B018  # read now, not while it is measured
     taken: list[float] = []
     plain: list[float] = []
@@ -35,7 +34,7 @@ def rows(_stage: Stage) -> Iterator[Row]:
         chance.shuffle(cases)
         for seen in cases:
             began = thread_time()
-            said, there = sight.ask(known[seen.agent], seen)
+            said, there = evidence.ask(known[seen.agent], seen)
             fuse(said, there)
             taken.append(thread_time() - began)
             began = thread_time()

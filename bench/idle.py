@@ -11,7 +11,7 @@ from bench.stage import Stage, kill, pids_of, reap
 from bench.table import Anchor, Figure, Row, at_most, informs, ratio_at_most
 from bench.waiting import now, runtime_ns
 from bench.wrapper import end_group
-from midwatch import proc
+from midwatch.system import procfs
 
 COPIES = 20
 SPAN = 62.0
@@ -74,13 +74,13 @@ class Idle:
 
 def heart_of(wrapper: int) -> int:
     """The wrapper's subshell that touches the heartbeat."""
-    return next(pid for pid in proc.children(wrapper) if proc.command_name(pid) == "bash")
+    return next(pid for pid in procfs.children(wrapper) if procfs.command_name(pid) == "bash")
 
 
 def group_of(wrapper: int) -> list[int]:
     """The wrapper without its work: itself, its heart, and what that waits for."""
     heart = heart_of(wrapper)
-    return [wrapper, heart, *proc.children(heart)]
+    return [wrapper, heart, *procfs.children(heart)]
 
 
 def lifetime(wrapper: subprocess.Popen[bytes]) -> float:
@@ -92,7 +92,7 @@ def lifetime(wrapper: subprocess.Popen[bytes]) -> float:
     heart = heart_of(wrapper.pid)
     kill(heart)
     deadline = now() + 5
-    while heart in proc.children(wrapper.pid) and now() < deadline:
+    while heart in procfs.children(wrapper.pid) and now() < deadline:
         time.sleep(0.001)
     kill(wrapper.pid)
     _, _, usage = os.wait4(wrapper.pid, 0)

@@ -12,8 +12,8 @@ from statistics import median
 from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, percentile
 from bench.waiting import now
-from midwatch import lean
-from midwatch.store.journal import Journal
+from midwatch.journal.journal import Journal
+from midwatch.system import atomic_files
 
 EVENTS = 10_000
 APPENDS = 2000
@@ -36,7 +36,9 @@ def rows(stage: Stage) -> Iterator[Row]:
 
 def _line(n: int, run: str = "18f6a2b3c4d-a1b2c3") -> str:
     event = {"schema": 1, "run": run, "n": n, "at": 1794783515.5 + n, "mono": 22041.3 + n, "name": "job"}
-    return lean.dumps({**event, "event": "stale", "reason": "no output for 10m; its grace period begins"}) + "\n"
+    return (
+        atomic_files.dumps({**event, "event": "stale", "reason": "no output for 10m; its grace period begins"}) + "\n"
+    )
 
 
 def _spool(directory: str) -> None:
@@ -53,7 +55,7 @@ def _appends(stage: Stage) -> Iterator[Row]:
     same = _line(1).encode()
     taken: dict[str, list[float]] = {"append": [], "write": []}
     ways: dict[str, Callable[[int], object]] = {
-        "append": lambda n: lean.append(f"{directory}/job.jsonl", _line(n)),
+        "append": lambda n: atomic_files.append(f"{directory}/job.jsonl", _line(n)),
         "write": lambda _: os.write(fd, same),
     }
     for n in range(1, APPENDS + 1):

@@ -10,12 +10,12 @@ from statistics import median
 
 from bench.stage import Stage
 from bench.table import Row, in_ms, informs, ratio_at_most
-from midwatch.store import listing
+from midwatch.jobs import listing_cache
 
 JOBS = 1_000
 ROUNDS = 15
 GOAL = 6.0
-SETTLED = listing.SETTLED + 0.5
+SETTLED = listing_cache.SETTLED + 0.5
 LEAVE = "echo compiled; echo '{\"pages\": 12}' > $MIDWATCH_DIR/$MIDWATCH_NAME.result"
 
 
@@ -43,7 +43,7 @@ def rows(stage: Stage) -> Iterator[Row]:
         for what in order:
             taken[what].append(stage.time(*calls[what]))
             if what == "first":
-                os.unlink(f"{first}/{listing.FILE}")  # it must have been written: that is part of the first time
+                os.unlink(f"{first}/{listing_cache.FILE}")  # it must have been written: that is part of the first time
     anchor = in_ms("python -c pass", taken["python -c pass"])
     found = {what: median(seconds) * 1000 for what, seconds in taken.items()}
     what = f"midwatch ls ({JOBS:,} ended jobs"

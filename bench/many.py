@@ -14,7 +14,7 @@ from statistics import median
 from bench.stage import Stage, foreign, kill, succeed
 from bench.table import Anchor, Figure, Row, at_most, informs, percentile
 from bench.waiting import PATIENCE, lines_of, now, runtime_ns, until_waiting
-from midwatch import proc
+from midwatch.system import procfs
 
 JOBS = 10_000
 BEATS = 1_000
@@ -135,9 +135,9 @@ class Many:
 
     def overflow(self) -> Iterator[Row]:
         """Stop the watcher, bury its events under others, and say more statuses meanwhile."""
-        length = int(proc.read_text("/proc/sys/fs/inotify/max_queued_events"))
+        length = int(procfs.read_text("/proc/sys/fs/inotify/max_queued_events"))
         kill(self.watcher.pid, signal.SIGSTOP)
-        while proc.stat_fields(self.watcher.pid)[0] != "T":
+        while procfs.stat_fields(self.watcher.pid)[0] != "T":
             time.sleep(0.001)
         written = {name: succeed(self.directory, name) for name in self.to_say[SAID : SAID + SAID // 2]}
         for _ in range(length):

@@ -8,12 +8,13 @@ from bench.panes import Server, until
 from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, percentile, ratio_at_most
 from bench.waiting import now
-from midwatch.loops.controlled import Controlled
-from midwatch.loops.panes import Panes
-from midwatch.loops.watchdog import Asked, Watchdog
-from midwatch.model.settings import Settings
-from midwatch.model.waking import Rules
-from midwatch.store import detectors, tasks
+from midwatch.agents import catalog
+from midwatch.config.model import Settings
+from midwatch.sessions.pane_observer import Panes
+from midwatch.swarm.controller_session import Controlled
+from midwatch.swarm.model import Rules
+from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.trackers import builtin
 from tests.lab.night import END, TICK, Night
 
 NIGHTS, ROUNDS, AGENTS = 300, 15, 10
@@ -52,9 +53,9 @@ def _round(stage: Stage) -> Row:
     server = Server(stage, AGENTS, f"exec {place}/claude 600")
     for name in server.names[1:]:
         stage.time("tmux", *server.arguments, "move-window", "-d", "-s", f"={name}:", "-t", f"={server.names[0]}:")
-    panes = Panes(detectors.load_all(), place, server.arguments)
+    panes = Panes(catalog.load_all(), place, server.arguments)
     asked = Asked(server.names[0], place, "controller", "", (), Rules(), server.arguments)
-    tracker = tasks.Tasks(f"{place}/{tasks.NAME}")
+    tracker = builtin.Tasks(f"{place}/{builtin.NAME}")
     world = Controlled(asked, Settings(), tracker, panes, lambda _: None, lambda: False)
     dog = Watchdog(asked, world, lambda _: None)
     ours, theirs = [], []

@@ -11,11 +11,11 @@ from statistics import median
 from bench.stage import HERE, Stage, reap
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, ratio_at_most
 from bench.waiting import PATIENCE, end_of, now, runtime_ns
-from midwatch.loops.panes import Panes
-from midwatch.model.session import Pane
-from midwatch.senses.control import Control
-from midwatch.senses.tmux import Look, Tmux
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.pane_model import Pane
+from midwatch.sessions.pane_observer import Panes
+from midwatch.tmux.control_client import Control
+from midwatch.tmux.server import Look, Tmux
 
 CROWDS = {10: (10, 1 / 20, 1 / 75), 100: (3, 1 / 60, 1 / 100), 500: (2, 1 / 60, 1 / 100)}
 """Panes: how often the seed's way is gone, and the goals: with a client for each look, with one in control mode."""
@@ -119,7 +119,7 @@ def agents(stage: Stage, count: int) -> tuple["Server", Panes]:
         file.write(AGENT)
     os.symlink(os.path.realpath(sys.executable), f"{place}/claude")
     server = Server(stage, count, f"cat {SCREEN}; {place}/claude {place}/agent.py; :")
-    watch = Panes(detectors.load_all(), f"{place}/no-hooks", server.arguments)
+    watch = Panes(catalog.load_all(), f"{place}/no-hooks", server.arguments)
     grown = lambda: sum(len(seen.sighting.tasks) for seen in watch.look().seen) == PROCESSES * count  # noqa: E731
     until(grown, "the agents do not start")
     return server, watch

@@ -12,9 +12,9 @@ from bench.panes import Server, until
 from bench.stage import Stage
 from bench.table import Row, at_most, in_ms, informs
 from bench.waiting import now
-from midwatch import proc
-from midwatch.loops.reconcile import Reconciler
-from midwatch.model.registry import Found
+from midwatch.registry.model import Found
+from midwatch.registry.reconcile import Reconciler
+from midwatch.system import procfs
 
 GOALS = {10: 5, 100: 15, 1000: 120}
 """Rows, and milliseconds."""
@@ -50,7 +50,7 @@ def _passes(stage: Stage, count: int) -> Iterator[Row]:
     try:
         until(lambda: len(_agents(reconciler)) == count, "the agents do not start")
         text = "".join(
-            [ROW.format(found=found, boot=proc.boot_id(), talk=_talk(stage)) for found in _agents(reconciler)]
+            [ROW.format(found=found, boot=procfs.boot_id(), talk=_talk(stage)) for found in _agents(reconciler)]
         )
         _write(path, f"sessions:\n{text}")
         began = now()
@@ -86,7 +86,7 @@ class Watch:
         _write(path, "sessions: []\n")
         reconciler = Reconciler(path, usual=self.server.arguments)
         until(lambda: len(_agents(reconciler)) == IDLE, "the agents do not start")
-        found = [ROW.format(found=found, boot=proc.boot_id(), talk=_talk(stage)) for found in _agents(reconciler)]
+        found = [ROW.format(found=found, boot=procfs.boot_id(), talk=_talk(stage)) for found in _agents(reconciler)]
         reconciler.close()
         _write(path, f"sessions:\n{''.join(found)}")
         os.utime(path, (1, 1))
@@ -113,7 +113,7 @@ class Watch:
         """Processor seconds of it, and of those that it has waited for."""
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
             fields = file.read().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / proc.TICKS
+        return sum(map(int, fields[11:15])) / procfs.TICKS
 
 
 def _agents(reconciler: Reconciler) -> list[Found]:

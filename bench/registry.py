@@ -8,9 +8,9 @@ from statistics import median
 from bench.stage import Stage
 from bench.table import Row, in_ms, informs, percentile, ratio_at_most
 from bench.waiting import now
-from midwatch.formats import registry
-from midwatch.model.registry import Set
-from midwatch.store.registry import RegistryFile
+from midwatch.registry.codec import registry_file
+from midwatch.registry.model import Set
+from midwatch.registry.store import RegistryFile
 
 ROWS = 100
 ROUNDS = 20
@@ -82,7 +82,7 @@ def _reads(path: str) -> Iterator[Row]:
         taken = []
         for _ in range(ROUNDS):
             began = now()
-            registry.read(text)
+            registry_file.read(text)
             taken.append(now() - began)
         yield informs(f"reading {count:,} rows that have changed", median(taken) * 1000, "ms")
     file = RegistryFile(path)

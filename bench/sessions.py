@@ -11,7 +11,7 @@ from bench.panes import AGENT, SCREEN
 from bench.stage import Stage, kill
 from bench.table import NO_ANCHOR, Row, at_most, in_ms, informs
 from bench.waiting import end_of, line_of, now, runtime_ns, until_waiting
-from midwatch import proc
+from midwatch.system import procfs
 
 CRASHED = 3
 DEATHS, AT_ONCE = 200, 20
@@ -101,4 +101,4 @@ def idle(place: Sessions) -> Iterator[Row]:
 
 def used(pid: int) -> float:
     """Processor seconds of a process and of those below it."""
-    return sum(map(runtime_ns, [pid, *proc.descendants(pid)])) / 1e9
+    return sum(map(runtime_ns, [pid, *procfs.descendants(pid)])) / 1e9

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from bench.waiting import end_of, now
-from midwatch import proc
+from midwatch.system import procfs
 
 AT_ONCE = 4
 PR_SET_CHILD_SUBREAPER = 36
@@ -40,7 +40,7 @@ class Stage:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)
-        while left := proc.descendants(os.getpid()):
+        while left := procfs.descendants(os.getpid()):
             for pid in left:
                 kill(pid)
             with contextlib.suppress(ChildProcessError):

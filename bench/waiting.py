@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from midwatch import proc
+from midwatch.system import procfs
 
 PATIENCE = 30.0
 """Seconds after which an event that must come is given up."""
@@ -44,7 +44,7 @@ def until_waiting(pid: int, limit: float = PATIENCE) -> None:
     """Until a watcher listens for file events and sleeps: its processor time stands still for a moment."""
     deadline, before = now() + limit, -1
     while True:
-        spent, state = runtime_ns(pid), proc.stat_fields(pid)[0]
+        spent, state = runtime_ns(pid), procfs.stat_fields(pid)[0]
         if spent == before and state == "S" and _listens(pid):
             return
         if state == "Z" or now() > deadline:
@@ -63,7 +63,7 @@ def _listens(pid: int) -> bool:
 
 def runtime_ns(pid: int) -> int:
     """Processor time of a process of one thread. The ticks of /proc/PID/stat are too coarse for an idle shim."""
-    return int(proc.read_text(f"/proc/{pid}/schedstat").split()[0])
+    return int(procfs.read_text(f"/proc/{pid}/schedstat").split()[0])
 
 
 class Lines:

@@ -10,10 +10,9 @@ from bench.anchors import TaskSpooler, wrap
 from bench.stage import Stage, kill
 from bench.table import Row, at_most, in_ms, informs, ratio_at_most
 from bench.waiting import PATIENCE, end_of, now
-from midwatch.hands import spawn
-from midwatch.loops import start
-from midwatch.loops.look import Looker
-from midwatch.model.policy import PATIENT
+from midwatch.core.policy import PATIENT
+from midwatch.jobs import launch, start
+from midwatch.jobs.observe import Looker
 
 ROUNDS = 40
 CAPTURES = 8
@@ -57,14 +56,14 @@ def rows(stage: Stage) -> Iterator[Row]:
 def shim_alone(looker: Looker, name: str) -> float:
     """From launch, as `midwatch run` does it, to the end of the shim."""
     directory = looker.directory
-    job = spawn.Job(
-        directory=directory, name=name, run=spawn.new_run(), command=["/bin/true"], cwd=directory, env={},
+    job = launch.Job(
+        directory=directory, name=name, run=launch.new_run(), command=["/bin/true"], cwd=directory, env={},
         policy=looker.policy, foreground=False,
     )  # fmt: skip
     lease, null = start.claim(directory, name, looker), os.open(os.devnull, os.O_RDONLY)
     log = start.open_log(job)
     began = now()
-    shim = spawn.launch(job, lease, (null, log, log), tty=False)
+    shim = launch.launch(job, lease, (null, log, log), tty=False)
     _, status = os.waitpid(shim.pid, 0)
     took = now() - began
     for fd in (shim.control, lease, log, null):

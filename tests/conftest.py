@@ -18,8 +18,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from midwatch import lean, proc
-from midwatch.senses import files, processes
+from midwatch.system import atomic_files, inotify, processes, procfs
 
 # A busy machine is no defect. CI plays the same examples each time: whether a change lands must not be left to chance.
 hypothesis.settings.register_profile("midwatch", deadline=None, derandomize=os.environ.get("CI") == "true")
@@ -114,10 +113,10 @@ class Box:
         """End every process that a job of this box left, by its mark, after checking that it is the one."""
         for record in self.dir.glob("*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                with open(lean.open_plain(str(record)), encoding="utf-8", errors="replace") as file:
+                with open(atomic_files.open_plain(str(record)), encoding="utf-8", errors="replace") as file:
                     run = json.loads(file.read())
                 for pid in {run["shim"]["pid"], *processes.of_run(run["run"])}:
-                    start = proc.start_time(pid)
+                    start = procfs.start_time(pid)
                     if pid != run["shim"]["pid"] or start == run["shim"]["start"]:
                         kill(pid, signal.SIGKILL)
 
@@ -130,11 +129,11 @@ def kill(pid: int, number: int) -> None:
 def until(condition: Callable[[], bool], directory: Path | None = None) -> None:
     """Wait for a condition: checked at every event of a directory, and now and then where nothing tells."""
     deadline = time.monotonic() + PATIENCE
-    events = files.FileEvents()
+    events = inotify.FileEvents()
     try:
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
-            events.add(str(directory), files.NAMES | files.WRITES)
+            events.add(str(directory), inotify.NAMES | inotify.WRITES)
         while not condition():
             assert time.monotonic() < deadline, "the event did not come"
             select.select([events], [], [], 0.05 if directory is None else 0.5)
@@ -164,14 +163,14 @@ def reap(pid: int) -> None:
 
 def alive(pid: int) -> bool:
     try:
-        return proc.stat_fields(pid)[0] not in "ZX"
+        return procfs.stat_fields(pid)[0] not in "ZX"
     except (OSError, ValueError):
         return False
 
 
 def letter(pid: int) -> str:
     """State of a process as the kernel names it."""
-    return proc.stat_fields(pid)[0]
+    return procfs.stat_fields(pid)[0]
 
 
 def tool(name: str) -> str:

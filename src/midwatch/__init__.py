@@ -7,9 +7,9 @@ Senses see, one judge decides, hands act, the journal remembers. The rooms and w
 
 __version__ = "0.1.0"
 __all__ = [
-    "MidwatchError",
     "ForeignText",
     "FormatError",
+    "MidwatchError",
     "RefusedError",
     "UsageError",
     "Verdict",
@@ -27,9 +27,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import midwatch.aio as aio  # noqa: PLR0402
     from midwatch.api import as_json, beat, run, status, wait, wait_all, wait_any
-    from midwatch.model.errors import MidwatchError, FormatError, RefusedError, UsageError
-    from midwatch.model.foreign_text import ForeignText
-    from midwatch.model.verdict import Verdict
+    from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
+    from midwatch.core.foreign_text import ForeignText
+    from midwatch.core.verdict import Verdict
 else:
 
     def __getattr__(name):  # noqa: ANN001, ANN202

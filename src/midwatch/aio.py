@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Coroutine, Iterable
 
 from midwatch import api
-from midwatch.loops import unsent
-from midwatch.loops.hub import Listener, here
-from midwatch.loops.wait import LATE, Wait
-from midwatch.model.verdict import Verdict
+from midwatch.core.verdict import Verdict
+from midwatch.notifications import send_pending
+from midwatch.subjects.async_wait import Listener, here
+from midwatch.subjects.wait import LATE, Wait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ async def _waited(
 
 def _send_unsent(directory: str) -> None:
     """As the functions of the API do, but in a thread of the loop's own pool: starting a sender takes milliseconds."""
-    if unsent.is_owed(directory):
-        asyncio.get_running_loop().run_in_executor(None, unsent.send_once, directory)
+    if send_pending.is_owed(directory):
+        asyncio.get_running_loop().run_in_executor(None, send_pending.send_once, directory)
 
 
 async def _outcomes(listener: Listener, *, first: bool) -> dict[str, Verdict]:

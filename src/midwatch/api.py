@@ -13,27 +13,39 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
-from midwatch import beats
-from midwatch.cli import run as runs
-from midwatch.cli import say, settings
-from midwatch.cli.options import Options
-from midwatch.formats import names
-from midwatch.hands import apart, spawn, tell
-from midwatch.loops import live_state, unsent
-from midwatch.loops import start as starts
-from midwatch.loops.look import Looker
-from midwatch.loops.wait import Wait
-from midwatch.model.errors import MidwatchError, FormatError, RefusedError, UsageError
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.policy import Policy
-from midwatch.model.settings import Settings
-from midwatch.model.verdict import Verdict
-from midwatch.model.waiting import UNTIL, Wanted
-from midwatch.store import places
+from midwatch.cli import context, output
+from midwatch.cli.commands import run as runs
+from midwatch.cli.parser import Options
+from midwatch.config import paths
+from midwatch.config.model import Settings
+from midwatch.core import names
+from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.policy import Policy
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import launch, launch_from_api, start_sender
+from midwatch.jobs import start as starts
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.wait_model import UNTIL, Wanted
+from midwatch.notifications import send_pending
+from midwatch.shim import beat_file
+from midwatch.subjects import live_state
+from midwatch.subjects.wait import Wait
 
 __all__ = [
-    "MidwatchError", "ForeignText", "FormatError", "RefusedError", "UsageError", "Verdict", "as_json", "beat", "run",
-    "status", "wait", "wait_all", "wait_any",
+    "ForeignText",
+    "FormatError",
+    "MidwatchError",
+    "RefusedError",
+    "UsageError",
+    "Verdict",
+    "as_json",
+    "beat",
+    "run",
+    "status",
+    "wait",
+    "wait_all",
+    "wait_any",
 ]  # fmt: skip
 
 TYPE_CHECKING = False
@@ -46,7 +58,7 @@ if TYPE_CHECKING:
 WARNED_AT = 4
 """Frames between a warning and the line that called us."""
 
-tell.in_guest = True
+start_sender.in_guest = True
 
 
 def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
@@ -80,8 +92,8 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
     if isinstance(command, str) or not command:
         raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
     words = [_plain(word) for word in command]
-    looker, run_id = Looker(places.directory(options.text("--dir")), settings.policy(options)), spawn.new_run()
-    job = spawn.Job(
+    looker, run_id = Looker(paths.directory(options.text("--dir")), context.policy(options)), launch.new_run()
+    job = launch.Job(
         directory=looker.directory,
         name=names.check(name or names.from_command(words[0], run_id)),
         run=run_id,
@@ -92,10 +104,10 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
         foreground=False,
         **runs.guards(options),
     )
-    unsent.send_once(looker.directory)
-    low = apart.take_low_descriptors()
+    send_pending.send_once(looker.directory)
+    low = launch_from_api.take_low_descriptors()
     try:
-        starts.detached(job, looker, apart.launch)
+        starts.detached(job, looker, launch_from_api.launch)
     finally:
         for fd in low:
             os.close(fd)
@@ -108,7 +120,7 @@ def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
     A session is judged by a look at its pane; nothing is verified.
     """
     job, looker = names.check(_named(name), blanks=dir is not None), _looker("why", dir)
-    unsent.send_once(looker.directory)
+    send_pending.send_once(looker.directory)
     return live_state.verdict(looker, job, _warn)
 
 
@@ -168,8 +180,8 @@ def beat(
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"a result must be what JSON can hold: {error}") from error
     try:
-        directory, job, run_id = beats.whose(None if dir is None else os.fspath(dir), name, progress)
-        beats.speak(f"{directory}/{job}", run_id, note, progress, text)
+        directory, job, run_id = beat_file.whose(None if dir is None else os.fspath(dir), name, progress)
+        beat_file.speak(f"{directory}/{job}", run_id, note, progress, text)
     except ValueError as error:
         raise UsageError(str(error)) from None
     except LookupError as error:
@@ -180,7 +192,7 @@ def beat(
 
 def as_json(verdict: Verdict) -> str:
     """The very line that `midwatch wait --json` prints."""
-    return say.as_json(verdict)
+    return output.as_json(verdict)
 
 
 # What the functions share -------------------------------------------------------------------------------------------
@@ -199,7 +211,7 @@ def request(
         raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {_named(jobs)!r}")
     options = _options("wait", dir=directory, timeout=timeout, until=until, start=start)
     options.names = [_named(job) for job in jobs]
-    settings.named(options)
+    context.named(options)
     try:
         pattern = re.compile(match) if isinstance(match, str) else match
     except re.error as error:
@@ -214,7 +226,7 @@ def request(
 
 
 def _waited(looker: Looker, jobs: list[str], wanted: Wanted, *, first: bool) -> list[Verdict]:
-    unsent.send_once(looker.directory)
+    send_pending.send_once(looker.directory)
     found: dict[str, Verdict] = {}
     waiting = Wait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
     outcomes = waiting.outcomes()
@@ -244,17 +256,17 @@ def _named(job: Job) -> str:
 
 def _looker(verb: str, directory: Path | None) -> Looker:
     options = _options(verb, dir=directory)
-    path = places.directory(options.text("--dir"))
-    if others := places.shared_with_others(path):
+    path = paths.directory(options.text("--dir"))
+    if others := paths.shared_with_others(path):
         warnings.warn(f"{others}; what it says may be false", RuntimeWarning, WARNED_AT)
 
     def policy() -> Policy:
         """For work without one of its own. Whoever only looks is not stopped by a settings file that is broken."""
         try:
-            return settings.policy(options)
+            return context.policy(options)
         except FormatError as error:
             warnings.warn(f"{error}; until then the settings files do not count", RuntimeWarning, WARNED_AT)
-            return settings.policy(options, Settings())
+            return context.policy(options, Settings())
 
     return Looker(path, policy)
 

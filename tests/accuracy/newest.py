@@ -18,8 +18,8 @@ from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
-from midwatch.loops import trials
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.replay import golden_runner
 from tests.accuracy import report
 from tests.lab import installs
 from tests.lab.scenes.play import ALL, play, scenes
@@ -60,7 +60,7 @@ def tasks(agent: str, version: str) -> list[Task]:
         found += [Task(name, version, story, story=True) for story in stories(name)]
         found += [Task(name, version, story, story=True, size=size) for story, size in SMALL.items()]
         found += [Task(name, version, story, story=True, hooks=True) for story in HOOKED if name in HOOKS]
-        if detectors.load(agent).asks_after:
+        if catalog.load(agent).asks_after:
             found += [Task(name, version, story, story=True, reports=True) for story in REPORTING]
     return found
 
@@ -116,7 +116,7 @@ def play_all(wanted: Sequence[Task], out: Path, jobs: int) -> dict[Task, str]:
 def guesses(out: Path) -> dict[str, list[str]]:
     """By agent, screens that the pane alone does not decide and that were read as something else than was true."""
     found: dict[str, list[str]] = {}
-    for trial in trials.screens(str(out / "undecidable")):
+    for trial in golden_runner.screens(str(out / "undecidable")):
         if trial.read not in ("unknown", trial.truth):
             found.setdefault(trial.agent, []).append(f"{trial.case}: {trial.truth} read as {trial.read}")
     return found

@@ -8,13 +8,13 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from midwatch.formats import timeline
-from midwatch.judge import timelines
-from midwatch.judge.accuracy import Trial, matrix, share
-from midwatch.loops import trials
-from midwatch.model.session import SOURCES
-from midwatch.model.verdict import Verdict
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.pane_model import SOURCES
+from midwatch.core.verdict import Verdict
+from midwatch.replay import golden_runner
+from midwatch.replay.rules import timeline_accuracy
+from midwatch.replay.rules.accuracy import Trial, matrix, share
+from midwatch.sessions.codec import recording
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "agents"
 FLICKER = 2.0
@@ -27,27 +27,27 @@ LATE = "change to verdict (median / 90 %)"
 class Result(NamedTuple):
     screens: list[Trial]
     looks: list[Trial]
-    replays: list[trials.Replay]
-    changes: list[tuple[str, timelines.Change]]
+    replays: list[golden_runner.Replay]
+    changes: list[tuple[str, timeline_accuracy.Change]]
     flickers: list[str]
 
 
 def judge_all(recorded: Path = GOLDENS) -> Result:
     """Everything below `screens` and `timelines` of a directory, judged now."""
-    known = detectors.Detectors()
-    replays = [trials.replay(path, known) for path in trials.timelines(str(recorded / "timelines"))]
-    changes: list[tuple[str, timelines.Change]] = []
+    known = catalog.Detectors()
+    replays = [golden_runner.replay(path, known) for path in golden_runner.timelines(str(recorded / "timelines"))]
+    changes: list[tuple[str, timeline_accuracy.Change]] = []
     flickers: list[str] = []
     for done in replays:
-        truths, said = [(truth.at, truth.turn) for truth in done.truths], trials.spoken(done)
+        truths, said = [(truth.at, truth.turn) for truth in done.truths], golden_runner.spoken(done)
         end = done.moments[-1].at
-        changes += [(done.header.agent, change) for change in timelines.changes(truths, said, end)[1:]]
+        changes += [(done.header.agent, change) for change in timeline_accuracy.changes(truths, said, end)[1:]]
         flickers += [
             f"{Path(done.path).name}: {read} from {at:.1f} to {until:.1f} s"
-            for at, until, read in timelines.flickers(truths, said, FLICKER, GRACE)
+            for at, until, read in timeline_accuracy.flickers(truths, said, FLICKER, GRACE)
         ]
-    looks = [look for done in replays for look in trials.looks(done)]
-    return Result(list(trials.screens(str(recorded / "screens"))), looks, replays, changes, flickers)
+    looks = [look for done in replays for look in golden_runner.looks(done)]
+    return Result(list(golden_runner.screens(str(recorded / "screens"))), looks, replays, changes, flickers)
 
 
 def summary(result: Result) -> list[str]:
@@ -78,7 +78,7 @@ def sources(result: Result) -> list[str]:
     looks: Counter[tuple[str, str]] = Counter()
     for done in result.replays:
         release = (done.header.agent, done.header.version)
-        for moment, truth, _ in trials.settled(done):
+        for moment, truth, _ in golden_runner.settled(done):
             looks[release] += 1
             for said in moment.said:
                 row = counts.setdefault((*release, said.source), Counter())
@@ -117,7 +117,7 @@ def night(result: Result) -> list[str]:
     return rows
 
 
-def _told(source: str, within: list[trials.Moment], truth: timeline.Truth) -> str:
+def _told(source: str, within: list[golden_runner.Moment], truth: recording.Truth) -> str:
     """When a source first told the true turn, and the last detail that it gave; what it said if never."""
     told = [
         (moment.at, each.turn, each.detail)
@@ -186,10 +186,10 @@ def missed(result: Result) -> list[tuple[str, float, str]]:
     for done in result.replays:
         truths, end = [(truth.at, truth.turn) for truth in done.truths], done.moments[-1].at
         ends = [at for at, _ in truths[1:]] + [end]
-        brief = {at for (at, _), over in zip(truths, ends, strict=True) if over - at <= trials.SETTLED}
+        brief = {at for (at, _), over in zip(truths, ends, strict=True) if over - at <= golden_runner.SETTLED}
         found += [
             (Path(done.path).name, change.at, change.truth)
-            for change in timelines.changes(truths, trials.spoken(done), end)
+            for change in timeline_accuracy.changes(truths, golden_runner.spoken(done), end)
             if change.late is None and change.at not in brief
         ]
     return found
@@ -210,5 +210,5 @@ def full(result: Result) -> str:
     parts += ["", "A night of Claude Code: seconds from a true change to what each source said", "", *night(result)]
     parts += ["", "Wrong or flickering", "", *(wrong(result) or ["nothing"])]
     parts += ["", "Not to be told from the pane alone (docs/accuracy.md), and so not counted", ""]
-    parts += [f"{t.case}: {t.truth}, read as {t.read}" for t in trials.screens(str(GOLDENS / "undecidable"))]
+    parts += [f"{t.case}: {t.truth}, read as {t.read}" for t in golden_runner.screens(str(GOLDENS / "undecidable"))]
     return "\n".join(parts)

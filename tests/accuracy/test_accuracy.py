@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.loops import trials
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.replay import golden_runner
 from tests.accuracy import report
 
 ROOT = Path(__file__).parents[2]
@@ -45,12 +45,12 @@ def test_every_screen_is_read_right(result: report.Result) -> None:
 
 
 def test_without_colours_only_those_argued_are_read_wrong() -> None:
-    plain = trials.screens(str(report.GOLDENS / "screens"), colours=False)
+    plain = golden_runner.screens(str(report.GOLDENS / "screens"), colours=False)
     assert {trial.case for trial in plain if not trial.right} == WITHOUT_COLOURS
 
 
 def test_what_the_pane_does_not_decide_of_claude_is_not_guessed() -> None:
-    found = list(trials.screens(str(report.GOLDENS / "undecidable" / "claude")))
+    found = list(golden_runner.screens(str(report.GOLDENS / "undecidable" / "claude")))
     assert len(found) > 20
     assert [trial for trial in found if trial.read not in ("unknown", trial.truth)] == []
 
@@ -65,12 +65,12 @@ def test_nor_does_it_when_every_source_is_heard(result: report.Result) -> None:
     cut = [done for done in result.replays if done.header.agent == "claude" and done.truths[-1].detail == "interrupted"]
     assert {done.header.scenario for done in cut} >= {"interrupted", "interrupted-before-a-word", "unsent", "asked"}
     for done in cut:
-        settled = [moment for moment in done.moments if moment.at > done.truths[-1].at + trials.SETTLED]
+        settled = [moment for moment in done.moments if moment.at > done.truths[-1].at + golden_runner.SETTLED]
         assert {moment.verdict.detail for moment in settled} <= {"", "interrupted"}, done.path
 
 
 def test_what_is_not_on_the_screen_of_codex_is_unknown() -> None:
-    hidden = trials.screens(str(report.GOLDENS / "undecidable" / "codex"))
+    hidden = golden_runner.screens(str(report.GOLDENS / "undecidable" / "codex"))
     assert {trial.case for trial in hidden if trial.read == "unknown"} == HIDDEN
 
 
@@ -130,11 +130,11 @@ def test_the_goldens_are_as_many_and_as_different_as_promised(result: report.Res
 
 
 def test_every_version_of_the_goldens_counts_as_tested() -> None:
-    from midwatch.store import detectors  # noqa: PLC0415
+    from midwatch.agents import catalog  # noqa: PLC0415
 
     for expected in (report.GOLDENS / "screens").rglob("expected.json"):
         label = json.loads(expected.read_text())
-        assert label["version"] in detectors.load(label["agent"]).tested, expected
+        assert label["version"] in catalog.load(label["agent"]).tested, expected
 
 
 def test_the_readme_shows_what_the_command_prints(result: report.Result) -> None:
@@ -161,13 +161,13 @@ def test_no_rule_knows_the_scripted_model() -> None:
 @pytest.mark.parametrize("missing", ["osc7501", "state", "api", "hook", "transcript"])
 def test_no_source_is_needed_to_avoid_a_dangerous_error(missing: str) -> None:
     """Each leans on something: a release, a setting, a moment. Without it a verdict may be `unknown`, but not wrong."""
-    known = detectors.Detectors()
-    paths = trials.timelines(str(report.GOLDENS / "timelines"))
+    known = catalog.Detectors()
+    paths = golden_runner.timelines(str(report.GOLDENS / "timelines"))
     heard = 0
     for path in paths:
-        done = trials.replay(path, known, without=missing)
-        heard += any(said.source == missing for each in trials.replay(path, known).moments for said in each.said)
-        dangers = [trial for trial in trials.looks(done) if trial.danger]
+        done = golden_runner.replay(path, known, without=missing)
+        heard += any(said.source == missing for each in golden_runner.replay(path, known).moments for said in each.said)
+        dangers = [trial for trial in golden_runner.looks(done) if trial.danger]
         assert dangers == [], path
         badly = {truth.detail for truth in done.truths[-1:]} & {"interrupted", "turn-failed"}
         last = done.moments[-1].verdict

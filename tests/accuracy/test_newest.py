@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.loops import trials
+from midwatch.replay import golden_runner
 from tests.accuracy import newest, report
 from tests.accuracy.newest import Task
 from tests.lab import installs
@@ -135,7 +135,7 @@ def test_what_was_recorded_before_does_not_count(world: World, monkeypatch: pyte
     assert not old.exists()
     kept = world.root / "mine"
     assert run(monkeypatch, "gemini", "--out", str(kept)) == 0
-    assert trials.folders(str(kept / "screens")) == [str(kept / "screens" / "gemini" / "one")]
+    assert golden_runner.folders(str(kept / "screens")) == [str(kept / "screens" / "gemini" / "one")]
 
 
 def test_what_keeps_a_task_from_being_played_comes_back_as_text(

@@ -9,18 +9,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from midwatch.agents import sight
-from midwatch.agents.detector import Detector
-from midwatch.formats import timeline
-from midwatch.judge import source_checks
-from midwatch.judge.source_checks import Overlap
-from midwatch.loops import trials
-from midwatch.model.session import Sighting
-from midwatch.model.source_record import AGREES, CONTRADICTS, Claim, Comparison, Records
-from midwatch.store import detectors
+from midwatch.agents import catalog, evidence
+from midwatch.agents.definition import Detector
+from midwatch.agents.source_checks import rules as source_checks_rules
+from midwatch.agents.source_checks.model import AGREES, CONTRADICTS, Claim, Comparison, Records
+from midwatch.agents.source_checks.rules import Overlap
+from midwatch.core.pane_model import Sighting
+from midwatch.replay import golden_runner
+from midwatch.sessions.codec import recording
 from tests.accuracy import report
 
-TIMELINES = trials.timelines(str(report.GOLDENS / "timelines"))
+TIMELINES = golden_runner.timelines(str(report.GOLDENS / "timelines"))
 TITLE = Claim("title", "idle", "title-rest")
 NEW, OLD = "2.1.325", "2.1.197"
 LASTS = 60
@@ -30,7 +29,7 @@ LASTS = 60
 class Watched:
     """A record, and what was counted into it."""
 
-    def __init__(self, known: detectors.Detectors) -> None:
+    def __init__(self, known: catalog.Detectors) -> None:
         self.known = known
         self.records: Records = ()
         self.found: list[tuple[str, Comparison]] = []
@@ -39,21 +38,21 @@ class Watched:
         overlap: Overlap | None = None
         version = ""
         for each in looks(path, lasting=lasting):
-            if isinstance(each, timeline.Header):
+            if isinstance(each, recording.Header):
                 version = each.version
                 continue
             detector = self.known[each.agent]
-            facts = sight.facts(detector, each, each.pane.id)
+            facts = evidence.facts(detector, each, each.pane.id)
             if facts.there.state != "alive":
                 overlap = None
                 continue
-            overlap, found = source_checks.observe(
+            overlap, found = source_checks_rules.observe(
                 overlap, facts.said, each.now, each.wall,
                 can_wait=frozenset(rule.source for rule in detector.rules if rule.turn == "waiting"),
-                doubted=frozenset(source_checks.disbelieved(self.records, each.agent, version)),
+                doubted=frozenset(source_checks_rules.disbelieved(self.records, each.agent, version)),
             )  # fmt: skip
             for one in found:
-                self.records, _ = source_checks.count_comparison(
+                self.records, _ = source_checks_rules.count_comparison(
                     self.records, each.agent, version, one, path, each.wall
                 )
             self.found += [(path, one) for one in found]
@@ -63,15 +62,15 @@ class Watched:
         return {
             (release.agent, release.version, claim)
             for release in self.records
-            for claim in source_checks.disbelieved(self.records, release.agent, release.version)
+            for claim in source_checks_rules.disbelieved(self.records, release.agent, release.version)
         }
 
 
-def looks(path: str, *, lasting: bool) -> Iterator[timeline.Header | Sighting]:
+def looks(path: str, *, lasting: bool) -> Iterator[recording.Header | Sighting]:
     last: Sighting | None = None
     with open(path, encoding="utf-8") as lines:
-        for each in timeline.read(lines, path):
-            if isinstance(each, timeline.Header | Sighting):
+        for each in recording.read(lines, path):
+            if isinstance(each, recording.Header | Sighting):
                 last = each if isinstance(each, Sighting) else last
                 yield each
     for second in range(1, LASTS if lasting and last else 0):
@@ -88,7 +87,7 @@ def without_limit(detector: Detector) -> Detector:
 
 @pytest.fixture(scope="module")
 def naive() -> Watched:
-    known = detectors.Detectors()
+    known = catalog.Detectors()
     known["claude"] = without_limit(known["claude"])
     found = Watched(known)
     for path in TIMELINES:
@@ -104,20 +103,20 @@ def test_the_title_of_claude_2_1_325_is_found_out(naive: Watched) -> None:
 def test_by_its_state_file_and_often_enough(naive: Watched) -> None:
     wrong = [(path, one) for path, one in naive.found if one.outcome == CONTRADICTS]
     assert {one.by for _, one in wrong} == {"state"}
-    assert len({path for path, _ in wrong}) >= 2 * source_checks.ENOUGH
+    assert len({path for path, _ in wrong}) >= 2 * source_checks_rules.ENOUGH
     assert all(NEW in path for path, _ in wrong)
 
 
 def test_the_same_title_of_2_1_197_is_right(naive: Watched) -> None:
-    record = next(each for each in source_checks.claims_of(naive.records, "claude", OLD) if each.claim == TITLE)
-    assert len(record.outcomes) == source_checks.KEPT
+    record = next(each for each in source_checks_rules.claims_of(naive.records, "claude", OLD) if each.claim == TITLE)
+    assert len(record.outcomes) == source_checks_rules.KEPT
     assert {each.outcome for each in record.outcomes} == {AGREES}
 
 
 @pytest.mark.parametrize("lasting", [False, True], ids=["as recorded", "and left alone for a minute"])
 def test_with_our_rules_no_source_of_any_agent_is_ever_wrong(lasting: bool) -> None:
     """Not even once: what agents do in the bad cases (Esc before a word, a refused permission) is no drift."""
-    found = Watched(detectors.Detectors())
+    found = Watched(catalog.Detectors())
     for path in TIMELINES:
         found.watch(path, lasting=lasting)
     assert [one for one in found.found if one[1].outcome != AGREES] == []

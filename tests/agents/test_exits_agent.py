@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from midwatch.loops.panes import Panes
-from midwatch.loops.replayer import Replayer
-from midwatch.model.policy import PATIENT
-from midwatch.model.verdict import Verdict
-from midwatch.store import detectors
-from midwatch.store.detectors import Detectors
+from midwatch.agents import catalog
+from midwatch.agents.catalog import Detectors
+from midwatch.core.policy import PATIENT
+from midwatch.core.verdict import Verdict
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.replayer import Replayer
 from tests.agents.conftest import each
 from tests.agents.test_smoke import SLOW
 from tests.lab.lab import Lab
@@ -41,7 +41,7 @@ class Watcher:
 
     def __init__(self, pane: AgentPane, spool: Path) -> None:
         self.pane = pane
-        self.panes = Panes(detectors.load_all(), str(spool), tuple(pane.server_args))
+        self.panes = Panes(catalog.load_all(), str(spool), tuple(pane.server_args))
         self._blind = Replayer(PATIENT, Detectors())
         self.blind = ""
 

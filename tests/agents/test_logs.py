@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from midwatch.capturing import LIMIT
+from midwatch.tmux.pane_log_filter import LIMIT
 from tests.agents.conftest import each, need
 from tests.agents.sessions import SLOW, Spawned
 from tests.lab.lab import Lab

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from midwatch.agents import box
-from midwatch.hands.send import Hand
-from midwatch.loops import send
-from midwatch.loops.panes import Panes
-from midwatch.loops.send import deliver
-from midwatch.model.sending import Sent
-from midwatch.senses.conversations import LAYOUTS
-from midwatch.senses.glimpses import glimpse
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.conversation_files import LAYOUTS
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import input_box, send
+from midwatch.sessions.prompting.model import Sent
+from midwatch.sessions.prompting.pane_snapshot import glimpse
+from midwatch.sessions.prompting.send import deliver
+from midwatch.sessions.prompting.type_keys import Hand
 from tests.agents.conftest import each, need
 from tests.agents.test_smoke import SLOW, WAYS
 from tests.lab.lab import Lab
@@ -195,7 +194,7 @@ def test_nobody_is_disturbed(lab: Lab, agent: str, age: str) -> None:
 
 def begun(lab: Lab, pane: AgentPane, text: str) -> Sent:
     """Deliver a prompt to an agent that has just been started."""
-    panes = Panes(detectors.load_all(), str(lab.root / "spool"), tuple(pane.server_args))
+    panes = Panes(catalog.load_all(), str(lab.root / "spool"), tuple(pane.server_args))
     try:
         return deliver(panes, pane.pane_id, text, until=time.monotonic() + SLOW)
     finally:
@@ -242,14 +241,14 @@ def test_what_is_not_taken_is_taken_out_again(lab: Lab, agent: str, age: str, mo
     monkeypatch.setattr(send, "GIVEN_UP", 0.1)
     monkeypatch.setattr(send, "Hand", Deaf)
     server = tuple(pane.server_args)
-    panes = Panes(detectors.load_all(), str(lab.root / "spool"), server)
+    panes = Panes(catalog.load_all(), str(lab.root / "spool"), server)
     for text in ("one line", "three\nlines\n\n  of text", TALL):
         sender.idle()
         sent = deliver(panes, pane.pane_id, text)
         assert (sent.typed, sent.submitted, sent.left) == (True, False, False), f"{sent}\n{pane.screen()}"
         seen = glimpse(server, pane.pane_id)
         assert seen is not None
-        assert box.read(detectors.load(agent.partition("-")[0]), seen.rows).state == "empty"
+        assert input_box.read(catalog.load(agent.partition("-")[0]), seen.rows).state == "empty"
     panes.close()
     assert sender.prompts() == []
 
@@ -278,8 +277,8 @@ def test_a_suggestion_in_dim_letters_is_no_draft(lab: Lab, agent: str) -> None:
     pane.until("esc to interrupt", SLOW)
     pane.type("and then [[text second]]")
     pane.until("Press up to edit", SLOW)
-    detector = detectors.load(agent)
+    detector = catalog.load(agent)
     seen = glimpse(tuple(pane.server_args), pane.pane_id)
     assert seen is not None
-    assert box.read(detector, seen.rows).state == "empty"
+    assert input_box.read(detector, seen.rows).state == "empty"
     refused(sender, "it is at work")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.judge.source_checks import ENOUGH
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.source_checks.rules import ENOUGH
 from tests.agents.conftest import PREVIOUS, need
 from tests.lab.lab import Lab
 from tests.lab.pane import AgentPane
@@ -36,7 +36,7 @@ class Watched:
         }
         file = lab.root / "config" / "midwatch" / "agents" / "claude.toml"
         file.parent.mkdir(parents=True)
-        before, rule, after = (Path(detectors.OURS) / "claude.toml").read_text().partition('name = "title-rest"')
+        before, rule, after = (Path(catalog.OURS) / "claude.toml").read_text().partition('name = "title-rest"')
         assert 'versions = "- 2.1.198"\n' in after
         file.write_text(before + rule + after.replace('versions = "- 2.1.198"\n', "", 1))
         out = str(lab.root / "timeline.jsonl")

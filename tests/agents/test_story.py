@@ -58,7 +58,7 @@ class Desk:
             json.dumps(json.loads((home / ".claude.json").read_text()) | {"bypassPermissionsModeAccepted": True})
         )
         self.program = lab.root / "story-automator"
-        self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m midwatch.compat "$@"\n')
+        self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m midwatch.compat.story_automator "$@"\n')
         self.program.chmod(0o755)
         self.env = environment | {
             "PATH": path, "AI_AGENT": agent, "TMUX": f"{lab.root / 'tmux'},0,0", "PROJECT_ROOT": str(self.cwd),

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from midwatch import proc
-from midwatch.loops.taskresume import CONTINUE
+from midwatch.system import procfs
+from midwatch.taskdir.resume import CONTINUE
 from tests.agents.conftest import need
 from tests.agents.sessions import SLOW
 from tests.conftest import tool, until, until_gone
@@ -48,7 +48,7 @@ def test_a_task_that_crashed_goes_on_with_its_conversation_in_its_session(lab: L
     call = [sys.executable, "-m", "midwatch", "monitor", "claude-fix", "--task-dir", str(task), "--json"]
     with lab.begin([*call, *lab.tmux.arguments], **env) as monitor:
         until((task / "midwatch.json").exists)
-        for each in (pid, *proc.descendants(pid)):
+        for each in (pid, *procfs.descendants(pid)):
             os.kill(each, signal.SIGKILL)
         until_gone(pid)
         said, told = monitor.communicate(timeout=SLOW)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.store import watchdogs
+from midwatch.swarm import watchdog_store
 from tests.agents.conftest import need
 from tests.agents.test_send import Sender
 from tests.agents.test_smoke import SLOW
@@ -62,7 +62,7 @@ class Project:
         words = shlex.split(line.replace("\\\n", " ").replace("/abs/path/to/project", str(self.place)))
         verb = words[0].removeprefix(script).removesuffix(".sh")
         mine = {"HOME": str(self.lab.root), "XDG_STATE_HOME": str(self.lab.root / "state"), "PATH": os.environ["PATH"],
-                "TMUX": f"{self.lab.root}/tmux,1,0", watchdogs.LINKS: str(self.lab.root)}  # fmt: skip
+                "TMUX": f"{self.lab.root}/tmux,1,0", watchdog_store.LINKS: str(self.lab.root)}  # fmt: skip
         call = [sys.executable, "-m", "midwatch", "watchdog", verb, *words[1:]]
         return self.lab.run(call, timeout=2 * SLOW, **mine)
 
@@ -210,9 +210,7 @@ def test_a_conversation_that_was_cleared_is_told_at_the_next_tick(lab: Lab, agen
     ],
     indirect=["agent"],
 )
-def test_codex_that_was_cleared_is_told_at_the_next_tick(
-    lab: Lab, agent: str, size: tuple[int, int], age: str
-) -> None:
+def test_codex_that_was_cleared_is_told_at_the_next_tick(lab: Lab, agent: str, size: tuple[int, int], age: str) -> None:
     need(agent, age)
     project = Project(lab, agent, size=size, version=age)
     lab.tmux("rename-window", "-t", project.controller.pane_id, "controller codex")

@@ -18,13 +18,13 @@ from mypy import api
 
 from tests.architecture.test_shape import ROOT, SOURCES
 
-FOREIGN = "midwatch.model.foreign_text.ForeignText"
+FOREIGN = "midwatch.core.foreign_text.ForeignText"
 FORMATTERS = frozenset({"print", "str", "format", "repr", "ascii", "warn", "remark"})
 """What makes a text of anything, as a function or as a method."""
-OWN = ("model/foreign_text.py",)
+OWN = ("core/foreign_text.py",)
 """The type itself."""
 FACES = [path for path in SOURCES if path.parent.name in ("cli", "compat")]
-FILES = {"compat/marker.py", "compat/status_check.py", "cli/demo.py"}
+FILES = {"compat/story_automator/marker.py", "compat/story_automator/status_check.py", "cli/commands/demo.py"}
 """Faces that also write JSON to files of others; the demonstration shows its own result."""
 NOTE = re.compile(r"^(?P<path>.+?):(?P<line>\d+): note: Revealed type is \"(?P<type>.*)\"$")
 
@@ -49,10 +49,10 @@ VIOLATIONS = (
 )
 CHOICES = ("print(beat.note.line())", "print(mail.text.block())", 'print(f"{words.line(20):<20}")', "print(mail.id)")
 PLANTED = """
-from midwatch.model.facts import Beat
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.mail import Mail
-from midwatch.model.verdict import Verdict
+from midwatch.core.job_model import Beat
+from midwatch.core.foreign_text import ForeignText
+from midwatch.mail.model import Mail
+from midwatch.core.verdict import Verdict
 
 def face(verdict: Verdict, beat: Beat, mail: Mail, notes: list[ForeignText], perhaps: ForeignText | None) -> None:
     words = beat.note

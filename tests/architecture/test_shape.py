@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.cli.verbs import VERBS
-from midwatch.compat.main import COMMANDS
-from midwatch.judge import session
+from midwatch.cli.command_table import VERBS
+from midwatch.compat.story_automator.main import COMMANDS
+from midwatch.sessions.rules import verdict as session_verdict
+from midwatch.system import procfs
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "midwatch").rglob("*.py"))
@@ -94,16 +94,18 @@ def test_without_a_terminal_nothing_is_loaded_that_reports_to_one(
     assert f"midwatch.cli.{arguments[0]}" in loaded
     loaded -= {"midwatch.terminal", "midwatch.terminal.program_status"}  # which read what others report
     assert not [name for name in loaded if name.startswith("midwatch.terminal") or "terminal_" in name]
-    assert "midwatch.model.program_report" not in loaded
+    assert "midwatch.terminal.report_model" not in loaded
 
 
 def test_beat_imports_neither_json_nor_the_model() -> None:
     loaded = imported_by(["beat", "--note", "x", "--dir", "/nowhere", "--name", "x"])
-    assert loaded & (HEAVY | {"json", "re", "enum", "midwatch.model"}) == set()
+    assert loaded & (HEAVY | {"json", "re", "enum", "midwatch.core"}) == set()
 
 
 def test_the_shim_imports_no_more_than_it_must() -> None:
-    code = f"import sys; sys.path.append({str(ROOT / 'src')!r}); import midwatch.shim; print('\\n'.join(sys.modules))"
+    code = (
+        f"import sys; sys.path.append({str(ROOT / 'src')!r}); import midwatch.shim.shim; print('\\n'.join(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) & (HEAVY | {"json", "re", "enum", "signal"}) == set()
 
@@ -120,8 +122,8 @@ def test_what_is_installed_holds_the_files_of_the_agents_and_the_hooks() -> None
 
 def test_jobs_and_sessions_count_the_same_use_as_movement() -> None:
     """The judge may not import what the shim measures with, so the numbers stand twice."""
-    assert {"cpu": session.CPU_RATE, "io": session.IO_RATE} == proc.RATES
-    assert session.RATE_SPAN == proc.RATE_SPAN
+    assert {"cpu": session_verdict.CPU_RATE, "io": session_verdict.IO_RATE} == procfs.RATES
+    assert session_verdict.RATE_SPAN == procfs.RATE_SPAN
 
 
 READERS = frozenset((
@@ -192,7 +194,7 @@ def runs_git(code: str) -> bool:
 
 def test_one_module_runs_git() -> None:
     assert [str(path.relative_to(ROOT)) for path in SOURCES if runs_git(path.read_text())] == [
-        "src/midwatch/senses/git.py"
+        "src/midwatch/integrations/git.py"
     ]
 
 

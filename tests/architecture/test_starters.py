@@ -15,10 +15,10 @@ OURS = {
     "forking.py:fork_judge": "the judge, whose environment is made without the names that the shim was given",
     "forking.py:run_beside": "who delivers notices, and logs in at the broker",
     "forking.py:become_work": "the work, whose environment `specification` made without them",
-    "hands/spawn.py:launch": "the shim, which starts who delivers notices",
-    "hands/apart.py:launch": "the shim, as above",
+    "jobs/launch.py:launch": "the shim, which starts who delivers notices",
+    "jobs/launch_from_api.py:launch": "the shim, as above",
     "entering.py:main": "the shim, as above",
-    "senses/git.py:_ask": "git, which gets only the variables that it needs",
+    "integrations/git.py:_ask": "git, which gets only the variables that it needs",
 }
 
 

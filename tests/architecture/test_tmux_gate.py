@@ -1,4 +1,4 @@
-"""Every client of tmux goes through one gate: `senses/servers.py` builds its command line, checks it, and starts it."""
+"""Every client of tmux goes through one gate: `tmux/client.py` builds its command line, checks it, and starts it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCES = Path(__file__).parents[2] / "src" / "midwatch"
-GATE = "senses/servers.py"
+GATE = "tmux/client.py"
 STARTERS = frozenset((
     "run", "Popen", "call", "check_call", "check_output", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp",
     "execvpe", "execl", "execlp", "system", "popen", "create_subprocess_exec", "create_subprocess_shell",
@@ -72,7 +72,7 @@ def test_no_other_module_starts_what_the_gate_starts() -> None:
 
 
 def test_no_script_of_ours_calls_tmux() -> None:
-    from midwatch.cli import completion  # noqa: PLC0415
+    from midwatch.cli.commands import completion  # noqa: PLC0415
 
     scripts = [*SOURCES.rglob("*.sh"), *SOURCES.rglob("*.js"), Path(completion.__file__)]
     assert scripts

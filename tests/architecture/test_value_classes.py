@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.model.value import Value
+from midwatch.core.value import Value
 from tests.architecture.test_shape import ROOT, SOURCES
 
 ANNOTATE = ("__annotate_func__", "__annotate__")

@@ -9,59 +9,48 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from midwatch.agents import box, goodbye, reader, sight
-from midwatch.formats import (
-    beads,
-    breakers,
-    case,
-    colours,
-    dependencies,
-    durations,
-    environment,
-    events,
-    evidence,
-    hooks,
-    mail,
-    mqtt,
-    outbox,
-    program_status,
-    registry,
-    reported,
-    sentinel,
-    settings,
-    source_records,
-    sprint,
-    step_lines,
-    steps,
-    story_file,
-    taskdir,
-    templates,
-    timeline,
-    tmux,
-    typing_text,
-    typing_tmux,
-    until,
-    verifiers,
-    watches,
-)
-from midwatch.formats.control import ControlMode
-from midwatch.formats.hook_turns import turn
-from midwatch.formats.transcripts import statefile
-from midwatch.formats.transcripts.agy import Agy
-from midwatch.formats.transcripts.claude import Claude
-from midwatch.formats.transcripts.clock import clock
-from midwatch.formats.transcripts.codex import Codex
-from midwatch.formats.transcripts.gemini import Gemini
-from midwatch.formats.transcripts.opencode import OpenCode
-from midwatch.formats.transcripts.qwen import Qwen
-from midwatch.formats.transcripts.story import Story, until_in
-from midwatch.model.errors import MidwatchError, FormatError
-from midwatch.model.registry import Add, Remove, Set
-from midwatch.model.session import Pane, Running, Sighting
-from midwatch.model.tracking import TrackerError
-from midwatch.store import detectors
+from midwatch.agents import catalog, definition_file, exit_message
+from midwatch.agents import evidence as agents_evidence
+from midwatch.agents.agy.transcript import Agy
+from midwatch.agents.claude import state_file
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.codex.transcript import Codex
+from midwatch.agents.gemini.transcript import Gemini
+from midwatch.agents.hooks import events as hooks_events
+from midwatch.agents.hooks.turns import turn
+from midwatch.agents.opencode.transcript import OpenCode
+from midwatch.agents.program_status import codec as program_status_codec
+from midwatch.agents.qwen.transcript import Qwen
+from midwatch.agents.source_checks import codec as source_checks_codec
+from midwatch.agents.statusline_clock import clock
+from midwatch.agents.transcripts.transcript_state import Story, until_in
+from midwatch.breaker import codec as breaker_codec
+from midwatch.config.codec import command_template, settings_file
+from midwatch.core import durations
+from midwatch.core.errors import FormatError, MidwatchError
+from midwatch.core.pane_model import Pane, Running, Sighting
+from midwatch.integrations.mqtt.codec import messages
+from midwatch.jobs.codec import monitor_state_file, sentinel
+from midwatch.journal import codec as journal_codec
+from midwatch.mail import codec as mail_codec
+from midwatch.notifications.codec import outbox_file
+from midwatch.preflight.codec import dependencies, virtualenv
+from midwatch.registry.codec import reconcile_state, registry_file
+from midwatch.registry.model import Add, Remove, Set
+from midwatch.replay.codec import event_evidence, screen_case
+from midwatch.sessions.codec import limit_time, recording
+from midwatch.sessions.prompting import input_box
+from midwatch.sessions.prompting.codec import text as sessions_text
+from midwatch.sessions.prompting.codec import tmux_commands
+from midwatch.stories.codec import log_patterns, model_answer, story_file
+from midwatch.taskdir import codec as taskdir_codec
 from midwatch.terminal.program_status import StatusStream
 from midwatch.terminal.transcript import Transcript
+from midwatch.tmux.codec import commands, sgr
+from midwatch.tmux.codec.control_mode import ControlMode
+from midwatch.trackers.codec import beads, bmad
+from midwatch.trackers.model import TrackerError
+from midwatch.verification import codec as verification_codec
 
 GOLDENS = Path(__file__).parents[1] / "goldens"
 CORPUS = Path(__file__).with_name("corpus")
@@ -91,21 +80,21 @@ def goldens(pattern: str, most: int = 6, size: int = 20_000) -> tuple[bytes, ...
 
 
 def agent_files() -> tuple[bytes, ...]:
-    return tuple(Path(path).read_bytes() for path in sorted(detectors.paths().values()))
+    return tuple(Path(path).read_bytes() for path in sorted(catalog.paths().values()))
 
 
-known_agents = cache(detectors.load_all)
+known_agents = cache(catalog.load_all)
 
 
 def screen(data: bytes) -> None:
     """A screen with colours: regions, rules, input box, farewell and text for people, by every agent's file."""
-    rows, styles = colours.split(tuple(text(data).split("\n")[:200]))
-    colours.undimmed(tuple(text(data).split("\n")[:200]))
+    rows, styles = sgr.split(tuple(text(data).split("\n")[:200]))
+    sgr.undimmed(tuple(text(data).split("\n")[:200]))
     for detector in known_agents():
         seen = Sighting(detector.agent, PANE, rows, (), styles=styles)
-        sight.ask(detector, seen)
-        box.read(detector, rows)
-        goodbye.is_said(detector, rows, (0, 0))
+        agents_evidence.ask(detector, seen)
+        input_box.read(detector, rows)
+        exit_message.is_said(detector, rows, (0, 0))
     clock(rows)
 
 
@@ -137,24 +126,24 @@ def terminal(data: bytes) -> None:
 
 
 def yaml_edits(data: bytes) -> None:
-    found = registry.read(text(data))
+    found = registry_file.read(text(data))
     for row in found.rows[:2]:
-        registry.apply(text(data), [Set(row.at, {"status": "terminated", "pane.pid": 7, "note": "x: y"})])
-        registry.apply(text(data), [Remove(row.at)])
-    registry.apply(text(data), [Add("new", {"status": "active"})])
+        registry_file.apply(text(data), [Set(row.at, {"status": "terminated", "pane.pid": 7, "note": "x: y"})])
+        registry_file.apply(text(data), [Remove(row.at)])
+    registry_file.apply(text(data), [Add("new", {"status": "active"})])
 
 
 def hook_lines(data: bytes) -> None:
     found = []
     for line in text(data).split("\n"):
         try:
-            event = hooks.event(line)
+            event = hooks_events.event(line)
         except FormatError:
             continue
         if event is not None:
             found.append(event)
     turn(found)
-    hooks.payload(text(data)[:2000], text(data)[-500:])
+    hooks_events.payload(text(data)[:2000], text(data)[-500:])
 
 
 def each_line(read: Callable[[str], object]) -> Callable[[bytes], object]:
@@ -162,10 +151,10 @@ def each_line(read: Callable[[str], object]) -> Callable[[bytes], object]:
 
 
 def steps_of(data: bytes) -> None:
-    rows = step_lines.bare(steps.lines(text(data)))
+    rows = log_patterns.bare(model_answer.lines(text(data)))
     for sign in (
-        step_lines.tests, step_lines.build, step_lines.story, step_lines.tests_added, step_lines.coverage,
-        step_lines.issues, step_lines.fixed, step_lines.retrospective, step_lines.broke_off,
+        log_patterns.tests, log_patterns.build, log_patterns.story, log_patterns.tests_added, log_patterns.coverage,
+        log_patterns.issues, log_patterns.fixed, log_patterns.retrospective, log_patterns.broke_off,
     ):  # fmt: skip
         sign(rows)
 
@@ -209,27 +198,29 @@ MAIL = b"---\nid: abcdef\nfrom: a\nto: b\nsubject: s\nat: 2026-06-20T15:48:27Z\n
 SPOOLED = tuple(line for spool in goldens("formats/v1/*.jsonl") for line in spool.split(b"\n")[:3])
 
 TARGETS: dict[str, Target] = {
-    "agent-file": Target(lambda data: reader.read(text(data), "x.toml"), agent_files(), TEXTS),
+    "agent-file": Target(lambda data: definition_file.read(text(data), "x.toml"), agent_files(), TEXTS),
     "beads": Target(lambda data: beads.work(text(data), "x", 1.0), (ISSUE, ISSUE * 2), (TrackerError,)),
     "beads-answer": Target(
         lambda data: beads.answer(text(data), "", "br list"), (b"[" + ISSUE + b"]",), (TrackerError,)
     ),
     "beat": Target(of_text(sentinel.beat), goldens("formats/v1/*.beat"), TEXTS),
-    "breaker-lines": Target(breakers.lines, (b'{"schema":1,"at":1.5,"what":"start","run":"r","name":"n"}\n',)),
-    "breaker-bookmark": Target(of_text(breakers.bookmark), (b"{}",), TEXTS),
-    "case": Target(lambda data: case.sighting("claude", "a\nb", text(data), "x"), (json.dumps(FACTS).encode(),), TEXTS),
+    "breaker-lines": Target(breaker_codec.lines, (b'{"schema":1,"at":1.5,"what":"start","run":"r","name":"n"}\n',)),
+    "breaker-bookmark": Target(of_text(breaker_codec.bookmark), (b"{}",), TEXTS),
+    "case": Target(
+        lambda data: screen_case.sighting("claude", "a\nb", text(data), "x"), (json.dumps(FACTS).encode(),), TEXTS
+    ),
     "control": Target(control, (b"%begin 1 2 0\n" + SURVEY + b"%end 1 2 0\n%exit\n" + WORD.encode() + b"=\n",)),
     "dependencies": Target(of_text(dependencies.declared), (PYPROJECT,), TEXTS),
     "durations": Target(of_text(durations.parse), (b"10m", b"1h30m", b"2.5s"), (MidwatchError,)),
     "environment": Target(
         lambda data: (
-            environment.config(text(data)),
-            environment.activates(text(data)),
-            environment.redirects(text(data)),
-            environment.editable(text(data)),
-            environment.search_paths(text(data)),
-            environment.interpreter(text(data), "/p"),
-            environment.calls(text(data)),
+            virtualenv.config(text(data)),
+            virtualenv.activates(text(data)),
+            virtualenv.redirects(text(data)),
+            virtualenv.editable(text(data)),
+            virtualenv.search_paths(text(data)),
+            virtualenv.interpreter(text(data), "/p"),
+            virtualenv.calls(text(data)),
         ),
         (
             b"home = /usr/bin\nversion = 3.11.7\n",
@@ -239,83 +230,87 @@ TARGETS: dict[str, Target] = {
         ),
         TEXTS,
     ),
-    "event": Target(events.parts, SPOOLED),
-    "evidence": Target(evidence.line, SPOOLED, TEXTS),
+    "event": Target(journal_codec.parts, SPOOLED),
+    "evidence": Target(event_evidence.line, SPOOLED, TEXTS),
     "hooks": Target(hook_lines, (HOOK, HOOK * 2)),
-    "mail": Target(of_text(mail.decode), (MAIL,), TEXTS),
+    "mail": Target(of_text(mail_codec.decode), (MAIL,), TEXTS),
     "mqtt": Target(
-        lambda data: mqtt.read("midwatch/h/p/n/events", data, "midwatch"),
+        lambda data: messages.read("midwatch/h/p/n/events", data, "midwatch"),
         (b'{"schema":1,"host":"h","project":"p","name":"n","run":"r","event":"ended","at":1.0,"state":"completed"}',),
     ),
-    "outbox-change": Target(of_text(outbox.change), (b'{"schema":1}',), TEXTS),
-    "outbox-notice": Target(of_text(outbox.notice), (b'{"schema":1}',), TEXTS),
-    "outbox-told": Target(of_text(outbox.told), (b'{"schema":1}',), TEXTS),
+    "outbox-change": Target(of_text(outbox_file.change), (b'{"schema":1}',), TEXTS),
+    "outbox-notice": Target(of_text(outbox_file.notice), (b'{"schema":1}',), TEXTS),
+    "outbox-told": Target(of_text(outbox_file.told), (b'{"schema":1}',), TEXTS),
     "pid": Target(of_text(sentinel.pid), (b"4711\n", b" 1"), TEXTS),
     "program-status": Target(
-        lambda data: program_status.fold(program_status.read(text(data)), 0.0),
+        lambda data: program_status_codec.fold(program_status_codec.read(text(data)), 0.0),
         (b'{"at":1,"up":2,"schema":1,"reader":[1,2],"boot":"b"}\n{"at":1,"up":2,"state":"working","id":"x"}\n',),
         TEXTS,
     ),
     "record": Target(of_text(sentinel.record), goldens("formats/v1/*.json"), TEXTS),
     "registry": Target(yaml_edits, (REGISTRY,), (MidwatchError,)),
-    "reported": Target(of_text(reported.read), (b"{}", b'{"schema":1,"drifts":{"a":"b"}}'), TEXTS),
+    "reported": Target(of_text(reconcile_state.read), (b"{}", b'{"schema":1,"drifts":{"a":"b"}}'), TEXTS),
     "requirements": Target(of_text(dependencies.required), (b"a>=1\n-r other.txt\nb[c]==2 ; x # y\n",)),
     "result": Target(of_text(sentinel.result), (b'{"a": [1, null]}',), TEXTS),
     "screen": Target(
         screen, (*goldens("agents/screens/*/*/screen.ansi.txt", 12), *goldens("agents/screens/*/*/screen.txt", 12))
     ),
     "seen": Target(of_text(sentinel.seen), goldens("formats/v1/*.seen"), TEXTS),
-    "settings": Target(lambda data: settings.given(settings.decoded(data, "x"), "x"), (TOML,), TEXTS),
-    "source-records": Target(of_text(source_records.decode), (b'{"schema":1,"releases":[]}',), (MidwatchError,)),
+    "settings": Target(lambda data: settings_file.given(settings_file.decoded(data, "x"), "x"), (TOML,), TEXTS),
+    "source-records": Target(of_text(source_checks_codec.decode), (b'{"schema":1,"releases":[]}',), (MidwatchError,)),
     "sprint": Target(
-        lambda data: (sprint.find(text(data), "1.1"), sprint.stories(text(data)), sprint.of_epic(text(data), "1")),
+        lambda data: (bmad.find(text(data), "1.1"), bmad.stories(text(data)), bmad.of_epic(text(data), "1")),
         (SPRINT,),
     ),
     "statefile": Target(
-        lambda data: statefile.read(data, RUNNING),
+        lambda data: state_file.read(data, RUNNING),
         (b'{"pid":4711,"procStart":"100","status":"busy","sessionId":"a"}',),
         TEXTS,
     ),
     "step-answer": Target(
-        lambda data: [steps.read(text(data), step) for step in ("dev", "create", "review")],
+        lambda data: [model_answer.read(text(data), step) for step in ("dev", "create", "review")],
         (b'```json\n{"status": "SUCCESS", "summary": "x", "next_action": "proceed"}\n```',),
         TEXTS,
     ),
     "step-log": Target(steps_of, (b"12 passed, 1 failed in 3s\n\x1b[1mBuild succeeded\x1b[0m\ncoverage: 81%\n",)),
     "story-file": Target(of_text(story_file.status), (b"# Story\nStatus: **Done** (today)\n",)),
     "task-manifest": Target(
-        lambda data: (taskdir.manifest("t", text(data)), taskdir.merged("t", text(data), {"a": 1, "b": None})),
+        lambda data: (
+            taskdir_codec.manifest("t", text(data)),
+            taskdir_codec.merged("t", text(data), {"a": 1, "b": None}),
+        ),
         (b'{"task_name":"t","started_at":"2026-06-20T15:48:27Z","retry_count":1}',),
         TEXTS,
     ),
-    "task-notes": Target(lambda data: taskdir.notes(text(data), "t"), (b"{}",), TEXTS),
+    "task-notes": Target(lambda data: taskdir_codec.notes(text(data), "t"), (b"{}",), TEXTS),
     "task-files": Target(
-        lambda data: (taskdir.exit_code(text(data)), taskdir.moment(text(data))), (b"0\n", b"2026-06-20T15:48:27Z")
+        lambda data: (taskdir_codec.exit_code(text(data)), taskdir_codec.moment(text(data))),
+        (b"0\n", b"2026-06-20T15:48:27Z"),
     ),
-    "template": Target(of_text(templates.template), (b"say {text} '{name}'",), (MidwatchError,)),
+    "template": Target(of_text(command_template.template), (b"say {text} '{name}'",), (MidwatchError,)),
     "terminal": Target(
         terminal, (b"\x1b[2J\x1b[Hhello\r\n\x1b[1;31mx\x1b[0m\x1b[?1049h\x1b]7501;state=working\x07\x1b[5;9r",)
     ),
     "timeline": Target(
-        lambda data: list(timeline.read(text(data).split("\n"), "x")),
+        lambda data: list(recording.read(text(data).split("\n"), "x")),
         goldens("agents/timelines/*.jsonl", 4, 60_000),
         TEXTS,
     ),
-    "tmux": Target(lambda data: tmux.read(data, WORD), (SURVEY,)),
-    "tmux-glimpse": Target(lambda data: typing_tmux.read_glimpse(data, WORD), (SURVEY,)),
+    "tmux": Target(lambda data: commands.read(data, WORD), (SURVEY,)),
+    "tmux-glimpse": Target(lambda data: tmux_commands.read_glimpse(data, WORD), (SURVEY,)),
     "typed-text": Target(
-        lambda data: (typing_text.clean(text(data)), typing_text.is_ours(text(data), "go on", None)),
+        lambda data: (sessions_text.clean(text(data)), sessions_text.is_ours(text(data), "go on", None)),
         (b"go on\n",),
         (MidwatchError,),
     ),
     "until": Target(
-        lambda data: (until_in(text(data)), until.moment(text(data), 1e9, UTC, lambda _: UTC)),
+        lambda data: (until_in(text(data)), limit_time.moment(text(data), 1e9, UTC, lambda _: UTC)),
         (b"resets 10:29pm (UTC)", b"try again in 3h12m", b"Nov 20th, 2026 10:33 PM", b"limit reached|1750000000"),
     ),
     "verifier": Target(
-        of_text(verifiers.parse), (b"file:a", b"git:commit-since-start", b"make test"), (MidwatchError,)
+        of_text(verification_codec.parse), (b"file:a", b"git:commit-since-start", b"make test"), (MidwatchError,)
     ),
-    "watch": Target(of_text(watches.decode), (b'{"schema":1}',)),
+    "watch": Target(of_text(monitor_state_file.decode), (b'{"schema":1}',)),
     **{
         f"transcript-{make.__name__.lower()}": Target(story(make), seeds)
         for make, seeds in (

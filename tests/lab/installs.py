@@ -120,9 +120,7 @@ def find(agent: str, version: str | None = None) -> Install:
     wanted = version or "current"
     install = pins()[agent].get(wanted) or release(agent, wanted)
     if not (install.here and nodejs().here):
-        raise NotInstalled(
-            f"{agent} {install.version} is not installed: run scripts/agents {agent}@{install.version}"
-        )
+        raise NotInstalled(f"{agent} {install.version} is not installed: run scripts/agents {agent}@{install.version}")
     return install
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import random
 
-from midwatch.formats import ticks
-from midwatch.judge import recovering
-from midwatch.judge.recovering import READY, Case
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.sending import EMPTY, Box, Client, Glimpse
-from midwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN, Task, TrackerError, Work
-from midwatch.model.verdict import Evidence, Verdict
-from midwatch.model.waking import Sight, Told, Worker
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.verdict import Evidence, Verdict
+from midwatch.sessions.prompting.model import EMPTY, Box, Client, Glimpse
+from midwatch.sessions.prompting.rules import recovery
+from midwatch.sessions.prompting.rules.recovery import READY, Case
+from midwatch.swarm.codec import tick_message
+from midwatch.swarm.model import Sight, Told, Worker
+from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN, Task, TrackerError, Work
 
 HOURS, STEP, TICK = 8, 9, 420
 END = HOURS * 3600
@@ -133,14 +133,14 @@ class Night:
         return ""
 
     def template(self) -> str:
-        return ticks.TICK
+        return tick_message.TICK
 
     def tell(self, pane: str, text: str) -> Told:
         client = Client(PANE, self.time - 60, control=False, readonly=False)  # whose hands rest
         seen = Glimpse("", False, False, False, False, (client,) if self.has_person() else (), ())
         verdict = Verdict("", "session", self.state(), False, "", "alive", "unknown", turn=self.state(),
                           evidence=(Evidence("screen", "idle"),))  # fmt: skip
-        gate = recovering.step(Case(pane, seen, float(self.time), verdict, front=True, box=Box(EMPTY)))
+        gate = recovery.step(Case(pane, seen, float(self.time), verdict, front=True, box=Box(EMPTY)))
         if gate.what != READY:
             return Told(taken=False, proven=False, reason=gate.why)
         self.messages.append((self.time, text))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.judge import backoff
-from midwatch.model.breakers import COUNTING
-from midwatch.model.facts import End
-from midwatch.model.verdict import FINAL, LIVE
+from midwatch.breaker.model import COUNTING
+from midwatch.breaker.rules import backoff
+from midwatch.core.job_model import End
+from midwatch.core.verdict import FINAL, LIVE
 
 attempts = st.integers(1, 10_000)
 bases = st.just(0.0) | st.floats(1e-3, 1e6)

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from midwatch import lean
-from midwatch.formats import breakers as lines
-from midwatch.judge import breaker
-from midwatch.model.breakers import (
+from midwatch.breaker import codec as lines
+from midwatch.breaker import store
+from midwatch.breaker.model import (
     COUNTING,
     Closed,
     Happening,
@@ -30,7 +29,8 @@ from midwatch.model.breakers import (
     Tripped,
     Void,
 )
-from midwatch.store import breakers as store
+from midwatch.breaker.rules import breaker
+from midwatch.system import atomic_files
 
 KEY, COOLDOWN = "key", 100.0
 ENDS = ("completed", *COUNTING, "stopped", "abandoned", "unknown", "incomplete")
@@ -221,7 +221,7 @@ class AnyNight(RuleBasedStateMachine):
     def end(self, back: int, attempt: int, state: str) -> None:
         """A shim tells how an attempt of one of the last runs ended, perhaps not for the first time."""
         outcome = Outcome(self.now, f"run{self.number - back}", "job", attempt, state)
-        lean.append(self.path, lines.line(outcome))
+        atomic_files.append(self.path, lines.line(outcome))
         if not self.torn:
             told(self.model, outcome)
         self.torn = False

@@ -6,10 +6,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.formats import registry as codec
-from midwatch.judge import drift
-from midwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
-from midwatch.model.registry import (
+from midwatch.core.presence import GONE, LIVES, THERE, UNKNOWN
+from midwatch.registry.codec import registry_file as codec
+from midwatch.registry.model import (
     ENDED,
     STATUSES,
     Change,
@@ -22,6 +21,7 @@ from midwatch.model.registry import (
     Sight,
     keys_of,
 )
+from midwatch.registry.rules import drift
 
 NAMES = ("a-creator-claude", "b-creator-agy", "c-creator-claude", "plain")
 HOMES = ("/w", "/w/sub", "/elsewhere")

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from midwatch import lean
-from midwatch.formats import events
-from midwatch.store import journal, places
-from midwatch.store.journal import Journal
+from midwatch.config import paths
+from midwatch.journal import codec as journal_codec
+from midwatch.journal import journal
+from midwatch.journal.journal import Journal
+from midwatch.system import atomic_files
 
 VERSION_BYTE = 63
 """The last of the number that says which release made it: a higher one is refused, as a newer release's must be."""
@@ -33,21 +34,21 @@ class Kept:
 
     def __init__(self, path: Path) -> None:
         self.dir = path / "jobs"
-        places.prepare(str(self.dir))
+        paths.prepare(str(self.dir))
         self.spool("gone", "r1", *range(1, 20), last="ended")
         self.spool("job", "r2", *range(1, 8))
         journal.note(str(self.dir), "job", "", "breaker reset", reason="")
         self.files = {"journal.sqlite": (self.dir / "journal.sqlite").read_bytes()}
         with contextlib.closing(Journal(str(self.dir))) as book:
             book.take_in()
-            book.add(events.noted("", 1.0, "job", "noted", {}))
+            book.add(journal_codec.noted("", 1.0, "job", "noted", {}))
             self.logged = {file.name: file.read_bytes() for file in self.dir.glob("journal.sqlite*")}
 
     def spool(self, name: str, run: str, *numbers: int, last: str = "moved") -> None:
         for n in numbers:
             event = last if n == numbers[-1] else "moved"
             line = {"schema": 1, "run": run, "n": n, "at": 1000.0 + n, "name": name, "event": event, "reason": "x"}
-            lean.append(f"{self.dir}/spool/{name}.{run}.jsonl", lean.dumps(line) + "\n")
+            atomic_files.append(f"{self.dir}/spool/{name}.{run}.jsonl", atomic_files.dumps(line) + "\n")
 
     def restore(self, files: dict[str, bytes]) -> None:
         for file in self.dir.glob("journal.sqlite*"):
@@ -67,12 +68,12 @@ def asked(directory: Path) -> tuple[list[int | None], list[str]]:
     with contextlib.closing(Journal(str(directory), say=said.append)) as book:
         book.take_in()
         for event in (*book.after(0, most=1 << 30), *book.last(5)):
-            events.encode(event)
-            events.words(event.event, events.body(event))
+            journal_codec.encode(event)
+            journal_codec.words(event.event, journal_codec.body(event))
             time.localtime(event.at)
         assert book.newest() >= 0
         book.runs("job")
-        book.add(events.noted("", 1.0, "job", "noted", {}))
+        book.add(journal_codec.noted("", 1.0, "job", "noted", {}))
         return [event.n for event in book.of_run("job", "r2")], said
 
 

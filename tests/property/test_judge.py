@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midwatch.formats import line
-from midwatch.judge import job, keeping
-from midwatch.judge.consequences import NEXT
-from midwatch.model.facts import (  # fmt: skip
+from midwatch.core import verdict_json
+from midwatch.core.exit_codes import NEXT
+from midwatch.core.foreign_text import ForeignText, escaped, is_plain
+from midwatch.core.job_model import (
     Alive,
     Attempt,
     Beat,
@@ -23,9 +23,10 @@ from midwatch.model.facts import (  # fmt: skip
     StopRequest,
     Unseen,
 )
-from midwatch.model.foreign_text import ForeignText, escaped, is_plain
-from midwatch.model.policy import PATIENT, PROGRESS_SOURCES, STRICT
-from midwatch.model.verdict import FINAL, LIVE
+from midwatch.core.policy import PATIENT, PROGRESS_SOURCES, STRICT
+from midwatch.core.verdict import FINAL, LIVE
+from midwatch.jobs.rules import stall
+from midwatch.jobs.rules import verdict as job_verdict
 
 NOW = 50_000.0
 moments = st.floats(0, NOW)
@@ -78,7 +79,7 @@ looks = st.builds(
 
 @given(looks)
 def test_the_judge_is_total_and_speaks_only_its_own_words(facts: JobFacts) -> None:
-    verdict = job.judge(facts)
+    verdict = job_verdict.judge(facts)
     assert verdict.state in (*LIVE, *FINAL)
     assert verdict.final or verdict.state in LIVE
     assert verdict.state in NEXT
@@ -86,7 +87,7 @@ def test_the_judge_is_total_and_speaks_only_its_own_words(facts: JobFacts) -> No
 
 @given(looks)
 def test_nothing_that_others_wrote_leaves_its_line_or_hides(facts: JobFacts) -> None:
-    verdict = job.judge(facts)
+    verdict = job_verdict.judge(facts)
     assert is_plain(verdict.reason), ascii(verdict.reason)
     for piece in (*verdict.evidence, *verdict.against):
         assert is_plain(piece.says), ascii(piece)
@@ -94,7 +95,7 @@ def test_nothing_that_others_wrote_leaves_its_line_or_hides(facts: JobFacts) -> 
 
 @given(looks)
 def test_the_same_facts_give_the_same_verdict(facts: JobFacts) -> None:
-    assert job.judge(facts) == job.judge(facts)
+    assert job_verdict.judge(facts) == job_verdict.judge(facts)
 
 
 @given(looks)
@@ -104,7 +105,7 @@ def test_nothing_suspended_or_unseen_is_ever_stuck(facts: JobFacts) -> None:
     if facts.record is not None and facts.record.end is not None:
         return
     if isinstance(work, Unseen) or (isinstance(work, Alive) and work.suspended):
-        verdict = job.judge(facts)
+        verdict = job_verdict.judge(facts)
         assert verdict.state != "stuck" or verdict.final, "final: an attempt that was stopped for it is past"
 
 
@@ -113,13 +114,13 @@ def test_whatever_moved_within_the_threshold_is_not_stuck(facts: JobFacts, sourc
     if facts.seen is None or (facts.record is not None and facts.record.end is not None):
         return
     moved = facts.seen._replace(sources={**facts.seen.sources, source: Source(1.0, NOW, NOW - 1.0)})
-    verdict = job.judge(facts._replace(seen=moved))
+    verdict = job_verdict.judge(facts._replace(seen=moved))
     assert verdict.state != "stuck" or verdict.final, "final: an attempt that was stopped for it is past"
 
 
 @given(looks)
 def test_a_judge_that_is_asked_never_stops_what_may_only_be_reported(facts: JobFacts) -> None:
-    what, seconds, word, _ = keeping.answer(facts, PATIENT)
+    what, seconds, word, _ = stall.answer(facts, PATIENT)
     assert seconds >= 0.0
     assert (what, word) in {
         ("wait", "moving"), ("wait", "stale"), ("wait", "stuck"), ("retry", "ended"), ("end", "ended")
@@ -129,5 +130,5 @@ def test_a_judge_that_is_asked_never_stops_what_may_only_be_reported(facts: JobF
 @settings(max_examples=300)
 @given(looks, st.text(max_size=400), st.text(max_size=300))
 def test_a_line_without_its_result_is_at_most_500_bytes(facts: JobFacts, reason: str, log: str) -> None:
-    verdict = job.judge(facts)._replace(name="x" * 100, reason=reason, log=log, result=None)
-    assert len(line.encode(verdict, NEXT[verdict.state]).encode()) <= line.LONGEST
+    verdict = job_verdict.judge(facts)._replace(name="x" * 100, reason=reason, log=log, result=None)
+    assert len(verdict_json.encode(verdict, NEXT[verdict.state]).encode()) <= verdict_json.LONGEST

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.loops.watchdog import Asked, Watchdog
-from midwatch.model.waking import Rules
+from midwatch.swarm.model import Rules
+from midwatch.swarm.watchdog import Asked, Watchdog
 from tests.lab.night import END, STEP, TICK, Night
 
 

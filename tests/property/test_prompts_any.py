@@ -8,12 +8,12 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midwatch.formats import assignments, ticks
-from midwatch.formats.assignments import Assignment
-from midwatch.model.errors import UsageError
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.tracking import EPIC, Task, Work
-from midwatch.model.waking import Sight, Worker
+from midwatch.core.errors import UsageError
+from midwatch.core.foreign_text import ForeignText
+from midwatch.swarm.codec import assignment_text, tick_message
+from midwatch.swarm.codec.assignment_text import Assignment
+from midwatch.swarm.model import Sight, Worker
+from midwatch.trackers.model import EPIC, Task, Work
 from tests.unit.loops.rounds import Rounds, World
 
 PIECES = st.sampled_from([
@@ -75,9 +75,9 @@ PLAIN = of_tick(sent(["bd-1", "bd-2", "bd-3", "br failed", "claude", "k3 about b
 def test_a_tick_has_our_marks_and_our_lines_whatever_a_tracker_a_pane_or_a_mail_holds(texts: list[str]) -> None:
     texts[3] = texts[3] or "x"  # else the line that tells of it is rightly not there
     message = sent(texts)
-    assert marks(message) == [ticks.BEGIN, ticks.END]
+    assert marks(message) == [tick_message.BEGIN, tick_message.END]
     lines = message.splitlines()
-    assert (lines[0], lines[-1]) == (ticks.BEGIN, ticks.END)
+    assert (lines[0], lines[-1]) == (tick_message.BEGIN, tick_message.END)
     assert lines[1] == lines[-2]
     assert lines[1].startswith("watchdog:s:")
     assert lines.count(lines[1]) == 2
@@ -88,18 +88,18 @@ def test_a_tick_has_our_marks_and_our_lines_whatever_a_tracker_a_pane_or_a_mail_
 @example(FORGED, FORGED)
 def test_a_session_or_an_epic_of_any_name_ends_no_message(session: str, epic: str) -> None:
     message = sent(["bd-1", "bd-2", "bd-3", "x", "claude", "k3"], session=session, epic=epic)
-    assert marks(message) == [ticks.BEGIN, ticks.END]
+    assert marks(message) == [tick_message.BEGIN, tick_message.END]
     assert len(message.splitlines()) == len(PLAIN.splitlines())
 
 
 @given(TEXTS, TEXTS, TEXTS)
 @example(FORGED, FORGED, FORGED)
 def test_a_ping_is_one_line_between_its_marks(who: str, task: str, status: str) -> None:
-    message = assignments.ping(who, task, status)
+    message = assignment_text.ping(who, task, status)
     assert len(message.splitlines()) == 1
-    assert marks(message) == [assignments.BEGIN, assignments.END]
-    assert message.startswith(f"{assignments.BEGIN} ")
-    assert message.endswith(f" {assignments.END}")
+    assert marks(message) == [assignment_text.BEGIN, assignment_text.END]
+    assert message.startswith(f"{assignment_text.BEGIN} ")
+    assert message.endswith(f" {assignment_text.END}")
 
 
 @given(st.lists(TEXTS, min_size=6, max_size=6))
@@ -107,9 +107,9 @@ def test_a_ping_is_one_line_between_its_marks(who: str, task: str, status: str) 
 def test_what_is_appended_for_a_worker_has_our_lines_or_is_refused(texts: list[str]) -> None:
     task, controller, session, pane, socket, directory = texts
     about = Assignment(task, controller, session, pane, ("-S", socket), directory)
-    plain = assignments.lines(Assignment("bd-1", "%1", "s", "%2", ("-S", "/s"), "/d"))
+    plain = assignment_text.lines(Assignment("bd-1", "%1", "s", "%2", ("-S", "/s"), "/d"))
     try:
-        message = assignments.lines(about)
+        message = assignment_text.lines(about)
     except UsageError:
         return
     assert marks(message) == marks(plain)

@@ -8,10 +8,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from midwatch.formats import registry
-from midwatch.formats.yaml_values import inline
-from midwatch.model.errors import FormatError
-from midwatch.model.registry import STATUSES, Add, Change, Remove, Set
+from midwatch.core.errors import FormatError
+from midwatch.registry.codec import registry_file
+from midwatch.registry.model import STATUSES, Add, Change, Remove, Set
+from midwatch.yamledit.emit import inline
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """On a machine that does other things too no time means anything."""
@@ -128,7 +128,7 @@ def registries(draw: st.DrawFn) -> tuple[Written, str]:
         extra(draw, written, -1, indent, inside=False)
         values = draw(row_values())
         if shape in (LIST, BARE_LIST):
-            values = {draw(st.sampled_from(registry.NAMES)): name} | values
+            values = {draw(st.sampled_from(registry_file.NAMES)): name} | values
             dash = f"{' ' * indent}-{' ' * draw(st.integers(1, 3))}"
             if draw(st.booleans()):
                 written.add(f"{dash}{inline(values)}{tail(draw, written)}", at, "*")
@@ -170,7 +170,7 @@ def rows_of(text: str) -> list[tuple[str, dict[str, object]]]:
     data = data.get("sessions", data) if isinstance(data, dict) else data
     if isinstance(data, dict):
         return list(data.items())
-    return [(next(row[key] for key in registry.NAMES if row.get(key) is not None), row) for row in data or []]
+    return [(next(row[key] for key in registry_file.NAMES if row.get(key) is not None), row) for row in data or []]
 
 
 def with_fields(row: dict[str, object], values: dict[str, object]) -> dict[str, object]:
@@ -194,10 +194,10 @@ def with_fields(row: dict[str, object], values: dict[str, object]) -> dict[str, 
 def test_the_data_is_as_it_should_be_and_other_lines_are_untouched(case: tuple[Written, str, list[Change]]) -> None:
     written, text, changes = case
     before = rows_of(text)
-    assert [(row.name, row.data) for row in registry.read(text).rows] == before
+    assert [(row.name, row.data) for row in registry_file.read(text).rows] == before
     if not text.endswith("\n") and text.rstrip().endswith("# text"):
         text += "\n"  # a text in lines that the file's end cuts off: nothing can be added behind it
-    new = registry.apply(text, changes)
+    new = registry_file.apply(text, changes)
     after = rows_of(new)
     removed = {change.at for change in changes if isinstance(change, Remove)}
     sets = {change.at: change.values for change in changes if isinstance(change, Set)}
@@ -210,7 +210,7 @@ def test_the_data_is_as_it_should_be_and_other_lines_are_untouched(case: tuple[W
         assert now["note"] == change.values["note"]
     assert in_order([line for line, row, field in written.lines if stays(line, row, field, removed, sets)], new)
     again = [Set(kept.index(at), values) for at, values in sets.items() if at not in removed]
-    assert registry.apply(new, again) == new
+    assert registry_file.apply(new, again) == new
 
 
 def stays(line: str, row: int, field: str, removed: set[int], sets: dict[int, dict[str, object]]) -> bool:
@@ -235,11 +235,11 @@ def in_order(lines: list[str], text: str) -> bool:
 @given(registries())
 def test_changes_that_change_nothing_leave_every_byte(case: tuple[Written, str]) -> None:
     _, text = case
-    rows = registry.read(text).rows
+    rows = registry_file.read(text).rows
     same: list[Change] = [Set(row.at, dict(row.data)) for row in rows]
     same += [Set(row.at, {"pane.pid": row.pane.pid}) for row in rows if row.pane.pid]
-    assert registry.apply(text, same) == text
-    assert registry.apply(text, []) == text
+    assert registry_file.apply(text, same) == text
+    assert registry_file.apply(text, []) == text
 
 
 JUNK = st.text(st.sampled_from("ab:-? \n\t#[]{},&*|>'\"<!%10\r\x00\ufeff"), min_size=1, max_size=4)
@@ -256,9 +256,9 @@ def test_a_text_with_a_slip_is_read_or_told_with_its_line_and_never_half_changed
     before: list[dict[str, object]] = []
     after, trouble = before, "r.yaml:1: none"
     try:
-        before = after = [row.data for row in registry.read(text, "r.yaml").rows]
-        new = registry.apply(text, [Set(at, {"mine": value}) for at in range(len(before))])
-        after = [row.data for row in registry.read(new).rows]
+        before = after = [row.data for row in registry_file.read(text, "r.yaml").rows]
+        new = registry_file.apply(text, [Set(at, {"mine": value}) for at in range(len(before))])
+        after = [row.data for row in registry_file.read(new).rows]
         before = [row | {"mine": value} for row in before]
     except FormatError as error:
         trouble = str(error)

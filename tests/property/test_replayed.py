@@ -13,18 +13,20 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from midwatch.formats import evidence, timeline
-from midwatch.judge import hindsight, keeping, replay
-from midwatch.judge.hindsight import Otherwise
-from midwatch.lean import dumps
-from midwatch.loops.again import Replayed
-from midwatch.loops.replay import Told, of_events
-from midwatch.loops.replayer import Replayer
-from midwatch.model.facts import Alive, Attempt, End, Identity, JobFacts, Record, Seen, Source
-from midwatch.model.policy import PATIENT, Policy
-from midwatch.model.replay import Happened, Row
-from midwatch.model.session import Sighting
-from midwatch.store.detectors import Detectors
+from midwatch.agents.catalog import Detectors
+from midwatch.core.job_model import Alive, Attempt, End, Identity, JobFacts, Record, Seen, Source
+from midwatch.core.pane_model import Sighting
+from midwatch.core.policy import PATIENT, Policy
+from midwatch.jobs.rules import stall
+from midwatch.replay.codec import event_evidence
+from midwatch.replay.model import Happened, Row
+from midwatch.replay.replay import Told, of_events
+from midwatch.replay.replay_session import Replayed
+from midwatch.replay.rules import policy_comparison, replay_job
+from midwatch.replay.rules.policy_comparison import Otherwise
+from midwatch.sessions.codec import recording
+from midwatch.sessions.replayer import Replayer
+from midwatch.system.atomic_files import dumps
 
 Step = tuple[str, float]
 WHO = Identity("host", "boot", "pid:[1]", 42, 7)
@@ -93,7 +95,7 @@ class Shim:
             return
         self.now += TICK
         facts = self.facts()
-        answer = keeping.answer(facts, self.policy)
+        answer = stall.answer(facts, self.policy)
         self.now += TICK
         self.ask_at = self.now + answer.seconds
         if answer.word == "moving":
@@ -144,7 +146,7 @@ class Shim:
             return
         self.spool("attempt", attempt=self.attempt, **end)
         self.attempts.append(Attempt(self.attempt, End(state, code, signal, reason, 9e8, ran, ())))
-        answer = keeping.answer(self.facts(), self.policy)
+        answer = stall.answer(self.facts(), self.policy)
         judged, self.now = self.now, self.now + TICK
         self.spool("retrying", attempt=self.attempt + 1, in_s=answer.seconds, reason=answer.reason, judged=judged)
         self.now += answer.seconds
@@ -199,7 +201,7 @@ plain_policy = policies(tenths(700), tenths(3000, 0.06))
 
 
 def happened(lines: list[str]) -> list[Happened]:
-    return [it for line in lines for it in evidence.line(line.encode()).happened]
+    return [it for line in lines for it in event_evidence.line(line.encode()).happened]
 
 
 def rows(lines: list[str], otherwise: Otherwise | None = None) -> list[Row]:
@@ -278,8 +280,8 @@ def test_what_another_policy_would_have_said_is_what_it_says_of_the_same_history
     mine = mine._replace(progress=sources)
     other = other._replace(progress=sources, heartbeat_s=mine.heartbeat_s, grace_s=other.grace_s + 2.0)
     lines = Shim(mine, 0, 50.0).live(history)
-    found, _ = hindsight.attempt(replay.begin(happened(lines)[0]), happened(lines), Otherwise(other, {}))
-    assume(not any(row.uncertain for row in found) and not hindsight.limits(mine, other))
+    found, _ = policy_comparison.attempt(replay_job.begin(happened(lines)[0]), happened(lines), Otherwise(other, {}))
+    assume(not any(row.uncertain for row in found) and not policy_comparison.limits(mine, other))
     told = [json.loads(line) for line in lines]
     silences = [line for line in told if line["event"] not in LOSSES]  # the others do not tell whether it was silent
     until = min(line["mono"] for line in silences if line["event"] == "stopping" or line is silences[-1]) - 51.0
@@ -304,7 +306,7 @@ def _pool() -> list[Sighting]:
     found: list[Sighting] = []
     for path in sorted(folder.glob("claude-*.jsonl"))[:8]:
         with path.open(encoding="utf-8") as lines:
-            seen = [each for each in timeline.read(lines, str(path)) if isinstance(each, Sighting)]
+            seen = [each for each in recording.read(lines, str(path)) if isinstance(each, Sighting)]
         found += seen[:: max(1, len(seen) // 6)]
     return found
 
@@ -321,12 +323,12 @@ gaps = st.sampled_from([0.1, 0.4996, 0.5, 0.9999, 1.0, 3.0, 31.0, 95.0, 700.0]) 
     st.sampled_from([PATIENT, PATIENT._replace(stale_s=5.0, grace_s=1.0)]),
 )
 def test_any_recorded_session_is_judged_as_it_was(looks: list[tuple[int, float]], now: float, policy: Policy) -> None:
-    again, writer = Replayer(policy, KNOWN), timeline.Writer()
-    lines = [writer.header(timeline.Header("claude", "", "", policy))]
+    again, writer = Replayer(policy, KNOWN), recording.Writer()
+    lines = [writer.header(recording.Header("claude", "", "", policy))]
     for which, gap in looks:
         now += gap
         lines.append(writer.line(POOL[which]._replace(now=now, wall=1e9 + now), again.given))
-    found = list(Replayed(KNOWN, None).rows(timeline.read(lines, "t")))
+    found = list(Replayed(KNOWN, None).rows(recording.read(lines, "t")))
     assert len(found) == sum('"given":' in line for line in lines)
     assert [row for row in found if row.mark != "="] == []
 
@@ -335,12 +337,12 @@ def test_any_recorded_session_is_judged_as_it_was(looks: list[tuple[int, float]]
 @given(st.lists(st.tuples(st.integers(0, len(POOL) - 1), gaps), min_size=1, max_size=9), st.floats(0.0, 1e6))
 def test_what_is_judged_while_recording_is_what_is_read_later(looks: list[tuple[int, float]], now: float) -> None:
     judged: list[Sighting] = []
-    writer = timeline.Writer()
-    lines = [writer.header(timeline.Header("claude", "", ""))]
+    writer = recording.Writer()
+    lines = [writer.header(recording.Header("claude", "", ""))]
     for which, gap in looks:
         now += gap
         lines.append(writer.line(POOL[which]._replace(now=now, wall=1e9 + now), judged.append))
-    assert judged == [each for each in timeline.read(lines, "t") if isinstance(each, Sighting)]
+    assert judged == [each for each in recording.read(lines, "t") if isinstance(each, Sighting)]
 
 
 def test_another_process_of_the_agent_is_not_remembered_as_the_one_before() -> None:
@@ -357,7 +359,7 @@ def test_every_golden_is_replayed_and_nothing_said_is_untrue() -> None:
     for path in sorted(folder.glob("*.jsonl")):
         with path.open(encoding="utf-8") as lines:
             replayed = Replayed(KNOWN, None)
-            found = list(replayed.rows(timeline.read(lines, str(path))))
+            found = list(replayed.rows(recording.read(lines, str(path))))
         assert found, path
         assert {row.mark for row in found} <= {"=", "?"}, path
         agents.add(replayed.agent)

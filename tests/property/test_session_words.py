@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats import line
-from midwatch.judge import session
-from midwatch.judge.consequences import NEXT
-from midwatch.model.foreign_text import ForeignText, is_plain
-from midwatch.model.policy import PATIENT
-from midwatch.model.session import SOURCES, TURNS
-from midwatch.model.turns import Presence, Said, SessionFacts
+from midwatch.agents.turn_model import Presence, Said, SessionFacts
+from midwatch.core import verdict_json
+from midwatch.core.exit_codes import NEXT
+from midwatch.core.foreign_text import ForeignText, is_plain
+from midwatch.core.pane_model import SOURCES, TURNS
+from midwatch.core.policy import PATIENT
+from midwatch.sessions.rules import verdict as session_verdict
 
 DETAILS = ("", "permission", "question", "turn-ended", "turn-failed", "interrupted", "tool", "plan", "suspended")
 foreign = st.builds(ForeignText, st.text())
@@ -34,9 +34,9 @@ def looks(draw: st.DrawFn) -> SessionFacts:
 
 @given(looks(), looks())
 def test_nothing_that_an_agent_says_leaves_its_line_or_hides(first: SessionFacts, second: SessionFacts) -> None:
-    _, memory = session.judge(first, None, PATIENT)
-    verdict, _ = session.judge(second, memory, PATIENT)
+    _, memory = session_verdict.judge(first, None, PATIENT)
+    verdict, _ = session_verdict.judge(second, memory, PATIENT)
     assert is_plain(verdict.reason), ascii(verdict.reason)
     for piece in (*verdict.evidence, *verdict.against):
         assert is_plain(piece.says), ascii(piece)
-    assert is_plain(line.encode(verdict, NEXT[verdict.state]))
+    assert is_plain(verdict_json.encode(verdict, NEXT[verdict.state]))

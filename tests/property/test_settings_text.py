@@ -8,19 +8,19 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats import settings, toml_lines
-from midwatch.formats.toml_lines import Path
-from midwatch.model.errors import FormatError
-from midwatch.model.settings import CHECKS, Settings
+from midwatch.config.codec import settings_file, toml_positions
+from midwatch.config.codec.toml_positions import Path
+from midwatch.config.model import CHECKS, Settings
+from midwatch.core.errors import FormatError
 
 KEYS = st.sampled_from(
     [
-        *settings.KEYS,
-        *settings.KEYS_OF_POLICY,
-        *settings.KEYS_OF_RUN,
-        *settings.KEYS_OF_BREAKER,
-        *settings.KEYS_OF_CHECK,
-        *settings.KEYS_OF_NOTIFY,
+        *settings_file.KEYS,
+        *settings_file.KEYS_OF_POLICY,
+        *settings_file.KEYS_OF_RUN,
+        *settings_file.KEYS_OF_BREAKER,
+        *settings_file.KEYS_OF_CHECK,
+        *settings_file.KEYS_OF_NOTIFY,
     ]
 )
 VALUES = st.sampled_from(
@@ -48,7 +48,7 @@ def line_of(error: FormatError) -> int:
 def outcome(text: str) -> Settings | int:
     """The settings that a text gives, or the line of what is wrong."""
     try:
-        return settings.read(text, "d.toml")
+        return settings_file.read(text, "d.toml")
     except FormatError as error:
         return line_of(error)
 
@@ -68,7 +68,7 @@ def test_any_text_is_settings_or_an_error_with_a_line_of_it(text: str) -> None:
 def test_any_bytes_are_text_or_an_error_with_a_line_of_them(data: bytes) -> None:
     line = 1
     try:
-        same = settings.decoded(data, "d.toml").encode() == data
+        same = settings_file.decoded(data, "d.toml").encode() == data
     except FormatError as error:
         same, line = True, line_of(error)
     assert same
@@ -124,10 +124,10 @@ def documents(draw: st.DrawFn) -> Document:
 @given(documents())
 def test_every_key_is_found_on_its_line(document: Document) -> None:
     tomllib.loads(document.text)
-    lines = toml_lines.find(document.text)
+    lines = toml_positions.find(document.text)
     assert {path: lines.get(path) for path in document.lines} == document.lines
 
 
 @given(documents())
 def test_windows_line_ends_change_no_line(document: Document) -> None:
-    assert toml_lines.find(document.text.replace("\n", "\r\n")) == toml_lines.find(document.text)
+    assert toml_positions.find(document.text.replace("\n", "\r\n")) == toml_positions.find(document.text)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats import source_records
-from midwatch.judge import source_checks
-from midwatch.judge.source_checks import KEPT, MOST_CLAIMS, MOST_RELEASES, Overlap
-from midwatch.model.session import TURNS
-from midwatch.model.source_record import AGREES, CONTRADICTS, STRONG, WEAK, WITHHELD, Claim, Comparison, Records
-from midwatch.model.turns import Said
+from midwatch.agents.source_checks import codec as source_checks_codec
+from midwatch.agents.source_checks import rules as source_checks_rules
+from midwatch.agents.source_checks.model import AGREES, CONTRADICTS, STRONG, WEAK, WITHHELD, Claim, Comparison, Records
+from midwatch.agents.source_checks.rules import KEPT, MOST_CLAIMS, MOST_RELEASES, Overlap
+from midwatch.agents.turn_model import Said
+from midwatch.core.pane_model import TURNS
 
 WALL = 1e9
 turns = st.sampled_from(TURNS)
@@ -42,12 +42,12 @@ def watch(seen: list[tuple[float, tuple[Said, ...]]], records: Records = ()) -> 
     overlap: Overlap | None = None
     found: list[Comparison] = []
     for now, said in seen:
-        doubted = frozenset(source_checks.disbelieved(records, "x", "1"))
-        overlap, new = source_checks.observe(overlap, said, now, WALL + now, doubted=doubted)
+        doubted = frozenset(source_checks_rules.disbelieved(records, "x", "1"))
+        overlap, new = source_checks_rules.observe(overlap, said, now, WALL + now, doubted=doubted)
         for each in new:
-            records, _ = source_checks.count_comparison(records, "x", "1", each, "1-1", WALL + now)
+            records, _ = source_checks_rules.count_comparison(records, "x", "1", each, "1-1", WALL + now)
         found += new
-        source_checks.disagrees(overlap, said, now, WALL + now, frozenset(WEAK))
+        source_checks_rules.disagrees(overlap, said, now, WALL + now, frozenset(WEAK))
     return records, found
 
 
@@ -55,7 +55,7 @@ def watch(seen: list[tuple[float, tuple[Said, ...]]], records: Records = ()) -> 
 def test_sources_that_say_the_same_are_all_believed(seen: list[tuple[float, tuple[Said, ...]]]) -> None:
     records, found = watch(seen)
     assert {each.outcome for each in found} <= {AGREES}
-    assert not source_checks.disbelieved(records, "x", "1")
+    assert not source_checks_rules.disbelieved(records, "x", "1")
 
 
 @given(looks(alike=False))
@@ -80,8 +80,8 @@ comparisons = st.builds(
 def test_the_record_is_bounded_and_is_read_as_it_was_written(found: list[tuple[str, Comparison, float]]) -> None:
     records: Records = ()
     for version, comparison, wall in found:
-        records, _ = source_checks.count_comparison(records, "x", version, comparison, "1-1", wall)
+        records, _ = source_checks_rules.count_comparison(records, "x", version, comparison, "1-1", wall)
     assert len(records) <= MOST_RELEASES
     assert all(len(release.claims) <= MOST_CLAIMS for release in records)
     assert all(len(claim.outcomes) <= KEPT for release in records for claim in release.claims)
-    assert source_records.decode(source_records.encode(records)) == records
+    assert source_checks_codec.decode(source_checks_codec.encode(records)) == records

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.capturing import Log
+from midwatch.tmux.pane_log_filter import Log
 
 LINE = "x" * 99 + "\n"
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def declared() -> set[str]:
-    tree = ast.parse((ROOT / "src/midwatch/model/causes.py").read_text())
+    tree = ast.parse((ROOT / "src/midwatch/core/causes.py").read_text())
     literals = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
     (found,) = [node for node in literals if ast.unparse(node.value) == "Literal"]
     assert isinstance(found.slice, ast.Tuple)

@@ -1,6 +1,6 @@
 """What of our environment a program of others gets."""
 
-from midwatch.child_environment import SECRETS, without_secrets
+from midwatch.system.child_environment import SECRETS, without_secrets
 
 
 def test_secrets_are_left_out_and_all_else_is_kept() -> None:

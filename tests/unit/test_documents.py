@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from midwatch.cli.options import usage_of
-from midwatch.cli.verbs import VERBS
-from midwatch.formats.reported import State
-from midwatch.judge.consequences import EXIT_CODES, NEXT
-from midwatch.judge.drift import LOST
-from midwatch.model.presence import UNKNOWN
-from midwatch.model.registry import OTHER_LIST, OUTSIDE, LeftOut
-from midwatch.model.verdict import FINAL, LIVE
+from midwatch.cli.command_table import VERBS
+from midwatch.cli.parser import usage_of
+from midwatch.core.exit_codes import EXIT_CODES, NEXT
+from midwatch.core.presence import UNKNOWN
+from midwatch.core.verdict import FINAL, LIVE
+from midwatch.registry.codec.reconcile_state import State
+from midwatch.registry.model import OTHER_LIST, OUTSIDE, LeftOut
+from midwatch.registry.rules.drift import LOST
 
 ROOT = Path(__file__).parents[2]
 

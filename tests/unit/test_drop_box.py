@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import drop_box
-from midwatch.lean import write_atomic
+from midwatch.shim import drop_box
+from midwatch.system.atomic_files import write_atomic
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import foreign_database
-from midwatch.foreign_database import LimitError, Limits, Row
+from midwatch.system import foreign_database
+from midwatch.system.foreign_database import LimitError, Limits, Row
 from tests.conftest import PATIENCE
 
 LIMITS = Limits(seconds=PATIENCE, rows=1000, size=1 << 21, value=1 << 20, patience=0.1)

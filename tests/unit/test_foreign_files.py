@@ -9,21 +9,36 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import beats, lean
-from midwatch.compat import truth
-from midwatch.formats import beads, dependencies, environment, hooks, mail, reported, settings, sprint, yaml_tree
-from midwatch.formats.transcripts import lines
-from midwatch.formats.transcripts.claude import Claude
-from midwatch.links.beads import Beads
-from midwatch.links.sprint import Sprint
-from midwatch.model.errors import MidwatchError, FormatError
-from midwatch.model.tracking import TrackerError
-from midwatch.model.verifying import Check
-from midwatch.senses import environments, heads, installed, statefiles, taskdir, transcripts, verifying
-from midwatch.senses import hooks as hook_files
-from midwatch.store import detectors, listing, places, registry, sentinels, tasks, trust, watchdogs
-from midwatch.store import reported as reports
-from midwatch.store import settings as settings_file
+from midwatch.agents import catalog, file_head_cache, installed, transcript_follower
+from midwatch.agents.claude import state_file_reader
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.hooks import events
+from midwatch.agents.hooks import spool as hook_files
+from midwatch.agents.transcripts import line_splitter
+from midwatch.compat.story_automator import story_verification
+from midwatch.config import load as settings_file
+from midwatch.config import paths, sentinel_files, trust
+from midwatch.config.codec import settings_file as config_settings_file
+from midwatch.core.errors import FormatError, MidwatchError
+from midwatch.jobs import listing_cache
+from midwatch.mail import codec as mail_codec
+from midwatch.preflight import virtualenv_reader
+from midwatch.preflight.codec import dependencies, virtualenv
+from midwatch.registry import reconcile_state_store as reports
+from midwatch.registry import store as registry_store
+from midwatch.registry.codec import reconcile_state
+from midwatch.shim import beat_file
+from midwatch.swarm import watchdog_store
+from midwatch.system import atomic_files
+from midwatch.taskdir import observe as taskdir_observe
+from midwatch.trackers import builtin
+from midwatch.trackers.beads import Beads
+from midwatch.trackers.bmad import Sprint
+from midwatch.trackers.codec import beads, bmad
+from midwatch.trackers.model import TrackerError
+from midwatch.verification import checks
+from midwatch.verification.model import Check
+from midwatch.yamledit import parse
 
 TRAPS = ("pipe", "device", "socket", "directory", "sparse")
 ENDLESS = 1 << 40
@@ -57,28 +72,28 @@ def failed(read: Callable[[], object]) -> str:
 
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "read_plain": ("a", lambda path: lean.read_plain(str(path), 1000)),
-    "a link": ("a", lambda path: lean.read_plain(str(path), 1000, follow=True)),
-    "sentinels": ("job.json", lambda path: sentinels.read(str(path))),
+    "read_plain": ("a", lambda path: atomic_files.read_plain(str(path), 1000)),
+    "a link": ("a", lambda path: atomic_files.read_plain(str(path), 1000, follow=True)),
+    "sentinels": ("job.json", lambda path: sentinel_files.read(str(path))),
     "issues.jsonl": (".beads/issues.jsonl", lambda path: Beads(str(path.parent)).read()),
     "sprint-status.yaml": ("sprint-status.yaml", lambda path: Sprint(str(path)).read()),
-    "our tasks": ("tasks.jsonl", lambda path: tasks.Tasks(str(path)).read()),
+    "our tasks": ("tasks.jsonl", lambda path: builtin.Tasks(str(path)).read()),
     "midwatch.toml": ("midwatch.toml", lambda path: settings_file.read(str(path))),
-    "an agent's TOML": ("x.toml", lambda path: detectors._text(str(path))),
-    "registry": ("agent-sessions.yaml", lambda path: registry.RegistryFile(str(path)).read()),
-    "task directory": ("manifest", lambda path: taskdir.read(str(path))),
-    "state file": ("1.json", lambda path: lean.read_plain(str(path), statefiles.LARGEST)),
+    "an agent's TOML": ("x.toml", lambda path: catalog._text(str(path))),
+    "registry": ("agent-sessions.yaml", lambda path: registry_store.RegistryFile(str(path)).read()),
+    "task directory": ("manifest", lambda path: taskdir_observe.read(str(path))),
+    "state file": ("1.json", lambda path: atomic_files.read_plain(str(path), state_file_reader.LARGEST)),
 }
 SILENT: dict[str, tuple[str, Callable[[Path], object], object]] = {
-    "a worktree's .git": (".git", lambda path: places.main_tree(str(path.parent)), None),
-    "pyproject.toml": ("pyproject.toml", lambda path: environments.origin(str(path.parent)).pyproject, ""),
-    "RECORD": ("RECORD", lambda path: environments._record_of(str(path.parent)), ""),
+    "a worktree's .git": (".git", lambda path: paths.main_tree(str(path.parent)), None),
+    "pyproject.toml": ("pyproject.toml", lambda path: virtualenv_reader.origin(str(path.parent)).pyproject, ""),
+    "RECORD": ("RECORD", lambda path: virtualenv_reader._record_of(str(path.parent)), ""),
     "package.json": ("package.json", lambda path: installed._package(str(path)), ""),
-    "notes of a monitor": ("x.state", lambda path: reports.read(str(path)), reported.State()),
-    "watchdog": ("w.json", lambda path: watchdogs.read(str(path).removesuffix(".json")), None),
-    "listing": (listing.FILE, lambda path: listing.load(str(path.parent)), {}),
-    "small JSON": ("a.json", lambda path: heads.Heads().data(str(path)), None),
-    "story file": ("1-1-a.md", lambda path: truth._text(str(path)), None),
+    "notes of a monitor": ("x.state", lambda path: reports.read(str(path)), reconcile_state.State()),
+    "watchdog": ("w.json", lambda path: watchdog_store.read(str(path).removesuffix(".json")), None),
+    "listing": (listing_cache.FILE, lambda path: listing_cache.load(str(path.parent)), {}),
+    "small JSON": ("a.json", lambda path: file_head_cache.Heads().data(str(path)), None),
+    "story file": ("1-1-a.md", lambda path: story_verification._text(str(path)), None),
 }
 
 
@@ -107,7 +122,7 @@ def test_a_trap_in_the_place_of_a_file_counts_as_none(tmp_path: Path, reader: st
 def test_a_trap_in_the_place_of_a_record_hears_no_beat(tmp_path: Path, kind: str) -> None:
     trap(tmp_path / "job.json", kind)
     with pytest.raises(LookupError, match="there is no job 'job'"):
-        beats._place(str(tmp_path), "job", None)
+        beat_file._place(str(tmp_path), "job", None)
 
 
 @pytest.mark.parametrize("kind", TRAPS)
@@ -122,18 +137,18 @@ def test_a_trap_in_the_place_of_the_list_of_trusted_files_is_refused(
 @pytest.mark.parametrize("kind", TRAPS)
 def test_what_cannot_be_read_is_not_verified(tmp_path: Path, kind: str) -> None:
     trap(tmp_path / beads.PLACE, kind)
-    found = verifying.verify(Check("bead", "bd-1", "closed"), str(tmp_path), None)
+    found = checks.verify(Check("bead", "bd-1", "closed"), str(tmp_path), None)
     assert (found.done, "cannot be read" in found.reason) == (False, True)
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_up_to_its_limit(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"x" * 1000)
-    assert lean.read_plain(str(path), 1000) == b"x" * 1000
+    assert atomic_files.read_plain(str(path), 1000) == b"x" * 1000
     with pytest.raises(OSError, match="it is larger than 0 kB"):
-        lean.read_plain(str(path), 999)
+        atomic_files.read_plain(str(path), 999)
     with open("/dev/zero", "rb") as file, pytest.raises(OSError, match="it is larger than 1 MB"):
-        lean.read_all(file.fileno(), 1 << 20)  # it says that it has no size, and has no end
+        atomic_files.read_all(file.fileno(), 1 << 20)  # it says that it has no size, and has no end
 
 
 class Growing(Claude):
@@ -150,7 +165,7 @@ class Growing(Claude):
 def test_a_transcript_that_grows_as_it_is_read_is_read_to_where_it_ended(tmp_path: Path) -> None:
     Growing.path = tmp_path / "t.jsonl"
     Growing.path.write_bytes(b"{}\n" * 10)
-    tail = transcripts.Tail(str(Growing.path), Growing)
+    tail = transcript_follower.Tail(str(Growing.path), Growing)
     assert [tail.look(), tail.look()] == [30, 60]
     assert tail.story.understood == 20
 
@@ -158,7 +173,7 @@ def test_a_transcript_that_grows_as_it_is_read_is_read_to_where_it_ended(tmp_pat
 def test_a_transcript_that_has_grown_beyond_measure_is_read_from_near_its_end(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'{"a": 1}\n')
-    tail = transcripts.Tail(str(path), Claude)
+    tail = transcript_follower.Tail(str(path), Claude)
     assert tail.look() == 9
     with path.open("r+b") as file:
         file.truncate(ENDLESS)
@@ -176,20 +191,20 @@ DEEP = '{"a":' * 100_000
 @pytest.mark.parametrize(
     "read",
     [
-        lambda: reported.read(DEEP),
-        lambda: mail._field(f'subject: "{"[" * 10}'),
+        lambda: reconcile_state.read(DEEP),
+        lambda: mail_codec._field(f'subject: "{"[" * 10}'),
         lambda: beads.work(DEEP, "x"),
         lambda: Claude().take(DEEP.encode()),
-        lambda: hooks.payload(DEEP, DEEP),
-        lambda: settings.read("a = " + "[" * 100_000, "x"),
-        lambda: settings.read("a" + ".a" * 100_000 + " = 1", "x"),
-        lambda: settings.read("a = " + "1" * 100_000, "x"),
+        lambda: events.payload(DEEP, DEEP),
+        lambda: config_settings_file.read("a = " + "[" * 100_000, "x"),
+        lambda: config_settings_file.read("a" + ".a" * 100_000 + " = 1", "x"),
+        lambda: config_settings_file.read("a = " + "1" * 100_000, "x"),
         lambda: dependencies.declared("a = " + "1" * 100_000),
-        lambda: environment.redirects("MAPPING = " + "(" * 100_000),
-        lambda: environment.redirects("MAPPING = {[]: 1}"),
-        lambda: yaml_tree.load("[" * 100_000),
-        lambda: yaml_tree.load("- " * 100_000),
-        lambda: yaml_tree.load("a: " + "1" * 100_000),
+        lambda: virtualenv.redirects("MAPPING = " + "(" * 100_000),
+        lambda: virtualenv.redirects("MAPPING = {[]: 1}"),
+        lambda: parse.load("[" * 100_000),
+        lambda: parse.load("- " * 100_000),
+        lambda: parse.load("a: " + "1" * 100_000),
     ],
 )
 def test_text_without_end_raises_nothing_that_is_not_documented(read: Callable[[], object]) -> None:
@@ -208,12 +223,12 @@ def test_text_without_end_raises_nothing_that_is_not_documented(read: Callable[[
 )
 def test_yaml_that_would_take_hours_is_refused(text: str, said: str) -> None:
     with pytest.raises(FormatError, match=said):
-        yaml_tree.load(text)
+        parse.load(text)
 
 
 def test_a_row_of_a_sprint_file_is_read_once_however_long_it_is() -> None:
-    assert sprint.statuses("1-1-a: b" + " " * 1_000_000 + "x # done") == {"1-1-a": "b" + " " * 1_000_000 + "x"}
-    assert sprint.statuses("a:\tb\n'c d' :  e f  #g\nh: #\ni:\n  \"j\": 'K'") == {"c d": "e f", "j": "k"}
+    assert bmad.statuses("1-1-a: b" + " " * 1_000_000 + "x # done") == {"1-1-a": "b" + " " * 1_000_000 + "x"}
+    assert bmad.statuses("a:\tb\n'c d' :  e f  #g\nh: #\ni:\n  \"j\": 'K'") == {"c d": "e f", "j": "k"}
 
 
 def chained(count: int) -> str:
@@ -254,8 +269,8 @@ def test_extras_that_take_in_each_other_are_gone_through_once() -> None:
 
 
 def test_a_line_without_end_is_dropped() -> None:
-    kept = lines.Lines()
-    assert kept.feed(b"x" * (lines.LONGEST + 1)) == []
+    kept = line_splitter.Lines()
+    assert kept.feed(b"x" * (line_splitter.LONGEST + 1)) == []
     assert kept.feed(b"x\nshort\n") == [b"short"]
 
 

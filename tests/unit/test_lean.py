@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch import lean
+from midwatch.system import atomic_files
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -18,17 +18,17 @@ values = st.recursive(
 
 @given(values)
 def test_dumps_writes_what_json_reads(value: object) -> None:
-    assert json.loads(lean.dumps(value)) == value
+    assert json.loads(atomic_files.dumps(value)) == value
 
 
 def test_a_path_that_is_not_utf8_survives() -> None:
-    assert json.loads(lean.dumps("\udcff")) == "\udcff"
+    assert json.loads(atomic_files.dumps("\udcff")) == "\udcff"
 
 
 def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text("old")
-    lean.write_atomic(str(path), "new\n")
+    atomic_files.write_atomic(str(path), "new\n")
     assert path.read_text() == "new\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
@@ -37,5 +37,5 @@ def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
 def test_what_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "x.json").mkdir()
     with pytest.raises(OSError, match="x"):
-        lean.write_atomic(str(tmp_path / "x.json"), "new\n")
+        atomic_files.write_atomic(str(tmp_path / "x.json"), "new\n")
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]

@@ -5,13 +5,13 @@ import signal
 
 import pytest
 
-from midwatch import proc
+from midwatch.system import procfs
 
 
 def tracked(source: str, before: float, after: float, span: float) -> float:
     """When a source moved, sampled first at 0 and again after a span."""
-    sources: proc.Sources = {source: (before, 0.0, 0.0)}
-    proc.track(sources, {source: after}, span)
+    sources: procfs.Sources = {source: (before, 0.0, 0.0)}
+    procfs.track(sources, {source: after}, span)
     return sources[source][2]
 
 
@@ -35,15 +35,15 @@ def test_movement(source: str, after: float, span: float, moved: bool) -> None:
 
 
 def test_a_span_too_short_to_tell_keeps_its_first_sample() -> None:
-    sources: proc.Sources = {"cpu": (0.0, 0.0, 0.0)}
-    proc.track(sources, {"cpu": 0.5}, 0.5)
-    proc.track(sources, {"cpu": 0.5}, 1.0)
+    sources: procfs.Sources = {"cpu": (0.0, 0.0, 0.0)}
+    procfs.track(sources, {"cpu": 0.5}, 0.5)
+    procfs.track(sources, {"cpu": 0.5}, 1.0)
     assert sources["cpu"] == (0.5, 1.0, 1.0)
 
 
 def test_a_source_that_appears_has_moved() -> None:
-    sources: proc.Sources = {}
-    proc.track(sources, {"beat": 1.0}, 7.0)
+    sources: procfs.Sources = {}
+    procfs.track(sources, {"beat": 1.0}, 7.0)
     assert sources["beat"] == (1.0, 7.0, 7.0)
 
 
@@ -61,7 +61,7 @@ def test_all_children_are_seen_however_many() -> None:
                 signal.pause()
                 os._exit(0)
             pids.append(pid)
-        assert set(pids) <= set(proc.children(os.getpid()))
+        assert set(pids) <= set(procfs.children(os.getpid()))
     finally:
         for pid in pids:
             os.kill(pid, signal.SIGKILL)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from midwatch import status_reader
-from midwatch.formats import program_status
-from midwatch.status_reader import ANSWER, Handshake, StatusFile, StatusReader
+from midwatch.agents.program_status import codec as program_status_codec
+from midwatch.tmux import pane_status_reader
+from midwatch.tmux.pane_status_reader import ANSWER, Handshake, StatusFile, StatusReader
 
 SIGN = b"\x1b[?2031h"
 QUESTION = b"\x1b[>0q\x1b[?u\x1b]7501;?\x07\x1b[c"
@@ -27,7 +27,7 @@ class Typed:
         self.end, self.pane = os.pipe()
         for fd in (self.end, self.pane):
             os.set_blocking(fd, False)
-        monkeypatch.setattr("midwatch.status_reader.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("midwatch.tmux.pane_status_reader.time.monotonic", lambda: self.now)
 
     def read(self) -> bytes:
         try:
@@ -81,7 +81,7 @@ def test_it_gives_up_on_a_program_that_does_not_ask(typed: Typed, tmp_path: Path
     reader.take(SIGN)
     reader.answer()
     if ends == "time":
-        typed.now += status_reader.ANSWERS_FOR + 1
+        typed.now += pane_status_reader.ANSWERS_FOR + 1
     else:
         reader.take(b"\x1b[>0q\x1b[c")
     reader.answer()
@@ -93,12 +93,12 @@ def test_it_gives_up_on_a_program_that_does_not_ask(typed: Typed, tmp_path: Path
 
 def test_it_is_not_woken_while_there_is_nothing_to_answer(typed: Typed, tmp_path: Path) -> None:
     reader = StatusReader(str(tmp_path / "s"), SIGN, typed.pane)
-    assert reader.patience() == status_reader.WAITS_FOR
+    assert reader.patience() == pane_status_reader.WAITS_FOR
     reader.take(SIGN)
-    assert reader.patience() == status_reader.ANSWERS_EVERY
+    assert reader.patience() == pane_status_reader.ANSWERS_EVERY
     reader.take(QUESTION)
     reader.answer()
-    assert reader.patience() == status_reader.LONGEST_WAIT
+    assert reader.patience() == pane_status_reader.LONGEST_WAIT
 
 
 def test_it_does_not_wait_for_a_pane_that_takes_nothing(typed: Typed) -> None:
@@ -147,10 +147,10 @@ def test_a_file_stays_below_its_bound_and_keeps_what_holds(tmp_path: Path) -> No
         file.take(f"\x1b]7501;state=working:progress={number % 100}\x07".encode())
     file.take(b"\x1b]7501;state=idle\x07")
     file._begin([])  # as a full file begins
-    file._size = status_reader.STATUS_LIMIT
+    file._size = pane_status_reader.STATUS_LIMIT
     file.take(b"\x1b]7501;state=working:id=another\x07")
-    assert path.stat().st_size < status_reader.STATUS_LIMIT
-    status = program_status.fold(program_status.read(path.read_text()), 0.0)
+    assert path.stat().st_size < pane_status_reader.STATUS_LIMIT
+    status = program_status_codec.fold(program_status_codec.read(path.read_text()), 0.0)
     assert status is not None
     assert (status.words["state"], status.words["before"], status.words["children"]) == ("idle", "working", "2")
 
@@ -159,7 +159,7 @@ def test_of_a_flood_the_last_reports_are_kept(tmp_path: Path) -> None:
     file = StatusFile(str(tmp_path / "s"))
     file.take(b"".join(f"\x1b]7501;state=working:progress={n % 100}\x07".encode() for n in range(5000)))
     file.take(b"\x1b]7501;state=done\x07")
-    assert len(lines(tmp_path / "s")) == 1 + status_reader.FLOOD + 1
+    assert len(lines(tmp_path / "s")) == 1 + pane_status_reader.FLOOD + 1
 
 
 def test_a_reader_that_ends_takes_its_file_with_it_but_not_that_of_the_next(tmp_path: Path) -> None:

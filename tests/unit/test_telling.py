@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from midwatch.noting import Notebook
-from midwatch.telling import Voice
+from midwatch.shim.announce import Voice
+from midwatch.shim.run_files import Notebook
 
 
 def voice(tmp_path: Path, teller: list[str] | None) -> tuple[Voice, Path]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from midwatch.model.foreign_text import NOTHING
-from midwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, EPIC, IN_PROGRESS, OPEN, Task, Work
+from midwatch.core.foreign_text import NOTHING
+from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, EPIC, IN_PROGRESS, OPEN, Task, Work
 
 
 def work(*tasks: Task) -> Work:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from midwatch.model.facts import Alive, Gone, Source
-from midwatch.model.verdict import Evidence
+from midwatch.core.job_model import Alive, Gone, Source
+from midwatch.core.verdict import Evidence
 
 
 def test_a_value_is_a_tuple_with_names() -> None:

@@ -1,5 +1,4 @@
-"""What is known of each coding agent, as data: one TOML file per agent, and the pure readers of those files.
-
-A file says how the agent's process is recognised, where on its screen the present is shown and where the past, and
-which sign in which source means what. Nothing here opens a file; `store.detectors` does.
+"""One folder per coding agent, and what they share. A folder says how its agent starts and resumes, and what its
+screen, title, files, hooks and menus mean. In come observations of a pane and the agent's files; out comes what
+each source says of the turn.
 """

@@ -4,14 +4,14 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.cli.options import Options
+    from midwatch.cli.parser import Options
 
 
 def main() -> int:
     arguments = sys.argv[1:]
     verb = arguments[0] if arguments else "--help"
     if verb == "beat" and "--help" not in arguments and "-h" not in arguments:
-        from midwatch.cli.beat import main as beat
+        from midwatch.cli.commands.beat import main as beat
 
         return beat(arguments[1:])
     return _slow_main(verb, arguments[1:])
@@ -33,9 +33,9 @@ def _slow_main(verb: str, rest: list[str]) -> int:
 
 
 def _called(verb: str, rest: list[str]) -> int:
-    from midwatch.cli.options import usage, usage_of
-    from midwatch.cli.verbs import VERBS
-    from midwatch.model.errors import MidwatchError, UsageError
+    from midwatch.cli.command_table import VERBS
+    from midwatch.cli.parser import usage, usage_of
+    from midwatch.core.errors import MidwatchError, UsageError
 
     if verb in ("--help", "-h", "help"):
         print(usage_of(rest[0]) if rest and rest[0] in VERBS else usage())
@@ -47,21 +47,21 @@ def _called(verb: str, rest: list[str]) -> int:
         return 0
     try:
         if verb not in VERBS:
-            from midwatch.cli.options import _meant
+            from midwatch.cli.parser import _meant
 
             raise UsageError(f"there is no verb {verb!r}{_meant(verb, list(VERBS))}")  # noqa: TRY301
         before_command = rest[: rest.index("--")] if "--" in rest else rest
         if "--help" in before_command or "-h" in before_command:
             print(usage_of(verb))
             return 0
-        from midwatch.store import brokers
+        from midwatch.integrations.mqtt import broker_settings
 
         options = _parsed(verb, rest)
         if not verb.startswith("_") and verb != "notify":  # which sends by itself
-            from midwatch.loops import unsent
+            from midwatch.notifications import send_pending
 
-            unsent.send(options.text("--dir"))
-        brokers.mark_secrets()
+            send_pending.send(options.text("--dir"))
+        broker_settings.mark_secrets()
         module = __import__(f"midwatch.cli.{verb.lstrip('_')}", fromlist=["main"])
         return int(module.main(options))
     except UsageError as error:
@@ -84,28 +84,28 @@ def _advice(error: OSError) -> str:
     """What can be done about an error that may come from anywhere; empty where that is not known."""
     import errno
 
-    from midwatch.model.errors import RefusedError
-    from midwatch.store import places
+    from midwatch.config import paths
+    from midwatch.core.errors import RefusedError
 
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return f"{error.strerror}; raise the limit (`ulimit -n 1024`) and try again"
     if error.errno == errno.ENOENT and error.filename is None:  # as of a path that is made absolute
         try:
-            places.here()
+            paths.here()
         except RefusedError as removed:
             return str(removed)
     return ""
 
 
 def _parsed(verb: str, rest: list[str]) -> "Options":
-    from midwatch.cli.options import parse
-    from midwatch.model.errors import UsageError
+    from midwatch.cli.parser import parse
+    from midwatch.core.errors import UsageError
 
     try:
         return parse(verb, rest)
     except UsageError as error:
         if verb == "reconcile":  # who reads its JSON gets an object whatever goes wrong
-            from midwatch.cli import reconcile
+            from midwatch.cli.commands import reconcile
 
             reconcile.report_unparsed(rest, error)
         raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from midwatch.model.foreign_text import escaped, is_plain
+from midwatch.core.foreign_text import escaped, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

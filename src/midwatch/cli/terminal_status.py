@@ -15,12 +15,12 @@ import signal
 import termios
 import time
 
-from midwatch.cli import say, settings
-from midwatch.formats.visible import visible
-from midwatch.judge import terminal_report
-from midwatch.model.program_report import ProgramReport
-from midwatch.model.verdict import Verdict
+from midwatch.cli import context, output
+from midwatch.core.verdict import Verdict
+from midwatch.core.visible import visible
 from midwatch.terminal import known_terminals, status_report
+from midwatch.terminal import rules as terminal_rules
+from midwatch.terminal.report_model import ProgramReport
 
 APP = "midwatch"
 RECORD = "midwatch"
@@ -52,27 +52,27 @@ class TerminalStatus:
         self._sent = 0.0
 
     def start(self, name: str) -> None:
-        self.report(terminal_report.started(name))
+        self.report(terminal_rules.started(name))
 
     def ongoing(self, live: list[Verdict], pending: int) -> None:
-        self.report(terminal_report.ongoing(live, pending, self.ended))
+        self.report(terminal_rules.ongoing(live, pending, self.ended))
 
     def outcome(self, verdict: Verdict, code: int) -> None:
-        self.ended.append(terminal_report.outcome(verdict, code))
+        self.ended.append(terminal_rules.outcome(verdict, code))
 
     def run_outcome(self, verdict: Verdict) -> None:
-        self.ended.append(terminal_report.run_outcome(verdict))
+        self.ended.append(terminal_rules.run_outcome(verdict))
 
     def finish(self) -> None:
         """The last report, of all outcomes."""
         if self.ended:
-            self.report(terminal_report.overall(self.ended))
+            self.report(terminal_rules.overall(self.ended))
             self.over = True
 
     def close(self) -> None:
         """Whatever ended the call without a last report, a Ctrl-C or an error: nothing of it is to stay."""
         if self._begun and not self.over:
-            self.report(terminal_report.CLEAR)
+            self.report(terminal_rules.CLEAR)
 
     def report(self, report: ProgramReport) -> None:
         data = self._encoded(report)
@@ -98,7 +98,7 @@ def open_status(*, keeps_typed: bool = False) -> TerminalStatus:
     With ``keeps_typed`` what a person types meanwhile is in the result, else it is put back for the next who reads.
     """
     env = os.environ
-    if not known_terminals.takes_reports(env) or (wanted := settings.program_status()) == "off":
+    if not known_terminals.takes_reports(env) or (wanted := context.program_status()) == "off":
         return TerminalStatus(status=False, bar=False)
     status, typed = wanted == "on" or known_terminals.shows_status(env), b""
     if not status and known_terminals.can_be_asked(env) and _may_ask():
@@ -175,7 +175,7 @@ def _put_back(typed: bytes) -> None:
             fcntl.ioctl(0, termios.TIOCSTI, typed[at : at + 1])
         except OSError:
             lost = visible(typed[at:].decode("utf-8", "replace"))
-            say.warn(f"what you typed while the terminal was asked for its abilities is lost: {lost}")
+            output.warn(f"what you typed while the terminal was asked for its abilities is lost: {lost}")
             return
 
 

@@ -11,8 +11,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from midwatch import proc
-from midwatch.senses import exits, processes
+from midwatch.system import exit_status, processes, procfs
 from tests.conftest import PATIENCE, Box, Done, kill, until
 
 PARENT = """
@@ -75,17 +74,17 @@ def below(pid: int, *names: str) -> list[int]:
 
     A count would not do: a child that has not yet replaced itself by its program counts too, under its parent's name.
     """
-    until(lambda: sorted(map(proc.command_name, proc.descendants(pid))) == sorted(names))
-    return proc.descendants(pid)
+    until(lambda: sorted(map(procfs.command_name, procfs.descendants(pid))) == sorted(names))
+    return procfs.descendants(pid)
 
 
 def kernel_keeps() -> bool:
     """Whether this kernel tells how a process ended although its parent has waited for it (Linux 6.15)."""
     with subprocess.Popen(["true"]) as process:
         pidfd = os.pidfd_open(process.pid)
-        start = proc.start_time(process.pid)
+        start = procfs.start_time(process.pid)
         process.wait()
-        found, _ = exits.status(pidfd, process.pid, start)
+        found, _ = exit_status.status(pidfd, process.pid, start)
         os.close(pidfd)
     return found is not None
 

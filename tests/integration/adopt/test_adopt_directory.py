@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.loops import adopt as loop
-from midwatch.loops.look import Looker
-from midwatch.model.errors import RefusedError
-from midwatch.model.policy import PATIENT
-from midwatch.senses import strangers
-from midwatch.senses.strangers import Stranger
+from midwatch.core.errors import RefusedError
+from midwatch.core.policy import PATIENT
+from midwatch.jobs import foreign_process
+from midwatch.jobs.foreign_process import Stranger
+from midwatch.jobs.observe import Looker
+from midwatch.subjects import adopt as loop
+from midwatch.system import procfs
 from tests.conftest import Box, Done, alive, kill, letter, until, until_gone
 from tests.integration.adopt.elsewhere import stranger, until_ended
 from tests.integration.foreign.template import dead_pid, sleeper, wrapped
@@ -231,8 +231,8 @@ def test_stop_ends_the_wrapper_with_its_tree_and_leaves_a_status_in_both_places(
     box: Box, theirs: Path, kept: bool
 ) -> None:
     with wrapped(box, "step", "sleep 300", theirs) as pid:
-        until(lambda: len(proc.descendants(pid)) >= 3)
-        tree = [pid, *proc.descendants(pid)]
+        until(lambda: len(procfs.descendants(pid)) >= 3)
+        tree = [pid, *procfs.descendants(pid)]
         adopt(box, theirs)
         if not kept:
             keeper = box.pids("step")[0]
@@ -368,7 +368,7 @@ def test_a_step_that_is_started_again_while_it_is_adopted_is_refused(
     box: Box, theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between reading a pid and holding on to its process, both may have become another's."""
-    meet = strangers.meet
+    meet = foreign_process.meet
     with sleeper() as first, sleeper() as second:
 
         def late(pid: int) -> Stranger:
@@ -376,6 +376,6 @@ def test_a_step_that_is_started_again_while_it_is_adopted_is_refused(
             return meet(pid)
 
         (theirs / "step.pid").write_text(f"{first}\n")
-        monkeypatch.setattr(strangers, "meet", late)
+        monkeypatch.setattr(foreign_process, "meet", late)
         with pytest.raises(RefusedError, match="started again just now"):
             loop.step(Looker(str(box.dir), PATIENT), str(theirs), "step", None, may_stop=False)

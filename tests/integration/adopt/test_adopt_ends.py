@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from midwatch import proc
-from midwatch.loops import adopt as loop
-from midwatch.loops.look import Looker
-from midwatch.model.policy import PATIENT
+from midwatch.core.policy import PATIENT
+from midwatch.jobs.observe import Looker
+from midwatch.subjects import adopt as loop
+from midwatch.system import procfs
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, kernel_keeps, stranger
 from tests.integration.run.test_frozen_files import golden, holds, shape
@@ -57,7 +57,7 @@ def test_a_status_that_nobody_can_tell_is_unknown_and_final(
 ) -> None:
     """As on a kernel that keeps nothing with a pidfd, where its parent was faster than the keeper."""
     too_late = "from midwatch.senses import exits; exits.GET_INFO += 100; exits._zombie = lambda *_: (None, 'taken'); "
-    monkeypatch.setattr(proc, "KEEPER", [*proc.KEEPER[:3], proc.KEEPER[3].replace("from", f"{too_late}from", 1)])
+    monkeypatch.setattr(procfs, "KEEPER", [*procfs.KEEPER[:3], procfs.KEEPER[3].replace("from", f"{too_late}from", 1)])
     with stranger(f"read -r line < {gate.path}; exit 0") as pid:
         loop.process(Looker(str(box.dir), PATIENT), pid, "job", may_stop=False)
         with waiter(box, "job") as process:
@@ -93,10 +93,10 @@ def test_what_it_started_after_its_adoption_and_left_running_is_named(box: Box, 
 
 def test_what_left_its_tree_after_its_adoption_is_stopped_with_it(box: Box, gate: Gate) -> None:
     with stranger(f"sh -c 'sleep 300 & read -r line < {gate.path}'; read -r line < {gate.path}") as pid:
-        orphan = next(each for each in below(pid, "sh", "sleep") if proc.command_name(each) == "sleep")
+        orphan = next(each for each in below(pid, "sh", "sleep") if procfs.command_name(each) == "sleep")
         adopt(box, pid, "--heartbeat", "0.1s")
         gate.say()
-        until(lambda: orphan not in proc.descendants(pid))
+        until(lambda: orphan not in procfs.descendants(pid))
         until_looked(box)
         assert box("stop", "job").code == 0
         assert [alive(each) for each in (pid, orphan)] == [False, False]
@@ -127,7 +127,7 @@ def test_its_time_is_told_from_its_own_start_not_from_its_adoption(box: Box) -> 
 
 
 def age_of(pid: int) -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - proc.start_time(pid) / proc.TICKS
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - procfs.start_time(pid) / procfs.TICKS
 
 
 # Files --------------------------------------------------------------------------------------------------------------

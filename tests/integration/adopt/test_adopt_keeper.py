@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import midwatch
-from midwatch import proc
-from midwatch.loops import adopt as adopting
-from midwatch.loops.look import Looker
-from midwatch.model.errors import RefusedError
-from midwatch.model.policy import PATIENT
+from midwatch.core.errors import RefusedError
+from midwatch.core.policy import PATIENT
+from midwatch.jobs.observe import Looker
+from midwatch.subjects import adopt as adopting
+from midwatch.system import procfs
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, moments, stranger, switches, until_ended
 from tests.integration.wait.disks import fill
@@ -98,8 +98,8 @@ NOWHERE, NOBODY_KNOWS, SAID = ("not_found", None), ("unknown", None), ("failed",
 def test_a_keeper_that_is_killed_between_two_writes_leaves_no_wrong_word(
     box: Box, gate: Gate, monkeypatch: pytest.MonkeyPatch, step: int, starts: bool, found: tuple[str, int | None]
 ) -> None:
-    cut = proc.KEEPER[3].replace("from", CUT.format(step=step) + "from", 1)
-    monkeypatch.setattr(proc, "KEEPER", [*proc.KEEPER[:3], cut])
+    cut = procfs.KEEPER[3].replace("from", CUT.format(step=step) + "from", 1)
+    monkeypatch.setattr(procfs, "KEEPER", [*procfs.KEEPER[:3], cut])
     with stranger(f"read -r line < {gate.path}; exit 3", "forgets") as pid:
         with contextlib.nullcontext() if starts else pytest.raises(RefusedError, match="did not start"):
             adopting.process(Looker(str(box.dir), PATIENT), pid, "job", may_stop=False)
@@ -195,7 +195,7 @@ def test_a_recycled_pid_is_neither_watched_nor_signalled(box: Box) -> None:
     with stranger("sleep 300") as first, stranger("sleep 300") as second:
         adopt(box, first)
         kill_keeper(box)
-        forge(box, "job", work={"pid": second, "start": proc.start_time(second) + 1})
+        forge(box, "job", work={"pid": second, "start": procfs.start_time(second) + 1})
         done = box("stop", "job", "--json")
         assert (done.code, done.json["state"]) == (0, "unknown")
         assert "now belongs to another process" in done.json["reason"]
@@ -217,12 +217,12 @@ def test_a_keeper_is_in_no_ones_way(box: Box) -> None:
     with stranger("sleep 300") as pid:
         adopt(box, pid, MIDWATCH_RUN="outer", MIDWATCH_NAME="outer")
         keeper = box.pids("job")[0]
-        fields = proc.stat_fields(keeper)
+        fields = procfs.stat_fields(keeper)
         assert (int(fields[3]), int(fields[4])) == (keeper, 0)
         assert os.readlink(f"/proc/{keeper}/cwd") == str(box.dir)
         assert os.readlink(f"/proc/{keeper}/fd/0") == os.devnull
         assert "MIDWATCH_RUN" not in Path(f"/proc/{keeper}/environ").read_text()
-        assert proc.is_shim(keeper)
+        assert procfs.is_shim(keeper)
 
 
 def test_a_keeper_that_was_started_within_a_job_outlives_it(box: Box) -> None:
@@ -268,7 +268,7 @@ def test_a_record_that_was_spoiled_costs_the_keeper_nothing_and_is_written_again
         adopt(box, pid, "--stale", "1s", "--heartbeat", "0.4s")
         keeper = box.pids("job")[0]
         box.path("job.json").write_text("{")
-        until(lambda: age(box, "heartbeat") > 0.2 and proc.stat_fields(keeper)[0] == "S")
+        until(lambda: age(box, "heartbeat") > 0.2 and procfs.stat_fields(keeper)[0] == "S")
         before = switches(keeper)
         assert box("wait", "job", "--until", "final", "--timeout", "3s").code in (12, 13)
         assert switches(keeper) - before < 100

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.adopt.elsewhere import adopt, below, moments, stranger, switches
 from tests.integration.wait.watching import (
@@ -176,7 +176,7 @@ def test_a_keeper_below_its_work_is_not_counted_as_its_work(box: Box) -> None:
     with stranger(f"exec env {env} {sys.executable} {program} {' '.join(box.program)}") as pid:
         box.until_file("job.pid")
         keeper, work = box.pids("job")
-        until(lambda: proc.stat_fields(keeper)[1] == str(work) == str(pid))
+        until(lambda: procfs.stat_fields(keeper)[1] == str(work) == str(pid))
         assert within(box, 25, "wait", "job").code == 4
 
 

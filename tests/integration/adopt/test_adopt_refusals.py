@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from midwatch import proc
-from midwatch.loops import adopt as loop
-from midwatch.loops.look import Looker
-from midwatch.model.errors import RefusedError
-from midwatch.model.policy import PATIENT
-from midwatch.senses import strangers
+from midwatch.core.errors import RefusedError
+from midwatch.core.policy import PATIENT
+from midwatch.jobs import foreign_process
+from midwatch.jobs.observe import Looker
+from midwatch.subjects import adopt as loop
+from midwatch.system import procfs
 from tests.conftest import Box, alive, until
 from tests.integration.adopt.elsewhere import adopt, stranger, switches, until_ended
 from tests.integration.foreign.template import dead_pid
@@ -134,7 +134,7 @@ def test_a_thread_is_refused_and_its_process_named(box: Box) -> None:
 
 
 def test_a_thread_of_the_kernel_is_refused(box: Box) -> None:
-    kernels = [pid for pid in range(2, 200) if proc.command_name(pid) == "kthreadd"]
+    kernels = [pid for pid in range(2, 200) if procfs.command_name(pid) == "kthreadd"]
     if not kernels:
         pytest.skip("no threads of the kernel can be seen in this pid namespace")
     assert "thread of the kernel" in refused(box, kernels[0])
@@ -160,16 +160,16 @@ def test_a_keeper_is_refused(box: Box) -> None:
 def test_a_process_that_ends_while_it_is_looked_at_is_not_taken_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is read by pid after its end may be of another process: its pidfd has the last word."""
     with subprocess.Popen(["sleep", "300"]) as process:
-        looked = strangers._log
+        looked = foreign_process._log
 
         def late(pid: int) -> tuple[str, str]:
             process.kill()
             until_ended(pid)
             return looked(pid)
 
-        monkeypatch.setattr(strangers, "_log", late)
+        monkeypatch.setattr(foreign_process, "_log", late)
         with pytest.raises(RefusedError, match="has ended already"):
-            strangers.meet(process.pid)
+            foreign_process.meet(process.pid)
 
 
 def test_nothing_stays_open_after_a_refusal() -> None:
@@ -177,7 +177,7 @@ def test_nothing_stays_open_after_a_refusal() -> None:
     with subprocess.Popen(["true"]) as process:
         until_ended(process.pid)
         with pytest.raises(RefusedError):
-            strangers.meet(process.pid)
+            foreign_process.meet(process.pid)
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -247,7 +247,7 @@ def test_standard_error_counts_where_standard_output_goes_nowhere(box: Box) -> N
 @rooted
 def test_of_another_users_process_only_that_counts_which_may_be_seen(box: Box) -> None:
     with stranger("sleep 300", log=box.cwd / "out") as pid, as_nobody():
-        found = strangers.meet(pid)
+        found = foreign_process.meet(pid)
         os.close(found.pidfd)
         assert set(found.blind) == {"output", "io"}
         assert (found.log, found.cwd) == ("", "")
@@ -264,7 +264,7 @@ def test_an_idle_keeper_uses_next_to_nothing(box: Box) -> None:
     with stranger("sleep 300") as pid:
         adopt(box, pid)
         keeper = box.pids("job")[0]
-        until(lambda: proc.stat_fields(keeper)[0] == "S" and "poll" in wchan(keeper))
+        until(lambda: procfs.stat_fields(keeper)[0] == "S" and "poll" in wchan(keeper))
         before = switches(keeper)
         assert box("wait", "job", "--timeout", "2s").code == 13
         assert switches(keeper) - before <= 2

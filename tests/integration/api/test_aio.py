@@ -13,7 +13,7 @@ import pytest
 
 import midwatch
 from midwatch import aio
-from midwatch.loops import hub
+from midwatch.subjects import async_wait
 from tests.conftest import PATIENCE, Box, kill
 from tests.integration.wait.watching import Gate, start, start_gated
 
@@ -35,7 +35,7 @@ async def until_asleep(*tasks: asyncio.Task[Any]) -> None:
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(PATIENCE):
         while True:
-            hubs = hub._LOOPS.get(loop)
+            hubs = async_wait._LOOPS.get(loop)
             asleep = sum(
                 bool(each.woken._waiters) for one in (hubs.of if hubs else {}).values() for each in one.members
             )
@@ -45,7 +45,7 @@ async def until_asleep(*tasks: asyncio.Task[Any]) -> None:
 
 
 def nothing_left() -> bool:
-    return not any(hubs.of for hubs in hub._LOOPS.values())
+    return not any(hubs.of for hubs in async_wait._LOOPS.values())
 
 
 def test_a_wait_is_told_while_the_loop_does_other_things(here: Box, gate: Gate) -> None:

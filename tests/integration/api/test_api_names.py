@@ -67,8 +67,8 @@ def test_a_type_checker_sees_what_programs_use(tmp_path: Path) -> None:
     assert len(revealed) == len(told), told
     kinds = [re.sub(r"tuple\[str, str.*Verdict\]", "Verdict", kind.replace("builtins.", "")) for kind in revealed]
     assert kinds == [
-        "Verdict", "int | None", "midwatch.model.foreign_text.ForeignText | None", "list[Verdict]", "Verdict", "str",
-        "str", "Verdict", "list[Verdict]", "Verdict", "midwatch.model.errors.RefusedError",
+        "Verdict", "int | None", "midwatch.core.foreign_text.ForeignText | None", "list[Verdict]", "Verdict", "str",
+        "str", "Verdict", "list[Verdict]", "Verdict", "midwatch.core.errors.RefusedError",
     ]  # fmt: skip
 
 

@@ -11,9 +11,9 @@ BESIDE = """
 
     async def main():
         waiting = asyncio.create_task(aio.wait("api"))
-        while not midwatch.loops.hub._LOOPS or not any(
+        while not midwatch.subjects.async_wait._LOOPS or not any(
             each.wait.sessions and each.wait.sessions.live("api")
-            for hubs in midwatch.loops.hub._LOOPS.values() for one in hubs.of.values() for each in one.members
+            for hubs in midwatch.subjects.async_wait._LOOPS.values() for one in hubs.of.values() for each in one.members
         ):
             await asyncio.sleep(0.001)
 """

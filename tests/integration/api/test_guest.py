@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from midwatch.loops import wakeups
+from midwatch.jobs import wakeups
 from tests.conftest import PATIENCE, Box, alive, kill, until_gone
 from tests.integration.api.programs import program, said
 from tests.integration.wait.watching import Gate, start_gated

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import beats, lean
-from midwatch.loops.pass_beat import PassBeat
+from midwatch.jobs.loop_beat import PassBeat
+from midwatch.shim import beat_file
+from midwatch.system import atomic_files
 from tests.conftest import Box
 from tests.integration.spawn.office import Office
 from tests.integration.wait.disks import mounted
@@ -109,14 +110,14 @@ def test_a_beat_without_words_is_none_over_words_that_come_at_the_same_moment(
     """Between seeing that there are no words, and writing that there are none."""
     start(box, "job", "sleep", "300")
     run = box.record("job")["run"]
-    written = lean.write_new
+    written = atomic_files.write_new
 
     def late(path: str, text: str) -> None:
-        beats.speak(str(box.dir / "drop" / "job" / "job"), run, "epoch 3", 0.4, None)
+        beat_file.speak(str(box.dir / "drop" / "job" / "job"), run, "epoch 3", 0.4, None)
         written(path, text)
 
-    monkeypatch.setattr(beats, "write_new", late)
-    beats.renew(str(box.dir / "drop" / "job"), "job", run)
+    monkeypatch.setattr(beat_file, "write_new", late)
+    beat_file.renew(str(box.dir / "drop" / "job"), "job", run)
     assert json.loads(box.drop("job.beat").read_text())["note"] == "epoch 3"
     assert [path.name for path in box.dir.rglob(".*")] == []
 

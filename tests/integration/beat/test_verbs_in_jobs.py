@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Box, until
-from tests.integration.beat.inside import MIDWATCH, JOB, becomes_stuck, inside, last_beat, state, stays_working
+from tests.integration.beat.inside import JOB, MIDWATCH, becomes_stuck, inside, last_beat, state, stays_working
 from tests.integration.compat.stories import Stories
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -105,7 +105,7 @@ def test_the_monitor_of_a_story_is_working(office: Office, own: bool) -> None:
     else:
         session = "sa-somebody"
         office.tmux.start("cat", session)
-    inside(office.box, sys.executable, "-m", "midwatch.compat", "monitor-session", session, "--json")
+    inside(office.box, sys.executable, "-m", "midwatch.compat.story_automator", "monitor-session", session, "--json")
     stays_working(office.box)
 
 

@@ -6,8 +6,8 @@ import json
 import time
 from typing import Any
 
-from midwatch.formats import breakers
-from midwatch.model.breakers import Happening, Outcome, Started, Void
+from midwatch.breaker import codec as breaker_codec
+from midwatch.breaker.model import Happening, Outcome, Started, Void
 from tests.conftest import Box, Done, kill, until_gone
 
 HOUR = 3600.0
@@ -19,7 +19,7 @@ def plant(box: Box, key: str, *happened: Happening) -> None:
     (box.dir / "breakers").mkdir(mode=0o700, parents=True, exist_ok=True)
     box.dir.chmod(0o700)
     with (box.dir / f"breakers/{key}.jsonl").open("a") as file:
-        file.writelines(breakers.line(each) for each in happened)
+        file.writelines(breaker_codec.line(each) for each in happened)
 
 
 def failures(number: int, *, ago: float, name: str = "old") -> list[Happening]:

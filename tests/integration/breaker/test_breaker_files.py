@@ -9,16 +9,16 @@ import stat
 
 import pytest
 
-from midwatch import lean
-from midwatch.formats import breakers as lines_of
-from midwatch.judge import breaker as judge
-from midwatch.loops import breaker
-from midwatch.loops.look import Looker
-from midwatch.model.breakers import Closed, Outcome, Reset, Started, Trip, Tripped, Void
-from midwatch.model.errors import RefusedError
-from midwatch.model.facts import Breaker
-from midwatch.model.policy import PATIENT
-from midwatch.store import breakers
+from midwatch.breaker import codec as lines_of
+from midwatch.breaker import store as breaker_store
+from midwatch.breaker.model import Closed, Outcome, Reset, Started, Trip, Tripped, Void
+from midwatch.breaker.rules import breaker as judge
+from midwatch.core.errors import RefusedError
+from midwatch.core.job_model import Breaker
+from midwatch.core.policy import PATIENT
+from midwatch.jobs import admission as jobs_admission
+from midwatch.jobs.observe import Looker
+from midwatch.system import atomic_files
 from tests.conftest import Box
 from tests.integration.breaker.planting import HOUR, LONG, failures, plant, plant_open, run, status
 from tests.integration.wait.watching import Gate, finish
@@ -50,7 +50,7 @@ def test_with_a_bookmark_only_what_came_after_it_is_read(box: Box) -> None:
     plant_open(box, ago=1.0)
     plant(box, "key", *idle(2000))
     assert run(box, "true").code == 125
-    reading = breakers.read(str(box.dir), "key", 3)
+    reading = breaker_store.read(str(box.dir), "key", 3)
     assert reading.start > 256 * 1024
     assert reading.happened == []
     assert run(box, "true").code == 125
@@ -65,12 +65,12 @@ def test_a_bookmark_of_another_threshold_is_not_gone_by(box: Box) -> None:
 
 
 def test_a_bookmark_is_set_at_the_end_of_a_whole_line(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breakers, "FAR", 1)
+    monkeypatch.setattr(breaker_store, "FAR", 1)
     plant(box, "key", *failures(1, ago=1.0), Started(1.0, "r", "job", trial=False))
     path = box.dir / "breakers/key.jsonl"
     size = path.stat().st_size
-    lean.append(str(path), '{"torn')
-    breaker.admit(looker(box), RULES, "r2", "other").close(launched=True)
+    atomic_files.append(str(path), '{"torn')
+    jobs_admission.admit(looker(box), RULES, "r2", "other").close(launched=True)
     assert lines_of.bookmark((box.dir / "breakers/key.mark").read_text()).upto == size
 
 
@@ -92,11 +92,11 @@ def test_a_file_that_was_begun_anew_has_no_use_for_the_old_bookmark(box: Box) ->
 
 
 def test_a_file_that_cannot_be_ours_refuses_and_tells_what_to_do(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breakers, "LARGEST", 1000)
+    monkeypatch.setattr(breaker_store, "LARGEST", 1000)
     plant(box, "key", *idle(100))
     with pytest.raises(Exception, match="remove it, which also closes breaker key"):
-        breaker.admit(looker(box), RULES, "run", "job")
-    assert "remove it" in breaker.forbids(str(box.dir), RULES)
+        jobs_admission.admit(looker(box), RULES, "run", "job")
+    assert "remove it" in jobs_admission.forbids(str(box.dir), RULES)
 
 
 # Torn lines
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_ours_refuses_and_tells_what_to_do(box: Box, monke
 
 def test_a_start_written_after_a_torn_line_is_whole(box: Box) -> None:
     plant(box, "key", *failures(2, ago=1.0))
-    lean.append(str(box.dir / "breakers/key.jsonl"), '{"schema": 1, "at": 5, "wh')
+    atomic_files.append(str(box.dir / "breakers/key.jsonl"), '{"schema": 1, "at": 5, "wh')
     assert run(box, "false").code == 1
     assert status(box)["state"] == "open"
 
@@ -186,7 +186,7 @@ def test_of_many_runs_at_once_under_a_closed_key_all_are_let_through(box: Box, g
 
 def _tell(path: str, shim: int, number: int) -> None:
     for n in range(number):
-        lean.append(path, lines_of.line(Outcome(1.0, f"r{shim}-{n}", "job", 1, "failed")))
+        atomic_files.append(path, lines_of.line(Outcome(1.0, f"r{shim}-{n}", "job", 1, "failed")))
 
 
 def test_no_line_of_many_shims_is_lost_or_mixed_with_anothers(box: Box) -> None:
@@ -206,18 +206,18 @@ def test_no_line_of_many_shims_is_lost_or_mixed_with_anothers(box: Box) -> None:
 def test_who_cannot_have_the_lock_is_refused_and_not_kept_waiting_for_ever(
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(breakers, "PATIENCE", 0.0)
-    first = breaker.admit(looker(box), RULES, "run1", "one")
+    monkeypatch.setattr(breaker_store, "PATIENCE", 0.0)
+    first = jobs_admission.admit(looker(box), RULES, "run1", "one")
     with pytest.raises(RefusedError, match="someone has been starting a job under breaker key"):
-        breaker.admit(looker(box), RULES, "run2", "two")
+        jobs_admission.admit(looker(box), RULES, "run2", "two")
     first.close(launched=True)
-    breaker.admit(looker(box), RULES, "run2", "two").close(launched=True)
+    jobs_admission.admit(looker(box), RULES, "run2", "two").close(launched=True)
 
 
 def test_a_run_that_has_told_all_is_not_looked_at_again(box: Box) -> None:
     assert run(box, "false").code == 1
     assert run(box, "true").code == 0
-    reading = breakers.read(str(box.dir), "key", 3)
+    reading = breaker_store.read(str(box.dir), "key", 3)
     assert judge.fold(reading.before, reading.happened, 3).running == {}
 
 
@@ -226,7 +226,7 @@ def test_a_run_that_has_told_all_is_not_looked_at_again(box: Box) -> None:
 
 def test_whoever_looks_while_a_trial_is_being_launched_does_not_call_it_void(box: Box) -> None:
     plant_open(box, ago=HOUR)
-    admission = breaker.admit(looker(box), RULES, "run1", "one")
+    admission = jobs_admission.admit(looker(box), RULES, "run1", "one")
     assert admission.trial
     assert status(box)["state"] == "trial"
     admission.close(launched=False)
@@ -235,17 +235,17 @@ def test_whoever_looks_while_a_trial_is_being_launched_does_not_call_it_void(box
 
 def test_a_launch_that_its_caller_gave_up_but_whose_shim_lives_is_still_heard_of(box: Box) -> None:
     """A caller interrupted before its shim has said a word cannot know."""
-    admission = breaker.admit(looker(box), RULES, "run1", "one")
+    admission = jobs_admission.admit(looker(box), RULES, "run1", "one")
     lease = os.open(box.dir / "one.lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lease, fcntl.LOCK_EX)
     admission.close(launched=False)
-    assert "run1" in breaker.look(looker(box), RULES).ledger.running
+    assert "run1" in jobs_admission.look(looker(box), RULES).ledger.running
     os.close(lease)
-    assert breaker.look(looker(box), RULES).ledger.running == {}
+    assert jobs_admission.look(looker(box), RULES).ledger.running == {}
 
 
 def test_reset_and_trip_last_beyond_any_restart(box: Box) -> None:
-    breaker.tell(str(box.dir), "key", Trip(1.0, "why"))
-    assert breaker.look(looker(box), RULES).ledger.state == Tripped(1.0, "why")
-    breaker.tell(str(box.dir), "key", Reset(2.0, ""))
-    assert breaker.look(looker(box), RULES).ledger.state == Closed()
+    jobs_admission.tell(str(box.dir), "key", Trip(1.0, "why"))
+    assert jobs_admission.look(looker(box), RULES).ledger.state == Tripped(1.0, "why")
+    jobs_admission.tell(str(box.dir), "key", Reset(2.0, ""))
+    assert jobs_admission.look(looker(box), RULES).ledger.state == Closed()

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.session import Running
-from midwatch.senses import codex_daemon
-from midwatch.senses.codex_conversation import begun
-from midwatch.senses.codex_daemon import CodexDaemon
+from midwatch.agents.codex import daemon as codex_daemon_module
+from midwatch.agents.codex.conversation import begun
+from midwatch.agents.codex.daemon import CodexDaemon
+from midwatch.core.pane_model import Running
 from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, MAIN, Daemon
 
@@ -16,7 +16,7 @@ from tests.integration.codex_daemon.standin import CWD, MAIN, Daemon
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no reason to fail; tests of the limit itself set it again."""
-    monkeypatch.setattr(codex_daemon, "LIMIT", PATIENCE)
+    monkeypatch.setattr(codex_daemon_module, "LIMIT", PATIENCE)
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.session import Running
-from midwatch.senses import codex_conversation
-from midwatch.senses.codex_daemon import CodexDaemon
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.codex import conversation
+from midwatch.agents.codex.daemon import CodexDaemon
+from midwatch.core.pane_model import Running
+from midwatch.system import procfs
 from tests.conftest import until
 
-CODEX = detectors.load("codex")
+CODEX = catalog.load("codex")
 FIRST = "01a1ef11-0000-7000-8000-000000000000"
 SECOND = "01a1ef12-0000-7000-8000-000000000000"
 Start = Callable[..., Running]
@@ -36,10 +36,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
         keep = tuple(each.fileno() for each in files)
         begun.append(subprocess.Popen(call, cwd=cwd, env={"HOME": str(home)}, pass_fds=keep))
         pid = begun[-1].pid
-        until(lambda: proc.command_name(pid) == "codex")
+        until(lambda: procfs.command_name(pid) == "codex")
         for each in files:
             each.close()
-        return Running("codex", pid, proc.start_time(pid), 0.0, str(cwd), ("codex", *args), {"HOME": str(home)})
+        return Running("codex", pid, procfs.start_time(pid), 0.0, str(cwd), ("codex", *args), {"HOME": str(home)})
 
     yield found
     for each in begun:
@@ -61,7 +61,7 @@ def test_another_codex_of_the_same_daemon_in_the_same_directory_is_company(
 
 def test_the_processes_of_one_codex_are_no_company(start: Start, sense: CodexDaemon, home: Path) -> None:
     here = start(home / "proj")
-    parent = here._replace(pid=os.getpid(), start=proc.start_time(os.getpid()))
+    parent = here._replace(pid=os.getpid(), start=procfs.start_time(os.getpid()))
     assert sense.is_alone(parent, CODEX), "a launcher and the program below it are one"
 
 
@@ -71,8 +71,8 @@ def test_the_last_conversation_that_is_locked_and_has_no_rollout_is_unused(start
     first, second = locks / f"{FIRST}.lock", locks / f"{SECOND}.lock"
     said, more = (tmp_path / f"rollout-2026-11-18T14-39-34-{each}.jsonl" for each in (FIRST, SECOND))
     cwd = tmp_path / "proj"
-    assert codex_conversation.unused(start(cwd, holds=(first, said, second))) == SECOND
-    assert codex_conversation.unused(start(cwd, holds=(first, said, second, more))) == ""
-    assert codex_conversation.unused(start(cwd, holds=(first,))) == "", "it has begun only one"
+    assert conversation.unused(start(cwd, holds=(first, said, second))) == SECOND
+    assert conversation.unused(start(cwd, holds=(first, said, second, more))) == ""
+    assert conversation.unused(start(cwd, holds=(first,))) == "", "it has begun only one"
     gone = start(cwd, holds=(first, said, second))
-    assert codex_conversation.unused(gone._replace(start=gone.start + 1)) == "", "its pid is another's by now"
+    assert conversation.unused(gone._replace(start=gone.start + 1)) == "", "its pid is another's by now"

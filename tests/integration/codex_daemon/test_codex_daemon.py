@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.session import Report, Running
-from midwatch.senses import codex_daemon
-from midwatch.senses.codex_conversation import begun
-from midwatch.senses.codex_daemon import CodexDaemon
+from midwatch.agents.codex import daemon as codex_daemon_module
+from midwatch.agents.codex.conversation import begun
+from midwatch.agents.codex.daemon import CodexDaemon
+from midwatch.core.pane_model import Report, Running
 from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, EXCHANGE, MAIN, Daemon, Reader, frame
 
@@ -239,12 +239,12 @@ def test_a_socket_that_a_dead_daemon_left(home: Path, sense: CodexDaemon, runnin
 def test_a_daemon_that_does_not_answer_costs_half_a_second(
     daemon: Daemon, sense: CodexDaemon, running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(codex_daemon, "LIMIT", LIMIT)
+    monkeypatch.setattr(codex_daemon_module, "LIMIT", LIMIT)
     daemon.silent = True
     began = time.monotonic()
     assert trouble(sense.read(running)).startswith("Codex's daemon does not answer")
     assert LIMIT * 0.9 < time.monotonic() - began < LIMIT * 3
-    monkeypatch.setattr(codex_daemon, "LIMIT", PATIENCE)
+    monkeypatch.setattr(codex_daemon_module, "LIMIT", PATIENCE)
     daemon.silent = False
     daemon.state = "idle"
     assert words(sense.read(running))["status"] == "idle"
@@ -253,7 +253,7 @@ def test_a_daemon_that_does_not_answer_costs_half_a_second(
 def test_a_daemon_that_does_not_even_accept(
     home: Path, sense: CodexDaemon, running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(codex_daemon, "LIMIT", LIMIT)
+    monkeypatch.setattr(codex_daemon_module, "LIMIT", LIMIT)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(home / "s"))
         listener.listen()

@@ -22,7 +22,7 @@ class Automator(Box):
         self.bin = home / "bin"
         self.bin.mkdir()
         self.env |= {"PATH": f"{self.bin}:{os.environ['PATH']}", "TMPDIR": str(home)}
-        self.program = [sys.executable, "-m", "midwatch.compat"]
+        self.program = [sys.executable, "-m", "midwatch.compat.story_automator"]
 
     def says(self, *arguments: str, code: int = 0, **env: str) -> Any:
         """The one JSON document that a call prints, and nothing on stderr."""

@@ -22,7 +22,7 @@ class Stories:
         self.office = office
         self.root = office.cwd
         self.box = office.box
-        self.box.program = [sys.executable, "-m", "midwatch.compat"]
+        self.box.program = [sys.executable, "-m", "midwatch.compat.story_automator"]
         self.box.env |= {"TMUX": f"{office.tmux.socket},0,0", "PROJECT_ROOT": str(self.root)}
         self.temporary = office.temporary
 

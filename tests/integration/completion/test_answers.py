@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.cli.verbs import VERBS
+from midwatch.cli.command_table import VERBS
 from tests.conftest import Box, tool
 
 

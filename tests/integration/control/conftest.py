@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from midwatch.formats import ways
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.codec import query_modes
+from midwatch.tmux.server import Tmux
 from tests.conftest import tool
 from tests.integration.control.through import Attach, Through, attached
 from tests.integration.panes.conftest import alone, private
@@ -20,7 +20,7 @@ __all__ = ["alone", "private"]
 @pytest.fixture(autouse=True)
 def attaching() -> None:
     version = subprocess.run([tool("tmux"), "-V"], capture_output=True, text=True, check=True).stdout
-    if ways.through_control(version) is None:
+    if query_modes.through_control(version) is None:
         pytest.skip(f"nothing attaches to {version.strip()}")
 
 

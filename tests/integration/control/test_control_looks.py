@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats import ways
-from midwatch.formats.control import Answer
-from midwatch.loops.panes import Panes
-from midwatch.model.session import Pane
-from midwatch.senses.tmux import Tmux
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.pane_model import Pane
+from midwatch.sessions.pane_observer import Panes
+from midwatch.system import procfs
+from midwatch.tmux.codec import query_modes
+from midwatch.tmux.codec.control_mode import Answer
+from midwatch.tmux.server import Tmux
 from tests.conftest import PATIENCE, kill, until
 from tests.integration.control.through import Attach, control_of, free, until_ready
 from tests.integration.panes.agent import show
@@ -84,7 +84,7 @@ def test_what_prints_again_and_again_is_asked_for_at_once(
         return ask(command, word, deadline)
 
     monkeypatch.setattr(through.control, "ask", noted)
-    control_of(through).way = ways.PRINTED  # in any version
+    control_of(through).way = query_modes.PRINTED  # in any version
     for number, requests in enumerate((2, 1, 1)):
         private.echo(panes[1], f"line {number}.")
         assert f"line {number}." in through.look(everything).screens[panes[1]]
@@ -111,10 +111,10 @@ def test_a_server_keeps_nothing_of_what_it_was_asked(
     pane = shows(private, tmp_path, "\r\n".join([*["x" * 99] * 99, ""]), size=(100, 100))
     through, server = attach(pane), private.pid
     if not control_of(through).way.limit:
-        control_of(through).way = ways.BUFFERED  # others would be told of it, but kept is nothing
+        control_of(through).way = query_modes.BUFFERED  # others would be told of it, but kept is nothing
 
     def resident() -> int:
-        return int(proc.read_text(f"/proc/{server}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(procfs.read_text(f"/proc/{server}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def look() -> None:
         fresh = Tmux(private.server, limit=20.0, control=through.control)
@@ -147,14 +147,14 @@ def test_no_buffer_is_left_and_none_of_others_is_touched(private: Private, attac
 )  # fmt: skip
 def test_any_text_comes_to_tmux_as_one_argument(private: Private, attach: Attach, text: str) -> None:
     through = control_of(attach(private.start()))
-    through.way = ways.PRINTED
+    through.way = query_modes.PRINTED
     through.ask(["set-buffer", "-b", "kept", "--", text], "qwertyuiop", time.monotonic() + PATIENCE)
     assert private("show-buffer", "-b", "kept") == text
 
 
 def test_agents_are_judged_alike_and_without_a_fork(private: Private, tmp_path: Path) -> None:
     pane = show(private, tmp_path, "claude", "permission-bash")
-    panes = Panes(detectors.load_all(), str(tmp_path / "spool"), private.server)
+    panes = Panes(catalog.load_all(), str(tmp_path / "spool"), private.server)
     try:
         (first,) = panes.look().seen
         panes.attach(first.sighting.pane)
@@ -167,21 +167,24 @@ def test_agents_are_judged_alike_and_without_a_fork(private: Private, tmp_path: 
         panes.close()
 
 
-@pytest.mark.parametrize("way", [ways.LISTED, ways.PRINTED, ways.BUFFERED])
-def test_each_way_sees_the_same(private: Private, attach: Attach, tmp_path: Path, way: ways.Way) -> None:
+@pytest.mark.parametrize("way", [query_modes.LISTED, query_modes.PRINTED, query_modes.BUFFERED])
+def test_each_way_sees_the_same(private: Private, attach: Attach, tmp_path: Path, way: query_modes.Way) -> None:
     """Whichever way a version needs, this version can be asked in it."""
     pane = shows(private, tmp_path, "\x1b[1mbold\x1b[0m back\\slash $HOME é")
     through = attach(pane)
     control_of(through).way = way
     look = Tmux(private.server, limit=20.0, control=through.control).look(everything, colours=True)
     assert look.forks == (0 if way.limit else 1)
-    if way != ways.BUFFERED or ways.through_control(private("display-message", "-p", "#{version}").strip()) == way:
+    if (
+        way != query_modes.BUFFERED
+        or query_modes.through_control(private("display-message", "-p", "#{version}").strip()) == way
+    ):
         assert look.screens == {pane: private.screen(pane, "-e")}
 
 
-@pytest.mark.parametrize("way", [ways.PRINTED, ways.BUFFERED])
+@pytest.mark.parametrize("way", [query_modes.PRINTED, query_modes.BUFFERED])
 def test_a_pane_that_goes_between_list_and_capture_passes_for_no_other(
-    private: Private, attach: Attach, way: ways.Way
+    private: Private, attach: Attach, way: query_modes.Way
 ) -> None:
     panes = [private.start(f"printf 'pane number {number}'; exec cat", size=(60, 2)) for number in range(4)]
     for number, pane in enumerate(panes):

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from midwatch.model.session import Pane
-from midwatch.senses.tmux import Tmux
+from midwatch.core.pane_model import Pane
+from midwatch.tmux.server import Tmux
 from tests.conftest import kill, until, until_gone
 from tests.integration.control.through import (
     Attach,
@@ -130,7 +130,7 @@ def test_an_agent_is_told_of_the_focus_once_and_of_nothing_else(private: Private
 def test_it_goes_when_a_person_comes_and_stays_away(
     private: Private, ours: str, attach: Attach, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("midwatch.senses.control.AGAIN", 0.0)
+    monkeypatch.setattr("midwatch.tmux.control_client.AGAIN", 0.0)
     through = attach(ours)
     client = client_of(through)
     someone = visit("ours")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.senses.control import Control
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.control_client import Control
+from midwatch.tmux.server import Tmux
 from tests.conftest import PATIENCE, kill
 from tests.integration.control.through import Attach, client_of, control_of
 from tests.integration.panes.private import Private, everything

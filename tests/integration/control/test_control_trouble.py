@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats import tmux as codec
-from midwatch.formats import ways
-from midwatch.model.session import Pane
-from midwatch.senses import control
-from midwatch.senses.control import GoneError
-from midwatch.senses.tmux import HUNG, Tmux
+from midwatch.core.pane_model import Pane
+from midwatch.system import procfs
+from midwatch.tmux import control_client
+from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.codec import query_modes
+from midwatch.tmux.control_client import GoneError
+from midwatch.tmux.server import HUNG, Tmux
 from tests.conftest import kill, letter, until, until_gone
 from tests.integration.control.through import Attach, client_of, clients, control_of, until_lost, until_ready
 from tests.integration.panes.private import Private, everything
@@ -31,18 +31,18 @@ BEFORE: set[int] = set()
 @pytest.fixture(autouse=True)
 def _before() -> None:
     BEFORE.clear()
-    BEFORE.update(proc.children(os.getpid()))
+    BEFORE.update(procfs.children(os.getpid()))
 
 
 def left() -> list[int]:
     """Children that a test has left."""
-    return [pid for pid in proc.children(os.getpid()) if pid not in BEFORE]
+    return [pid for pid in procfs.children(os.getpid()) if pid not in BEFORE]
 
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new client may be started at once."""
-    monkeypatch.setattr(control, "AGAIN", 0.0)
+    monkeypatch.setattr(control_client, "AGAIN", 0.0)
 
 
 def test_a_client_that_was_killed_is_not_missed(private: Private, attach: Attach) -> None:
@@ -245,7 +245,7 @@ def test_a_client_that_never_attaches_is_given_up(
         through.look(everything)
         client = client_of(through)
         assert not control_of(through).ready()
-        monkeypatch.setattr(control, "SLOW", 0.0)
+        monkeypatch.setattr(control_client, "SLOW", 0.0)
         assert not control_of(through).ready()
         until_gone(client)
         assert through.look(everything).forks == 1
@@ -262,7 +262,7 @@ def test_a_client_that_talks_without_end_and_answers_nothing(private: Private, t
         through.attach(through.look(everything).panes[0])
         through.look(everything)
         until(lambda: control_of(through).ready())
-        control_of(through).way = ways.PRINTED
+        control_of(through).way = query_modes.PRINTED
         through.limit = 0.3
         assert through.look(everything).cause == HUNG
         through.limit = 20.0
@@ -300,7 +300,7 @@ def test_nothing_is_left_in_our_own_process(private: Private, attach: Attach) ->
 
 SCRIPT = """
 import sys, time
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.server import Tmux
 sense = Tmux(("-S", sys.argv[1]), limit=20.0)
 everything = lambda pane: True
 sense.attach(sense.look(everything).panes[0])
@@ -344,7 +344,7 @@ def test_a_look_that_is_interrupted_leaves_no_half_request(
     private: Private, attach: Attach, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     through = attach(private.start())
-    control_of(through).way = ways.PRINTED
+    control_of(through).way = query_modes.PRINTED
     write: Callable[..., int] = os.write
 
     def interrupted(fd: int, data: bytes) -> int:

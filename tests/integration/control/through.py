@@ -5,9 +5,9 @@ from __future__ import annotations
 import select
 from collections.abc import Callable, Iterable
 
-from midwatch.model.session import Pane
-from midwatch.senses.control import Control
-from midwatch.senses.tmux import Look, Tmux
+from midwatch.core.pane_model import Pane
+from midwatch.tmux.control_client import Control
+from midwatch.tmux.server import Look, Tmux
 from tests.conftest import PATIENCE, until
 from tests.integration.panes.private import Private, everything
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import mail as codec
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.mail import Mail
+from midwatch.core.foreign_text import ForeignText
+from midwatch.mail import codec
+from midwatch.mail.model import Mail
 from tests.conftest import Box, tool
 from tests.integration.drop.test_drop_box import drop, marks
 from tests.integration.wait.watching import start, within

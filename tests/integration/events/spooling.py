@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from midwatch import lean
-from midwatch.hands.spawn import ROOT
-from midwatch.model.event import Event
-from midwatch.store import places
-from midwatch.store.journal import Journal
+from midwatch.config import paths
+from midwatch.core.event import Event
+from midwatch.jobs.launch import ROOT
+from midwatch.journal.journal import Journal
+from midwatch.system import atomic_files
 
 BEFORE = "import os, random, sys; sys.path.insert(0, sys.argv.pop(1)); from midwatch import lean"
 WRITER = f"""
@@ -33,7 +33,7 @@ for number in range(1000000):
 TAKER = f"""
 {BEFORE}
 from midwatch.store import places
-from midwatch.store.journal import Journal
+from midwatch.journal.journal import Journal
 while True:
     journal = Journal(sys.argv[1])
     for _ in range(random.randint(1, 5)):
@@ -43,7 +43,7 @@ while True:
 TAKE_ONCE = f"""
 {BEFORE}
 from midwatch.store import places
-from midwatch.store.journal import Journal
+from midwatch.journal.journal import Journal
 journal = Journal(sys.argv[1])
 journal.take_in()
 journal.close()
@@ -55,12 +55,12 @@ def start(script: str, *arguments: str, before: tuple[str, ...] = ()) -> subproc
 
 
 def line(run: str, n: int, event: str = "moved", name: str = "job", **more: object) -> str:
-    return lean.dumps({"schema": 1, "run": run, "n": n, "at": 1000.0 + n, "name": name, "event": event, **more})
+    return atomic_files.dumps({"schema": 1, "run": run, "n": n, "at": 1000.0 + n, "name": name, "event": event, **more})
 
 
 def prepared(directory: Path) -> Path:
     """A directory of ours in which nothing has run yet."""
-    places.prepare(str(directory))
+    paths.prepare(str(directory))
     return directory
 
 

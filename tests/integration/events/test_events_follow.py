@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.loops.follow import Follow
-from midwatch.store import database, journal
-from midwatch.store.journal import Journal
+from midwatch.journal import journal, journal_database
+from midwatch.journal.journal import Journal
+from midwatch.subjects.event_feed import Follow
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.events.spooling import line, prepared, taken
 from tests.integration.wait.disks import fill, mounted
@@ -190,7 +190,7 @@ def test_a_journal_that_is_put_aside_meanwhile_costs_no_event(ready: Box, follow
     spool(ready, "r1", 1)
     listener = follow("--since", "0")
     assert listener.numbers(1) == [1]
-    assert database.put_aside(str(ready.dir), database.inode_of(str(ready.dir)))
+    assert journal_database.put_aside(str(ready.dir), journal_database.inode_of(str(ready.dir)))
     journal.note(str(ready.dir), "job", "", "noted")
     assert "noted" in {listener.line()["event"] for _ in range(2)}  # and 1 again: it still stands in its spool
     spool(ready, "r1", 2)
@@ -201,7 +201,7 @@ def test_a_listener_outlives_a_journal_that_is_put_aside_with_all_that_it_held(r
     spool(ready, "r1", 1, event="ended")
     listener = follow("--since", "0")
     assert listener.numbers(1) == [1]
-    assert database.put_aside(str(ready.dir), database.inode_of(str(ready.dir)))
+    assert journal_database.put_aside(str(ready.dir), journal_database.inode_of(str(ready.dir)))
     until(ready.path("journal.sqlite").exists, ready.dir)
     spool(ready, "r2", 2)
     assert listener.numbers(1) == [2]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.judge.consequences import EXIT_CODES
-from midwatch.store import journal
+from midwatch.core.exit_codes import EXIT_CODES
+from midwatch.journal import journal
 from tests.conftest import PATIENCE, Box, Done, tool
 from tests.integration.events.spooling import line, prepared
 from tests.integration.wait.disks import fill, mounted

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.hands.spawn import ROOT
-from midwatch.model.event import Event
-from midwatch.store.journal import Journal
+from midwatch.core.event import Event
+from midwatch.jobs.launch import ROOT
+from midwatch.journal.journal import Journal
 from tests.conftest import PATIENCE, until
 from tests.integration.events.spooling import (
     BEFORE,

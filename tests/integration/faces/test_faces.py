@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from midwatch.judge.consequences import EXIT_CODES, STILL_RUNNING
+from midwatch.core.exit_codes import EXIT_CODES, STILL_RUNNING
 from tests.conftest import kill, reap, until_gone
 from tests.integration.api.programs import said, started
 from tests.integration.spawn.office import Office

@@ -51,7 +51,7 @@ def test_no_verb_loads_a_module_from_where_it_is_called(box: Box, trace: Path, w
 
 
 def test_story_automator_loads_none_either(box: Box, trace: Path) -> None:
-    box.program = [sys.executable, "-m", "midwatch.compat"]
+    box.program = [sys.executable, "-m", "midwatch.compat.story_automator"]
     done = box("tmux-wrapper", "project-slug")
     assert (trace.exists(), done.code) == (False, 0), done
 
@@ -67,7 +67,7 @@ def test_what_is_started_in_the_background_loads_none(box: Box, trace: Path) -> 
     assert not trace.exists(), trace.read_text()
 
 
-@pytest.mark.parametrize("module", ["midwatch", "midwatch.compat"])
+@pytest.mark.parametrize("module", ["midwatch", "midwatch.compat.story_automator"])
 def test_what_python_itself_took_from_there_is_an_error(box: Box, module: str) -> None:
     """It has run by then; but nothing goes on, and the message names a way that is safe."""
     import contextlib  # noqa: PLC0415

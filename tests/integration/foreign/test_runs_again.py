@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import dead_pid, sleeper, wrapped
 from tests.integration.wait.watching import Gate, finish, listed, silent_for, waiter, within
@@ -137,7 +137,7 @@ def test_files_of_one_tick_are_told_in_seconds_though_the_process_rests(box: Box
 
 def test_of_files_of_one_tick_a_wrapper_that_works_on_has_begun_again(box: Box, theirs: Path) -> None:
     with wrapped(box, "step", "sleep 300", theirs):
-        until(lambda: len(proc.descendants(int((theirs / "step.pid").read_text()))) >= 3)
+        until(lambda: len(procfs.descendants(int((theirs / "step.pid").read_text()))) >= 3)
         to_one_tick(theirs)
         assert box("wait", "step", "--dir", str(theirs), "--timeout", "3.2s").code == 13
 

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import Box, alive, until, until_gone
 from tests.integration.foreign.template import wrapped
 from tests.integration.wait.watching import (
@@ -135,8 +135,8 @@ def test_why_names_the_pid_file_and_the_status_file(box: Box) -> None:
 
 def test_stop_ends_wrapper_toucher_and_command_and_leaves_a_status(box: Box) -> None:
     with wrapped(box, "step", "sleep 300") as pid:
-        until(lambda: len(proc.descendants(pid)) >= 3)
-        tree = [pid, *proc.descendants(pid)]
+        until(lambda: len(procfs.descendants(pid)) >= 3)
+        tree = [pid, *procfs.descendants(pid)]
         done = box("stop", "step", "--dir", str(box.dir), "--json")
         assert done.code == 0, done
         assert [process for process in tree if alive(process)] == []

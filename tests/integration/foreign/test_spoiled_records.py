@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from midwatch.cli import say, why
-from midwatch.loops.look import Looker
-from midwatch.model.policy import PATIENT
+from midwatch.cli import output
+from midwatch.cli.commands import why
+from midwatch.core.policy import PATIENT
+from midwatch.jobs.observe import Looker
 from tests.conftest import Box
 from tests.integration.wait.watching import (
     Gate,
@@ -56,9 +57,9 @@ def tracebacks(box: Box, suffix: str) -> list[str]:
             path.write_text(json.dumps(copy))
             try:
                 verdict = looker.verdict("job")
-                assert say.as_json(verdict)
+                assert output.as_json(verdict)
                 assert why.as_json(verdict)
-                assert say.table([verdict])
+                assert output.table([verdict])
             except Exception as error:  # noqa: BLE001  # whatever it is, it is a fault of ours
                 found.append(f"{where}: {type(error).__name__} {error}")
     finally:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.store import step_ends
+from midwatch.jobs import foreign_step_store
+from midwatch.system import procfs
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import sleeper, wrapped
 from tests.integration.wait.watching import SOON, SOON_BY_ENV, finish, listed, silent_for, waiter, within
@@ -29,8 +29,8 @@ def strictly(theirs: Path, *more: str) -> tuple[str, ...]:
 
 def tree(pid: int) -> list[int]:
     """A wrapper, its toucher and its command, once all are there."""
-    until(lambda: len(proc.descendants(pid)) >= 3)
-    return [pid, *proc.descendants(pid)]
+    until(lambda: len(procfs.descendants(pid)) >= 3)
+    return [pid, *procfs.descendants(pid)]
 
 
 def test_a_hung_step_is_ended_with_everything_below_it_and_is_stuck_for_every_face(box: Box, theirs: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_step_that_takes_too_long_since_its_start_is_ended_as_timeout(box: Box
 def test_the_time_before_the_wait_counts(box: Box, theirs: Path) -> None:
     """Reckoned from the start of the process, which is long ago: no wait is needed."""
     with wrapped(box, "step", "sh -c 'while :; do :; done'", theirs) as pid:
-        until(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) - proc.start_time(pid) / proc.TICKS > 1.0)
+        until(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) - procfs.start_time(pid) / procfs.TICKS > 1.0)
         with waiter(box, *strictly(theirs, "--work-timeout", "1s", "--timeout", "0.5s")) as process:
             assert finish(process).json["state"] == "timeout"
 
@@ -92,7 +92,7 @@ def test_a_wait_that_does_not_hold_the_lease_acts_only_when_its_holder_is_gone(
 ) -> None:
     monkeypatch.setenv("HOME", box.env["HOME"])
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    lease = step_ends.lease(f"{theirs}/step")
+    lease = foreign_step_store.lease(f"{theirs}/step")
     assert lease.take()
     with wrapped(box, "step", "sleep 300", theirs) as pid, waiter(box, *strictly(theirs, *SOON)) as process:
         assert silent_for(process, 3.0)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.store import watchdogs
+from midwatch.swarm import watchdog_store
+from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.handoff.conftest import Swarm
 from tests.integration.send.conftest import Gate, attached
@@ -74,12 +74,12 @@ def test_where_nobody_or_several_are_the_controller_there_is_only_mail(swarm: Sw
 def test_whoever_the_watchdog_has_found_is_the_controller(swarm: Swarm) -> None:
     other = swarm.split()
     swarm.title(other, "controller")
-    base = watchdogs.base("swarm", str(swarm.private.socket))
+    base = watchdog_store.base("swarm", str(swarm.private.socket))
     pid = os.getpid()
-    standing = watchdogs.Standing("swarm", str(swarm.private.socket), "", pid=pid, start=proc.start_time(pid))
-    watchdogs.write(base, standing._replace(controller=swarm.controller.pane))
+    standing = watchdog_store.Standing("swarm", str(swarm.private.socket), "", pid=pid, start=procfs.start_time(pid))
+    watchdog_store.write(base, standing._replace(controller=swarm.controller.pane))
     assert swarm.handoff(*DONE, "--json").json["controller"] == swarm.controller.pane
-    watchdogs.write(base, standing._replace(controller=swarm.controller.pane, start=1))
+    watchdog_store.write(base, standing._replace(controller=swarm.controller.pane, start=1))
     assert swarm.handoff(*DONE, "--json", "--wait", "0").json["controller"] == other
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import midwatch
-from midwatch import proc
-from midwatch.model.session import Pane, Running
+from midwatch.core.pane_model import Pane, Running
+from midwatch.system import procfs
 from tests.conftest import PATIENCE, tool
 
 HOOKS = Path(midwatch.__file__).parent / "hooks"
@@ -86,8 +86,8 @@ def _read(process: "subprocess.Popen[bytes]") -> tuple[bytes, bytes]:
 def this_process(agent: str = "claude", **more: Any) -> Running:
     """The test itself as an agent: whoever calls a hook is its parent."""
     pid = os.getpid()
-    start = proc.start_time(pid)
-    started = time.time() - float(proc.read_text("/proc/uptime").split()[0]) + start / proc.TICKS
+    start = procfs.start_time(pid)
+    started = time.time() - float(procfs.read_text("/proc/uptime").split()[0]) + start / procfs.TICKS
     return Running(agent, pid, start, started, "/proj", (agent,), {})._replace(**more)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats import hooks
-from midwatch.senses.hooks import Hooks
+from midwatch.agents.hooks import events
+from midwatch.agents.hooks.spool import Hooks
+from midwatch.system import procfs
 from tests.conftest import PATIENCE, tool
 from tests.integration.hooks.calling import HOOKS, PANE, SOCKET, Spool, pane, this_process
 from tests.integration.hooks.test_plugin import DRIVER, event
@@ -30,8 +30,8 @@ def box(tmp_path: Path) -> Path:
 
 def say(box: Path, name: str, *, agent: str = "claude", up: str = "", **more: str) -> None:
     """A line that the agent may have forged."""
-    fields = {"pane": PANE, "tmux": f"{SOCKET},7,0", "pid": "1", "boot": proc.boot_id()} | more
-    up = up or proc.read_text("/proc/uptime").split()[0]
+    fields = {"pane": PANE, "tmux": f"{SOCKET},7,0", "pid": "1", "boot": procfs.boot_id()} | more
+    up = up or procfs.read_text("/proc/uptime").split()[0]
     payload = json.dumps({"hook_event_name": name, "session_id": "c", "cwd": "/proj"})
     line = ("1", agent, fields["pane"], fields["tmux"], fields["pid"], fields["boot"], up, "", payload)
     with (box / f"{agent}.events").open("a") as file:
@@ -87,7 +87,7 @@ def test_what_is_planted_in_the_box_does_not_hold_up_the_hook(spool: Spool, box:
 
 
 def test_the_plugin_of_opencode_writes_to_the_box_too(tmp_path: Path, box: Path) -> None:
-    (tmp_path / "midwatch.mjs").write_text(hooks.plugin((HOOKS / "opencode.js").read_text(), str(tmp_path / "gone")))
+    (tmp_path / "midwatch.mjs").write_text(events.plugin((HOOKS / "opencode.js").read_text(), str(tmp_path / "gone")))
     (tmp_path / "driver.mjs").write_text(DRIVER)
     env = {"PATH": os.environ["PATH"], "TMUX": f"{SOCKET},12,0", "TMUX_PANE": PANE, "MIDWATCH_DIR": str(box)}
     told = json.dumps([event("session.idle")])

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats import hook_turns
-from midwatch.formats.hooks import Event
-from midwatch.model.session import Report, Running
-from midwatch.senses.hooks import RECENT, Hooks
-from midwatch.senses.servers import socket_path
+from midwatch.agents.hooks import turns
+from midwatch.agents.hooks.events import Event
+from midwatch.agents.hooks.spool import RECENT, Hooks
+from midwatch.core.pane_model import Report, Running
+from midwatch.system import procfs
+from midwatch.tmux.client import socket_path
 from tests.integration.hooks.calling import PANE, SOCKET, pane, this_process
 
 
@@ -22,7 +22,7 @@ class Book:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.sense = Hooks(str(path))
-        self.up = float(proc.read_text("/proc/uptime").split()[0])
+        self.up = float(procfs.read_text("/proc/uptime").split()[0])
 
     def write(
         self, name: str, conversation: str = "c", *, agent: str = "claude", where: str = PANE, socket: str = SOCKET,
@@ -30,7 +30,7 @@ class Book:
     ) -> None:  # fmt: skip
         self.up += 0.01
         payload = {"hook_event_name": name, "session_id": conversation, "cwd": "/proj"} | fields
-        line = ("1", agent, where, f"{socket},7,0", str(pid), boot or proc.boot_id(), str(up or self.up), "")
+        line = ("1", agent, where, f"{socket},7,0", str(pid), boot or procfs.boot_id(), str(up or self.up), "")
         file = self.path / f"{agent}{socket.replace('/', ',')}{where}.events"
         with file.open("a") as spool:
             spool.write("\n" + "\t".join((*line, json.dumps(payload))) + end)
@@ -63,10 +63,10 @@ def test_another_pane_and_another_server_are_another_agent(book: Book) -> None:
 
 def test_what_was_told_before_this_process_began_or_before_the_last_boot_is_not_its_own(book: Book) -> None:
     running = this_process()
-    book.write("Stop", up=running.start / proc.TICKS - 1)
+    book.write("Stop", up=running.start / procfs.TICKS - 1)
     book.write("Stop", boot="another")
     assert book.look() is None
-    book.write("UserPromptSubmit", up=running.start / proc.TICKS)
+    book.write("UserPromptSubmit", up=running.start / procfs.TICKS)
     assert book.event() == "UserPromptSubmit"
 
 
@@ -206,13 +206,13 @@ def test_events_are_gone_through_again_only_when_there_are_new_ones(
 ) -> None:
     """An agent tells thousands in a day, and is looked at every two seconds."""
     gone_through: list[list[Event]] = []
-    turn = hook_turns.turn
+    turn = turns.turn
 
-    def counted(events: list[Event]) -> hook_turns.Turn:
+    def counted(events: list[Event]) -> turns.Turn:
         gone_through.append(events)
         return turn(events)
 
-    monkeypatch.setattr(hook_turns, "turn", counted)
+    monkeypatch.setattr(turns, "turn", counted)
     book.write("UserPromptSubmit")
     for looks, name in enumerate(("UserPromptSubmit", "Stop", "UserPromptSubmit"), start=1):
         book.write(name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.senses.hooks import Hooks
+from midwatch.agents.hooks.spool import Hooks
 from tests.conftest import PATIENCE
 from tests.integration.hooks.calling import SCRIPT, Spool, ended_well, pane, this_process
 

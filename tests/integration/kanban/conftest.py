@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.links import kanban
-from midwatch.links.kanban import Card
+from midwatch.integrations import hermes_kanban
+from midwatch.integrations.hermes_kanban import Card
 from tests.conftest import PATIENCE, tool
 from tests.lab import hermes
 from tests.lab.installs import NotInstalled
@@ -107,7 +107,7 @@ def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Board:
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Card]:
     """A card whose program is a shell script: what Hermes does when it is broken."""
-    monkeypatch.setattr(kanban, "LIMIT", PATIENCE)
+    monkeypatch.setattr(hermes_kanban, "LIMIT", PATIENCE)
 
     def make(script: str) -> Card:
         path = tmp_path / "broken"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.links import kanban
-from midwatch.links.kanban import Card
-from midwatch.loops.card import FIRST_RETRY, HEARTBEAT, KEPT, LAST_RETRY, LOOK, CardKeeper
-from midwatch.model.registry import Drift
+from midwatch.integrations import hermes_kanban
+from midwatch.integrations.hermes_kanban import Card
+from midwatch.registry.kanban_card import FIRST_RETRY, HEARTBEAT, KEPT, LAST_RETRY, LOOK, CardKeeper
+from midwatch.registry.model import Drift
 from tests.conftest import alive, kill, until_gone
 from tests.integration.kanban.conftest import Board
 
@@ -156,7 +156,7 @@ def test_a_call_that_hangs_is_ended_with_what_it_started(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(kanban, "LIMIT", 2.0)
+    monkeypatch.setattr(hermes_kanban, "LIMIT", 2.0)
     keeper = CardKeeper(stand_in('sleep 1000 & echo $! > "$0.pid"; wait'), now=0.0)
     assert keeper.tend(0.0) == ""
     assert "took longer than 2s and was ended" in capsys.readouterr().err

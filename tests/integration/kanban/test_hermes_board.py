@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.links import kanban
-from midwatch.links.hermes_board import STATUSES, HermesBoard
-from midwatch.loops import trackers
-from midwatch.model.tracking import TrackerError
+from midwatch.integrations import hermes_kanban
+from midwatch.trackers import select
+from midwatch.trackers.hermes import STATUSES, HermesBoard
+from midwatch.trackers.model import TrackerError
 from tests.conftest import PATIENCE
 from tests.integration.kanban.conftest import Board
 
@@ -56,7 +56,7 @@ def test_the_settings_name_the_board_and_nothing_is_written_there(
 ) -> None:
     monkeypatch.setenv("MIDWATCH_HERMES", board.program)
     (tmp_path / "midwatch.toml").write_text('[tracker]\nkind = "kanban"\n')
-    tracker = trackers.find(str(tmp_path))
+    tracker = select.find(str(tmp_path))
     assert tracker.read(limit=PATIENCE).tasks == {}
     with pytest.raises(TrackerError, match="the Hermes board is not written by us"):
         tracker.add("x")
@@ -74,4 +74,4 @@ def test_a_program_that_fails_is_an_error_in_words(tmp_path: Path, script: str, 
     path.chmod(0o755)
     with pytest.raises(TrackerError, match=words):
         HermesBoard(program=str(path)).read(limit=2.0 if "sleep" in script else PATIENCE)
-    assert kanban.LIMIT == 30.0
+    assert hermes_kanban.LIMIT == 30.0

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.links.kanban import Card, KanbanError, create
-from midwatch.model.errors import UsageError
+from midwatch.core.errors import UsageError
+from midwatch.integrations.hermes_kanban import Card, KanbanError, create
 from tests.integration.kanban.conftest import Board
 
 KEY = "midwatch: sessions of /home/me/project"

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from midwatch.cli import say
-from midwatch.loops.listing import WORTH, listed
-from midwatch.loops.look import Looker
-from midwatch.model.facts import JobFacts
-from midwatch.model.policy import PATIENT
-from midwatch.store import claims, listing, sentinels
+from midwatch.cli import output
+from midwatch.config import sentinel_files
+from midwatch.core.job_model import JobFacts
+from midwatch.core.policy import PATIENT
+from midwatch.jobs import listing_cache, name_claim
+from midwatch.jobs.listing import WORTH, listed
+from midwatch.jobs.observe import Looker
 from tests.conftest import Box, kill, until, until_gone
 from tests.integration.wait.watching import start
 
@@ -43,7 +44,7 @@ def many(box: Box) -> Box:
 
 
 def kept(box: Box) -> Path:
-    return box.path(listing.FILE)
+    return box.path(listing_cache.FILE)
 
 
 def until_kept(box: Box) -> None:
@@ -144,19 +145,19 @@ def test_nothing_is_kept_in_a_directory_that_a_script_made(box: Box) -> None:
     box.dir.mkdir(mode=0o700)
     for number in range(JOBS):
         box.path(f"step-{number}.status").write_text("SUCCESS\n")
-    assert not listing.ours(str(box.dir))
+    assert not listing_cache.ours(str(box.dir))
     assert len(box("ls", "--json").out.splitlines()) == JOBS
     assert [path.name for path in box.dir.iterdir() if path.suffix != ".status"] == []
 
 
 def test_a_result_too_large_to_be_kept_twice_is_read_again(many: Box) -> None:
-    large = json.dumps({"text": "x" * listing.LARGEST_RESULT})
+    large = json.dumps({"text": "x" * listing_cache.LARGEST_RESULT})
     many.path("job-007.result").write_text(large)
     until_kept(many)
     assert "xxx" not in kept(many).read_text()
     with_it, without = both(many)
     assert with_it == without
-    assert len(with_it[7]["result"]["text"]) == listing.LARGEST_RESULT
+    assert len(with_it[7]["result"]["text"]) == listing_cache.LARGEST_RESULT
 
 
 def test_what_happens_to_real_jobs_shows_at_once(many: Box) -> None:
@@ -178,8 +179,8 @@ def test_what_happens_to_real_jobs_shows_at_once(many: Box) -> None:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember whatever may be remembered; who asks for this waits for a tick of the clock where it matters."""
-    monkeypatch.setattr(listing, "SETTLED", -3600.0)
-    monkeypatch.setattr("midwatch.loops.listing.WORTH", 1)
+    monkeypatch.setattr(listing_cache, "SETTLED", -3600.0)
+    monkeypatch.setattr("midwatch.jobs.listing.WORTH", 1)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -198,7 +199,7 @@ def test_what_has_not_ended_is_looked_at_each_time(many: Box) -> None:
 def test_a_file_just_written_or_from_the_future_may_change_again_without_a_sign(changed: float, lasts: bool) -> None:
     now = 1_700_000_000.0
     old, young = [1, 9, 0, int((now - 99) * 1e9)], [2, 9, 0, int((now + changed) * 1e9)]
-    assert listing.lasting([old, young, None], now) is lasts
+    assert listing_cache.lasting([old, young, None], now) is lasts
 
 
 # Anything may happen to files ---------------------------------------------------------------------------------------
@@ -239,7 +240,7 @@ def mutate(chance: random.Random, directory: Path, name: str) -> str:
         "status of another kind": lambda: (directory / f"{name}.status").write_text("FAILED\n"),
         "log removed": log.unlink,
         "log a link to nowhere": lambda: linked(log, "nowhere"),
-        "archived": lambda: claims.archive(str(directory), name),
+        "archived": lambda: name_claim.archive(str(directory), name),
         "everything removed": lambda: list(map(os.unlink, directory.glob(f"{name}.*"))),
         "nothing": lambda: None,
     }
@@ -253,7 +254,7 @@ def mutate(chance: random.Random, directory: Path, name: str) -> str:
 
 
 def lines(verdicts: list[Any]) -> list[dict[str, Any]]:
-    return timeless([json.loads(say.as_json(verdict)) for verdict in verdicts])
+    return timeless([json.loads(output.as_json(verdict)) for verdict in verdicts])
 
 
 class Counting(Looker):
@@ -290,5 +291,5 @@ def test_whatever_happens_to_files_it_says_the_same(many: Box, seed: int) -> Non
         until_tick(many.dir)
         happened = mutate(chance, many.dir, f"job-{chance.randrange(JOBS):03d}")
         with_it = lines(listed(looker))
-        without = lines([Looker(directory, PATIENT).verdict(name) for name in sentinels.jobs(directory)])
+        without = lines([Looker(directory, PATIENT).verdict(name) for name in sentinel_files.jobs(directory)])
         assert with_it == without, happened

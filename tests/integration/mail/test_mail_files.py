@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import mail as codec
-from midwatch.model.errors import RefusedError
-from midwatch.store import mail
+from midwatch.core.errors import RefusedError
+from midwatch.mail import codec
+from midwatch.mail import store as mail_store
 from tests.conftest import Box, tool, until
 
 AT_ONCE = """
@@ -45,7 +45,7 @@ def test_of_a_hundred_who_write_at_once_none_is_lost(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", AT_ONCE, place, "100"], capture_output=True, text=True, timeout=120, check=True
     )
-    found, wrong = mail.everything(place)
+    found, wrong = mail_store.everything(place)
     assert wrong == []
     assert sorted(each.id for each in found) == sorted(done.stdout.split())
     assert {each.sender.raw: each.text.raw for each in found} == {f"w{n}": f"text of {n}" * 500 for n in range(100)}
@@ -63,7 +63,7 @@ def test_whoever_is_killed_leaves_no_half_message_and_loses_none(tmp_path: Path)
             writer.send_signal(signal.SIGKILL)
             said += [line.strip() for line in writer.stdout if line.endswith("\n")]
         assert len(said) >= before + 3
-    found, wrong = mail.everything(str(place))
+    found, wrong = mail_store.everything(str(place))
     assert wrong == []
     assert set(said) <= {each.id for each in found}
     assert {len(each.text.raw) for each in found} == {300_000}
@@ -73,9 +73,9 @@ def test_two_that_choose_the_same_id_get_two(tmp_path: Path, monkeypatch: pytest
     place = str(tmp_path / "jobs" / "mail")
     chosen = iter(["aaaaaa", "aaaaaa", "aaaaaa", "bbbbbb"])
     monkeypatch.setattr(codec, "new_id", lambda _: next(chosen))
-    first = mail.send(place, sender="a", to="b", subject="s", text="first")
-    second = mail.send(place, sender="a", to="b", subject="s", text="second")
-    assert [(each.id, each.text.raw) for each in mail.inbox(place)] == [("aaaaaa", "first"), ("bbbbbb", "second")]
+    first = mail_store.send(place, sender="a", to="b", subject="s", text="first")
+    second = mail_store.send(place, sender="a", to="b", subject="s", text="second")
+    assert [(each.id, each.text.raw) for each in mail_store.inbox(place)] == [("aaaaaa", "first"), ("bbbbbb", "second")]
     assert (first.id, second.id) == ("aaaaaa", "bbbbbb")
     assert not [name for name in os.listdir(place) if name.startswith(".")]
 
@@ -83,14 +83,14 @@ def test_two_that_choose_the_same_id_get_two(tmp_path: Path, monkeypatch: pytest
 def test_unread_reports_are_found_by_task_and_by_who_is_to_read_them(tmp_path: Path) -> None:
     place = str(tmp_path / "jobs" / "mail")
     about = [("bd-1", "controller"), ("bd-1.2", "controller"), ("bd-10", "controller"), ("bd-1", "pane3")]
-    sent = [mail.send(place, sender="w", to=to, subject="s", text="t", task=task).id for task, to in about]
-    assert mail.unread_about(place, "bd-1") == [sent[0], sent[3]]
-    assert [each.id for each in mail.unread(place, "controller")] == sent[:3]
-    mail.mark(place, sent[0])
-    mail.mark(place, sent[3], mail.ACKED)
-    assert mail.unread_about(place, "bd-1") == []
-    assert mail.unread_about(place, "bd-1.2") == [sent[1]]
-    assert [each.id for each in mail.unread(place, "controller")] == sent[1:3]
+    sent = [mail_store.send(place, sender="w", to=to, subject="s", text="t", task=task).id for task, to in about]
+    assert mail_store.unread_about(place, "bd-1") == [sent[0], sent[3]]
+    assert [each.id for each in mail_store.unread(place, "controller")] == sent[:3]
+    mail_store.mark(place, sent[0])
+    mail_store.mark(place, sent[3], mail_store.ACKED)
+    assert mail_store.unread_about(place, "bd-1") == []
+    assert mail_store.unread_about(place, "bd-1.2") == [sent[1]]
+    assert [each.id for each in mail_store.unread(place, "controller")] == sent[1:3]
 
 
 def test_a_file_that_is_no_message_is_passed_over_and_told_of(box: Box) -> None:
@@ -122,10 +122,10 @@ def test_all_worktrees_of_a_project_have_one_mailbox(tmp_path: Path, monkeypatch
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "tree")], check=True)
     (tmp_path / "tree" / "deep").mkdir()
-    there = {mail.place(str(tmp_path / each)) for each in ("main", "tree", "tree/deep")}
+    there = {mail_store.place(str(tmp_path / each)) for each in ("main", "tree", "tree/deep")}
     assert len(there) == 1
-    assert mail.place(str(tmp_path)) not in there
-    assert mail.place(str(tmp_path), str(tmp_path / "given")) == f"{tmp_path}/given/mail"
+    assert mail_store.place(str(tmp_path)) not in there
+    assert mail_store.place(str(tmp_path), str(tmp_path / "given")) == f"{tmp_path}/given/mail"
 
 
 def test_where_others_may_write_nothing_is_believed(box: Box) -> None:
@@ -150,7 +150,7 @@ def test_a_link_in_its_place_is_refused(box: Box, tmp_path: Path) -> None:
 def test_where_nothing_can_be_written_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file")
     with pytest.raises(RefusedError, match="cannot write to"):
-        mail.send(str(tmp_path / "jobs" / "mail"), sender="a", to="b", subject="s", text="t")
+        mail_store.send(str(tmp_path / "jobs" / "mail"), sender="a", to="b", subject="s", text="t")
 
 
 def test_a_message_is_there_whole_or_not_at_all_for_those_who_watch(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_message_is_there_whole_or_not_at_all_for_those_who_watch(tmp_path: Pa
         seen: set[str] = set()
 
         def enough() -> bool:
-            found, wrong = mail.everything(str(place))
+            found, wrong = mail_store.everything(str(place))
             assert wrong == []
             assert all(len(each.text.raw) == 300_000 for each in found)
             seen.update(each.id for each in found)

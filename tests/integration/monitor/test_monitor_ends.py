@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from midwatch.judge.consequences import EXIT_CODES
+from midwatch.core.exit_codes import EXIT_CODES
 from tests.conftest import alive, kill, until, until_gone
 from tests.integration.spawn.office import Office
 

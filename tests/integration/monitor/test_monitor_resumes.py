@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from midwatch import proc
-from midwatch.loops import limits
+from midwatch.sessions import limit_tracker
+from midwatch.system import procfs
 from tests.conftest import alive, kill, until, until_gone
 from tests.integration.send.conftest import Gate
 from tests.integration.spawn.office import Office
@@ -136,7 +136,7 @@ def test_a_conversation_that_another_has_open_is_left_to_him(office: Office) -> 
     watcher = office.monitor("api", "--resume", "1")
     words = ["bash", "-c", "exec -a claude bash -c 'read x' --resume \"$0\"", record["conversation"]]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as other:
-        until(lambda: proc.read_text(f"/proc/{other.pid}/cmdline").startswith("claude"))
+        until(lambda: procfs.read_text(f"/proc/{other.pid}/cmdline").startswith("claude"))
         crash(office)
         end = watcher.end()
         other.kill()
@@ -208,7 +208,7 @@ def test_its_pane_may_be_gone(office: Office) -> None:
 
 def limit(seconds: float) -> str:
     """A limit that is over, margin included, in so many seconds."""
-    end = datetime.now(UTC) + timedelta(seconds=seconds - limits.MARGIN)
+    end = datetime.now(UTC) + timedelta(seconds=seconds - limit_tracker.MARGIN)
     return f"limit {end.strftime('%Y-%m-%dT%H:%M:%SZ')}"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.links.mqtt import Broker, Message
-from midwatch.model.settings import MqttSettings
+from midwatch.config.model import MqttSettings
+from midwatch.integrations.mqtt.client import Broker, Message
 from tests.conftest import PATIENCE
 from tests.lab.mosquitto import Mosquitto
 

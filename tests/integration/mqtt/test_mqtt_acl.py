@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import mqtt
+from midwatch.integrations.mqtt.codec import messages
 from tests.conftest import PATIENCE, tool
 from tests.lab.mosquitto import Listener, Mosquitto, publish
 
@@ -51,11 +51,11 @@ def as_user(host: str) -> tuple[str, ...]:
 
 
 def topic(host: str) -> str:
-    return mqtt.topic("midwatch", host, "/home/ann/shop", "build")
+    return messages.topic("midwatch", host, "/home/ann/shop", "build")
 
 
 def test_a_host_speaks_for_itself_and_for_no_other(guarded: Mosquitto) -> None:
-    listener = Listener(guarded, mqtt.all_events("midwatch"), "-i", "reader", *as_user("desk"))
+    listener = Listener(guarded, messages.all_events("midwatch"), "-i", "reader", *as_user("desk"))
     try:
         publish(guarded, topic("desk"), b"forged", *as_user("other"))
         guarded.until_logged("Denied PUBLISH")

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.links import mqtt
-from midwatch.model.settings import MqttSettings
+from midwatch.config.model import MqttSettings
+from midwatch.integrations.mqtt import client as mqtt_client
 from tests.integration.mqtt.conftest import Driven, where
 from tests.lab.mosquitto import Listener, Mosquitto, publish
 
@@ -76,8 +76,8 @@ def test_a_broker_that_is_killed_and_comes_back_is_found_again(mosquitto: Mosqui
 def test_each_try_comes_later_than_the_one_before(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
     mosquitto.kill()
     now = [1000.0]
-    monkeypatch.setattr("midwatch.links.mqtt.time.monotonic", lambda: now[0])
-    broker = mqtt.Broker(where(mosquitto))
+    monkeypatch.setattr("midwatch.integrations.mqtt.client.time.monotonic", lambda: now[0])
+    broker = mqtt_client.Broker(where(mosquitto))
     broker.connect()
     rests = []
     for _ in range(9):
@@ -94,7 +94,7 @@ def test_each_try_comes_later_than_the_one_before(mosquitto: Mosquitto, monkeypa
 def test_a_server_that_says_nothing_is_trouble_and_keeps_nobody_waiting(
     driven: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mqtt, "PATIENCE", 0.2)
+    monkeypatch.setattr(mqtt_client, "PATIENCE", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         for tls, words in ((False, "said nothing"), (True, "does not answer")):
             client = driven(MqttSettings("127.0.0.1", mute.getsockname()[1], tls=tls))
@@ -118,8 +118,8 @@ def test_a_server_that_is_no_broker_is_trouble(said: bytes, driven: Make) -> Non
 
 
 def test_a_frozen_broker_is_noticed(mosquitto: Mosquitto, driven: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mqtt, "KEEPALIVE", 1)
-    monkeypatch.setattr(mqtt, "TICK", 0.2)
+    monkeypatch.setattr(mqtt_client, "KEEPALIVE", 1)
+    monkeypatch.setattr(mqtt_client, "TICK", 0.2)
     client = driven(where(mosquitto))
     client.until_connected()
     mosquitto.signal(signal.SIGSTOP)
@@ -132,7 +132,7 @@ def test_a_frozen_broker_is_noticed(mosquitto: Mosquitto, driven: Make, monkeypa
 
 
 def test_a_name_that_nobody_knows_is_trouble() -> None:
-    broker = mqtt.Broker(MqttSettings("no-such-host.invalid", 1883))
+    broker = mqtt_client.Broker(MqttSettings("no-such-host.invalid", 1883))
     broker.connect()
     assert "no broker at no-such-host.invalid:1883" in broker.trouble
     broker.close()

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import mqtt
-from midwatch.loops import notify, publishing
-from midwatch.store import journal, published
+from midwatch.integrations.mqtt.codec import messages
+from midwatch.journal import journal
+from midwatch.notifications import mqtt_publish, mqtt_publish_state, report_change
 from tests.conftest import Box, kill, until, until_gone
 from tests.lab.mosquitto import Listener, Mosquitto
 
@@ -46,14 +46,16 @@ class Ends:
         """What was published so far, at least so many, each checked against its topic."""
         assert self.listener is not None
         found = [line.split(" ", 1) for line in self.listener.until(count)]
-        assert all(mqtt.read(topic, said.encode(), "midwatch") for topic, said in found), found
+        assert all(messages.read(topic, said.encode(), "midwatch") for topic, said in found), found
         return [json.loads(said) for _, said in found]
 
     def until_published(self) -> None:
         """Of what was heard: wait until whoever published it knows that, and has gone."""
 
         def left() -> bool:
-            if (self.box.dir / "outbox/unpublished").exists() or (post := published.lease(str(self.box.dir))) is None:
+            if (self.box.dir / "outbox/unpublished").exists() or (
+                post := mqtt_publish_state.lease(str(self.box.dir))
+            ) is None:
                 return False
             os.close(post)
             return True
@@ -62,7 +64,7 @@ class Ends:
 
     def until_troubled(self) -> None:
         def told() -> bool:
-            mark = published.marked(str(self.box.dir))
+            mark = mqtt_publish_state.marked(str(self.box.dir))
             return mark is not None and bool(mark.trouble)
 
         until(told, self.box.dir / "outbox")
@@ -160,14 +162,14 @@ def test_what_a_killed_publisher_left_is_published_by_the_next(ends: Ends) -> No
     try:
         ends.run("left")
         _kill_publisher(ends.box)
-        assert published.cursor(str(ends.box.dir)) is None
-        assert published.marked(str(ends.box.dir)) is not None
+        assert mqtt_publish_state.cursor(str(ends.box.dir)) is None
+        assert mqtt_publish_state.marked(str(ends.box.dir)) is not None
     finally:
         ends.broker.signal(signal.SIGCONT)
     done = ends.box("notify", "--pending")
     assert done.code == 0, done
     assert [each["name"] for each in ends.heard(1)] == ["left"]
-    assert published.marked(str(ends.box.dir)) is None
+    assert mqtt_publish_state.marked(str(ends.box.dir)) is None
 
 
 def test_what_is_behind_is_published_by_a_monitor_that_comes_by(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,12 +182,12 @@ def test_what_is_behind_is_published_by_a_monitor_that_comes_by(ends: Ends, monk
         ends.broker.signal(signal.SIGCONT)
     for key, value in ends.box.env.items():
         monkeypatch.setenv(key, value)
-    assert not published.due(str(ends.box.dir))  # somebody has just tried
-    notify.retry(str(ends.box.dir))
-    long_ago = time.time() - 2 * published.REST
+    assert not mqtt_publish_state.due(str(ends.box.dir))  # somebody has just tried
+    report_change.retry(str(ends.box.dir))
+    long_ago = time.time() - 2 * mqtt_publish_state.REST
     os.utime(ends.box.dir / "outbox/unpublished", (long_ago, long_ago))
-    assert published.due(str(ends.box.dir))
-    notify.retry(str(ends.box.dir))
+    assert mqtt_publish_state.due(str(ends.box.dir))
+    report_change.retry(str(ends.box.dir))
     assert [each["name"] for each in ends.heard(1)] == ["left"]
     ends.until_published()
 
@@ -197,21 +199,21 @@ def test_an_end_that_comes_while_a_publisher_is_about_to_leave_is_published_by_i
     ends.run("first")
     ends.heard(1)
     ends.until_published()
-    directory, project, unmark = str(ends.box.dir), str(ends.box.cwd), published.unmark
+    directory, project, unmark = str(ends.box.dir), str(ends.box.cwd), mqtt_publish_state.unmark
     for key, value in ends.box.env.items():
         monkeypatch.setenv(key, value)
 
     def at_the_last_moment(where: str) -> None:
-        monkeypatch.setattr(published, "unmark", unmark)
+        monkeypatch.setattr(mqtt_publish_state, "unmark", unmark)
         journal.note(where, "last", "", "delegated", state="completed")
-        assert publishing.publish(where, project, patient=True) == ""  # leaves it to the one that is there
+        assert mqtt_publish.publish(where, project, patient=True) == ""  # leaves it to the one that is there
         unmark(where)
 
-    monkeypatch.setattr(published, "unmark", at_the_last_moment)
+    monkeypatch.setattr(mqtt_publish_state, "unmark", at_the_last_moment)
     journal.note(directory, "second", "", "delegated", state="completed")
-    assert publishing.publish(directory, project, patient=True) == ""
+    assert mqtt_publish.publish(directory, project, patient=True) == ""
     assert [each["name"] for each in ends.heard(3)] == ["first", "second", "last"]
-    assert published.marked(directory) is None
+    assert mqtt_publish_state.marked(directory) is None
 
 
 def test_history_from_before_a_broker_was_named_is_left_where_it_is(ends: Ends) -> None:

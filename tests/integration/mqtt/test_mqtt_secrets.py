@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.settings import MqttSettings
+from midwatch.config.model import MqttSettings
 from tests.conftest import PATIENCE, Box, tool, until
 from tests.integration.mqtt.conftest import Driven, where
 from tests.lab.mosquitto import Listener, Mosquitto

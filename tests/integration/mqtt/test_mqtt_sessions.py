@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import mqtt
-from midwatch.loops import notify
-from midwatch.store import journal
+from midwatch.integrations.mqtt.codec import messages
+from midwatch.journal import journal
+from midwatch.notifications import report_change
 from tests.conftest import until
 from tests.integration.spawn.office import Office, office
 from tests.lab.mosquitto import Listener, Mosquitto
@@ -22,7 +22,7 @@ class Heard:
     def __init__(self, office: Office, broker: Mosquitto) -> None:
         (office.home / ".config/midwatch").mkdir(parents=True)
         (office.home / ".config/midwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
-        self.listener = Listener(broker, mqtt.all_events("midwatch"))
+        self.listener = Listener(broker, messages.all_events("midwatch"))
 
     def until(self, event: str) -> dict[str, Any]:
         """The first message of such an event."""
@@ -64,12 +64,12 @@ def test_what_a_verb_has_noted_is_published_when_it_says_so(
     for key, value in office.box.env.items():
         monkeypatch.setenv(key, value)
     journal.note(directory, "list-row", "", "delegated", state="completed", reason="done", agent="claude", exit_code=0)
-    notify.noted(directory, str(office.cwd))
+    report_change.noted(directory, str(office.cwd))
     said = heard.until("delegated")
     assert (said["name"], said["kind"], said["state"], said["exit_code"]) == ("list-row", "session", "completed", 0)
 
 
 def test_a_project_without_a_broker_is_not_bothered(office: Office) -> None:
     office.spawned(prompt="say hello")
-    notify.noted(str(office.box.dir), str(office.cwd))
+    report_change.noted(str(office.box.dir), str(office.cwd))
     assert not office.box.path("outbox").exists()

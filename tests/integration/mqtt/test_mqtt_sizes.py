@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.settings import MqttSettings
+from midwatch.config.model import MqttSettings
 from tests.conftest import PATIENCE
 from tests.integration.mqtt.conftest import Driven, where
 from tests.lab.mosquitto import Mosquitto, publish
@@ -22,7 +22,7 @@ MOST_MB = 64
 SUBSCRIBER = """
 import sys
 from tests.integration.mqtt.conftest import Driven
-from midwatch.model.settings import MqttSettings
+from midwatch.config.model import MqttSettings
 client = Driven(MqttSettings("127.0.0.1", int(sys.argv[1]), client_id="reader"), "a/#")
 client.until_connected()
 print("ready", flush=True)

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats import outbox
-from midwatch.judge.consequences import NEXT
-from midwatch.model.notices import About, Change
-from midwatch.model.verdict import FINAL
+from midwatch.core.exit_codes import NEXT
+from midwatch.core.verdict import FINAL
+from midwatch.notifications.codec import outbox_file
+from midwatch.notifications.model import About, Change
+from midwatch.system import procfs
 from tests.conftest import Box, kill, until
 
 SCRIPT = """\
@@ -65,7 +65,7 @@ class Notices:
     def change(self, state: str = "waiting", reason: str = "it waits for a permission", **more: Any) -> Change:
         about = About("4711-1", agent="claude", pane="%3", where="shop")
         found = Change(
-            "api", about, state, state in FINAL, reason, NEXT[state], time.monotonic(), proc.boot_id(), time.time(),
+            "api", about, state, state in FINAL, reason, NEXT[state], time.monotonic(), procfs.boot_id(), time.time(),
             str(self.home), cause="permission",
         )  # fmt: skip
         return found._replace(**more)
@@ -77,7 +77,7 @@ class Notices:
         )
         self.started.append(process)
         assert process.stdin is not None
-        process.stdin.write("" if change is None else outbox.encode(change))
+        process.stdin.write("" if change is None else outbox_file.encode(change))
         process.stdin.close()
         return process
 

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.forking import run_beside
-from midwatch.formats.redact import HIDDEN
-from midwatch.hands import spawn
-from midwatch.links import notices as link
-from midwatch.loops import delivery, hearing
-from midwatch.model.notification_kinds import USUAL
-from midwatch.model.settings import Channel
+from midwatch.config.model import Channel
+from midwatch.core.notification_kinds import USUAL
+from midwatch.core.redaction import HIDDEN
+from midwatch.jobs import launch
+from midwatch.notifications import deliver, enqueue
+from midwatch.notifications import transports as link
+from midwatch.shim.fork import run_beside
+from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices, Server, command_lines
 
@@ -110,7 +110,7 @@ def test_one_teller_stays_for_what_failed_and_goes_when_it_is_delivered(notices:
 def test_without_the_extra_it_is_said_and_the_notice_is_kept(notices: Notices, tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
     notices.box.program = [str(tmp_path / "bare" / "bin" / "python"), "-m", "midwatch"]
-    notices.box.env["PYTHONPATH"] = spawn.ROOT
+    notices.box.env["PYTHONPATH"] = launch.ROOT
     notices.mine('urls = ["json://127.0.0.1:1/topsecret"]\n')
     for call in (("notify",), ("notify", "--test", "x")):
         done = notices.box(*call)
@@ -158,10 +158,10 @@ def test_what_cannot_be_begun_in_time_is_left_for_whoever_comes_by(
     notices.mine(notices.command())
     for key, value in notices.box.env.items():
         monkeypatch.setenv(key, value)
-    hearing.hear(str(notices.box.dir), notices.change())
-    assert not delivery.deliver(str(notices.box.dir), until=time.monotonic())
+    enqueue.hear(str(notices.box.dir), notices.change())
+    assert not deliver.deliver(str(notices.box.dir), until=time.monotonic())
     assert [notice["tries"] for notice in notices.pending()] == [0]
-    assert not delivery.deliver(str(notices.box.dir), until=time.monotonic() + PATIENCE)
+    assert not deliver.deliver(str(notices.box.dir), until=time.monotonic() + PATIENCE)
     assert (len(notices.delivered()), notices.pending()) == (1, [])
 
 
@@ -259,14 +259,14 @@ def test_a_teller_holds_nothing_of_whoever_started_it(notices: Notices, tmp_path
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
-    teller = run_beside(spawn.teller_command(str(notices.box.dir)), notices.box.env, said.encode())
+    teller = run_beside(launch.teller_command(str(notices.box.dir)), notices.box.env, said.encode())
     os.close(writing)
     try:
         ready, _, _ = select.select([reading], [], [], PATIENCE)
         assert ready
         until(lambda: mark.exists() and bool(mark.read_text()))
         assert os.getsid(teller) == teller
-        assert proc.stat_fields(teller)[4] == "0"  # no terminal
+        assert procfs.stat_fields(teller)[4] == "0"  # no terminal
         open_files = {os.readlink(f"/proc/{teller}/fd/{fd}") for fd in (1, 2)}
         assert open_files == {"/dev/null"}
     finally:
@@ -281,7 +281,7 @@ def test_a_teller_below_a_shim_is_none_of_its_work(notices: Notices, tmp_path: P
     mark = tmp_path / "hangs"
     notices.mine(notices.command(then=HANG.format(mark=str(mark))))
     starter = (
-        "import sys; from midwatch.forking import run_beside; from midwatch.hands import spawn;"
+        "import sys; from midwatch.shim.fork import run_beside; from midwatch.hands import spawn;"
         "print(run_beside(spawn.teller_command(sys.argv[1]), None, sys.argv[2].encode()), flush=True); sys.stdin.read()"
     )
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
@@ -293,9 +293,9 @@ def test_a_teller_below_a_shim_is_none_of_its_work(notices: Notices, tmp_path: P
     teller = int(parent.stdout.readline())
     until(lambda: mark.exists() and bool(mark.read_text()))
     try:
-        assert teller in proc.children(parent.pid)
-        assert proc.descendants(teller) != []
-        assert proc.descendants(parent.pid) == []
+        assert teller in procfs.children(parent.pid)
+        assert procfs.descendants(teller) != []
+        assert procfs.descendants(parent.pid) == []
     finally:
         kill(int(mark.read_text()), signal.SIGKILL)
         kill(teller, signal.SIGKILL)
@@ -307,8 +307,8 @@ def test_nothing_of_a_project_is_imported_by_whoever_tells(notices: Notices, ser
         (notices.home / f"{module}.py").write_text("import os; open('pwned', 'w').close(); os._exit(1)\n")
     notices.mine(f'urls = ["{server.url}"]\n')
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
-    start = f"import os; os.chdir({str(notices.home)!r}); from midwatch.forking import run_beside\n"
-    call = f"run_beside({spawn.teller_command(str(notices.box.dir))!r}, None, {said.encode()!r})"
+    start = f"import os; os.chdir({str(notices.home)!r}); from midwatch.shim.fork import run_beside\n"
+    call = f"run_beside({launch.teller_command(str(notices.box.dir))!r}, None, {said.encode()!r})"
     subprocess.run([sys.executable, "-P", "-c", start + call], env=notices.box.env, check=True, timeout=PATIENCE)
     until(lambda: bool(server.got))
     until(lambda: not notices.tellers())

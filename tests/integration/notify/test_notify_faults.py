@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.hands import spawn
-from midwatch.store import outbox, unsent
+from midwatch.jobs import launch
+from midwatch.notifications import outbox, pending_runs
 from tests.conftest import Box, alive, kill, letter, until, until_gone
 from tests.integration.api.programs import program, said
 from tests.integration.notify.conftest import Notices
@@ -37,7 +37,7 @@ class Senders:
         site = home / "site"
         site.mkdir()
         (site / "sitecustomize.py").write_text(HELD.format(held=str(self.held), pids=str(self.pids)))
-        self.box.env["PYTHONPATH"] = f"{site}:{spawn.ROOT}"
+        self.box.env["PYTHONPATH"] = f"{site}:{launch.ROOT}"
         self.held.touch()
 
     def first(self) -> int:
@@ -104,7 +104,7 @@ def all_sent(notices: Notices, number: int) -> None:
     assert notices.box("notify", "--pending").code == 0
     until(lambda: not notices.tellers())
     assert len(notices.delivered()) == number
-    assert unsent.candidates(str(notices.box.dir)) == []
+    assert pending_runs.candidates(str(notices.box.dir)) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -141,7 +141,7 @@ def test_a_sender_stays_until_it_can_write(disk: Notices, senders: Senders, faul
     senders.held.unlink()
     for pid in senders.started():
         kill(pid, signal.SIGCONT)
-    until(lambda: unsent.is_attended(str(box.dir)) and len(disk.tellers()) == 1)  # one stays for all
+    until(lambda: pending_runs.is_attended(str(box.dir)) and len(disk.tellers()) == 1)  # one stays for all
     mends(box)
     all_sent(disk, 2)
 
@@ -210,7 +210,7 @@ def test_an_end_whose_sender_was_killed_is_sent_by_story_automator(
     notices.mine(notices.command(fields='"{name} {state}"'))
     notices.box("run", "-d", "--name", "build", "--", "false")
     senders.kill()
-    notices.box.program = [sys.executable, "-m", "midwatch.compat"]
+    notices.box.program = [sys.executable, "-m", "midwatch.compat.story_automator"]
     assert notices.box(*arguments, TMUX_TMPDIR=str(notices.home)).code == 0
     notices.box.program = [sys.executable, "-m", "midwatch"]
     all_sent(notices, 1)
@@ -226,7 +226,7 @@ def test_story_automator_sends_for_the_project_that_is_meant(notices: Notices, s
     box("run", "-d", "--name", "build", "--", "false")
     (box.dir,) = (notices.home / "state" / "midwatch").glob("*-????????")
     senders.kill()
-    box.program, box.cwd = [sys.executable, "-m", "midwatch.compat"], Path("/")
+    box.program, box.cwd = [sys.executable, "-m", "midwatch.compat.story_automator"], Path("/")
     given = ("--project-root", str(notices.home)) if by == "option" else ()
     box("tmux-status-check", "sa-nobody", *given, **({} if given else {"PROJECT_ROOT": str(notices.home)}))
     box.program, box.cwd = [sys.executable, "-m", "midwatch"], notices.home
@@ -263,7 +263,7 @@ def test_a_job_whose_shim_was_killed_with_its_work_is_sent_by_whoever_lists(noti
     kill(shim, signal.SIGKILL)
     until_gone(shim)
     assert notices.box("ls").code == 0  # its work goes on, and that is no news
-    assert unsent.candidates(str(notices.box.dir)) == []
+    assert pending_runs.candidates(str(notices.box.dir)) == []
     kill(work, signal.SIGKILL)
     until(lambda: not alive(work))
     assert notices.box("ls").code == 0
@@ -274,8 +274,8 @@ def test_a_job_whose_shim_was_killed_with_its_work_is_sent_by_whoever_lists(noti
 WATCHER = """
 import sys
 from midwatch.loops import notify
-from midwatch.model.notices import About
-from midwatch.model.verdict import Verdict
+from midwatch.notifications.model import About
+from midwatch.core.verdict import Verdict
 directory, project, *states = sys.argv[1:]
 before = Verdict("api", "session", "working", False, "a turn", "alive", "unknown")
 about = About("4711-1", agent="claude", pane="%3")

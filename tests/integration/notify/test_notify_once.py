@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.hands import spawn, tell
-from midwatch.loops import notify
-from midwatch.loops.look import Looker
-from midwatch.model.notices import About
-from midwatch.model.policy import PATIENT
-from midwatch.model.verdict import Verdict
+from midwatch.core.policy import PATIENT
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import launch, start_sender
+from midwatch.jobs.observe import Looker
+from midwatch.notifications import report_change
+from midwatch.notifications.model import About
 from tests.conftest import Box, until, until_gone
 from tests.integration.notify.conftest import Notices
 
 WATCHER = """
 import sys, time
 from midwatch.loops import notify
-from midwatch.model.notices import About
-from midwatch.model.verdict import Verdict
+from midwatch.notifications.model import About
+from midwatch.core.verdict import Verdict
 directory, project, at = sys.argv[1], sys.argv[2], float(sys.argv[3])
 def verdict(state):
     return Verdict("api", "session", state, False, "it waits for an answer", "alive", "unknown", "question")
@@ -132,9 +132,9 @@ def test_whoever_comes_after_a_killed_watcher_sees_that_it_is_over(
     about, working = About("4711-1"), Verdict("api", "session", "working", False, "a turn", "alive", "unknown")
     waiting = working._replace(state="waiting")
     [told] = (box.dir / "outbox" / "told").iterdir()
-    notify.changed(str(box.dir), working, None, project=str(notices.home), about=about, at=2.0)
+    report_change.changed(str(box.dir), working, None, project=str(notices.home), about=about, at=2.0)
     until(lambda: '"open": false' in told.read_text())
-    notify.changed(str(box.dir), waiting, working, project=str(notices.home), about=about, at=3.0)
+    report_change.changed(str(box.dir), waiting, working, project=str(notices.home), about=about, at=3.0)
     until(lambda: len(notices.delivered()) == 2)
 
 
@@ -154,7 +154,9 @@ def test_that_a_monitor_gives_up_is_told_and_then_how_it_really_ended(
     working = looker.verdict("x")
     abandoned = working._replace(state="abandoned", final=True, reason="the monitor was ended")
     for _ in range(3):  # as many as watched
-        notify.changed(str(box.dir), abandoned, working, project=record.notify, about=notify.about(record))
+        report_change.changed(
+            str(box.dir), abandoned, working, project=record.notify, about=report_change.about(record)
+        )
     until(lambda: notices.delivered() == [["abandoned"]])
     if ending:
         (tmp_path / "gate").write_text("\n")
@@ -168,19 +170,19 @@ def test_that_a_monitor_gives_up_is_told_and_then_how_it_really_ended(
 
 def test_nothing_is_started_where_nobody_is_to_be_told(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr(tell, "start", lambda command, _=b"": started.append(command))
+    monkeypatch.setattr(start_sender, "start", lambda command, _=b"": started.append(command))
     monkeypatch.setenv("HOME", str(box.cwd))
     working = Verdict("x", "job", "working", False, "alive", "alive", "unknown")
     failed = working._replace(state="failed", final=True)
-    assert notify.configured(str(box.cwd)) == ""
-    notify.changed(str(box.dir), failed, working, project="")
-    notify.changed(str(box.dir), working, None, project=str(box.cwd))
-    notify.changed(str(box.dir), working, working, project=str(box.cwd))
-    notify.retry(str(box.dir))
+    assert report_change.configured(str(box.cwd)) == ""
+    report_change.changed(str(box.dir), failed, working, project="")
+    report_change.changed(str(box.dir), working, None, project=str(box.cwd))
+    report_change.changed(str(box.dir), working, working, project=str(box.cwd))
+    report_change.retry(str(box.dir))
     assert started == []
-    notify.changed(str(box.dir), failed, working, project=str(box.cwd))
+    report_change.changed(str(box.dir), failed, working, project=str(box.cwd))
     [report] = (box.dir / "outbox" / "reports").iterdir()
-    assert started == [spawn.teller_command(str(box.dir), report=report.name)]
+    assert started == [launch.teller_command(str(box.dir), report=report.name)]
 
 
 def test_a_record_says_whether_anybody_is_told(notices: Notices, box: Box) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.verdict import Verdict
-from midwatch.model.watching import Watch
-from midwatch.store import watches
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import monitor_store
+from midwatch.jobs.monitor_state import Watch
+from midwatch.system import procfs
 from tests.conftest import Box, until
 from tests.integration.notify.conftest import Notices
 
-ME = (os.getpid(), proc.start_time(os.getpid()))
+ME = (os.getpid(), procfs.start_time(os.getpid()))
 
 
 def crashed(notices: Notices, box: Box) -> str:
@@ -32,7 +32,7 @@ def crashed(notices: Notices, box: Box) -> str:
 
 
 def watched(box: Box, run: str, /, **more: Any) -> None:
-    watches.write(str(box.path("x")), Watch(run, proc.boot_id(), ME, 1.0, 1.0)._replace(**more))
+    monitor_store.write(str(box.path("x")), Watch(run, procfs.boot_id(), ME, 1.0, 1.0)._replace(**more))
 
 
 @pytest.mark.parametrize(

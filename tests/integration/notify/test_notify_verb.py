@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.judge import notices as judge
+from midwatch.notifications import rules as judge
 from tests.conftest import until
 from tests.integration.notify.conftest import Notices, Server
 

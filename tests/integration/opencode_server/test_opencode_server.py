@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.session import Report, Running
-from midwatch.senses import opencode_server
-from midwatch.senses.opencode_server import OpenCodeServer, listening
+from midwatch.agents.opencode import server as opencode_server_module
+from midwatch.agents.opencode.server import OpenCodeServer, listening
+from midwatch.core.pane_model import Report, Running
+from midwatch.system import procfs
 from tests.conftest import PATIENCE
 
 LIMIT = 0.5
@@ -54,7 +54,7 @@ class Server:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(opencode_server, "LIMIT", PATIENCE)  # a busy machine is no reason to fail
+    monkeypatch.setattr(opencode_server_module, "LIMIT", PATIENCE)  # a busy machine is no reason to fail
     found = Server(tmp_path)
     yield found
     found.process.kill()
@@ -121,13 +121,13 @@ def test_the_machines_sockets_are_asked_for_only_until_we_are_sure(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    read = proc.read_text
+    read = procfs.read_text
 
     def noted(path: str) -> str:
         asked.append(path)
         return read(path)
 
-    monkeypatch.setattr(proc, "read_text", noted)
+    monkeypatch.setattr(procfs, "read_text", noted)
     found = None
     for _ in range(5):
         found = listening(server.process.pid, found)
@@ -143,8 +143,8 @@ def test_no_server_no_report() -> None:
 
 
 def test_silence_costs_half_a_second(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert opencode_server.LIMIT == PATIENCE
-    monkeypatch.setattr(opencode_server, "LIMIT", LIMIT)
+    assert opencode_server_module.LIMIT == PATIENCE
+    monkeypatch.setattr(opencode_server_module, "LIMIT", LIMIT)
     server.says(permission="silence")
     began = time.monotonic()
     assert server.look() == Report("api", None, {}, "OpenCode's server does not answer: timed out")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.server import Tmux
 from tests.integration.panes.private import Private
 
 

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from midwatch.model.session import Pane
-from midwatch.senses.tmux import Rows, Tmux
+from midwatch.core.pane_model import Pane
+from midwatch.tmux.server import Rows, Tmux
 from tests.conftest import PATIENCE, kill, tool, until, until_gone
 
 

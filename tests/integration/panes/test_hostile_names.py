@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import tmux as codec
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.server import Tmux
 from tests.conftest import until
 from tests.integration.panes.private import Private, everything
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.server import Tmux
 from tests.conftest import kill, until
 from tests.integration.panes.private import Private, everything
 

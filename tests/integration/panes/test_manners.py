@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.senses import servers
-from midwatch.senses.tmux import Tmux
+from midwatch.system import procfs
+from midwatch.tmux import client as tmux_client
+from midwatch.tmux.server import Tmux
 from tests.integration.panes.private import Private, everything
 
 SETTINGS = (
@@ -53,7 +53,7 @@ def test_looking_starts_no_server_and_makes_no_file(tmp_path: Path) -> None:
         assert look.trouble
         assert look.forks == 0
     assert list(tmp_path.iterdir()) == []
-    assert servers.sockets() == []
+    assert tmux_client.sockets() == []
 
 
 def test_a_client_that_finds_nobody_starts_no_server(private: Private, sense: Tmux) -> None:
@@ -72,13 +72,13 @@ def test_a_client_that_finds_nobody_starts_no_server(private: Private, sense: Tm
 def test_nothing_is_left_in_our_own_process(private: Private, sense: Tmux) -> None:
     private.start()
     sense.look(everything)
-    before, children = os.listdir("/proc/self/fd"), proc.children(os.getpid())
+    before, children = os.listdir("/proc/self/fd"), procfs.children(os.getpid())
     for _ in range(5):
         sense.look(everything)
     private.stop()
     sense.look(everything)
     assert len(os.listdir("/proc/self/fd")) == len(before)
-    assert proc.children(os.getpid()) == children
+    assert procfs.children(os.getpid()) == children
 
 
 def test_hooks_of_the_owner_may_speak_between_our_lines(private: Private, sense: Tmux) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.server import Tmux
 from tests.conftest import until
 from tests.integration.panes.private import Private, everything
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import tmux as codec
-from midwatch.senses.tmux import Tmux
+from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.server import Tmux
 from tests.integration.panes.private import Private, everything
 
 WORD = "qwertyuiop"

@@ -17,18 +17,21 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
-from midwatch.judge.source_checks import ENOUGH, TIMING
-from midwatch.loops import panes as panes_loop
-from midwatch.loops.panes import Panes
-from midwatch.loops.source_checks import MOST_MOMENTS
-from midwatch.model.source_record import CONTRADICTS, Claim, ClaimRecord, Disbelief, PastOutcome, Release
-from midwatch.model.verdict import Verdict
-from midwatch.store import detectors, outbox, places, source_records
+from midwatch.agents import catalog
+from midwatch.agents.source_checks import store as source_checks_store
+from midwatch.agents.source_checks.model import CONTRADICTS, Claim, ClaimRecord, Disbelief, PastOutcome, Release
+from midwatch.agents.source_checks.rules import ENOUGH, TIMING
+from midwatch.config import paths as config_paths
+from midwatch.core.verdict import Verdict
+from midwatch.notifications import outbox
+from midwatch.sessions import pane_observer as panes_loop
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.source_checks import MOST_MOMENTS
+from midwatch.system import procfs
 from tests.conftest import Box, tool, until
 from tests.integration.panes.private import Private
 
-OURS = Path(detectors.OURS) / "claude.toml"
+OURS = Path(catalog.OURS) / "claude.toml"
 RELEASE = "2.1.325"
 NOTE = f"title: idle, by rule title-rest, is not believed for Claude Code {RELEASE}"
 
@@ -57,7 +60,7 @@ class Agent:
         self.pane = private.start(f"stty -echo; exec env HOME={home} {program} 1000", name="work")
         self.title("✳ Claude Code")
         self.pid = int(private("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
-        until(lambda: "claude" in proc.read_text(f"/proc/{self.pid}/cmdline"))
+        until(lambda: "claude" in procfs.read_text(f"/proc/{self.pid}/cmdline"))
 
     def title(self, text: str) -> None:
         self.private("select-pane", "-t", self.pane, "-T", text)
@@ -65,7 +68,7 @@ class Agent:
     def says(self, status: str) -> None:
         sessions = self.home / ".claude" / "sessions"
         sessions.mkdir(parents=True, exist_ok=True)
-        start = str(proc.start_time(self.pid))
+        start = str(procfs.start_time(self.pid))
         told = {"pid": self.pid, "procStart": start, "sessionId": "s", "status": status, "version": RELEASE}
         (sessions / "new").write_text(json.dumps(told))
         (sessions / "new").rename(sessions / f"{self.pid}.json")
@@ -75,7 +78,7 @@ class Watcher:
     def __init__(self, agent: Agent, clock: Clock) -> None:
         self.agent = agent
         self.clock = clock
-        self.panes = Panes(detectors.load_all(), places.hook_spool(), agent.private.server)
+        self.panes = Panes(catalog.load_all(), config_paths.hook_spool(), agent.private.server)
 
     def look(self, after: float = 1.0) -> Verdict:
         self.clock.passed += after
@@ -139,7 +142,7 @@ def test_a_title_that_is_the_same_at_work_and_at_rest_is_found_out(watcher: Watc
         watcher.watch("idle")
     assert not notes(watcher.look())
     assert not drifts(own)
-    assert not list(Path(places.state_root()).glob("evidence/*"))
+    assert not list(Path(config_paths.state_root()).glob("evidence/*"))
     verdict = watcher.watch("busy")
     assert [note for note in notes(verdict) if note.startswith(NOTE)]
     assert (verdict.turn, verdict.doubts) == ("working", ("sources-disagree",))
@@ -219,7 +222,9 @@ def test_why_doctor_and_ls_show_it(watcher: Watcher, own: Box) -> None:
     (doubt,) = [each for each in shown if each["about"] == "claude" and each["says"].startswith(NOTE)]
     assert f"contradicted by its state file in {ENOUGH} of" in doubt["says"]
     assert ", since 20" in doubt["says"]
-    assert doubt["mend"].startswith(f"`midwatch replay {places.state_root()}/evidence/claude-{RELEASE}-title-idle")
+    assert doubt["mend"].startswith(
+        f"`midwatch replay {config_paths.state_root()}/evidence/claude-{RELEASE}-title-idle"
+    )
     assert "[sources disagree]" in own("ls", "--panes", *server).out
     assert own("ls", "--panes", "--json", *server).json["doubts"] == ["sources-disagree"]
     watcher.agent.says("idle")
@@ -232,7 +237,7 @@ def test_a_single_look_counts_nothing(watcher: Watcher, own: Box) -> None:
     watcher.agent.says("busy")
     own("ls", "--panes", *server)
     own("why", pane, *server)
-    assert not Path(source_records.path()).exists()
+    assert not Path(source_checks_store.path()).exists()
 
 
 def test_it_is_believed_again_when_it_has_changed_with_the_turn_for_long_enough(watcher: Watcher, own: Box) -> None:
@@ -271,8 +276,8 @@ def test_ls_marks_a_release_that_nobody_has_tried(watcher: Watcher, own: Box, tm
 
 COUNT = """
 import sys
-from midwatch.judge.source_checks import count_comparison
-from midwatch.model.source_record import AGREES, Claim, Comparison
+from midwatch.agents.source_checks.rules import count_comparison
+from midwatch.agents.source_checks.model import AGREES, Claim, Comparison
 from midwatch.store import source_records
 who = sys.argv[1]
 for n in range(25):
@@ -284,14 +289,14 @@ for n in range(25):
 def test_two_watchers_at_once_lose_nothing(own: Box) -> None:
     both = [subprocess.Popen([sys.executable, "-c", COUNT, who], env=own.env) for who in "ab"]
     assert [each.wait() for each in both] == [0, 0]
-    (release,) = source_records.read().records
+    (release,) = source_checks_store.read().records
     assert {each.claim.rule for each in release.claims} == {f"{who}{n}" for who in "ab" for n in range(25)}
-    assert os.stat(source_records.path()).st_mode & 0o777 == 0o600
+    assert os.stat(source_checks_store.path()).st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("spoiled", ["", "{", '{"schema":1}', '{"schema":1,"releases":[{"agent":5}]}', "[]"])
 def test_what_cannot_be_read_counts_as_empty_and_doctor_says_so(watcher: Watcher, own: Box, spoiled: str) -> None:
-    file = Path(source_records.path())
+    file = Path(source_checks_store.path())
     file.parent.mkdir(parents=True)
     file.write_text(spoiled)
     said = [each for each in map(json.loads, own("doctor", "--json").out.splitlines()) if each["about"] == "sources"]
@@ -302,7 +307,7 @@ def test_what_cannot_be_read_counts_as_empty_and_doctor_says_so(watcher: Watcher
 
 
 def test_what_a_later_version_wrote_is_left_alone(watcher: Watcher, own: Box) -> None:
-    file = Path(source_records.path())
+    file = Path(source_checks_store.path())
     file.parent.mkdir(parents=True)
     file.write_text('{"schema":2,"more":[]}')
     find_out(watcher)
@@ -318,15 +323,15 @@ def test_a_state_directory_that_cannot_be_written_breaks_no_watcher(watcher: Wat
 
 
 def test_foreign_words_make_no_path(own: Box) -> None:
-    where = source_records.recording_path("claude", "../../2.1\n\x1b[31m", Claim("title", "idle", "a/b"))
+    where = source_checks_store.recording_path("claude", "../../2.1\n\x1b[31m", Claim("title", "idle", "a/b"))
     assert os.path.dirname(where) == f"{own.env['XDG_STATE_HOME']}/midwatch/evidence"
     assert os.path.basename(where).isprintable()
 
 
 def test_only_the_newest_recordings_are_kept(own: Box) -> None:  # noqa: ARG001
-    paths = [source_records.recording_path("x", str(n), Claim("title", "idle", "r")) for n in range(25)]
+    paths = [source_checks_store.recording_path("x", str(n), Claim("title", "idle", "r")) for n in range(25)]
     for n, path in enumerate(paths):
-        source_records.write_recording(path, "{}\n")
+        source_checks_store.write_recording(path, "{}\n")
         os.utime(path, (n, n))
     assert [os.path.exists(path) for path in paths] == [False] * 5 + [True] * 20
 
@@ -335,7 +340,7 @@ def test_evidence_that_is_gone_is_not_pointed_to(own: Box) -> None:
     doubt = Disbelief(1e9, "hook", 3, 4, "/gone.jsonl")
     outcome = PastOutcome(1e9, CONTRADICTS, "hook", "1-1")
     record = ClaimRecord(Claim("screen", "idle", "prompt"), (outcome,), doubt)
-    assert source_records.update(lambda _: (Release("codex", "", (record,)),))
+    assert source_checks_store.update(lambda _: (Release("codex", "", (record,)),))
     (said,) = [each for each in map(json.loads, own("doctor", "--json").out.splitlines()) if each["about"] == "codex"]
     assert "for Codex of an unknown release (contradicted by its hooks in 3 of 4 turns)" in said["says"]
     assert said["mend"] == ""

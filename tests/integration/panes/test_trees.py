@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.session import Task
-from midwatch.senses import trees
-from midwatch.senses.trees import Trees
+from midwatch.core.pane_model import Task
+from midwatch.system import process_tree, procfs
+from midwatch.system.process_tree import Trees
 from tests.conftest import kill, letter, tool, until, until_gone
 from tests.integration.panes.private import Private
 
@@ -34,7 +33,7 @@ def start() -> Iterator[Start]:
 
     yield run
     for process in begun:
-        for pid in [*reversed(proc.descendants(process.pid)), process.pid]:
+        for pid in [*reversed(procfs.descendants(process.pid)), process.pid]:
             kill(pid, signal.SIGKILL)
         process.communicate()
 
@@ -55,7 +54,7 @@ def test_a_tree_is_told_from_its_root_down(start: Start) -> None:
     seen = {os.getpid()}
     for task in tasks:
         assert task.parent in seen
-        assert task.start == proc.start_time(task.pid)
+        assert task.start == procfs.start_time(task.pid)
         assert task.letter in "SR"
         seen.add(task.pid)
     assert sorted(task.args for task in tasks if task.name == "sleep") == [("sleep", "600"), ("sleep", "601")]
@@ -64,13 +63,15 @@ def test_a_tree_is_told_from_its_root_down(start: Start) -> None:
 def test_children_of_threads_are_children(start: Start) -> None:
     script = "import threading, subprocess\nthreading.Thread(target=subprocess.run, args=(['sleep', '600'],)).start()"
     pid = start(sys.executable, "-c", script)
-    assert settled(Trees(), pid, proc.command_name(pid), "sleep")[1].args == ("sleep", "600")
+    assert settled(Trees(), pid, procfs.command_name(pid), "sleep")[1].args == ("sleep", "600")
 
 
 def test_without_a_list_of_children_they_are_found_by_their_parent(start: Start) -> None:
     pid = start("bash", "-c", "sleep 600 & sleep 601 & wait")
     settled(Trees(), pid, "bash", "sleep", "sleep")
-    assert sorted(trees.by_parent(pid)) == sorted(trees.children(pid, "1")) == sorted(proc.children(pid))
+    assert (
+        sorted(process_tree.by_parent(pid)) == sorted(process_tree.children(pid, "1")) == sorted(procfs.children(pid))
+    )
 
 
 @pytest.mark.parametrize("after", ["exec bash -c 'read y; :' again", "exec sleep 600"])
@@ -78,7 +79,7 @@ def test_a_process_that_becomes_another_program_is_seen_to(start: Start, after: 
     """Same pid, same start, perhaps the same name."""
     pid = start("bash", "-c", f"read x; {after}")
     found = Trees()
-    until(lambda: proc.command_name(pid) == "bash" and letter(pid) == "S")
+    until(lambda: procfs.command_name(pid) == "bash" and letter(pid) == "S")
     assert found.below(pid)[0].args[2] == f"read x; {after}"
     with open(f"/proc/{pid}/fd/0", "w", encoding="ascii") as stdin:
         stdin.write("\n")
@@ -90,7 +91,7 @@ def test_a_process_that_becomes_another_program_is_seen_to(start: Start, after: 
 def test_arguments_are_told_as_they_were_given(start: Start) -> None:
     odd = ("bash", "-c", "read x", "two words", "", "new\nline", "é", "日本")
     pid = start(*odd)
-    until(lambda: proc.command_name(pid) == "bash")
+    until(lambda: procfs.command_name(pid) == "bash")
     assert Trees().below(pid)[0].args == odd
 
 
@@ -104,7 +105,7 @@ def test_names_may_hold_anything(start: Start, tmp_path: Path) -> None:
     program = tmp_path / "a) S 1 (b"
     os.symlink("/bin/sleep", program)
     pid = start(str(program), "600")
-    until(lambda: proc.command_name(pid) == program.name)
+    until(lambda: procfs.command_name(pid) == program.name)
     task = Trees().below(pid)[0]
     assert (task.name, task.parent) == (program.name, os.getpid())
 
@@ -125,15 +126,15 @@ def test_nobody_is_there(start: Start) -> None:
     os.waitpid(pid, 0)
     found = Trees()
     assert found.below(pid) == ()
-    assert trees.running(Task(pid, 1, "S", "x", (), 1), "agent", ()) is None
+    assert process_tree.running(Task(pid, 1, "S", "x", (), 1), "agent", ()) is None
 
 
 def test_who_ends_while_we_look_is_left_out(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its pid was listed as a child's, and then it is gone."""
     pid = start("bash", "-c", "sleep 600 & sleep 601 & wait")
     settled(Trees(), pid, "bash", "sleep", "sleep")
-    victim = proc.children(pid)[0]
-    listed = trees.children
+    victim = procfs.children(pid)[0]
+    listed = process_tree.children
 
     def listing(of: int, threads: str) -> list[int]:
         found = listed(of, threads)
@@ -142,7 +143,7 @@ def test_who_ends_while_we_look_is_left_out(start: Start, monkeypatch: pytest.Mo
             until(lambda: not os.path.exists(f"/proc/{victim}"))
         return found
 
-    monkeypatch.setattr(trees, "children", listing)
+    monkeypatch.setattr(process_tree, "children", listing)
     assert named(Trees().below(pid)) == ["bash", "sleep"]
 
 
@@ -175,16 +176,16 @@ def test_what_an_agent_was_started_with(start: Start, tmp_path: Path) -> None:
     environment = {"HOME": "/h", "ASKED": "a=b\nc", "SECRET": "x", "PATH": os.environ["PATH"]}
     before = time.time()
     pid = start("sleep", "600", cwd=tmp_path / "place", env=environment)
-    until(lambda: proc.command_name(pid) == "sleep")
+    until(lambda: procfs.command_name(pid) == "sleep")
     task = Trees().below(pid)[0]
-    found = trees.running(task, "agent", ("ASKED", "MISSING"))
+    found = process_tree.running(task, "agent", ("ASKED", "MISSING"))
     assert found is not None
     assert found.environment == {"HOME": "/h", "ASKED": "a=b\nc"}
     assert (found.agent, found.pid, found.start, found.args) == ("agent", pid, task.start, ("sleep", "600"))
     assert found.cwd == str(tmp_path / "place")
     assert abs(found.started - before) < 5
     (tmp_path / "place").rmdir()
-    gone = trees.running(task, "agent", ())
+    gone = process_tree.running(task, "agent", ())
     assert gone is not None
     assert gone.cwd == str(tmp_path / "place")
-    assert trees.running(task._replace(start=task.start - 1), "agent", ()) is None
+    assert process_tree.running(task._replace(start=task.start - 1), "agent", ()) is None

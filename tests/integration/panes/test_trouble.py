@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats import tmux as codec
-from midwatch.senses.tmux import HUNG, NO_TMUX, Look, Tmux
+from midwatch.system import procfs
+from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.server import HUNG, NO_TMUX, Look, Tmux
 from tests.conftest import kill, letter, until
 from tests.integration.panes.private import Private, everything
 
@@ -63,7 +63,7 @@ def test_a_server_that_hangs(private: Private, *, met: bool) -> None:
     sense = Tmux(private.server, limit=0.3)
     if met:
         until(lambda: sense.look(everything).trouble == "")
-    pid, children = private.pid, proc.children(os.getpid())
+    pid, children = private.pid, procfs.children(os.getpid())
     kill(pid, signal.SIGSTOP)
     try:
         until(lambda: letter(pid) == "T")
@@ -74,7 +74,7 @@ def test_a_server_that_hangs(private: Private, *, met: bool) -> None:
         assert (look.cause, look.forks) == (HUNG, 1)
         assert (f"kill -CONT {pid}" if met else "did not answer within 0.3 s") in look.trouble
         assert sense.look(everything).forks == (0 if met else 1)
-        assert proc.children(os.getpid()) == children
+        assert procfs.children(os.getpid()) == children
     finally:
         kill(pid, signal.SIGCONT)
     until(lambda: sense.look(everything).trouble == "")
@@ -136,8 +136,8 @@ def test_a_client_that_says_nothing_of_use(private: Private, tmp_path: Path, scr
 
 def test_a_client_that_never_ends_is_ended(private: Private, tmp_path: Path) -> None:
     private.start()
-    children = proc.children(os.getpid())
+    children = procfs.children(os.getpid())
     look = Tmux(private.server, stub(tmp_path, "exec sleep 600"), limit=0.2).look(everything)
     assert nothing(look)
     assert look.cause == HUNG
-    assert proc.children(os.getpid()) == children
+    assert procfs.children(os.getpid()) == children

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import tmux as codec
-from midwatch.loops.panes import Panes
-from midwatch.model.session import Pane
-from midwatch.senses.tmux import Tmux
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.pane_model import Pane
+from midwatch.sessions.pane_observer import Panes
+from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.server import Tmux
 from tests.conftest import until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private, everything
@@ -106,7 +106,7 @@ def test_an_agent_that_was_met_in_the_middle_of_its_exec_is_asked_again(
 ) -> None:
     """It has its name a moment before its arguments and variables, by which its files are found."""
     pane = show(private, tmp_path, "claude", "2.1.325-calm-idle")
-    panes = Panes(detectors.load_all(), str(tmp_path), private.server)
+    panes = Panes(catalog.load_all(), str(tmp_path), private.server)
     until(lambda: bool(panes.look().seen))
     known = panes.known[pane]
     assert known.running is not None

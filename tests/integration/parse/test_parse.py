@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.loops import parsing
+from midwatch.stories import parse as stories_parse
 from tests.conftest import Box, until, until_gone
 
 UNTOLD, REFUSED = 6, 12
@@ -169,7 +169,7 @@ def mentioned(mark: str) -> list[int]:
 
 def test_a_model_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     mark = f"600.{os.getpid()}"
-    found = parsing.parse("x", "retro", f"echo >>{tmp_path}/asked; sleep {mark} & sleep {mark}", limit_s=1.0)
+    found = stories_parse.parse("x", "retro", f"echo >>{tmp_path}/asked; sleep {mark} & sleep {mark}", limit_s=1.0)
     assert found.trouble is not None
     assert found.trouble.kind == "sub-agent timed out"
     assert found.trouble.detail.endswith(" took longer than 1s and was ended")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from midwatch.judge import quality
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.tracking import CLOSED, OPEN, Task
-from midwatch.store import mail
-from midwatch.store.tasks import Tasks
+from midwatch.core.foreign_text import ForeignText
+from midwatch.mail import store as mail_store
+from midwatch.swarm.rules import quality
+from midwatch.trackers.builtin import Tasks
+from midwatch.trackers.model import CLOSED, OPEN, Task
 from tests.conftest import PATIENCE, Box, Done
 
 FINDING = 'the parser drops "the last" line; $HOME is `quoted` \\ wrongly'
@@ -238,15 +238,15 @@ def test_a_companion_cannot_be_closed_while_a_report_is_unread(box: Box, tasks: 
     companion = made(box, bead)
     tasks.close(bead, "done")
     record_all(box, bead)
-    place = mail.place(str(box.cwd), str(box.dir))
-    sent = mail.send(
+    place = mail_store.place(str(box.cwd), str(box.dir))
+    sent = mail_store.send(
         place, to="controller", sender="worker", subject="review", task=bead if about == "bead" else companion,
         text="it drops a line",
     )  # fmt: skip
     done = box("quality", "close", bead)
     assert done.code == 12
     assert f"`midwatch mail show {sent.id}`" in done.err
-    mail.mark(place, sent.id)
+    mail_store.mark(place, sent.id)
     assert box("quality", "close", bead).code == 0
 
 

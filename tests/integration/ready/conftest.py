@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.store import undelivered
+from midwatch.sessions.prompting import undelivered_store
 from tests.conftest import Done, until
 from tests.integration.spawn.office import Office, office
 
@@ -73,10 +73,10 @@ class Desk:
         """A message of ours for that pane did not arrive."""
         monkeypatch.setenv("XDG_STATE_HOME", str(self.office.home / "state"))
         pid = int(self.tmux("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
-        undelivered.leave(str(self.tmux.socket), self.pane, text, "Enter did not send it", left=left, pid=pid)
+        undelivered_store.leave(str(self.tmux.socket), self.pane, text, "Enter did not send it", left=left, pid=pid)
 
     def notes(self) -> list[str]:
-        return [note.text for note in undelivered.of(str(self.tmux.socket), self.pane)]
+        return [note.text for note in undelivered_store.of(str(self.tmux.socket), self.pane)]
 
     @property
     def rows(self) -> list[str]:

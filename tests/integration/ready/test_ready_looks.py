@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from midwatch.loops import recovering
-from midwatch.loops.panes import Panes
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import recover
 from tests.conftest import Box, until
 from tests.integration.ready.conftest import Desk, told
 from tests.integration.send.conftest import attached
@@ -30,12 +30,12 @@ def test_an_agent_at_its_prompt_is_ready(desk: Desk) -> None:
 def test_whoever_knows_the_agent_remembers_its_conversation(desk: Desk) -> None:
     """As a watchdog does, which looks again and again: then no last words are needed."""
     desk.begin()
-    panes = Panes(detectors.load_all(), "/nowhere", desk.tmux.server)
-    assert recovering.look(panes, desk.pane, directory="/nowhere").ready
+    panes = Panes(catalog.load_all(), "/nowhere", desk.tmux.server)
+    assert recover.look(panes, desk.pane, directory="/nowhere").ready
     desk.leave()
     desk.run("clear")
     until(lambda: [row.strip() for row in desk.rows] == ["here$"])
-    found = recovering.look(panes, desk.pane, directory="/nowhere")
+    found = recover.look(panes, desk.pane, directory="/nowhere")
     panes.close()
     assert (found.ready, found.agent, found.step) == (False, "claude", "resume"), found
     assert desk.office.conversation in found.reason

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats.transcripts import places
-from midwatch.loops.world import World
-from midwatch.model.registry import RUNNING, Found, Row, RowPane, Sight
-from midwatch.store import detectors
+from midwatch.agents import catalog, file_locations
+from midwatch.registry.model import RUNNING, Found, Row, RowPane, Sight
+from midwatch.registry.observe import World
+from midwatch.system import procfs
 from tests.conftest import until
 from tests.integration.reconcile.workspace import Workspace
 
@@ -29,7 +28,7 @@ class Lookout:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.home = workspace.home
-        self.world = World(detectors.load_all(), str(self.home / "spool"), workspace.tmux.server)
+        self.world = World(catalog.load_all(), str(self.home / "spool"), workspace.tmux.server)
 
     def look(self, *rows: Row) -> Sight:
         return self.world.look(rows)
@@ -62,7 +61,7 @@ class Lookout:
 
     def state(self, pid: int, conversation: str) -> None:
         """What Claude Code says of itself."""
-        start = str(proc.start_time(pid))
+        start = str(procfs.start_time(pid))
         told = {"pid": pid, "procStart": start, "sessionId": conversation, "status": "idle"}
         self.file(f".claude/sessions/{pid}.json", told)
 
@@ -70,7 +69,7 @@ class Lookout:
         """A conversation of an agent that was begun in a directory; its id. ``folder``: as Gemini CLI calls that."""
         talk = talk or (f"ses_{uuid.uuid4().hex[:20]}" if agent == "opencode" else str(uuid.uuid4()))
         where = str(cwd)
-        dashed = places.qwen_key(where)
+        dashed = file_locations.qwen_key(where)
         line = {"type": "user", "sessionId": talk, "cwd": where, "timestamp": WHEN, "message": {"content": "go"}}
         if agent == "claude":
             self.file(f".claude/projects/{dashed}/{talk}.jsonl", json.dumps(line) + "\n", age=age)
@@ -82,8 +81,15 @@ class Lookout:
             path = f".codex/sessions/{day}/rollout-2026-11-15T20-11-16-{talk}.jsonl"
             self.file(path, json.dumps(meta) + "\n", age=age)
         elif agent == "gemini":
-            header = {"sessionId": talk, "projectHash": places.digest(where), "startTime": WHEN, "lastUpdated": WHEN}
-            path = f".gemini/tmp/{folder or places.digest(where)}/chats/session-2026-11-15T20-26-{talk[:8]}.jsonl"
+            header = {
+                "sessionId": talk,
+                "projectHash": file_locations.digest(where),
+                "startTime": WHEN,
+                "lastUpdated": WHEN,
+            }
+            path = (
+                f".gemini/tmp/{folder or file_locations.digest(where)}/chats/session-2026-11-15T20-26-{talk[:8]}.jsonl"
+            )
             self.file(path, json.dumps(header) + "\n", age=age)
         elif agent == "agy":
             top = ".gemini/antigravity-cli"
@@ -114,7 +120,7 @@ def aged(file: Path, seconds: float) -> None:
 
 def pane_of(found: Found) -> RowPane:
     """A pane as a row has it that was written by Midwatch."""
-    return RowPane(found.pid, found.command, found.cwd, found.id, found.start, proc.boot_id())
+    return RowPane(found.pid, found.command, found.cwd, found.id, found.start, procfs.boot_id())
 
 
 @pytest.fixture

@@ -100,7 +100,15 @@ def test_a_row_that_cannot_be_changed_holds_up_no_other(workspace: Workspace) ->
         (LOST, ("--watch", "--interval", "soon"), 2, "--interval: 'soon' is not a duration"),
     ],
     ids=[
-        "no YAML", "no list", "usage", "two cards", "no interval", "a name", "no option", "no value", "a value",
+        "no YAML",
+        "no list",
+        "usage",
+        "two cards",
+        "no interval",
+        "a name",
+        "no option",
+        "no value",
+        "a value",
         "no duration",
     ],
 )

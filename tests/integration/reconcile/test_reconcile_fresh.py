@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from midwatch.formats.mqtt import Told
-from midwatch.loops.reconcile import Reconciler
-from midwatch.model.errors import FormatError
-from midwatch.model.registry import Memory
+from midwatch.core.errors import FormatError
+from midwatch.integrations.mqtt.codec.messages import Told
+from midwatch.registry.model import Memory
+from midwatch.registry.reconcile import Reconciler
 from tests.integration.reconcile.workspace import Workspace
 
 NAME, OTHER = "lab-creator-claude", "other-creator-claude"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.loops import reconcile
-from midwatch.loops.reconcile import Reconciler
-from midwatch.model.registry import DriftReport
+from midwatch.registry import reconcile
+from midwatch.registry.model import DriftReport
+from midwatch.registry.reconcile import Reconciler
 from tests.conftest import PATIENCE, until
 from tests.integration.reconcile.workspace import Workspace
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import mqtt
+from midwatch.integrations.mqtt.codec import messages
 from tests.conftest import until
 from tests.integration.reconcile.staying import Stays
 from tests.integration.reconcile.workspace import Workspace
@@ -23,11 +23,11 @@ Start = Callable[..., Stays]
 
 def told(workspace: Workspace, mosquitto: Mosquitto, state: str = "completed", **more: Any) -> None:
     """What a machine publishes of one of its sessions."""
-    event = mqtt.Told(
+    event = messages.Told(
         host=HERE, project=str(workspace.root), dir="/d", name=NAME, run="r1", kind="session", event="ended",
         state=state, reason="", exit_code=0, at=1.0, seq=1,
     )._replace(**more)  # fmt: skip
-    publish(mosquitto, mqtt.topic("midwatch", event.host, event.project, event.name), mqtt.encode(event))
+    publish(mosquitto, messages.topic("midwatch", event.host, event.project, event.name), messages.encode(event))
 
 
 def row(more: str = "") -> str:
@@ -192,7 +192,7 @@ def test_a_payload_that_is_too_large_is_counted_and_what_follows_is_heard(
     accepts(workspace, mosquitto, "far.example")
     watch = stays("--subscribe", "--interval", "1h")
     watch.complains("the broker is there")
-    publish(mosquitto, mqtt.topic("midwatch", "far.example", str(workspace.root), NAME), b"x" * (1 << 20))
+    publish(mosquitto, messages.topic("midwatch", "far.example", str(workspace.root), NAME), b"x" * (1 << 20))
     told(workspace, mosquitto, "limited", host="far.example")
     seen(workspace, "limited")
     assert watch.end() == 130
@@ -204,7 +204,7 @@ def test_what_cannot_be_understood_is_counted_and_ignored(
 ) -> None:  # fmt: skip
     watch = stays("--subscribe", "--interval", "1h", MIDWATCH_MQTT_URL=mosquitto.url)
     watch.complains("the broker is there")
-    topic = mqtt.topic("midwatch", HERE, str(workspace.root), NAME)
+    topic = messages.topic("midwatch", HERE, str(workspace.root), NAME)
     for payload in (b"x", b"{", b"[]", b'{"schema": 2}', b"x" * 100_000):
         publish(mosquitto, topic, payload)
     workspace.session("next-creator-claude")

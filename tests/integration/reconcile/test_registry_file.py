@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import registry as text_of
-from midwatch.model.errors import FormatError, RefusedError
-from midwatch.model.registry import Add, Change, Registry, Set
-from midwatch.store import registry
-from midwatch.store.registry import RegistryFile, find, workspace
+from midwatch.core.errors import FormatError, RefusedError
+from midwatch.registry import store as registry_store
+from midwatch.registry.codec import registry_file as text_of
+from midwatch.registry.model import Add, Change, Registry, Set
+from midwatch.registry.store import RegistryFile, find, workspace
 
 TEXT = "# mine\nsessions:\n  - name: a   # first\n    status: running\n"
 STOPPED = TEXT.replace("running", "stopped")
@@ -176,7 +176,7 @@ def test_someone_who_writes_without_the_lock_is_not_overwritten(path: Path) -> N
 
 
 def test_whoever_waits_too_long_for_the_lock_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "PATIENCE", 0.05)
+    monkeypatch.setattr(registry_store, "PATIENCE", 0.05)
     with open(f"{path}.lock", "w") as holder:
         fcntl.flock(holder, fcntl.LOCK_EX)
         with pytest.raises(RefusedError, match=r"someone has been writing .*; try again, or look who holds .*\.lock"):
@@ -225,9 +225,9 @@ def test_what_is_not_ours_to_write_is_refused(path: Path, monkeypatch: pytest.Mo
 
 FULL_DISK = """\
 import resource, sys
-from midwatch.model.errors import RefusedError
-from midwatch.model.registry import Set
-from midwatch.store.registry import RegistryFile
+from midwatch.core.errors import RefusedError
+from midwatch.registry.model import Set
+from midwatch.registry.store import RegistryFile
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
 try:

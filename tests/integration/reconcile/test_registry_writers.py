@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from midwatch.formats import registry as text_of
-from midwatch.model.registry import Registry
-from midwatch.store.registry import RegistryFile
+from midwatch.registry.codec import registry_file as text_of
+from midwatch.registry.model import Registry
+from midwatch.registry.store import RegistryFile
 
 PATIENCE = 120.0
 WRITERS, LIVES = 10, 4
@@ -29,8 +29,8 @@ sessions:
 """
 WRITER = """\
 import fcntl, os, random, signal, sys
-from midwatch.model.registry import Add, Set
-from midwatch.store.registry import RegistryFile
+from midwatch.registry.model import Add, Set
+from midwatch.registry.store import RegistryFile
 
 path, me, seed, mortal = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4] == "mortal"
 chance = random.Random(seed)

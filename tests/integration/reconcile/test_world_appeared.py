@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.registry import RUNNING, STOPPED, RowPane
+from midwatch.registry.model import RUNNING, STOPPED, RowPane
+from midwatch.system import procfs
 from tests.conftest import until
 from tests.integration.reconcile.lookout import NAME, Lookout, aged
 
@@ -277,7 +277,7 @@ def outsider(lookout: Lookout, where: Path) -> Iterator[int]:
     """An agent in the same directory, in no pane; its pid."""
     command = [str(lookout.workspace.agents / "claude"), "1000"]
     running = subprocess.Popen(command, cwd=where, env={"HOME": str(lookout.home)})
-    until(lambda: proc.command_name(running.pid) == "claude")
+    until(lambda: procfs.command_name(running.pid) == "claude")
     yield running.pid
     running.kill()
     running.wait()

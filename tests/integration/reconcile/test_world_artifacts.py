@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.model.presence import GONE, THERE, UNKNOWN
-from midwatch.model.registry import STOPPED
+from midwatch.core.presence import GONE, THERE, UNKNOWN
+from midwatch.registry.model import STOPPED
 from tests.integration.reconcile.lookout import NAME, Lookout
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "agy", "opencode")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.registry import Found, RowPane
+from midwatch.registry.model import Found, RowPane
+from midwatch.system import procfs
 from tests.conftest import kill, letter, until, until_gone
 from tests.integration.panes import agent as golden
 from tests.integration.reconcile.lookout import NAME, Lookout
@@ -22,7 +22,7 @@ def test_a_pane_is_told_with_its_agent_its_process_and_where_it_is(lookout: Look
     found = lookout.found()
     assert (found.server, found.session, found.pid) == (lookout.workspace.tmux.server, NAME, pid)
     assert (found.agent, found.command, found.cwd, found.dead) == ("claude", "claude", str(where), False)
-    assert found.start == proc.start_time(pid)
+    assert found.start == procfs.start_time(pid)
 
 
 def test_a_pane_without_an_agent_is_told_too(lookout: Lookout) -> None:
@@ -35,7 +35,7 @@ def test_a_pane_without_an_agent_is_told_too(lookout: Lookout) -> None:
 def test_an_agent_below_a_shell_is_the_panes(lookout: Lookout) -> None:
     lookout.workspace.tmux.start(f"{lookout.workspace.agents / 'codex'} 1000; cat", NAME)
     until(lambda: lookout.found().agent == "codex")
-    assert proc.command_name(lookout.found().pid) != "codex"
+    assert procfs.command_name(lookout.found().pid) != "codex"
 
 
 def test_the_end_of_an_agent_is_noticed_although_the_list_says_nothing_of_it(lookout: Lookout) -> None:
@@ -44,7 +44,7 @@ def test_the_end_of_an_agent_is_noticed_although_the_list_says_nothing_of_it(loo
     lookout.workspace.tmux.start(command, NAME)
     until(lambda: lookout.found().agent == "claude")
     (before,) = still(lookout)
-    (child,) = proc.children(before.pid)
+    (child,) = procfs.children(before.pid)
     kill(child, signal.SIGKILL)
     until(lambda: lookout.found().agent == "")
     assert lookout.found() == before._replace(agent="", turn=lookout.found().turn)

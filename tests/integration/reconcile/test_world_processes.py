@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.presence import GONE, LIVES, UNKNOWN
-from midwatch.model.registry import RowPane
-from midwatch.senses import processes
-from midwatch.senses.tenants import tenant
+from midwatch.core.presence import GONE, LIVES, UNKNOWN
+from midwatch.registry.model import RowPane
+from midwatch.registry.row_process import tenant
+from midwatch.system import processes, procfs
 from tests.conftest import letter, until, until_gone
 from tests.integration.reconcile.lookout import NAME, Lookout, pane_of
 
@@ -27,7 +26,7 @@ def process(*command: str, cwd: str = "/", **environment: str) -> Iterator[int]:
     """A process that runs until the end of the block, with only these variables; its pid."""
     running = subprocess.Popen(command, cwd=cwd, env={"PATH": os.environ["PATH"], **environment}, stdin=subprocess.PIPE)
     try:
-        until(lambda: proc.read_text(f"/proc/{running.pid}/cmdline").split("\0")[0] == command[0])
+        until(lambda: procfs.read_text(f"/proc/{running.pid}/cmdline").split("\0")[0] == command[0])
         yield running.pid
     finally:
         running.kill()
@@ -36,7 +35,7 @@ def process(*command: str, cwd: str = "/", **environment: str) -> Iterator[int]:
 
 def test_a_process_that_was_noted_with_its_start_is_known_by_that() -> None:
     with process("sleep", "1000") as pid:
-        noted = RowPane(pid, start=proc.start_time(pid), boot=HERE.boot)
+        noted = RowPane(pid, start=procfs.start_time(pid), boot=HERE.boot)
         assert tenant(noted, "claude", HERE) == LIVES
         assert tenant(noted._replace(boot=""), "claude", HERE) == LIVES
         assert tenant(noted._replace(start=noted.start - 1), "claude", HERE) == GONE
@@ -51,7 +50,7 @@ def test_a_row_without_a_pid_tells_nothing() -> None:
 def test_a_process_that_has_ended_and_was_not_waited_for_is_gone() -> None:
     running = subprocess.Popen(["true"])
     until(lambda: letter(running.pid) == "Z")
-    noted = RowPane(running.pid, start=proc.start_time(running.pid), boot=HERE.boot)
+    noted = RowPane(running.pid, start=procfs.start_time(running.pid), boot=HERE.boot)
     assert tenant(noted, "", HERE) == GONE
     running.wait()
 
@@ -73,8 +72,8 @@ def test_without_a_start_it_is_known_by_its_command_or_that_of_a_child() -> None
         assert tenant(RowPane(pid, "claude"), "claude", HERE) == GONE
     script = "import subprocess; subprocess.run(['sleep', '1000'])"
     with process(sys.executable, "-c", script, "claude") as pid:
-        until(lambda: [proc.command_name(child) for child in proc.children(pid)] == ["sleep"])
-        (child,) = proc.children(pid)
+        until(lambda: [procfs.command_name(child) for child in procfs.children(pid)] == ["sleep"])
+        (child,) = procfs.children(pid)
         assert tenant(RowPane(pid, "sleep"), "", HERE) == LIVES
         assert tenant(RowPane(pid, "x"), "claude", HERE) == LIVES
         assert tenant(RowPane(pid, "x"), "y", HERE) == GONE

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from midwatch import proc
-from midwatch.formats.transcripts import places
+from midwatch.agents import file_locations
+from midwatch.system import procfs
 from tests.conftest import Box, Done, tool
 from tests.integration.panes.private import Private
 
@@ -62,7 +62,9 @@ class Workspace:
         path.parent.mkdir(parents=True, exist_ok=True)
         state = json.loads(path.read_text()) if path.exists() else {"schema": 1}
         since = time.monotonic() - ago
-        path.write_text(json.dumps(state | {"boot": proc.boot_id(), "missing": {f"A:{name}": since for name in names}}))
+        path.write_text(
+            json.dumps(state | {"boot": procfs.boot_id(), "missing": {f"A:{name}": since for name in names}})
+        )
 
     def directory(self, name: str) -> Path:
         found = self.root / name
@@ -86,7 +88,7 @@ class Workspace:
         """A conversation that Claude Code has begun in a directory; its id."""
         assert agent == "claude"
         talk = str(uuid.uuid4())
-        folder = self.home / ".claude" / "projects" / places.claude_keys(str(cwd))[0]
+        folder = self.home / ".claude" / "projects" / file_locations.claude_keys(str(cwd))[0]
         folder.mkdir(parents=True, exist_ok=True)
         line = {"type": "user", "sessionId": talk, "cwd": str(cwd), "timestamp": "2026-01-01T00:00:00Z"}
         (folder / f"{talk}.jsonl").write_text(first + json.dumps(line) + "\n")

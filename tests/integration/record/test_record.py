@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.loops import trials
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.replay import golden_runner
 from tests.conftest import Box, kill, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -29,7 +29,7 @@ def test_a_recording_is_judged_again_as_it_was_seen(box: Box, private: Private, 
     done = box("record", pane, *private.server, "-o", str(out), "--every", "0.1s", "--for", "0.5s")
     assert done.code == 0
     assert "time is up" in done.err
-    again = trials.replay(str(out), detectors.Detectors())
+    again = golden_runner.replay(str(out), catalog.Detectors())
     assert len(again.moments) > 1
     assert {moment.verdict.turn for moment in again.moments} == {"waiting"}
 

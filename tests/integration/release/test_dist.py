@@ -132,7 +132,7 @@ def test_what_lies_beside_the_code_has_been_installed_with_it(elsewhere: Box, in
     assert agents == sorted(path.stem for path in (ROOT / "src/midwatch/agents").glob("[a-z]*.toml"))
     assert elsewhere("doctor").code == 0, elsewhere("doctor")
     (found,) = installed.glob("lib/python*/site-packages/midwatch")
-    for part in ("py.typed", "hooks/hook.sh", "hooks/opencode.js"):
+    for part in ("py.typed", "agents/hooks/hook.sh", "agents/opencode/plugin.js"):
         assert (found / part).read_bytes() == (ROOT / "src/midwatch" / part).read_bytes()
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive
 
 SHELL = """
@@ -188,10 +188,10 @@ def left(box: Box) -> list[int]:
     mark, found = f"MIDWATCH_RUN={box.record('job')['run']}\0", []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            if mark in proc.read_text(f"/proc/{pid}/environ") and alive(int(pid)):
+            if mark in procfs.read_text(f"/proc/{pid}/environ") and alive(int(pid)):
                 found.append(int(pid))
     return found
 
 
 def parent_of(pid: int) -> int:
-    return int(proc.stat_fields(pid)[1])
+    return int(procfs.stat_fields(pid)[1])

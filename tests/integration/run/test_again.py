@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from midwatch.loops.look import Looker
-from midwatch.model.facts import Identity, Process
-from midwatch.model.policy import PATIENT
-from midwatch.senses import processes
-from midwatch.store import claims
+from midwatch.core.job_model import Identity, Process
+from midwatch.core.policy import PATIENT
+from midwatch.jobs import name_claim
+from midwatch.jobs.observe import Looker
+from midwatch.system import processes
 from tests.conftest import Box
 
 
@@ -26,8 +26,8 @@ def test_between_any_two_steps_of_putting_a_run_away_its_own_end_is_seen_or_noth
         rename(source, target)
         seen.append(looker.verdict("job").state)
 
-    monkeypatch.setattr(claims.os, "rename", looked_at)  # type: ignore[attr-defined]
-    claims.archive(str(box.dir), "job")
+    monkeypatch.setattr(name_claim.os, "rename", looked_at)  # type: ignore[attr-defined]
+    name_claim.archive(str(box.dir), "job")
     assert seen[-1] == "not_found"
     assert set(seen[:-1]) == {end}
 

@@ -22,15 +22,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from midwatch import proc
-from midwatch.hands import spawn
-from midwatch.loops import start
-from midwatch.loops.look import Looker
-from midwatch.loops.stop import stop
-from midwatch.loops.wait import Wait
-from midwatch.model.policy import PATIENT, Policy
-from midwatch.model.verdict import Verdict
-from midwatch.model.waiting import Wanted
+from midwatch.core.policy import PATIENT, Policy
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import launch as jobs_launch
+from midwatch.jobs import start
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.stop import stop
+from midwatch.jobs.wait_model import Wanted
+from midwatch.subjects.wait import Wait
+from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, kill, letter, reap, tool, until, until_gone
 from tests.integration.wait.watching import finish, waiter
 
@@ -39,12 +39,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a
 STAND = """
 import os, sys, midwatch
 midwatch.__path__.pop(0)
-del sys.modules["midwatch.shim"]
-import midwatch.shim
-main = midwatch.shim.main
-midwatch.shim.main = lambda: (os.kill(os.getpid(), 19), main())
+del sys.modules["midwatch.shim.shim"]
+import midwatch.shim.shim
+main = midwatch.shim.shim.main
+midwatch.shim.shim.main = lambda: (os.kill(os.getpid(), 19), main())
 """
-"""A `midwatch.shim` that imports the real one and stands still before its first step; its command line is the same."""
+"""A `midwatch.shim.shim` that imports the real one and stands still before its first step; its command line is the same."""
 ORPHAN = "setsid sh -c 'echo > {ready}; read line < {never}' & read line < {ready}"
 """A child in a session of its own, and the knowledge that it is there."""
 WORK = f"echo ran > {{mark}}; {ORPHAN}; echo > {{settled}}; read line < {{fifo}}; exit 0"
@@ -94,16 +94,16 @@ class Run:
         self.files = box.cwd / name
         self.stand = box.cwd / "stand"
         (self.stand / "midwatch").mkdir(parents=True, exist_ok=True)
-        (self.stand / "midwatch/__init__.py").write_text(f"__path__ += [{spawn.ROOT + '/midwatch'!r}]")
+        (self.stand / "midwatch/__init__.py").write_text(f"__path__ += [{jobs_launch.ROOT + '/midwatch'!r}]")
         (self.stand / "midwatch/shim.py").write_text(STAND)
         paths = {word: box.cwd / f"{name}.{word}" for word in ("mark", "settled", "fifo", "ready", "never")}
         self.mark, self.settled = paths["mark"], paths["settled"]
         for word in ("fifo", "ready", "never"):
             os.mkfifo(paths[word])
         self.fifo = os.open(paths["fifo"], os.O_RDWR | os.O_CLOEXEC)
-        self.run = spawn.new_run()
+        self.run = jobs_launch.new_run()
         command = ["sh", "-c", work.format_map(paths)]
-        self.job = spawn.Job(str(box.dir), name, self.run, command, str(box.cwd), {}, policy, foreground=False)
+        self.job = jobs_launch.Job(str(box.dir), name, self.run, command, str(box.cwd), {}, policy, foreground=False)
         self.trace = b""
         self.released = False
         self.strace: subprocess.Popen[bytes] | None = None
@@ -112,8 +112,8 @@ class Run:
         lease = start.claim(self.job.directory, self.name, self.looker)
         log = start.open_log(self.job)
         null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        command = [*spawn.shim_command()[:-1], str(self.stand)] if standing else None
-        self.shim, self.control = spawn.launch(self.job, lease, (null, log, log), tty=False, command=command)
+        command = [*jobs_launch.shim_command()[:-1], str(self.stand)] if standing else None
+        self.shim, self.control = jobs_launch.launch(self.job, lease, (null, log, log), tty=False, command=command)
         for fd in (lease, log, null):
             os.close(fd)
 
@@ -213,7 +213,7 @@ class Run:
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):
-                if f"{self.files}." in proc.read_text(f"/proc/{pid}/cmdline") and alive(int(pid)):
+                if f"{self.files}." in procfs.read_text(f"/proc/{pid}/cmdline") and alive(int(pid)):
                     found.append(int(pid))
         return found
 
@@ -231,7 +231,7 @@ class Run:
 def held_at_gate(pid: int) -> bool:
     """Whether this is work that has not become its command yet: it bears no mark of its run."""
     try:
-        return "midwatch.shim" in proc.read_text(f"/proc/{pid}/cmdline")
+        return "midwatch.shim.shim" in procfs.read_text(f"/proc/{pid}/cmdline")
     except OSError:
         return False
 
@@ -493,7 +493,7 @@ def test_a_child_that_is_forked_while_the_tree_is_being_stopped_is_asked_to_end_
 
 
 def test_work_that_names_our_own_program_is_ours_to_stop_all_the_same(box: Box) -> None:
-    with contextlib.closing(Run(box, "job", work=f": midwatch.shim; {WORK}")) as run:
+    with contextlib.closing(Run(box, "job", work=f": midwatch.shim.shim; {WORK}")) as run:
         run.launch()
         run.until_settled()
         os.kill(run.shim, signal.SIGTERM)

@@ -6,9 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
-from midwatch.hands.relay import Relay
-from midwatch.hands.spawn import Shim
-from midwatch.hands.streams import NOWHERE, Streams
+from midwatch.jobs.foreground_relay import Relay
+from midwatch.jobs.foreground_streams import NOWHERE, Streams
+from midwatch.jobs.launch import Shim
 
 
 def test_a_shim_killed_before_it_has_told_that_the_work_started_leaves_the_work_to_its_caller(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ import signal
 import sys
 import time
 
-from midwatch import proc
-from midwatch.senses import files, processes
+from midwatch.system import inotify, processes, procfs
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.foreign.template import dead_pid, sleeper, wrapped
 from tests.integration.wait.watching import (
@@ -62,8 +61,8 @@ def test_a_killed_shim_and_work_are_crashed_at_once(box: Box) -> None:
 
 def test_a_killed_wrapper_is_crashed_although_its_toucher_goes_on(box: Box) -> None:
     with wrapped(box, "step", "sleep 300") as pid:
-        until(lambda: len(proc.descendants(pid)) >= 3)
-        orphans = proc.descendants(pid)
+        until(lambda: len(procfs.descendants(pid)) >= 3)
+        orphans = procfs.descendants(pid)
         os.kill(pid, signal.SIGKILL)
         until_gone(pid)
         assert within(box, 5, "wait", "step").code == 3
@@ -91,14 +90,14 @@ def written(box: Box, gate: Gate) -> list[tuple[str, bool]]:
     """Names that appear in the directory while a job ends, and whether each came by rename (so, whole)."""
     beat = f"echo '[1]' | {sys.executable} -m midwatch beat --result -"
     start_gated(box, gate, "job", beat)
-    events, found, deadline = files.FileEvents(), [], time.monotonic() + PATIENCE
+    events, found, deadline = inotify.FileEvents(), [], time.monotonic() + PATIENCE
     try:
-        events.add(str(box.dir), files.NAMES)
+        events.add(str(box.dir), inotify.NAMES)
         gate.say()
         while ("job.status", True) not in found and time.monotonic() < deadline:
             select.select([events], [], [], 0.5)
-            seen = [(name, mask) for _, mask, name in events.read() if mask & (files.MOVED_TO | files.CREATE)]
-            found += [(name, bool(mask & files.MOVED_TO)) for name, mask in seen if not name.startswith(".")]
+            seen = [(name, mask) for _, mask, name in events.read() if mask & (inotify.MOVED_TO | inotify.CREATE)]
+            found += [(name, bool(mask & inotify.MOVED_TO)) for name, mask in seen if not name.startswith(".")]
     finally:
         events.close()
     return found

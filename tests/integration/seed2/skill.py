@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import tool, until
 from tests.integration.panes.private import Private
 from tests.integration.seed2.tasks import HERE, Task
@@ -100,7 +100,7 @@ class SkillTask(Task):
         place = self.home / ".claude" / "sessions" / f"{agent}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         found = {
-            "pid": agent, "sessionId": conversation, "cwd": str(self.project), "procStart": str(proc.start_time(agent)),
+            "pid": agent, "sessionId": conversation, "cwd": str(self.project), "procStart": str(procfs.start_time(agent)),
             "version": "2.1.326", "kind": "interactive", "status": "busy", "updatedAt": int(time.time() * 1000),
         }  # fmt: skip
         place.write_text(json.dumps(found))

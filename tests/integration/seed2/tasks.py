@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from midwatch import proc
-from midwatch.model.taskdir import Numbers
-from midwatch.senses import processes
+from midwatch.system import processes, procfs
+from midwatch.taskdir.model import Numbers
 from tests.conftest import PATIENCE, kill, tool, until
 from tests.integration.panes.private import Private
 from tests.integration.wait.watching import finish, listening
@@ -110,8 +109,8 @@ class Task:
         return int(pid)
 
     def remember(self, pid: int) -> None:
-        for each in (pid, *proc.descendants(pid)):
-            if start := proc.start_time(each):
+        for each in (pid, *procfs.descendants(pid)):
+            if start := procfs.start_time(each):
                 self.seen.add((each, start))
 
     def say(self, *words: str) -> None:
@@ -147,7 +146,7 @@ class Task:
         return self.private("list-sessions", "-F", "#{session_name}").splitlines()
 
     def wrapper_pid(self, agent: int) -> int:
-        return int(proc.stat_fields(agent)[1])
+        return int(procfs.stat_fields(agent)[1])
 
     # Our part
 

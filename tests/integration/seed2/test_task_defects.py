@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from midwatch.model.facts import Alive
-from midwatch.model.taskdir import Notes
-from midwatch.senses.taskdir import TaskSense
+from midwatch.core.job_model import Alive
+from midwatch.taskdir.model import Notes
+from midwatch.taskdir.observe import TaskSense
 from tests.conftest import alive, until, until_gone
 from tests.integration.adopt.elsewhere import kernel_keeps
 from tests.integration.foreign.template import dead_pid, sleeper

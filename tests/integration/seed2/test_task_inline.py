@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.loops.taskresume import CONTINUE
+from midwatch.taskdir.resume import CONTINUE
 from tests.conftest import alive, kill, tool, until, until_gone
 from tests.integration.panes.private import Private
 from tests.integration.seed2.skill import MODEL, SkillTask

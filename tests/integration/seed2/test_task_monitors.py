@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from midwatch import proc
-from midwatch.loops.taskdir import monitor
-from midwatch.model.verdict import Verdict
+from midwatch.core.verdict import Verdict
+from midwatch.system import procfs
+from midwatch.taskdir.monitor import monitor
 from tests.conftest import alive, tool, until, until_gone
 from tests.integration.foreign.template import sleeper
 from tests.integration.seed2.conftest import Make
@@ -225,7 +225,7 @@ def test_time_in_which_the_monitor_stood_still_does_not_count(task: Task) -> Non
 
 
 def age(pid: int) -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - proc.start_time(pid) / proc.TICKS
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - procfs.start_time(pid) / procfs.TICKS
 
 
 def test_a_wrapper_that_cannot_be_run_again_uses_up_its_retries(task: Task) -> None:

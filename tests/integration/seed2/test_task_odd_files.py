@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import lean
-from midwatch.hands import taskdir as hand
+from midwatch.system import atomic_files
+from midwatch.taskdir import actions as hand
 from tests.conftest import alive, until
 from tests.integration.foreign.template import dead_pid, sleeper
 from tests.integration.seed2.tasks import QUICK, Task, outcome
@@ -150,7 +150,7 @@ def test_an_end_that_was_written_while_we_wrote_is_put_back(there: Path, monkeyp
         if not (there / "exit_code").exists():
             (there / "exit_code").write_text("0\n")
             (there / "manifest.json").write_text('{"status": "completed", "exit_code": 0}')
-        lean.write_atomic(path, text)
+        atomic_files.write_atomic(path, text)
 
     monkeypatch.setattr(hand, "write_atomic", wrapper_comes_first)
     hand.tell(str(there), {"status": "abandoned"})

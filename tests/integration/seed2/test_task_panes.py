@@ -9,9 +9,9 @@ import shutil
 
 import pytest
 
-from midwatch.hands.taskpane import TaskHand
-from midwatch.model.foreign_text import NOTHING
-from midwatch.model.taskdir import Place
+from midwatch.core.foreign_text import NOTHING
+from midwatch.taskdir.model import Place
+from midwatch.taskdir.session_actions import TaskHand
 from tests.conftest import alive, tool, until
 from tests.integration.adopt.elsewhere import switches
 from tests.integration.panes.agent import SCREENS

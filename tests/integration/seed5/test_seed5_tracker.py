@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from midwatch.loops import trackers
-from midwatch.model.tracking import STATUSES, Work
+from midwatch.trackers import select
+from midwatch.trackers.model import STATUSES, Work
 
 
 def read(project: Path, *issues: dict[str, Any]) -> Work:
     path = project / ".beads" / "issues.jsonl"
     path.parent.mkdir()
     path.write_text("".join([json.dumps({"title": "x", "status": "open"} | each) + "\n" for each in issues]))
-    return trackers.find(str(project)).read()
+    return select.find(str(project)).read()
 
 
 @pytest.mark.parametrize("status", ["blocked", "deferred", "pinned", "tombstone", "of_this_project_only"])

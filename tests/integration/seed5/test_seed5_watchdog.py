@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.waking import AUTO, Rules
+from midwatch.swarm.model import AUTO, Rules
 from tests.conftest import until
 from tests.integration.send.conftest import Agent
 from tests.integration.watchdog.swarm import TITLE, Swarm

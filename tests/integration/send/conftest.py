@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 
@@ -59,7 +59,7 @@ class Agent:
     def state(self, status: str, conversation: str = "8d7f2c1e") -> None:
         """Have it say of itself what it does, and in which conversation."""
         pid = int(self.private("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
-        about = {"pid": pid, "procStart": str(proc.start_time(pid)), "sessionId": conversation, "status": status}
+        about = {"pid": pid, "procStart": str(procfs.start_time(pid)), "sessionId": conversation, "status": status}
         place = self.directory / "home" / "sessions"
         place.mkdir(parents=True, exist_ok=True)
         (place / "new").write_text(json.dumps(about))

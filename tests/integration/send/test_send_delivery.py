@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import midwatch
-from midwatch import proc
-from midwatch.hands.send import Hand
-from midwatch.loops import send
-from midwatch.loops.panes import Panes
-from midwatch.model.errors import RefusedError
-from midwatch.model.sending import Sent
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.errors import RefusedError
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import send
+from midwatch.sessions.prompting.model import Sent
+from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.system import procfs
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate
@@ -288,7 +288,7 @@ def record(box: Box, agent: Agent, work: int) -> None:
     """Of a session whose work is that process."""
     assert box("run", "--name", "night", "--", "true").code == 0
     seat = {"server": list(agent.private.server), "id": agent.pane, "session": "work", "life": ""}
-    process = {"pid": work, "start": proc.start_time(work)}
+    process = {"pid": work, "start": procfs.start_time(work)}
     found = box.record("night") | {"kind": "session", "agent": "claude", "pane": seat, "work": process}
     box.path("night.json").write_text(json.dumps(found))
 
@@ -306,7 +306,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sending(private: Private, agent: Agent, text: str) -> Sent:
-    panes = Panes(detectors.load_all(), str(agent.directory / "spool"), private.server)
+    panes = Panes(catalog.load_all(), str(agent.directory / "spool"), private.server)
     try:
         return send.deliver(panes, agent.pane, text)
     finally:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.hands.send import Hand
-from midwatch.senses.glimpses import glimpse
+from midwatch.sessions.prompting.pane_snapshot import glimpse
+from midwatch.sessions.prompting.type_keys import Hand
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate, attached

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.hands.send import Hand
-from midwatch.loops import send
-from midwatch.loops.panes import Panes
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import send
+from midwatch.sessions.prompting.type_keys import Hand
 from tests.conftest import Box, Done, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -85,7 +85,7 @@ def test_a_pane_that_never_rests_is_left_alone(private: Private, agent: Agent, m
 
     monkeypatch.setattr(send, "Hand", Restless)
     monkeypatch.setattr(send, "RESTLESS", 1.5)
-    panes = Panes(detectors.load_all(), "/nowhere", private.server)
+    panes = Panes(catalog.load_all(), "/nowhere", private.server)
     sent = send.deliver(panes, agent.pane, "hello")
     panes.close()
     assert (sent.outcome, sent.typed) == ("starting", False)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from midwatch.cli import options
-from midwatch.cli import send as verb
-from midwatch.loops import send
-from midwatch.loops.panes import Panes
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.cli import parser
+from midwatch.cli.commands import send as verb
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import send
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent
@@ -31,7 +31,7 @@ def numb(box: Box, agent: Agent, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     impatient(monkeypatch)
     monkeypatch.setenv("XDG_STATE_HOME", str(box.cwd / ".local" / "state"))
     agent.mood("numb")
-    asked = options.parse("send", [agent.pane, "go on,\nplease", *agent.private.server, "--json"])
+    asked = parser.parse("send", [agent.pane, "go on,\nplease", *agent.private.server, "--json"])
     assert verb.main(asked) == 1
     agent.calm("numb")
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -116,7 +116,7 @@ def test_what_may_still_stand_in_the_box_is_noted_as_such(
     impatient(monkeypatch)
     monkeypatch.setenv("XDG_STATE_HOME", str(box.cwd / ".local" / "state"))
     agent.mood("nosy")
-    assert verb.main(options.parse("send", [agent.pane, "hello", *agent.private.server])) == 1
+    assert verb.main(parser.parse("send", [agent.pane, "hello", *agent.private.server])) == 1
     said = capsys.readouterr().err
     (note,) = listed(box)
     assert said.endswith(f"midwatch: it is kept: `midwatch send --again {note['id']}` tries again\n")
@@ -182,7 +182,7 @@ def test_whoever_waits_for_another_can_leave_off(box: Box, private: Private, age
     private("copy-mode", "-t", agent.pane)
     first = box.start("send", agent.pane, "first", "--wait", "5m", *private.server, "--json")
     until(lambda: bool(list(box.cwd.glob(".local/state/midwatch/keyboards/*"))))
-    panes = Panes(detectors.load_all(), "/nowhere", private.server)
+    panes = Panes(catalog.load_all(), "/nowhere", private.server)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(box.cwd / ".local" / "state"))
         sent = send.deliver(panes, agent.pane, "second", until=float("inf"), stopped=lambda: True)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.links import ntm
-from midwatch.loops import send
-from midwatch.loops.panes import Panes
-from midwatch.model.sending import Sent
-from midwatch.store import detectors, undelivered
+from midwatch.agents import catalog
+from midwatch.integrations import ntm
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import send, undelivered_store
+from midwatch.sessions.prompting.model import Sent
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent
@@ -52,7 +52,7 @@ def through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ntm:
 
 
 def sending(private: Private, agent: Agent, text: str = "hello") -> Sent:
-    panes = Panes(detectors.load_all(), str(agent.directory / "spool"), private.server)
+    panes = Panes(catalog.load_all(), str(agent.directory / "spool"), private.server)
     try:
         return send.deliver(panes, agent.pane, text, via="ntm")
     finally:
@@ -222,4 +222,4 @@ def test_what_ntm_leaves_in_the_box_is_noted(private: Private, agent: Agent, thr
     sent = sending(private, agent)
     assert len(through.asked) == 1
     assert (sent.submitted, sent.left) == (False, True)
-    assert [note.text for note in undelivered.of(str(private.socket), agent.pane)] == ["hello"]
+    assert [note.text for note in undelivered_store.of(str(private.socket), agent.pane)] == ["hello"]

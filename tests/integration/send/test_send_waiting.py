@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.judge import readiness
-from midwatch.loops import send
-from midwatch.loops.panes import Panes
-from midwatch.model.sending import Sent
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import send
+from midwatch.sessions.prompting.model import Sent
+from midwatch.sessions.prompting.rules import readiness
 from tests.conftest import PATIENCE, tool, until, until_gone
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -28,7 +28,7 @@ class Delivery:
     """Under way in a thread of its own."""
 
     def __init__(self, private: Private, pane: str, seconds: float = PATIENCE) -> None:
-        self.panes = Panes(detectors.load_all(), "/nowhere", private.server)
+        self.panes = Panes(catalog.load_all(), "/nowhere", private.server)
         self.pane = pane
         self.until = time.monotonic() + seconds
         self.looks = 0
@@ -152,7 +152,7 @@ def test_while_it_is_waited_for_nobody_else_types(private: Private, agent: Agent
     private("copy-mode", "-t", agent.pane)
     delivery = Delivery(private, agent.pane)
     delivery.has_looked()
-    panes = Panes(detectors.load_all(), "/nowhere", private.server)
+    panes = Panes(catalog.load_all(), "/nowhere", private.server)
     second = send.deliver(panes, agent.pane, "mine")
     panes.close()
     assert (second.outcome, second.typed) == ("person", False)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import Done, until
 from tests.integration.spawn.office import Office
 
@@ -77,10 +77,10 @@ class Desk:
 
     def listing(self, name: str, pane: str, talk: str | None, **more: object) -> dict[str, Any]:
         pid = int(self.office.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"))
-        about = {"pid": pid, "cmd": "claude", "cwd": str(self.office.cwd), "id": pane, "start": proc.start_time(pid)}
+        about = {"pid": pid, "cmd": "claude", "cwd": str(self.office.cwd), "id": pane, "start": procfs.start_time(pid)}
         return {
             "name": name, "status": "running", "agent": "claude", "tmux_socket": self.socket,
-            "pane": about | {"boot": proc.boot_id()}, "claude_session_id_own": talk, "resumable": True, **more,
+            "pane": about | {"boot": procfs.boot_id()}, "claude_session_id_own": talk, "resumable": True, **more,
         }  # fmt: skip
 
     def past(self, name: str = "old", talk: str = "", **more: object) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import alive
 from tests.integration.session.desk import Desk
 from tests.integration.spawn.office import Office
@@ -16,8 +16,8 @@ def test_a_session_gets_a_row_that_tells_all_of_it(desk: Desk, office: Office) -
     seen = office.tmux("list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid}").split()
     assert seen == ["api", row["pane"]["id"], str(shim)]
     assert row["pane"] == {
-        "pid": shim, "cmd": "claude", "cwd": str(office.cwd), "id": seen[1], "start": proc.start_time(shim),
-        "boot": proc.boot_id(),
+        "pid": shim, "cmd": "claude", "cwd": str(office.cwd), "id": seen[1], "start": procfs.start_time(shim),
+        "boot": procfs.boot_id(),
     }  # fmt: skip
     assert (row["status"], row["agent"], row["resumable"]) == ("running", "claude", True)
     assert row["tmux_socket"] == desk.socket

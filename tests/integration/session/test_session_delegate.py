@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from midwatch.formats import mqtt
+from midwatch.integrations.mqtt.codec import messages
 from tests.conftest import PATIENCE, alive, until
 from tests.integration.session.desk import Desk
 from tests.integration.spawn.office import Office
@@ -125,7 +125,7 @@ def test_its_end_is_published_if_there_is_a_broker(desk: Desk, office: Office) -
     broker.start()
     (office.home / ".config/midwatch").mkdir(parents=True)
     (office.home / ".config/midwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
-    listener = Listener(broker, mqtt.all_events("midwatch"))
+    listener = Listener(broker, messages.all_events("midwatch"))
     row = desk.opened()
     desk.write(row)
     assert desk("delegate", "work", "--prompt", "say it").code == 0

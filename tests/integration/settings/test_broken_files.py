@@ -61,7 +61,7 @@ def test_a_good_file_costs_verbs_that_look_at_our_own_jobs_nothing(box: Box, ver
     assert box("run", "--name", "x", "--", "true").code == 0
     box.program[1:1] = ["-X", "importtime"]
     done = box(*verb)
-    assert "midwatch.cli.settings" in done.err
+    assert "midwatch.cli.context" in done.err
     assert "tomllib" not in done.err
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.errors import FormatError
-from midwatch.model.settings import Settings
-from midwatch.store import settings
+from midwatch.config import load as config_load
+from midwatch.config.model import Settings
+from midwatch.core.errors import FormatError
 from tests.conftest import Box
 
 
@@ -24,7 +24,7 @@ class Places:
         self.user.parent.mkdir(parents=True)
 
     def load(self) -> Settings:
-        return settings.load(str(self.project))
+        return config_load.load(str(self.project))
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def make_unreadable(path: Path, how: str) -> None:
     elif how == "a circle":
         path.symlink_to(path)
     else:
-        path.write_bytes({"no UTF-8": b"# \xff\n", "endless": b"#" * (settings.LARGEST + 1)}[how])
+        path.write_bytes({"no UTF-8": b"# \xff\n", "endless": b"#" * (config_load.LARGEST + 1)}[how])
 
 
 @pytest.mark.parametrize("how", ["a directory", "a pipe", "a circle", "no UTF-8", "endless"])
@@ -83,7 +83,7 @@ def test_what_is_no_settings_file_is_an_error_with_its_path(places: Places, file
 
 def test_the_largest_file_is_read_whole(places: Places) -> None:
     end = b"\n[run]\nretries = 7\n"
-    places.own.write_bytes(b"#" * (settings.LARGEST - len(end)) + end)
+    places.own.write_bytes(b"#" * (config_load.LARGEST - len(end)) + end)
     assert places.load().retries == 7
 
 
@@ -91,9 +91,9 @@ def test_where_there_is_no_file_nothing_is_imported_for_it(box: Box) -> None:
     box.program[1:1] = ["-X", "importtime"]
     done = box("run", "--", "true")
     assert done.code == 0, done
-    assert "midwatch.store.settings" in done.err
+    assert "midwatch.config.load" in done.err
     assert "tomllib" not in done.err
-    assert "midwatch.formats.settings" not in done.err
+    assert "midwatch.config.codec.settings_file" not in done.err
 
 
 def test_the_file_of_the_nearest_project_above_counts(box: Box) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.store import journal
+from midwatch.journal import journal
 from tests.conftest import Box, Done, kill, until_gone
 from tests.integration.events.spooling import line
 from tests.integration.wait.watching import Gate, start, start_gated

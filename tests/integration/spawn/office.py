@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.store import conversations
+from midwatch.sessions import conversation_lease
 from tests.conftest import PATIENCE, Box, Done, until, until_gone
 from tests.integration.panes.private import Private
 
@@ -161,7 +161,7 @@ class Office:
     def holders(self, conversation: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         """Processes that hold the lease of a conversation."""
         monkeypatch.setenv("XDG_STATE_HOME", str(self.home / "state"))
-        return conversations.held("claude", conversation, ())
+        return conversation_lease.held("claude", conversation, ())
 
     def watch(self, name: str = "api") -> dict[str, Any]:
         """The notes of its monitor."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.model.facts import Seat
+from midwatch.core.job_model import Seat
 from tests.conftest import Done, until
 from tests.integration.spawn.office import Office
 

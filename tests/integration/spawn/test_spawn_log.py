@@ -7,10 +7,11 @@ import signal
 
 import pytest
 
-from midwatch import capturing, proc
-from midwatch.hands.panes import PaneHand
-from midwatch.loops import spawning
-from midwatch.model.facts import Seat
+from midwatch.core.job_model import Seat
+from midwatch.sessions import spawn
+from midwatch.system import procfs
+from midwatch.tmux import pane_log_filter
+from midwatch.tmux.sessions import PaneHand
 from tests.conftest import PATIENCE, until, until_gone
 from tests.integration.spawn.office import Office
 
@@ -38,7 +39,7 @@ class Shown:
     def capture(self) -> int:
         """The pid of what writes the log."""
         server = int(self.office.pane("#{pid}"))
-        found = [pid for pid in proc.children(server) if str(self.log) in proc.read_text(f"/proc/{pid}/cmdline")]
+        found = [pid for pid in procfs.children(server) if str(self.log) in procfs.read_text(f"/proc/{pid}/cmdline")]
         assert len(found) == 1
         return found[0]
 
@@ -88,7 +89,7 @@ def test_the_log_stays_below_its_bound_and_its_readers_go_on(shown: Shown) -> No
     assert len([line for line in lines if line.startswith("a long line")]) == 99_000
     sizes = [shown.log.stat().st_size, shown.log.with_name("api.log.1").stat().st_size]
     assert min(sizes) > 0
-    assert max(sizes) <= capturing.LIMIT
+    assert max(sizes) <= pane_log_filter.LIMIT
     both = shown.log.with_name("api.log.1").read_text() + shown.log.read_text()
     assert box("logs", "api").out == both
     assert box("logs", "api", "-n", "60000").out.splitlines() == both.splitlines()[-60000:]
@@ -119,7 +120,7 @@ def test_a_capture_that_was_killed_loses_only_what_had_not_settled_and_the_next_
         tuple(record["pane"]["server"]), record["pane"]["id"], record["pane"]["session"], record["pane"]["life"]
     )
     before = shown.log.read_text()
-    PaneHand(seat.server).capture(seat, spawning.capture_command(str(shown.log), "", ""))
+    PaneHand(seat.server).capture(seat, spawn.capture_command(str(shown.log), "", ""))
     shown.show(b"\r\nafter\r\n")
     text = shown.until_written("after\n")
     assert text.startswith(before)

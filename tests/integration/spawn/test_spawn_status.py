@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.hands.panes import PaneHand
-from midwatch.loops import spawning
-from midwatch.status_reader import ANSWER
+from midwatch.sessions import spawn
+from midwatch.tmux.pane_status_reader import ANSWER
+from midwatch.tmux.sessions import PaneHand
 from tests.conftest import until, until_gone
 from tests.integration.spawn.reporter import BLOCKED, Reporter
 
@@ -81,8 +81,8 @@ def test_a_reader_that_was_killed_harms_nothing_and_the_next_goes_on(reporter: R
     assert found.get("turn") != "working", "nobody hears whether it still works"
     assert any("its reader has ended" in each["says"] for each in found["against"])
     seat = reporter.seat()
-    spawning.capture(PaneHand(seat.server), seat, str(reporter.box.path("api.log")), None)
-    spawning.capture(PaneHand(seat.server), seat, str(reporter.box.path("api.log")), "")
+    spawn.capture(PaneHand(seat.server), seat, str(reporter.box.path("api.log")), None)
+    spawn.capture(PaneHand(seat.server), seat, str(reporter.box.path("api.log")), "")
     until(lambda: reporter.reader() != reader)
     assert reporter.reported("state=done", "idle")["cause"] == "turn-ended"
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from midwatch.loops.look import Looker
-from midwatch.loops.spawning import Wish
-from midwatch.loops.step import Plan, Stepper
-from midwatch.model.policy import PATIENT
-from midwatch.model.verdict import Verdict
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.policy import PATIENT
+from midwatch.core.verdict import Verdict
+from midwatch.jobs.observe import Looker
+from midwatch.sessions.spawn import Wish
+from midwatch.stories.step import Plan, Stepper
 from tests.conftest import PATIENCE, Done, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices
 from tests.integration.spawn.office import Office
@@ -432,7 +432,7 @@ def test_whatever_breaks_its_session_is_closed(steps: Steps, monkeypatch: pytest
     office = steps.office
     for name, value in office.box.env.items():
         monkeypatch.setenv(name, value)
-    claude = next(each for each in detectors.load_all() if each.agent == "claude")
+    claude = next(each for each in catalog.load_all() if each.agent == "claude")
     wish = Wish("api", claude, str(office.cwd), ("-S", str(office.tmux.socket)))
 
     def broken(verdict: Verdict) -> None:

@@ -4,9 +4,8 @@ import signal
 
 import pytest
 
-from midwatch import proc
-from midwatch.hands import stop as hand
-from midwatch.senses import processes
+from midwatch.system import processes, procfs
+from midwatch.system import terminate_tree as hand
 from tests.conftest import Box, alive, kill, letter, until, until_gone
 from tests.integration.foreign.template import sleeper
 from tests.integration.wait.watching import (
@@ -266,7 +265,7 @@ def test_stop_of_work_that_ends_at_that_moment_keeps_the_truth(box: Box, gate: G
 
 def test_a_pid_that_is_anothers_by_now_is_not_touched() -> None:
     with sleeper() as pid:
-        assert hand.end_tree(lambda: {pid: proc.start_time(pid) + 1}, patience=0.2) == []
+        assert hand.end_tree(lambda: {pid: procfs.start_time(pid) + 1}, patience=0.2) == []
         assert alive(pid)
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.tracking import TrackerError
-from midwatch.store import tasks
-from midwatch.store.tasks import Tasks
+from midwatch.trackers import builtin
+from midwatch.trackers.builtin import Tasks
+from midwatch.trackers.model import TrackerError
 from tests.conftest import PATIENCE, Box
 from tests.integration.task.conftest import told
 
 WRITER = """
 import sys
-from midwatch.store.tasks import Tasks
+from midwatch.trackers.builtin import Tasks
 kept = Tasks(sys.argv[1])
 for number in range(int(sys.argv[2])):
     own = kept.add(f"task {number}")
@@ -85,7 +85,7 @@ def test_what_a_killed_writer_left_half_written_is_in_nobodys_way(tmp_path: Path
 
 
 def test_a_lock_that_nobody_lets_go_is_told_of_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "PATIENCE", 0.05)
+    monkeypatch.setattr(builtin, "PATIENCE", 0.05)
     path = tmp_path / "tasks.jsonl"
     own = Tasks(str(path)).add("one")
     with open(f"{path}.lock", encoding="utf-8") as lock:

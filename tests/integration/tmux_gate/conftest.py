@@ -57,7 +57,7 @@ class Victim:
         return self.run(sys.executable, "-P", "-m", "midwatch", *arguments, **env)
 
     def automator(self, *arguments: str) -> Done:
-        return self.run(sys.executable, "-P", "-m", "midwatch.compat", *arguments)
+        return self.run(sys.executable, "-P", "-m", "midwatch.compat.story_automator", *arguments)
 
     def write(self, name: str, text: str) -> Path:
         """A file in the project."""

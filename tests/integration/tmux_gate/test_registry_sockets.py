@@ -25,9 +25,7 @@ def row(socket: Path | str) -> str:
 
 
 @pytest.mark.parametrize("words", [("--dry-run",), ("--once",), ("--once", "--json")], ids=" ".join)
-def test_a_foreign_server_is_not_asked(
-    victim: Victim, attacker: Attacker, place: Path, words: tuple[str, ...]
-) -> None:
+def test_a_foreign_server_is_not_asked(victim: Victim, attacker: Attacker, place: Path, words: tuple[str, ...]) -> None:
     socket = attacker.listen(place / "tmp" / "open", "s")
     path = victim.write("midwatch-sessions.yaml", row(socket))
     before = path.read_text()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import tmux as codec
-from midwatch.senses import servers
-from midwatch.senses.tmux import Tmux
-from midwatch.senses.tmux_gate import UnsafeServerError
+from midwatch.tmux import client as tmux_client
+from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.server import Tmux
+from midwatch.tmux.socket_gate import UnsafeServerError
 from tests import users
 from tests.integration.tmux_gate.conftest import NOTHING, Attacker, Victim
 
@@ -44,13 +44,13 @@ def own(place: Path) -> Path:
 
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o500])
 def test_a_directory_as_tmux_makes_it_will_do(place: Path, mode: int) -> None:
-    assert servers.refusal(bind(own(place) / "default", mode)) == ""
+    assert tmux_client.refusal(bind(own(place) / "default", mode)) == ""
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o755, 0o701, 0o770, 0o1777, 0o702])
 def test_tmuxs_directory_is_for_nobody_else(place: Path, mode: int) -> None:
     """With tmux's own rules; and a group that may write can put another socket there."""
-    why = servers.refusal(bind(own(place) / "default", mode))
+    why = tmux_client.refusal(bind(own(place) / "default", mode))
     assert f"others may use {own(place)} (mode {mode:04o})" in why
     assert f"`chmod 700 {own(place)}`" in why
 
@@ -58,28 +58,28 @@ def test_tmuxs_directory_is_for_nobody_else(place: Path, mode: int) -> None:
 def test_tmuxs_directory_is_no_link(place: Path) -> None:
     bind(place / "elsewhere" / "default")
     own(place).symlink_to(place / "elsewhere")
-    assert "is not a directory" in servers.refusal(str(own(place) / "default"))
+    assert "is not a directory" in tmux_client.refusal(str(own(place) / "default"))
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o755, 0o1777])
 def test_elsewhere_others_may_look_but_not_replace(place: Path, mode: int) -> None:
-    assert servers.refusal(bind(place / "elsewhere" / "s", mode)) == ""
+    assert tmux_client.refusal(bind(place / "elsewhere" / "s", mode)) == ""
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
 def test_elsewhere_nobody_else_may_write(place: Path, mode: int) -> None:
-    why = servers.refusal(bind(place / "elsewhere" / "s", mode))
+    why = tmux_client.refusal(bind(place / "elsewhere" / "s", mode))
     assert f"others may write to {place}/elsewhere" in why
 
 
 def test_every_directory_above_counts(place: Path) -> None:
     path = bind(place / "one" / "two" / "s")
-    assert servers.refusal(path) == ""
+    assert tmux_client.refusal(path) == ""
     (place / "one").chmod(0o777)
-    assert f"others may write to {place}/one and replace {place}/one/two" in servers.refusal(path)
+    assert f"others may write to {place}/one and replace {place}/one/two" in tmux_client.refusal(path)
     (place / "one").chmod(0o755)
     os.chown(place / "one", STRANGER, -1)
-    assert f"{place}/one belongs to another user (uid {STRANGER})" in servers.refusal(path)
+    assert f"{place}/one belongs to another user (uid {STRANGER})" in tmux_client.refusal(path)
 
 
 def test_a_socket_of_somebody_else_is_refused_wherever_it_is(place: Path) -> None:
@@ -87,43 +87,43 @@ def test_a_socket_of_somebody_else_is_refused_wherever_it_is(place: Path) -> Non
     for directory in (own(place), place / "elsewhere"):
         path = bind(directory / "s")
         os.chown(path, STRANGER, -1)
-        assert f"{path} belongs to another user (uid {STRANGER})" in servers.refusal(path)
+        assert f"{path} belongs to another user (uid {STRANGER})" in tmux_client.refusal(path)
 
 
 def test_links_are_checked_where_they_stand_and_where_they_lead(place: Path) -> None:
     path = bind(place / "real" / "s")
     (place / "link").symlink_to("real")
     (place / "long").symlink_to(place / "link" / ".." / "link" / "s")
-    assert servers.refusal(str(place / "link" / "s")) == ""
-    assert servers.refusal(str(place / "long")) == ""
+    assert tmux_client.refusal(str(place / "link" / "s")) == ""
+    assert tmux_client.refusal(str(place / "long")) == ""
     os.chown(path, STRANGER, -1)
-    assert "belongs to another user" in servers.refusal(str(place / "long"))
+    assert "belongs to another user" in tmux_client.refusal(str(place / "long"))
     os.chown(path, os.getuid(), -1)
     (place / "open").mkdir()
     (place / "open").chmod(0o1777)
     (place / "open" / "link").symlink_to(path)
-    assert servers.refusal(str(place / "open" / "link")) == ""
+    assert tmux_client.refusal(str(place / "open" / "link")) == ""
     os.lchown(place / "open" / "link", STRANGER, -1)
-    assert f"{place}/open/link belongs to another user" in servers.refusal(str(place / "open" / "link"))
+    assert f"{place}/open/link belongs to another user" in tmux_client.refusal(str(place / "open" / "link"))
 
 
 def test_links_without_an_end_are_refused(place: Path) -> None:
     (place / "a").symlink_to("b")
     (place / "b").symlink_to("a")
-    assert "more than 40 links" in servers.refusal(str(place / "a" / "s"))
+    assert "more than 40 links" in tmux_client.refusal(str(place / "a" / "s"))
 
 
 def test_where_nothing_is_nothing_is_refused(place: Path) -> None:
     for path in (own(place) / "default", place / "no" / "where", place / "file" / "s"):
         (place / "file").touch()
-        assert servers.refusal(str(path)) == ""
+        assert tmux_client.refusal(str(path)) == ""
 
 
 def test_no_server_is_started_where_others_could_be_faster(place: Path) -> None:
     (place / "open").mkdir()
     (place / "open").chmod(0o1777)
-    assert servers.refusal(str(place / "open" / "s")) == ""
-    assert f"others may write to {place}/open" in servers.refusal(str(place / "open" / "s"), starting=True)
+    assert tmux_client.refusal(str(place / "open" / "s")) == ""
+    assert f"others may write to {place}/open" in tmux_client.refusal(str(place / "open" / "s"), starting=True)
 
 
 SANDBOX = """
@@ -182,7 +182,7 @@ def test_each_look_checks_again(place: Path) -> None:
 def test_a_client_in_control_mode_is_checked_too(place: Path) -> None:
     path = bind(own(place) / "default", 0o777)
     with pytest.raises(UnsafeServerError, match="others may use"):
-        servers.start_control(path, ["list-panes"], (0, 1))
+        tmux_client.start_control(path, ["list-panes"], (0, 1))
 
 
 def test_a_server_of_ours_is_asked_as_ever(victim: Victim) -> None:

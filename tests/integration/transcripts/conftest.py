@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
-from midwatch.model.session import Running
+from midwatch.core.pane_model import Running
+from midwatch.system import procfs
 
 SAMPLES = Path(__file__).parents[2] / "unit" / "transcripts" / "samples"
 STARTED = 1_794_773_000.0
@@ -35,7 +35,7 @@ class Home:
         return file
 
     def running(self, agent: str, *args: str, **changed: Any) -> Running:
-        own, start = os.getpid(), proc.start_time(os.getpid())
+        own, start = os.getpid(), procfs.start_time(os.getpid())
         return Running(agent, own, start, STARTED, CWD, (agent, *args), self.environment)._replace(**changed)
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import foreign_database
-from midwatch.foreign_database import Limits
-from midwatch.model.session import Report
-from midwatch.senses.databases import Databases
+from midwatch.agents.sqlite_conversations import Databases
+from midwatch.core.pane_model import Report
+from midwatch.system import foreign_database
+from midwatch.system.foreign_database import Limits
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
 SESSION = "ses_e1f1fc584ffeAiouImLiL66hpn"

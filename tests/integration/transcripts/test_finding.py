@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from midwatch import proc
-from midwatch.formats.transcripts import places
-from midwatch.model.session import Report
-from midwatch.senses.conversations import begun
-from midwatch.senses.heads import Heads
-from midwatch.senses.transcripts import Transcripts
+from midwatch.agents import file_locations
+from midwatch.agents.conversation_files import begun
+from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.transcript_follower import Transcripts
+from midwatch.core.pane_model import Report
+from midwatch.system import procfs
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
 ONE = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"
@@ -38,7 +38,13 @@ def rollout(number: str, cwd: str = CWD, **more: object) -> str:
 
 
 def gemini(number: str, cwd: str = CWD, **more: object) -> str:
-    header = {"sessionId": number, "projectHash": places.digest(cwd), "startTime": WHEN, "lastUpdated": WHEN, **more}
+    header = {
+        "sessionId": number,
+        "projectHash": file_locations.digest(cwd),
+        "startTime": WHEN,
+        "lastUpdated": WHEN,
+        **more,
+    }
     return f"{json.dumps(header)}\n"
 
 
@@ -97,13 +103,13 @@ def test_the_first_directory_counts_not_where_a_shell_went_later(home: Home) -> 
 
 @pytest.mark.parametrize("cwd", ["/home/developer/Größe (ü)", "/home/developer/😀", "/home/developer/" + "x_" * 150])
 def test_odd_and_long_paths(cwd: str, home: Home) -> None:
-    home.write(f".claude/projects/{places.claude_keys(cwd)[0]}/{ONE}.jsonl", claude(cwd))
+    home.write(f".claude/projects/{file_locations.claude_keys(cwd)[0]}/{ONE}.jsonl", claude(cwd))
     assert found(Transcripts().read(home.running("claude", cwd=cwd))) == ONE
 
 
 def test_a_long_path_hashed_in_another_way(home: Home) -> None:
     cwd = "/home/developer/" + "x_" * 150
-    key = places.claude_keys(cwd)[0][:200]
+    key = file_locations.claude_keys(cwd)[0][:200]
     home.write(f".claude/projects/{key}-1y2z3/{ONE}.jsonl", claude(cwd))
     home.write(f".claude/projects/{key}-9a8b7/{TWO}.jsonl", claude(cwd + "other"))
     assert found(Transcripts().read(home.running("claude", cwd=cwd))) == ONE
@@ -187,7 +193,7 @@ def test_codex_holds_its_rollout_open(home: Home, holder: Callable[..., subproce
     one = home.write(rollout_path(ONE), rollout(ONE))
     home.write(rollout_path(TWO), rollout(TWO))
     pid = holder(one).pid
-    own = home.running("codex", pid=pid, start=proc.start_time(pid))
+    own = home.running("codex", pid=pid, start=procfs.start_time(pid))
     assert found(Transcripts().read(own)) == ONE
     another = own._replace(start=own.start - 1)
     assert found(Transcripts().read(another)).startswith("two conversations"), "a recycled pid's files are not its own"
@@ -198,14 +204,14 @@ def test_codex_of_several_open_ones_the_last_written(home: Home, holder: Callabl
     two = home.write(rollout_path(TWO), rollout(TWO), at=STARTED + 20)
     helper = home.write(rollout_path(TWO[:-1] + "9"), rollout("t", thread_source="subagent"), at=STARTED + 30)
     pid = holder(one, two, helper).pid
-    assert found(Transcripts().read(home.running("codex", pid=pid, start=proc.start_time(pid)))) == TWO
+    assert found(Transcripts().read(home.running("codex", pid=pid, start=procfs.start_time(pid)))) == TWO
 
 
 def test_a_daemon_holds_the_rollouts_of_all(home: Home, holder: Callable[..., subprocess.Popen[str]]) -> None:
     one = home.write(rollout_path(ONE), rollout(ONE))
     home.write(rollout_path(TWO), rollout(TWO))
     pid = holder(one, words=("app-server", "--listen", "unix://")).pid
-    report = Transcripts().read(home.running("codex", pid=pid, start=proc.start_time(pid)))
+    report = Transcripts().read(home.running("codex", pid=pid, start=procfs.start_time(pid)))
     assert found(report).startswith("two conversations")
 
 
@@ -229,7 +235,7 @@ def test_gemini_by_registry_by_marker_and_by_digest(home: Home) -> None:
     home.write(".gemini/tmp/proj-1/.project_root", CWD)
     assert found(Transcripts().read(home.running("gemini"))) == ONE
     file.unlink()
-    home.write(f".gemini/tmp/{places.digest(CWD)}/chats/{name.removesuffix('l')}", gemini(ONE))
+    home.write(f".gemini/tmp/{file_locations.digest(CWD)}/chats/{name.removesuffix('l')}", gemini(ONE))
     assert found(Transcripts().read(home.running("gemini"))) == ONE
 
 

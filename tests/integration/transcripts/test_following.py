@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midwatch.formats.transcripts.claude import Claude
-from midwatch.formats.transcripts.codex import Codex
-from midwatch.formats.transcripts.gemini import Gemini
-from midwatch.lean import open_plain
-from midwatch.model.session import Report
-from midwatch.senses import transcripts
-from midwatch.senses.transcripts import Tail, Transcripts
+from midwatch.agents import transcript_follower
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.codex.transcript import Codex
+from midwatch.agents.gemini.transcript import Gemini
+from midwatch.agents.transcript_follower import Tail, Transcripts
+from midwatch.core.pane_model import Report
+from midwatch.system.atomic_files import open_plain
 from tests.integration.transcripts.conftest import SAMPLES, STARTED, Home
 
 UUID = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"
@@ -107,7 +107,7 @@ def test_a_quiet_look_reads_nothing(home: Home, monkeypatch: pytest.MonkeyPatch)
         opened.append(path)
         return open_plain(path)
 
-    monkeypatch.setattr(transcripts, "open_plain", watched)
+    monkeypatch.setattr(transcript_follower, "open_plain", watched)
     assert sense.read(running, UUID) is first
     assert opened == []
     with file.open("ab") as more:
@@ -158,8 +158,8 @@ def test_sub_agents_make_it_grow(home: Home) -> None:
 
 
 def test_a_large_file_is_entered_near_its_end(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcripts, "FIRST", 500)
-    monkeypatch.setattr(transcripts, "LAST", 300)
+    monkeypatch.setattr(transcript_follower, "FIRST", 500)
+    monkeypatch.setattr(transcript_follower, "LAST", 300)
     meta = {"timestamp": "2026-11-15T20:00:00Z", "type": "session_meta", "payload": {"id": UUID, "cwd": "/p"}}
     filler = {"timestamp": "2026-11-15T20:00:01Z", "type": "world_state", "payload": {"x": "y" * 400}}
     over = {"timestamp": "2026-11-15T20:00:02Z", "type": "event_msg", "payload": {"type": "task_complete"}}
@@ -181,8 +181,8 @@ def test_sums_are_not_told_of_a_file_that_was_not_read_whole(home: Home, monkeyp
     tail = Tail(str(path), Claude)
     tail.look()
     assert tail.story.words()["tokens"] == "7"
-    monkeypatch.setattr(transcripts, "FIRST", 500)
-    monkeypatch.setattr(transcripts, "LAST", 300)
+    monkeypatch.setattr(transcript_follower, "FIRST", 500)
+    monkeypatch.setattr(transcript_follower, "LAST", 300)
     tail = Tail(str(path), Claude)
     tail.look()
     assert "tokens" not in tail.story.words()

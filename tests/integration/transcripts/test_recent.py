@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.senses import recent
-from midwatch.senses.recent import Recent, written
+from midwatch.system import recent_files
+from midwatch.system.recent_files import Recent, written
 
 SINCE = 1_794_773_000.0
 
@@ -65,7 +65,7 @@ def test_a_large_directory_is_read_again_only_when_it_changed(
         assert found(large, folder) == ["new.jsonl"]
     os.utime(folder / "old-1.jsonl", (SINCE + 5, SINCE + 5))
     assert found(large, folder) == ["new.jsonl"], "not yet"
-    monkeypatch.setattr(recent, "AGAIN", 0.0)
+    monkeypatch.setattr(recent_files, "AGAIN", 0.0)
     make(folder, "newer.jsonl", SINCE + 2)
     assert found(large, folder) == ["old-1.jsonl", "newer.jsonl", "new.jsonl"]
     os.utime(folder / "old-2.jsonl", (SINCE + 6, SINCE + 6))

@@ -6,14 +6,14 @@ import os
 
 import pytest
 
-from midwatch import proc
-from midwatch.senses import statefiles
-from midwatch.senses.statefiles import StateFiles
+from midwatch.agents.claude import state_file_reader
+from midwatch.agents.claude.state_file_reader import StateFiles
+from midwatch.system import procfs
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
 
 def state(status: str | None = "busy", **changed: object) -> dict[str, object]:
-    own = {"pid": os.getpid(), "procStart": str(proc.start_time(os.getpid())), "cwd": CWD, "sessionId": "s"}
+    own = {"pid": os.getpid(), "procStart": str(procfs.start_time(os.getpid())), "cwd": CWD, "sessionId": "s"}
     return {**own, "status": status, "statusUpdatedAt": (STARTED + 1) * 1000, **changed}
 
 
@@ -36,14 +36,14 @@ def test_a_quiet_look_reads_nothing(home: Home, monkeypatch: pytest.MonkeyPatch)
     sense, running = StateFiles(), home.running("claude")
     home.write(PATH, state())
     first = sense.read(running)
-    monkeypatch.setattr(statefiles, "read_plain", lambda path, *_: pytest.fail(f"{path} was opened"))
+    monkeypatch.setattr(state_file_reader, "read_plain", lambda path, *_: pytest.fail(f"{path} was opened"))
     assert first is not None
     assert sense.read(running) is first
 
 
 def test_what_a_killed_process_left_says_nothing_of_the_next_one(home: Home) -> None:
     """A kill -9 leaves the file; the pid is given to another Claude Code, which has not written its own yet."""
-    home.write(PATH, state(procStart=str(proc.start_time(os.getpid()) - 5000)))
+    home.write(PATH, state(procStart=str(procfs.start_time(os.getpid()) - 5000)))
     assert StateFiles().read(home.running("claude")) is None
 
 

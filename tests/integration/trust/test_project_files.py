@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import mqtt_settings, settings, swarm_settings
-from midwatch.model.project_files import FILES, SETTINGS, YES, Input
+from midwatch.config.codec import mqtt_table, settings_file, swarm_table
+from midwatch.config.project_files import FILES, SETTINGS, YES, Input
 from tests.conftest import Box
 
 ROOT = Path(__file__).parents[3]
@@ -21,8 +21,7 @@ ELSEWHERE = {
     "watchdog.prompt": "watchdog/test_watchdog_controller.py::test_the_projects_own_words",
     "watchdog.ensure_quality": "watchdog/test_watchdog_controller.py::"
     "test_companions_are_made_only_if_that_was_asked_for",
-    "mqtt.accept_unsigned": "reconcile/test_reconcile_subscribe.py::"
-    "test_a_project_that_is_not_trusted_accepts_nothing",
+    "mqtt.accept_unsigned": "reconcile/test_reconcile_subscribe.py::test_a_project_that_is_not_trusted_accepts_nothing",
     "handoff.command": "handoff/test_send_task.py::"
     "test_a_command_of_the_projects_own_is_told_to_nobody_before_it_is_trusted",
     "send.via": "send/test_send_via_ntm.py::test_a_setting_of_the_project_chooses_it_once_it_is_trusted",
@@ -106,10 +105,10 @@ def has_acted(box: Box, listening: Listening) -> bool:
 
 
 def test_every_key_of_a_settings_file_is_in_the_table() -> None:
-    own = {name: keys for name, keys in vars(settings).items() if name.startswith("KEYS_OF_")}
+    own = {name: keys for name, keys in vars(settings_file).items() if name.startswith("KEYS_OF_")}
     tables = {name.removeprefix("KEYS_OF_").lower(): keys for name, keys in own.items()}
-    tables |= {**swarm_settings.KEYS, "mqtt": mqtt_settings.KEYS}
-    assert {*tables} == {*settings.KEYS}
+    tables |= {**swarm_table.KEYS, "mqtt": mqtt_table.KEYS}
+    assert {*tables} == {*settings_file.KEYS}
     keys = [f"{table}.{key}" for table, keys in tables.items() for key in keys]
     assert sorted(each.name for each in SETTINGS) == sorted(keys)
 

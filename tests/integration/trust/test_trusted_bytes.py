@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.errors import RefusedError
-from midwatch.store import settings, trust
+from midwatch.config import load, trust
+from midwatch.core.errors import RefusedError
 
 TEXT = '[[check]]\nrun = "scripts/healthy"\nfix = "make"\n'
 
@@ -27,12 +27,12 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def problem(path: Path) -> str:
     """As a program finds it that has just loaded the settings."""
-    settings.load(str(path.parent))
+    load.load(str(path.parent))
     return trust.problem(str(path))
 
 
 def trusted(path: Path) -> Path:
-    settings.load(str(path.parent))
+    load.load(str(path.parent))
     trust.add(str(path))
     assert problem(path) == ""
     return path
@@ -50,7 +50,7 @@ def test_one_changed_byte_wherever_it_is_takes_the_trust_away(file: Path) -> Non
     changes = [data[:n] + bytes([data[n] ^ 1]) + data[n + 1 :] for n in range(len(data))]
     for changed in (*changes, data + b"\n", data[:-1], b""):
         file.write_bytes(changed)
-        settings.read(str(file))
+        load.read(str(file))
         assert "was changed since you trusted it (20" in trust.problem(str(file)), changed
     file.write_bytes(data)
     assert problem(file) == ""
@@ -68,7 +68,7 @@ def test_trusting_the_change_trusts_that_and_no_longer_what_was(file: Path) -> N
 def test_a_file_that_is_exchanged_after_it_was_read_does_not_get_through(file: Path) -> None:
     trusted(file)
     file.write_text('[[check]]\nrun = "evil"\n')
-    assert settings.load(str(file.parent)).checks[0].target == "evil"
+    assert load.load(str(file.parent)).checks[0].target == "evil"
     file.write_text(TEXT)
     assert "was changed" in trust.problem(str(file))
 
@@ -81,7 +81,7 @@ def test_what_was_read_while_it_was_trusted_stays_so_whatever_stands_there_now(f
 
 
 def test_what_is_trusted_is_what_was_shown_and_not_what_stands_there_at_the_answer(file: Path) -> None:
-    settings.given(str(file))
+    load.given(str(file))
     file.write_text('[[check]]\nrun = "evil"\n')
     trust.add(str(file))
     assert "was changed" in problem(file)
@@ -158,7 +158,7 @@ def test_no_variable_and_no_key_stands_in_for_trust(file: Path, monkeypatch: pyt
     for key in ("trust = true\n", "trusted = true\n", "[trust]\nall = true\n"):
         file.write_text(key + TEXT)
         with pytest.raises(Exception, match="unknown key"):
-            settings.load(str(file.parent))
+            load.load(str(file.parent))
         assert "is not trusted" in trust.problem(str(file))
 
 
@@ -178,7 +178,7 @@ def test_a_file_that_is_gone_or_unreadable_is_no_trusted_file(file: Path) -> Non
     file.unlink()
     assert "there is no" in problem(file)
     file.mkdir()
-    settings._held.clear()
+    load._held.clear()
     assert "not a regular file" in trust.problem(str(file))
 
 
@@ -188,7 +188,7 @@ def test_checks_that_run_something_or_connect_and_every_fix_need_trust(file: Pat
         for kind, target in (("run", "x"), ("module", "x"), ("package", "x"), ("venv", "x"), ("command", "x"),
                              ("http", "x"), ("tcp", "a:1"), ("disk", "1GB"), ("env", "A"), ("tmux", "3.2"))
     ))  # fmt: skip
-    checks = settings.load(str(file.parent)).checks
+    checks = load.load(str(file.parent)).checks
     assert {check.kind for check in checks if trust.acts(check) and not check.fix} == {
         "run", "module", "package", "venv", "http", "tcp",
     }  # fmt: skip
@@ -254,7 +254,7 @@ def test_a_line_break_in_a_path_cannot_add_a_line_to_the_list(file: Path) -> Non
     odd = file.parent.parent / f"a\n{'0' * 64}\t1\t" / "midwatch.toml"
     odd.parent.mkdir(mode=0o755)
     odd.write_text(TEXT)
-    settings.load(str(odd.parent))
+    load.load(str(odd.parent))
     with pytest.raises(RefusedError, match="line break in its name"):
         trust.add(str(odd))
     assert trust.listed() == []

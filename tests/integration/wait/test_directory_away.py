@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from midwatch.loops import wait as waiting
-from midwatch.loops.decide import decide
-from midwatch.loops.look import Looker
-from midwatch.model.policy import PATIENT
-from midwatch.model.waiting import Outcome, Wanted
+from midwatch.core.policy import PATIENT
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.wait_model import Outcome, Wanted
+from midwatch.subjects import wait as waiting
+from midwatch.subjects.decide import decide
 from tests.conftest import Box, alive, until
 from tests.integration.adopt.elsewhere import adopt, stranger
 from tests.integration.wait.disks import over

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from midwatch.loops import stop as stopping
-from midwatch.loops.look import Looker
-from midwatch.model.errors import MidwatchError
-from midwatch.model.policy import PATIENT
+from midwatch.core.errors import MidwatchError
+from midwatch.core.policy import PATIENT
+from midwatch.jobs import stop as stopping
+from midwatch.jobs.observe import Looker
 from tests.conftest import Box, alive, until
 from tests.integration.wait.disks import fill, mounted
 from tests.integration.wait.watching import Gate, listed, start, start_gated, within

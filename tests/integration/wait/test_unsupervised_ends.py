@@ -7,8 +7,7 @@ import signal
 
 import pytest
 
-from midwatch import proc
-from midwatch.senses import exits
+from midwatch.system import exit_status, procfs
 from tests.conftest import Box, alive, kill, letter, reap, until, until_gone
 from tests.integration.wait.watching import Gate, finish, listed, silent_for, start_gated, waiter
 
@@ -60,7 +59,7 @@ def test_a_wait_learns_the_exit_status_of_work_that_nobody_has_reaped(box: Box, 
 def keeps_status() -> bool:
     """Whether this kernel tells the exit status of a process that was reaped (Linux 6.15)."""
     pid = os.posix_spawn("/bin/true", ["true"], {})
-    held = exits.Held(pid, proc.start_time(pid))
+    held = exit_status.Held(pid, procfs.start_time(pid))
     os.waitpid(pid, 0)
     return held.status() == 0
 
@@ -151,7 +150,7 @@ def stubborn(box: Box) -> tuple[int, int]:
     assert box("run", "-d", "--name", "job", "--", "sh", "-c", STUBBORN).code == 0
     child = (box.cwd / "child").read_text
     until(lambda: (box.cwd / "child").exists() and bool(child().strip()))
-    until(lambda: proc.command_name(int(child())) == "sleep")
+    until(lambda: procfs.command_name(int(child())) == "sleep")
     shim, work = box.pids("job")
     kill(shim, signal.SIGKILL)
     until_gone(shim)

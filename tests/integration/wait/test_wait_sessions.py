@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from midwatch.judge.consequences import EXIT_CODES, STILL_RUNNING
+from midwatch.core.exit_codes import EXIT_CODES, STILL_RUNNING
 from tests.conftest import kill, until, until_gone
 from tests.integration.spawn.office import Office
 from tests.integration.wait.watching import Gate, finish, silent_for, start, start_gated, waiter

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
+from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, Done, until
 
 SOON = ("--stale", "1s", "--grace", "1s")
@@ -135,7 +135,7 @@ def recycle(box: Box, name: str, which: str, pid: int) -> None:
     The real start of the work would not do: a process that is started right after it may have begun in the same tick
     (10 ms), and the two are then the same process to every reader.
     """
-    forge(box, name, **{which: {"pid": pid, "start": proc.start_time(pid) - 1}})
+    forge(box, name, **{which: {"pid": pid, "start": procfs.start_time(pid) - 1}})
 
 
 def states(box: Box, name: str) -> list[str]:

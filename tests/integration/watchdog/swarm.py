@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
-from midwatch import proc
-from midwatch.loops import trackers
-from midwatch.loops.controlled import Controlled
-from midwatch.loops.panes import Panes
-from midwatch.loops.watchdog import Asked, Watchdog
-from midwatch.model.waking import Rules
-from midwatch.store import detectors, settings, watchdogs
+from midwatch.agents import catalog
+from midwatch.config import load
+from midwatch.sessions.pane_observer import Panes
+from midwatch.swarm import watchdog_store
+from midwatch.swarm.controller_session import Controlled
+from midwatch.swarm.model import Rules
+from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.system import procfs
+from midwatch.trackers import select
 from tests.conftest import Box, Done, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent
@@ -34,7 +36,7 @@ class Swarm:
         self.project = box.cwd / "project"
         (self.project / ".git").mkdir(parents=True)
         box.env |= {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"], "TMUX_TMPDIR": os.environ["TMUX_TMPDIR"]}
-        box.env[watchdogs.LINKS] = str(box.cwd)
+        box.env[watchdog_store.LINKS] = str(box.cwd)
 
     # As a person
 
@@ -53,16 +55,16 @@ class Swarm:
         found: dict[str, Any] = json.loads(self("status", "--json", session=session).out)
         return found
 
-    def standing(self, session: str = "work") -> watchdogs.Standing | None:
-        return watchdogs.read(watchdogs.base(session, str(self.private.socket)))
+    def standing(self, session: str = "work") -> watchdog_store.Standing | None:
+        return watchdog_store.read(watchdog_store.base(session, str(self.private.socket)))
 
     @property
     def log(self) -> str:
-        path = Path(watchdogs.log_file("work"))
+        path = Path(watchdog_store.log_file("work"))
         return path.read_text() if path.exists() else ""
 
     def until_logged(self, words: str) -> None:
-        until(lambda: words in self.log, Path(watchdogs.log_file("work")).parent)
+        until(lambda: words in self.log, Path(watchdog_store.log_file("work")).parent)
 
     @property
     def messages(self) -> int:
@@ -75,9 +77,9 @@ class Swarm:
         log: list[str] = []
         wanted = Asked(session, str(self.project), title, asked.pop("epic", ""), asked.pop("beads", ()),
                        asked.pop("rules", Rules()), self.private.server, **asked)  # fmt: skip
-        panes = Panes(detectors.load_all(), "/nowhere", self.private.server)
+        panes = Panes(catalog.load_all(), "/nowhere", self.private.server)
         here = str(self.project)
-        world = Controlled(wanted, settings.load(here), trackers.find(here), panes, log.append,
+        world = Controlled(wanted, load.load(here), select.find(here), panes, log.append,
                            lambda: False)  # fmt: skip
         try:
             yield Watchdog(wanted, world, log.append), log
@@ -87,7 +89,7 @@ class Swarm:
     def sweep(self) -> None:
         for path in Path(os.environ["XDG_STATE_HOME"]).glob("midwatch/watchdogs/*.json"):
             found = json.loads(path.read_text())
-            if found["pid"] != os.getpid() and proc.start_time(found["pid"]) == found["start"]:
+            if found["pid"] != os.getpid() and procfs.start_time(found["pid"]) == found["start"]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(found["pid"], signal.SIGKILL)
 

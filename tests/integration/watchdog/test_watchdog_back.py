@@ -7,13 +7,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from midwatch.loops import controlled, recovering
-from midwatch.loops.controlled import Controlled
-from midwatch.loops.panes import Panes
-from midwatch.loops.watchdog import Asked, Watchdog
-from midwatch.model.settings import Command, Settings
-from midwatch.model.waking import Rules
-from midwatch.store import detectors, settings, tasks
+from midwatch.agents import catalog
+from midwatch.config import load
+from midwatch.config.model import Command, Settings
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import recover
+from midwatch.swarm import controller_session
+from midwatch.swarm.controller_session import Controlled
+from midwatch.swarm.model import Rules
+from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.trackers import builtin
 from tests.integration.ready.conftest import Desk, desk, office
 
 __all__ = ["desk", "office"]
@@ -24,14 +27,14 @@ def watched(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Watch
     for name in ("PATH", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "STAND_IN"):
         monkeypatch.setenv(name, desk.office.box.env[name])
     log: list[str] = []
-    tracker = tasks.Tasks(str(desk.office.cwd / tasks.NAME))
+    tracker = builtin.Tasks(str(desk.office.cwd / builtin.NAME))
     tracker.add("First thing")
     asked = Asked("desk", str(desk.office.cwd), "claude code", "", (), Rules(), desk.tmux.server)
-    panes = Panes(detectors.load_all(), "/nowhere", desk.tmux.server)
+    panes = Panes(catalog.load_all(), "/nowhere", desk.tmux.server)
     (desk.office.cwd / "short.md").write_text("{marker}\n{state}")  # its box is as large as its screen, and no larger
     world = Controlled(
         asked,
-        Settings(watchdog_prompt=Command("short.md", f"{settings.user_file()}:1")),
+        Settings(watchdog_prompt=Command("short.md", f"{load.user_file()}:1")),
         tracker,
         panes,
         log.append,
@@ -59,10 +62,10 @@ def test_one_that_ends_again_and_again_is_left_alone(desk: Desk, monkeypatch: py
     program.write_text(
         f"#!/bin/bash\necho x >> {desk.office.home}/tries\necho claude --resume {desk.office.conversation}\n"
     )
-    monkeypatch.setattr(recovering, "STARTS", 1.0)
+    monkeypatch.setattr(recover, "STARTS", 1.0)
     with watched(desk, monkeypatch) as (dog, log):
-        for _ in range(controlled.TRIES + 2):
+        for _ in range(controller_session.TRIES + 2):
             dog.round(tick=True)
             desk.until_prompt()
-    assert (desk.office.home / "tries").read_text().count("x") <= controlled.TRIES
+    assert (desk.office.home / "tries").read_text().count("x") <= controller_session.TRIES
     assert sum("given-up: it was resumed" in line for line in log) == 1

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.loops import send
-from midwatch.store import mail, trust, undelivered
+from midwatch.config import trust
+from midwatch.mail import store as mail_store
+from midwatch.sessions.prompting import send, undelivered_store
 from tests.conftest import until
 from tests.integration.send.conftest import Agent, attached
 from tests.integration.watchdog.swarm import Swarm
@@ -188,7 +189,7 @@ def test_a_message_that_was_not_taken_is_sent_when_it_can_be_and_only_once(swarm
         dog.round(tick=False)
     assert "WATCHDOG" not in swarm.agent.box
     assert sum("prompt-sent" in line for line in log) == 1
-    assert undelivered.all() == []
+    assert undelivered_store.all() == []
 
 
 def test_a_message_that_came_late_into_the_box_is_sent_and_not_written_again(
@@ -209,12 +210,14 @@ def test_a_message_that_came_late_into_the_box_is_sent_and_not_written_again(
     assert f"prompt-left {swarm.agent.pane}: it is sent now" in log
     assert swarm.agent.typed.count(b"<<<WATCHDOG TICK>>>") == 1
     assert swarm.messages == 1
-    assert undelivered.all() == []
+    assert undelivered_store.all() == []
 
 
 def test_a_report_that_nobody_read_is_told_of(swarm: Swarm) -> None:
-    where = mail.place(str(swarm.project))
-    letter = mail.send(where, sender="pane3", to="controller", subject="bd-1: done", text="all of it", task="bd-1")
+    where = mail_store.place(str(swarm.project))
+    letter = mail_store.send(
+        where, sender="pane3", to="controller", subject="bd-1: done", text="all of it", task="bd-1"
+    )
     path = next(Path(where).rglob(f"*{letter.id}*"))
     with swarm.dog() as (dog, _):
         dog.round(tick=True)
@@ -223,7 +226,7 @@ def test_a_report_that_nobody_read_is_told_of(swarm: Swarm) -> None:
         dog.round(tick=False)
         assert swarm.messages == before + 1
         assert f"- unread_reports: {letter.id} about bd-1\n".encode() in swarm.agent.typed
-        mail.mark(where, letter.id)
+        mail_store.mark(where, letter.id)
         dog.round(tick=False)
     assert swarm.messages == before + 1
 

@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from midwatch.senses import processes
+from midwatch.system import processes
 from tests.conftest import Box, kill, reap, until, until_gone
 from tests.integration.wait.watching import KEYS, SOON, Gate, forge, start, start_gated
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import midwatch
-from midwatch.formats import hooks, timeline
-from midwatch.loops.panes import Panes
-from midwatch.loops.record import Recorder
-from midwatch.senses.program_status import ProgramStatus
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.hooks import events
+from midwatch.agents.program_status.observe import ProgramStatus
+from midwatch.replay.record import Recorder
+from midwatch.sessions.codec import recording
+from midwatch.sessions.pane_observer import Panes
 from tests.lab.pane import AgentPane
 
 EVERY = 0.25
@@ -28,8 +29,8 @@ def told(agent: str, spool: Path) -> dict[str, Any]:
     """How an agent is to be started so that it tells Midwatch's own hook."""
     name = agent.partition("-")[0]
     if name == "opencode":
-        return {"plugin": hooks.plugin((HOOKS / "opencode.js").read_text(), str(spool))}
-    return {"hooks": hooks.command(str(HOOKS / "hook.sh"), str(spool), name)}
+        return {"plugin": events.plugin((HOOKS / "opencode.js").read_text(), str(spool))}
+    return {"hooks": events.command(str(HOOKS / "hook.sh"), str(spool), name)}
 
 
 class Tape:
@@ -39,7 +40,7 @@ class Tape:
         self.pane = pane
         self._out = io.StringIO()
         server = (pane.server_args[0], pane.server_args[1])
-        self._panes = Panes(detectors.load_all(), str(spool), server)
+        self._panes = Panes(catalog.load_all(), str(spool), server)
         self._panes.status = ProgramStatus(str(status or spool))
         self._recorder = Recorder(self._panes, pane.pane_id, self._out, redact=True)
         self._truths: list[tuple[float, str, str, str]] = []
@@ -67,9 +68,9 @@ class Tape:
         began = first["wall"] - first["at"]
         agent = self.pane.agent.partition("-")[0]
         for at, turn, detail, by in self._truths:
-            truth = timeline.Truth(max(0.0, at - began), turn, detail, by)
-            looks.append((truth.at, timeline.truth_line(truth)))
-        header = timeline.Writer().header(timeline.Header(agent, self.pane.version, scenario))
+            truth = recording.Truth(max(0.0, at - began), turn, detail, by)
+            looks.append((truth.at, recording.truth_line(truth)))
+        header = recording.Writer().header(recording.Header(agent, self.pane.version, scenario))
         ordered = [line for _, line in sorted(looks, key=lambda each: each[0])]
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "\n".join([header, *ordered]).replace(str(HOOKS.parents[2]), "/opt/midwatch")

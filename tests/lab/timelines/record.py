@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from midwatch.loops import spawning
-from midwatch.senses import program_status
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.program_status import observe as program_status_observe
+from midwatch.sessions import spawn
 from tests.lab.lab import Lab
 from tests.lab.timelines import Tape, told
 from tests.lab.timelines.claude_stories import OWN
@@ -26,8 +26,8 @@ def reader(agent: str, lab: Lab, status: Path) -> Callable[[str], list[str]]:
     """What hears the reports of an agent in a pane, as in a session that Midwatch starts."""
     status.mkdir(mode=0o700)
     server = (lab.tmux.arguments[0], lab.tmux.arguments[1])
-    asks = detectors.load(agent.partition("-")[0]).asks_after
-    return lambda pane: spawning.capture_command("", program_status.path_of(str(status), server, pane), asks)
+    asks = catalog.load(agent.partition("-")[0]).asks_after
+    return lambda pane: spawn.capture_command("", program_status_observe.path_of(str(status), server, pane), asks)
 
 
 def record(

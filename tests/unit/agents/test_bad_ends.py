@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import sight
-from midwatch.agents.detector import hear
-from midwatch.formats import case
-from midwatch.model.turns import Presence
-from midwatch.store import detectors
+from midwatch.agents import catalog, evidence
+from midwatch.agents.definition import hear
+from midwatch.agents.turn_model import Presence
+from midwatch.replay.codec import screen_case
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 
@@ -28,7 +27,7 @@ GOLDENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 )
 def test_what_a_hook_tells_of_the_end(agent: str, words: dict[str, str], said: tuple[str, str]) -> None:
     texts = {f"hook.{word}": value for word, value in words.items()}
-    (heard,) = hear(detectors.load(agent), texts, "")
+    (heard,) = hear(catalog.load(agent), texts, "")
     assert (heard.turn, heard.detail) == said
 
 
@@ -46,8 +45,8 @@ def test_what_a_hook_tells_of_the_end(agent: str, words: dict[str, str], said: t
     ],
 )
 def test_the_agents_own_words_for_what_went_wrong(name: str, words: str) -> None:
-    detector, folder = detectors.load(name.partition("/")[0]), GOLDENS / name
+    detector, folder = catalog.load(name.partition("/")[0]), GOLDENS / name
     screen, facts = (folder / "screen.ansi.txt").read_text(), (folder / "facts.json").read_text()
-    texts = sight.look(detector, case.sighting(detector.agent, screen, facts, ""), Presence("alive", ""))
+    texts = evidence.look(detector, screen_case.sighting(detector.agent, screen, facts, ""), Presence("alive", ""))
     (shown,) = (said for said in hear(detector, texts, "") if said.source == "screen")
     assert shown.text.raw.startswith(words)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents.detector import regions
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.definition import regions
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 BLANK = {
@@ -22,7 +22,7 @@ BLANK = {
 
 @pytest.mark.parametrize("agent", BLANK)
 def test_only_an_empty_conversation_is_blank(agent: str) -> None:
-    codex = detectors.load("codex")
+    codex = catalog.load("codex")
     screens = {path.parent.name: tuple(path.read_text().split("\n")) for path in SCREENS.glob(f"{agent}/*/screen.txt")}
     assert {name for name, rows in screens.items() if "blank" in regions(codex, rows)[0]} == BLANK[agent]
 
@@ -44,4 +44,4 @@ WIPED = "\n  >_ OpenAI Codex (v0.169.0)\n     ~/proj\n\n{}\n› Ask Codex to do 
 )
 def test_what_stands_below_the_banner(between: str, *, blank: bool) -> None:
     rows = tuple(WIPED.format(between).split("\n"))
-    assert ("blank" in regions(detectors.load("codex"), rows)[0]) == blank
+    assert ("blank" in regions(catalog.load("codex"), rows)[0]) == blank

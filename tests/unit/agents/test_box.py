@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from midwatch.agents import box
-from midwatch.agents.detector import Detector
-from midwatch.formats import colours
-from midwatch.model.sending import DRAFT, EMPTY, UNSEEN, Box
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.definition import Detector
+from midwatch.sessions.prompting import input_box
+from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, Box
+from midwatch.tmux.codec import sgr
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 TYPED = {
@@ -57,7 +57,7 @@ DRAFTS = {
     "gemini/draft-like-limit-60x15": "Usage limit reached for gemini-2.5-flash. (esc to\ncancel, 4s)",
     "qwen/slash-list-100x30": "/ \u200b",
 }
-FIRST = {agent: detectors.load(agent) for agent in TYPED}
+FIRST = {agent: catalog.load(agent) for agent in TYPED}
 
 
 def screens() -> list[Any]:
@@ -76,7 +76,7 @@ def rows(case: Path) -> tuple[str, ...]:
 @pytest.mark.parametrize("case", screens())
 def test_at_rest_the_box_is_empty_unless_something_was_typed(case: Path) -> None:
     turn = json.loads((case / "expected.json").read_text())["turn"]
-    found, agent = box.read(detector(case), rows(case)).state, detector(case).agent
+    found, agent = input_box.read(detector(case), rows(case)).state, detector(case).agent
     names = {case.name, re.sub(r"^(?:previous|\d+(?:\.\d+)+)-", "", case.name)}
     older = {case.name, case.name.removeprefix("previous-")}  # newer releases show more of what they have
     if case.name in HIDDEN[agent] or (agent == "claude" and older & {*HIDDEN[agent]}):
@@ -91,7 +91,7 @@ def test_at_rest_the_box_is_empty_unless_something_was_typed(case: Path) -> None
 
 @pytest.mark.parametrize(("case", "text"), DRAFTS.items())
 def test_a_draft_is_read_without_its_frame(case: str, text: str) -> None:
-    assert box.read(detector(SCREENS / case), rows(SCREENS / case)) == Box(DRAFT, text)
+    assert input_box.read(detector(SCREENS / case), rows(SCREENS / case)) == Box(DRAFT, text)
 
 
 def test_words_in_the_box_that_are_dim_are_the_agents_own() -> None:
@@ -101,15 +101,15 @@ def test_words_in_the_box_that_are_dim_are_the_agents_own() -> None:
     first = "❯ \x1b[7mT\x1b[27mry it"  # noqa: RUF001
     footer = "  ? for shortcuts"
     claude = FIRST["claude"]
-    assert box.read(claude, (line, suggested, line, footer)).state == EMPTY
-    assert box.read(claude, (line, typed, line, footer)) == Box(DRAFT, "Try")
-    assert box.read(claude, (line, first, line, footer)) == Box(DRAFT, "Try it")
+    assert input_box.read(claude, (line, suggested, line, footer)).state == EMPTY
+    assert input_box.read(claude, (line, typed, line, footer)) == Box(DRAFT, "Try")
+    assert input_box.read(claude, (line, first, line, footer)) == Box(DRAFT, "Try it")
 
 
 def test_where_nobody_has_looked_at_a_box_there_is_none() -> None:
-    assert box.read(FIRST["claude"]._replace(typing=None), rows(SCREENS / "claude" / "idle-fresh")) == Box(UNSEEN)
+    assert input_box.read(FIRST["claude"]._replace(typing=None), rows(SCREENS / "claude" / "idle-fresh")) == Box(UNSEEN)
 
 
 def test_what_is_dim_is_blank_and_all_else_stays() -> None:
     given = ("a\x1b[2mb\x1b[22mc", "\x1b[38;5;2mgreen\x1b[2m dim", "still \x1b[0mback", "")
-    assert colours.undimmed(given) == ("a c", "green    ", "      back", "")
+    assert sgr.undimmed(given) == ("a c", "green    ", "      back", "")

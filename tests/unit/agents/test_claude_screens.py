@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import box
-from midwatch.judge.turn import Turn
-from midwatch.loops import trials
-from midwatch.model.sending import UNSEEN
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.rules import Turn
+from midwatch.replay import golden_runner
+from midwatch.sessions.prompting import input_box
+from midwatch.sessions.prompting.model import UNSEEN
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "agents"
 SCREENS = GOLDENS / "screens" / "claude"
-CLAUDE = detectors.load("claude")
+CLAUDE = catalog.load("claude")
 MENU = "Stop and wait for limit to reset"
 
 
 def read(case: Path) -> Turn:
     facts = case / "facts.json"
-    return trials.classify(CLAUDE, (case / "screen.ansi.txt").read_text(), facts.read_text(), str(facts))
+    return golden_runner.classify(CLAUDE, (case / "screen.ansi.txt").read_text(), facts.read_text(), str(facts))
 
 
 def limited() -> list[Path]:
@@ -61,4 +61,4 @@ def test_an_error_is_told_in_its_own_words_however_they_are_wrapped() -> None:
 def test_nobody_types_into_the_talk_of_a_sub_agent() -> None:
     case = GOLDENS / "undecidable" / "claude" / "2.1.325-s80x24-agents-talk"
     rows = tuple((case / "screen.ansi.txt").read_text().rstrip("\n").split("\n"))
-    assert box.read(CLAUDE, rows).state == UNSEEN
+    assert input_box.read(CLAUDE, rows).state == UNSEEN

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents.detector import hear
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.agents.definition import hear
 
-CLAUDE = detectors.load("claude")
+CLAUDE = catalog.load("claude")
 OLD, NEW = "2.1.197", "2.1.325"
 WAITING = {"state.status": "waiting"}
 LIMIT = "You've hit your 5-hour limit · resets 6:16am (UTC)"

@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import goodbye
-from midwatch.store import detectors
+from midwatch.agents import catalog, exit_message
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
-KNOWN = detectors.load_all()
+KNOWN = catalog.load_all()
 ONE, TWO = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf", "58fc8578-6f21-4613-9780-b39c33ccfb94"
 PROMPT = "here$"
 
 
 def read(*rows: str, cursor: tuple[int, int] | None = None) -> tuple[str, str, bool] | None:
     """Agent, conversation, and whether something was run since; the cursor is at the end unless it is said where."""
-    found = goodbye.read(KNOWN, rows, cursor or (len(rows[-1]), len(rows) - 1))
+    found = exit_message.read(KNOWN, rows, cursor or (len(rows[-1]), len(rows) - 1))
     return (found.agent.agent, found.conversation, found.since) if found else None
 
 
@@ -85,7 +84,7 @@ def left(agent: str, case: str) -> tuple[bool, int | None]:
     facts = json.loads((SCREENS / agent / case / "facts.json").read_text())
     cursor = int(facts["cursor_x"]), int(facts["cursor_y"])
     detector = next(each for each in KNOWN if each.agent == agent.partition("-")[0])
-    return goodbye.is_said(detector, rows, cursor), goodbye.told_signal(rows, cursor)
+    return exit_message.is_said(detector, rows, cursor), exit_message.told_signal(rows, cursor)
 
 
 @pytest.mark.parametrize(("agent", "case"), [(agent, case) for agent, case in ENDED if "killed" in case])
@@ -120,7 +119,7 @@ BYE = ("Resume this session with:", f"claude --resume {ONE}")
 
 
 def is_said(*rows: str) -> bool:
-    return goodbye.is_said(CLAUDE, rows, (len(rows[-1]), len(rows) - 1))
+    return exit_message.is_said(CLAUDE, rows, (len(rows[-1]), len(rows) - 1))
 
 
 def test_what_stands_above_the_agents_box_was_said_before_it_ended() -> None:
@@ -150,9 +149,9 @@ def test_commands_that_were_run_since_take_nothing_back() -> None:
 )  # fmt: skip
 def test_what_shells_say_of_a_signal(row: str, signal: int | None) -> None:
     rows = ("", row, "", PROMPT)
-    assert goodbye.told_signal(rows, (len(PROMPT), 3)) == signal
+    assert exit_message.told_signal(rows, (len(PROMPT), 3)) == signal
 
 
 def test_of_an_earlier_command_it_says_nothing() -> None:
     rows = ("Killed", f"{PROMPT} ls", "a", "b", PROMPT)
-    assert goodbye.told_signal(rows, (len(PROMPT), 4)) is None
+    assert exit_message.told_signal(rows, (len(PROMPT), 4)) is None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents import reader
-from midwatch.agents.detector import hear, numbered
-from midwatch.model.errors import FormatError
-from midwatch.store import detectors
+from midwatch.agents import catalog, definition_file
+from midwatch.agents.definition import hear, numbered
+from midwatch.core.errors import FormatError
 
 GOOD = """\
 agent = "sample"
@@ -33,7 +32,7 @@ versions = "1.0 - 2.0"
 
 
 def test_a_good_file_is_read() -> None:
-    found = reader.read(GOOD, "sample.toml")
+    found = definition_file.read(GOOD, "sample.toml")
     assert (found.agent, found.tested, found.rules[0].name) == ("sample", ("1.2.0",), "busy")
 
 
@@ -58,7 +57,7 @@ def test_a_good_file_is_read() -> None:
 )  # fmt: skip
 def test_an_error_names_file_and_line(old: str, new: str, line: int, says: str) -> None:
     with pytest.raises(FormatError) as error:
-        reader.read(GOOD.replace(old, new, 1), "sample.toml")
+        definition_file.read(GOOD.replace(old, new, 1), "sample.toml")
     assert str(error.value).startswith(f"sample.toml:{line}: ")
     assert says in str(error.value)
 
@@ -67,17 +66,17 @@ def test_an_error_names_file_and_line(old: str, new: str, line: int, says: str) 
     ("version", "heard"), [("1.0", True), ("1.9.9", True), ("2.0", False), ("0.9", False), ("", True)]
 )
 def test_a_rule_holds_for_its_versions_and_where_none_is_known(version: str, *, heard: bool) -> None:
-    found = reader.read(GOOD, "sample.toml")
+    found = definition_file.read(GOOD, "sample.toml")
     assert bool(hear(found, {"box": "> busy"}, version)) is heard
 
 
 def test_a_rule_is_silent_when_its_not_condition_holds() -> None:
-    found = reader.read(GOOD, "sample.toml")
+    found = definition_file.read(GOOD, "sample.toml")
     assert hear(found, {"box": "> not busy"}, "1.0") == ()
 
 
 def test_a_rule_is_silent_about_a_text_that_is_not_there() -> None:
-    assert hear(reader.read(GOOD, "sample.toml"), {}, "1.0") == ()
+    assert hear(definition_file.read(GOOD, "sample.toml"), {}, "1.0") == ()
 
 
 def test_versions_compare_as_numbers() -> None:
@@ -85,9 +84,9 @@ def test_versions_compare_as_numbers() -> None:
     assert numbered("0.153.4-alpha.7") == (0, 153, 4)
 
 
-@pytest.mark.parametrize("agent", list(detectors.paths()))
+@pytest.mark.parametrize("agent", list(catalog.paths()))
 def test_every_file_of_ours_is_good_and_its_rules_have_names_of_their_own(agent: str) -> None:
-    found = detectors.load(agent)
+    found = catalog.load(agent)
     names = [rule.name for rule in found.rules]
     assert found.tested or found.any or agent == "agy"  # which cannot be had
     expressions = [wanted for rule in found.rules for _, wanted in (*rule.when, *rule.unless)]
@@ -99,6 +98,6 @@ def test_every_file_of_ours_is_good_and_its_rules_have_names_of_their_own(agent:
 
 
 def test_a_rule_of_the_agents_own_stands_in_place_of_the_shared_one_of_that_name() -> None:
-    rules = [rule for rule in detectors.load("gemini").rules if rule.name == "transcript-working"]
+    rules = [rule for rule in catalog.load("gemini").rules if rule.name == "transcript-working"]
     assert len(rules) == 1
     assert not rules[0].when[0][1].pattern.search("text")

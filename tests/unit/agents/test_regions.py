@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents import reader
-from midwatch.agents.detector import find, newer_than_tested, presence, regions
-from midwatch.model.session import Task
-from midwatch.store import detectors
+from midwatch.agents import catalog, definition_file
+from midwatch.agents.definition import find, newer_than_tested, presence, regions
+from midwatch.core.pane_model import Task
 
 FILE = """\
 agent = "sample"
@@ -36,7 +35,7 @@ flat = true
 name = "bare"
 without = "box"
 """
-DETECTOR = reader.read(FILE, "sample.toml")
+DETECTOR = definition_file.read(FILE, "sample.toml")
 SHELL = Task(10, 1, "S", "bash", ("bash",), 0)
 
 
@@ -92,7 +91,7 @@ def test_a_dead_pane_has_no_agent() -> None:
 
 
 def test_the_agent_nearest_to_the_shell_is_the_one_of_the_pane() -> None:
-    known = detectors.load_all()
+    known = catalog.load_all()
     outer = Task(11, 10, "S", "claude", ("claude",), 0)
     inner = Task(12, 11, "S", "codex", ("codex", "--no-daemon"), 0)
     found = find(known, (SHELL, outer, inner))
@@ -102,7 +101,7 @@ def test_the_agent_nearest_to_the_shell_is_the_one_of_the_pane() -> None:
 
 def test_codex_daemon_is_not_codex() -> None:
     daemon = Task(11, 10, "S", "codex", ("codex", "app-server", "--listen", "unix://", "--managed-daemon"), 0)
-    assert find(detectors.load_all(), (SHELL, daemon)) is None
+    assert find(catalog.load_all(), (SHELL, daemon)) is None
 
 
 def test_a_version_newer_than_any_tested_is_drift() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents import reader, starting
-from midwatch.agents.starting import Starting
-from midwatch.model.errors import FormatError
-from midwatch.store import detectors
+from midwatch.agents import catalog, definition_file, launch
+from midwatch.agents.launch import Starting
+from midwatch.core.errors import FormatError
 
 BEGIN = """agent = "sample"
 title = "Sample"
@@ -29,11 +28,11 @@ named = ["--id", "{{conversation}}"]
 resume = ["resume", "{{conversation}}"]
 headless = ["-p"]
 """
-    assert reader.read(text, "sample.toml").start == START
+    assert definition_file.read(text, "sample.toml").start == START
 
 
 def test_without_it_nobody_starts_it() -> None:
-    assert reader.read(BEGIN, "sample.toml").start is None
+    assert definition_file.read(BEGIN, "sample.toml").start is None
 
 
 @pytest.mark.parametrize(
@@ -51,26 +50,26 @@ def test_without_it_nobody_starts_it() -> None:
 )
 def test_what_is_wrong_with_it_is_said_with_its_line(lines: str, said: str) -> None:
     with pytest.raises(FormatError, match=r"^sample.toml:\d+: ") as error:
-        reader.read(f"{BEGIN}\n[start]\n{lines}\n", "sample.toml")
+        definition_file.read(f"{BEGIN}\n[start]\n{lines}\n", "sample.toml")
     assert said in str(error.value)
 
 
 def test_a_new_conversation_gets_the_id_that_was_chosen() -> None:
-    given = starting.options(START, "m1", ("-x",))
+    given = launch.options(START, "m1", ("-x",))
     assert given == ("--model=m1", "-x")
-    assert starting.begin(START, "c1", given) == ["sample", "--quiet", "--id", "c1", "--model=m1", "-x"]
-    assert starting.begin(START, "c1", (), headless=True) == ["sample", "--quiet", "-p", "--id", "c1"]
-    assert starting.begin(START, "", ()) == ["sample", "--quiet"]
+    assert launch.begin(START, "c1", given) == ["sample", "--quiet", "--id", "c1", "--model=m1", "-x"]
+    assert launch.begin(START, "c1", (), headless=True) == ["sample", "--quiet", "-p", "--id", "c1"]
+    assert launch.begin(START, "", ()) == ["sample", "--quiet"]
 
 
 def test_a_resumed_one_is_exactly_that_one_with_what_was_asked_for() -> None:
-    assert starting.resume(START, "c1", ("--model=m1",)) == ["sample", "--quiet", "resume", "c1", "--model=m1"]
+    assert launch.resume(START, "c1", ("--model=m1",)) == ["sample", "--quiet", "resume", "c1", "--model=m1"]
 
 
 def test_no_agent_resumes_the_latest() -> None:
-    found = [each for each in detectors.load_all() if each.start]
+    found = [each for each in catalog.load_all() if each.start]
     assert len(found) >= 6
     for each in found:
         assert each.start is not None
-        assert starting.CONVERSATION in " ".join(each.start.resume), each.agent
+        assert launch.CONVERSATION in " ".join(each.start.resume), each.agent
         assert not {"--last", "--continue", "-c"} & set(each.start.resume), each.agent

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents import sight
-from midwatch.model.session import Pane, Sighting
-from midwatch.store.detectors import Detectors
+from midwatch.agents import evidence
+from midwatch.agents.catalog import Detectors
+from midwatch.core.pane_model import Pane, Sighting
 
 PANE = Pane((), "%0", "s", 1, "", "claude", "/", 80, 24, 0, 0, True, False, False, "", 0)
 
 
 def text_of(*rows: str) -> str:
-    return sight.facts(Detectors()["claude"], Sighting("claude", PANE, rows, ()), "%0").progress["text"]
+    return evidence.facts(Detectors()["claude"], Sighting("claude", PANE, rows, ()), "%0").progress["text"]
 
 
 @pytest.mark.parametrize(

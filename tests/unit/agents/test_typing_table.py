@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents import reader
-from midwatch.model.errors import FormatError
+from midwatch.agents import definition_file
+from midwatch.core.errors import FormatError
 
 BEGIN = """agent = "sample"
 title = "Sample"
@@ -23,18 +23,18 @@ match = '^> .*$'
 
 def test_it_is_read_and_keys_are_the_usual_ones_unless_told() -> None:
     text = BEGIN + "box = 'box'\nempty = '^> *$'\nframe = '^> '\nfolded = 'F(?P<lines>\\d+)'\nnot.title = 'search'\n"
-    typing = reader.read(text, "sample.toml").typing
+    typing = definition_file.read(text, "sample.toml").typing
     assert typing is not None
     assert (typing.box, typing.submit, typing.clear) == ("box", "Enter", ("C-u", "BSpace"))
     assert typing.empty.search("> ")
     assert [name for name, _ in typing.unless] == ["title"]
-    other = reader.read(text + "submit = 'C-s'\nclear = ['C-k']\n", "sample.toml").typing
+    other = definition_file.read(text + "submit = 'C-s'\nclear = ['C-k']\n", "sample.toml").typing
     assert other is not None
     assert (other.submit, other.clear) == ("C-s", ("C-k",))
 
 
 def test_without_it_nobody_types() -> None:
-    assert reader.read(BEGIN.removesuffix("[typing]\n"), "sample.toml").typing is None
+    assert definition_file.read(BEGIN.removesuffix("[typing]\n"), "sample.toml").typing is None
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_without_it_nobody_types() -> None:
 )
 def test_a_mistake_is_an_error_with_its_line(rest: str, line: int, says: str) -> None:
     with pytest.raises(FormatError, match=f"sample.toml:{line}: .*{says}"):
-        reader.read(BEGIN + rest + "\n", "sample.toml")
+        definition_file.read(BEGIN + rest + "\n", "sample.toml")

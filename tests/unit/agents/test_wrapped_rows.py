@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import reader, sight, wrapped_rows
-from midwatch.agents.detector import hear, regions
-from midwatch.formats import case
-from midwatch.store import detectors
+from midwatch.agents import catalog, definition_file, evidence, wrapped_rows
+from midwatch.agents.definition import hear, regions
+from midwatch.replay.codec import screen_case
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 
@@ -106,7 +105,7 @@ def test_other_rows_stay_apart(upper: str, lower: str) -> None:
 
 
 def test_rules_and_rows_of_the_cursor_agree_after_rows_were_joined() -> None:
-    detector = reader.read(AGENT, "sample.toml")
+    detector = definition_file.read(AGENT, "sample.toml")
     texts, spans = regions(detector, (*STATUS, RULE, "> x", RULE))
     assert spans["past"] == (0, 2)
     assert spans["input"] == (2, 5)
@@ -115,7 +114,7 @@ def test_rules_and_rows_of_the_cursor_agree_after_rows_were_joined() -> None:
 
 @pytest.mark.parametrize("rows", [("Do you want to", "proceed?"), ("│ Do you   │", "│ want to  │", "│ proceed? │")])
 def test_a_phrase_is_found_however_it_is_wrapped(rows: tuple[str, ...]) -> None:
-    detector = reader.read(AGENT, "sample.toml")
+    detector = definition_file.read(AGENT, "sample.toml")
     texts, _ = regions(detector, (*rows, RULE, "> x", RULE))
     assert [said.turn for said in hear(detector, texts, "")] == ["waiting"]
 
@@ -140,7 +139,7 @@ def test_a_status_row_that_wraps_and_ticks_is_no_progress() -> None:
     screen, facts = (place / "screen.txt").read_text(), (place / "facts.json").read_text()
     later = re.sub(r"\(\d+s · ↑ \d+", "(9s · ↑ 7", re.sub(r"(?m)^  \.?( {20,})", r"   \1", screen))
     before, after = (
-        sight.facts(detectors.load("qwen"), case.sighting("qwen", shown, facts, "facts.json"), "x")
+        evidence.facts(catalog.load("qwen"), screen_case.sighting("qwen", shown, facts, "facts.json"), "x")
         for shown in (screen, later)
     )
     assert before.life["screen"] != after.life["screen"]
@@ -148,5 +147,5 @@ def test_a_status_row_that_wraps_and_ticks_is_no_progress() -> None:
 
 
 def test_signs_that_only_choose_a_font_are_not_there() -> None:
-    texts, _ = regions(reader.read(AGENT, "sample.toml"), ("◆\ufe0e done",))
+    texts, _ = regions(definition_file.read(AGENT, "sample.toml"), ("◆\ufe0e done",))
     assert texts["screen"] == "◆ done"

@@ -1,8 +1,8 @@
 import pytest
 
-from midwatch.cli.options import parse, usage, usage_of
-from midwatch.cli.verbs import VERBS
-from midwatch.model.errors import UsageError
+from midwatch.cli.command_table import VERBS
+from midwatch.cli.parser import parse, usage, usage_of
+from midwatch.core.errors import UsageError
 
 
 def test_options_and_names_may_come_in_any_order() -> None:

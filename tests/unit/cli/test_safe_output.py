@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.cli.safe_output import SafeOutput
-from midwatch.model.foreign_text import is_plain
+from midwatch.core.foreign_text import is_plain
 
 
 def written(text: str) -> str:

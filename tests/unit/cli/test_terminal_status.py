@@ -6,8 +6,8 @@ import pytest
 
 from midwatch.cli import terminal_status
 from midwatch.cli.terminal_status import REFRESH, TerminalStatus
-from midwatch.judge.terminal_report import CLEAR
-from midwatch.model.program_report import ProgramReport
+from midwatch.terminal.report_model import ProgramReport
+from midwatch.terminal.rules import CLEAR
 
 WORKING = ProgramReport("working", "job")
 

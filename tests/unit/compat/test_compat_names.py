@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.compat import project
-from midwatch.compat.project import Named
-from midwatch.model.errors import UsageError
+from midwatch.compat.story_automator import project
+from midwatch.compat.story_automator.project import Named
+from midwatch.core.errors import UsageError
 
 
 @pytest.mark.parametrize(

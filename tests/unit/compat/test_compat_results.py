@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from midwatch.compat import screens
-from midwatch.compat.results import Result, exceeded, result
-from midwatch.compat.truth import Truth
-from midwatch.model.verdict import FINAL, LIVE, Verdict
+from midwatch.compat.story_automator import screen_fields
+from midwatch.compat.story_automator.result_mapping import Result, exceeded, result
+from midwatch.compat.story_automator.story_verification import Truth
+from midwatch.core.verdict import FINAL, LIVE, Verdict
 
 OVER = Verdict("sa-x", "session", "completed", True, "its turn has ended", "alive", "unknown", turn="idle")
 NOTHING = Truth(done=None, reason="normal_completion", says="nothing tells")
@@ -89,7 +89,7 @@ def test_the_json_has_its_keys_in_their_order() -> None:
     ],
 )
 def test_todos_are_rows_of_a_list(text: str, expected: tuple[int, int]) -> None:
-    assert screens.todos(text) == expected
+    assert screen_fields.todos(text) == expected
 
 
 GOLDENS = Path(__file__).parents[2] / "goldens"
@@ -115,12 +115,12 @@ CLAUDE = "agents/screens/claude/{}/screen.txt"
     ],
 )
 def test_todos_are_counted_on_screens_of_real_agents(screen: str, expected: tuple[int, int]) -> None:
-    assert screens.todos((GOLDENS / screen).read_text(encoding="utf-8")) == expected
+    assert screen_fields.todos((GOLDENS / screen).read_text(encoding="utf-8")) == expected
 
 
 def test_no_other_screen_of_an_agent_has_todos() -> None:
     others = [path for path in sorted((GOLDENS / "agents").rglob("screen.txt")) if "task" not in path.parent.name]
-    assert {str(path) for path in others if screens.todos(path.read_text(encoding="utf-8"))[1]} == set()
+    assert {str(path) for path in others if screen_fields.todos(path.read_text(encoding="utf-8"))[1]} == set()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_no_other_screen_of_an_agent_has_todos() -> None:
     ],
 )
 def test_the_last_list_counts_with_what_it_leaves_out(text: str, expected: tuple[int, int]) -> None:
-    assert screens.todos(text) == expected
+    assert screen_fields.todos(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_the_last_list_counts_with_what_it_leaves_out(text: str, expected: tuple
     ],
 )
 def test_a_task_is_one_cell(text: str, task: str) -> None:
-    assert screens.task(text, "the model, answers") == task
+    assert screen_fields.task(text, "the model, answers") == task
 
 
 @pytest.mark.parametrize(
@@ -159,4 +159,4 @@ def test_a_task_is_one_cell(text: str, task: str) -> None:
     ],
 )  # fmt: skip
 def test_the_wait_is_guessed_from_the_task_else_from_the_todos(task: str, done: int, total: int, seconds: int) -> None:
-    assert screens.wait(task, done, total) == seconds
+    assert screen_fields.wait(task, done, total) == seconds

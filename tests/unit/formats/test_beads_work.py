@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import beads
-from midwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError, Work
+from midwatch.trackers.codec import beads
+from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError, Work
 
 NOON = "2026-01-01T12:00:00Z"
 SECONDS = 1767268800.0

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from midwatch.formats import breakers
-from midwatch.lean import dumps
-from midwatch.model.breakers import Closed, Happening, Ledger, Outcome, Reset, Running, SetBack, Started, Trip, Void
-from midwatch.model.errors import FormatError
+from midwatch.breaker import codec as breaker_codec
+from midwatch.breaker.model import Closed, Happening, Ledger, Outcome, Reset, Running, SetBack, Started, Trip, Void
+from midwatch.core.errors import FormatError
+from midwatch.system.atomic_files import dumps
 
 FIELDS: dict[Happening, dict[str, object]] = {
     Started(1.5, "r", "job", trial=True): {"what": "started", "run": "r", "name": "job", "trial": True},
@@ -26,24 +26,24 @@ FIELDS: dict[Happening, dict[str, object]] = {
 
 @pytest.mark.parametrize("happening", FIELDS, ids=lambda each: type(each).__name__)
 def test_a_line_holds_these_fields(happening: Happening) -> None:
-    line = breakers.line(happening)
+    line = breaker_codec.line(happening)
     assert json.loads(line) == {"schema": 1, "at": 1.5, **FIELDS[happening]}
-    assert type(breakers.happening(line)) is type(happening)
-    assert breakers.happening(line) == happening
+    assert type(breaker_codec.happening(line)) is type(happening)
+    assert breaker_codec.happening(line) == happening
 
 
 def test_what_a_shim_writes_without_the_json_module_is_read() -> None:
     line = dumps({"schema": 1, "at": 1.5, **FIELDS[Outcome(1.5, "r", "job", 2, "failed")]})
-    assert breakers.happening(line) == Outcome(1.5, "r", "job", 2, "failed")
+    assert breaker_codec.happening(line) == Outcome(1.5, "r", "job", 2, "failed")
 
 
 def test_a_long_reason_is_cut_so_that_the_line_goes_out_in_one_piece() -> None:
-    assert len(breakers.line(Trip(1.0, "\N{DOG FACE}" * 5000))) < 4096
+    assert len(breaker_codec.line(Trip(1.0, "\N{DOG FACE}" * 5000))) < 4096
 
 
 def test_fields_of_a_later_version_are_passed_over() -> None:
-    line = json.dumps(json.loads(breakers.line(Reset(1.0, ""))) | {"more": [1]})
-    assert breakers.happening(line) == Reset(1.0, "")
+    line = json.dumps(json.loads(breaker_codec.line(Reset(1.0, ""))) | {"more": [1]})
+    assert breaker_codec.happening(line) == Reset(1.0, "")
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_fields_of_a_later_version_are_passed_over() -> None:
 )
 def test_what_is_no_line_of_ours_is_said_to_be_wrong(text: str, wrong: str) -> None:
     with pytest.raises(FormatError, match=wrong.replace("[", r"\[")):
-        breakers.happening(text)
+        breaker_codec.happening(text)
 
 
 def test_bad_lines_between_good_ones_are_counted() -> None:
-    good = breakers.line(Reset(1.0, "")).encode()
-    happened, wrong = breakers.lines(good + b"\n\xff\x00\n{\n" + good + b'{"torn')
+    good = breaker_codec.line(Reset(1.0, "")).encode()
+    happened, wrong = breaker_codec.lines(good + b"\n\xff\x00\n{\n" + good + b'{"torn')
     assert (len(happened), len(wrong)) == (2, 2)
 
 
@@ -89,7 +89,7 @@ def test_bad_lines_between_good_ones_are_counted() -> None:
     ],
 )  # fmt: skip
 def test_a_bookmark_that_is_wrong_in_anything_is_no_bookmark(change: dict[str, object]) -> None:
-    mark = breakers.Bookmark(10, 7, 3, Ledger(Closed(), {"r": Running("n", 1)}))
-    assert breakers.bookmark(breakers.bookmark_text(mark)) == mark
+    mark = breaker_codec.Bookmark(10, 7, 3, Ledger(Closed(), {"r": Running("n", 1)}))
+    assert breaker_codec.bookmark(breaker_codec.bookmark_text(mark)) == mark
     with pytest.raises(FormatError):
-        breakers.bookmark(json.dumps(json.loads(breakers.bookmark_text(mark)) | change))
+        breaker_codec.bookmark(json.dumps(json.loads(breaker_codec.bookmark_text(mark)) | change))

@@ -6,10 +6,11 @@ import shlex
 
 import pytest
 
-from midwatch.formats import control, tmux, ways
-from midwatch.formats.control import Answer, ControlMode, Notice
-from midwatch.formats.ways import BUFFERED, FORKED, LISTED, PRINTED, Way
-from midwatch.model.session import Pane
+from midwatch.core.pane_model import Pane
+from midwatch.tmux.codec import commands as tmux_commands
+from midwatch.tmux.codec import control_mode, query_modes
+from midwatch.tmux.codec.control_mode import Answer, ControlMode, Notice
+from midwatch.tmux.codec.query_modes import BUFFERED, FORKED, LISTED, PRINTED, Way
 
 WORD = "qwertyuiop"
 HOSTILE = [
@@ -25,11 +26,11 @@ def pane(session: str) -> Pane:
     )  # fmt: skip
 
 
-def answers(heard: list[control.Heard]) -> list[Answer]:
+def answers(heard: list[control_mode.Heard]) -> list[Answer]:
     return [each for each in heard if isinstance(each, Answer)]
 
 
-def notices(heard: list[control.Heard]) -> list[str]:
+def notices(heard: list[control_mode.Heard]) -> list[str]:
     return [each.name for each in heard if isinstance(each, Notice)]
 
 
@@ -39,21 +40,21 @@ def notices(heard: list[control.Heard]) -> list[str]:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_any_text_is_one_argument(text: str) -> None:
     """But for line feeds tmux reads quotes as a shell does; it is asked itself in tests/integration/control."""
-    assert shlex.split(f"a {control.quoted(text)} b") == ["a", text, "b"]
+    assert shlex.split(f"a {control_mode.quoted(text)} b") == ["a", text, "b"]
 
 
 def test_no_text_can_end_the_line() -> None:
-    assert control.quoted("one\ntwo'\n") == r"'one'\n'two'\'''\n''"
+    assert control_mode.quoted("one\ntwo'\n") == r"'one'\n'two'\'''\n''"
 
 
 @pytest.mark.parametrize("text", ["display-message", "-t%12", "C3", "-epbx"])
 def test_plain_words_stay_as_they_are_because_they_are_many(text: str) -> None:
-    assert control.quoted(text) == text
+    assert control_mode.quoted(text) == text
 
 
 def test_commands_stand_on_one_line_and_what_may_fail_on_lines_of_its_own() -> None:
     command = ["a", "-p", "x y", ";", "b", "\n", "c", "\n", "d", "e\nf"]
-    lines = control.request(command, WORD, PRINTED).decode().split("\n")
+    lines = control_mode.request(command, WORD, PRINTED).decode().split("\n")
     assert [line.strip() for line in lines] == [
         "a -p 'x y' ; b",
         "c",
@@ -64,7 +65,9 @@ def test_commands_stand_on_one_line_and_what_may_fail_on_lines_of_its_own() -> N
 
 
 def test_a_buffer_goes_with_the_last_command_or_if_that_was_dropped_with_the_next_line() -> None:
-    lines = control.request(["capturep", f"-b{WORD}", ";", "showb", f"-b{WORD}"], WORD, BUFFERED).decode().split("\n")
+    lines = (
+        control_mode.request(["capturep", f"-b{WORD}", ";", "showb", f"-b{WORD}"], WORD, BUFFERED).decode().split("\n")
+    )
     gone = f"delete-buffer -b {WORD}"
     assert lines == [f"capturep -b{WORD} ; showb -b{WORD} ; {gone}", gone, f"display-message -p {WORD}Z", ""]
 
@@ -77,7 +80,7 @@ PANES = [f"%{number}" for number in range(700)]
 def test_all_screens_that_are_wanted_anyway_are_asked_for_with_the_list_at_one_moment(
     way: Way, *, colours: bool
 ) -> None:
-    command = tmux.survey(WORD, dict.fromkeys(PANES, 0) | {"%900": 17}, colours=colours, way=way)
+    command = tmux_commands.survey(WORD, dict.fromkeys(PANES, 0) | {"%900": 17}, colours=colours, way=way)
     targets = [part[-len(pane) :] for pane in PANES for part in command if part.endswith(f"t{pane}")]
     assert targets == PANES
     assert not {"if", "\n", "-t%900"} & set(command)
@@ -88,7 +91,7 @@ def test_all_screens_that_are_wanted_anyway_are_asked_for_with_the_list_at_one_m
 )
 def test_what_may_be_gone_is_asked_for_on_a_line_of_its_own(way: Way, commands: list[str]) -> None:
     """A buffer is made and deleted on the same line, so that nobody can see it."""
-    (command,) = tmux.captures(WORD, PANES, colours=True, way=way)
+    (command,) = tmux_commands.captures(WORD, PANES, colours=True, way=way)
     *lines, end = [line.split("\0;\0") for line in "\0".join(command).split("\0\n\0")]
     assert end == [f"display-message\0-p\0{WORD}E"]
     assert [[part.split("\0")[0] for part in line] for line in lines] == [commands] * len(PANES)
@@ -97,17 +100,19 @@ def test_what_may_be_gone_is_asked_for_on_a_line_of_its_own(way: Way, commands: 
 
 
 def test_where_screens_do_not_come_through_control_mode_only_the_list_is_asked_for() -> None:
-    assert tmux.survey(WORD, dict.fromkeys(PANES, 0), colours=True, way=LISTED) == tmux.survey(WORD, {}, colours=True)
+    assert tmux_commands.survey(WORD, dict.fromkeys(PANES, 0), colours=True, way=LISTED) == tmux_commands.survey(
+        WORD, {}, colours=True
+    )
 
 
 def test_a_client_attaches_by_the_exact_name_and_nothing_of_it_is_a_command() -> None:
-    *_, come = control.attach(pane("x'; kill-server; '"))
+    *_, come = control_mode.attach(pane("x'; kill-server; '"))
     flags = "no-output,ignore-size"
     assert shlex.split(come) == ["attach-session", "-E", "-f", flags, "-t", "=x'; kill-server; ':"]
 
 
 def test_a_client_attaches_only_where_the_pane_is_and_nobody_else() -> None:
-    has, target, here, *rest = control.attach(pane("work"))
+    has, target, here, *rest = control_mode.attach(pane("work"))
     assert (has, target, here) == ("has-session", "-t", "=work:.%7")
     assert rest[:5] == [";", "if-shell", "-F", "-t", "=work:.%7"]
     assert rest[5].startswith("#{m/r:^4711/0/0/(0|off)/(1|on)/$,#{pane_pid}/#{pane_dead}/#{session_attached}/")
@@ -122,7 +127,7 @@ def test_a_client_attaches_only_where_the_pane_is_and_nobody_else() -> None:
     ],
 )
 def test_how_a_screen_comes_depends_on_what_the_server_would_keep_or_tell(version: str, way: Way | None) -> None:
-    assert ways.through_control(version) == way
+    assert query_modes.through_control(version) == way
 
 
 def test_without_a_client_in_control_mode_nothing_is_guarded() -> None:
@@ -143,7 +148,7 @@ def test_without_a_client_in_control_mode_nothing_is_guarded() -> None:
     ],
 )
 def test_a_shown_buffer_is_read_as_it_was_filled(written: bytes, held: bytes) -> None:
-    assert ways.shown(written) == held
+    assert query_modes.shown(written) == held
 
 
 # What comes ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 import pytest
 
-from midwatch.formats import durations
-from midwatch.model.errors import UsageError
+from midwatch.core import durations
+from midwatch.core.errors import UsageError
 
 
 @pytest.mark.parametrize(

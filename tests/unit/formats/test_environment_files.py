@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from midwatch.formats import environment as codec
+from midwatch.preflight.codec import virtualenv as codec
 
 
 @pytest.mark.parametrize(

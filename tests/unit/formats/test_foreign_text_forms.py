@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats.prompt_text import for_prompt
-from midwatch.model.errors import MidwatchError, RefusedError
-from midwatch.model.foreign_text import QUOTED, ForeignText, escaped, is_plain
+from midwatch.core.errors import MidwatchError, RefusedError
+from midwatch.core.foreign_text import QUOTED, ForeignText, escaped, is_plain
+from midwatch.core.prompt_text import for_prompt
 
 texts = st.text(st.characters(codec=None, categories=None))
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import line, sentinel
-from midwatch.judge import job
-from midwatch.judge.consequences import NEXT
-from midwatch.model.errors import FormatError
-from midwatch.model.facts import Beat, Identity, JobFacts, Result, Source
-from midwatch.model.foreign_text import ForeignText
+from midwatch.core import verdict_json
+from midwatch.core.errors import FormatError
+from midwatch.core.exit_codes import NEXT
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.job_model import Beat, Identity, JobFacts, Result, Source
+from midwatch.jobs.codec import sentinel
+from midwatch.jobs.rules import verdict as job_verdict
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "formats" / "v1"
 
@@ -64,8 +65,8 @@ def test_a_beat_loads() -> None:
 def test_a_verdict_is_written_as_frozen() -> None:
     record = sentinel.record(text("completed.json"))
     facts = JobFacts("build", 0.0, record=record, log="/jobs/build.log", result=Result(valid=True, value={"ok": True}))
-    verdict = job.judge(facts)
-    written = json.loads(line.encode(verdict, NEXT[verdict.state]))
+    verdict = job_verdict.judge(facts)
+    written = json.loads(verdict_json.encode(verdict, NEXT[verdict.state]))
     assert written | json.loads(text("wait.jsonl")) == written
 
 

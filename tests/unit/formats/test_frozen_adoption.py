@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from midwatch.formats import sentinel
-from midwatch.model.facts import Adopted
+from midwatch.core.job_model import Adopted
+from midwatch.jobs.codec import sentinel
 
 GOLDEN = Path(__file__).parents[2] / "goldens" / "formats" / "v1" / "adopted.json"
 

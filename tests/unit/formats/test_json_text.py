@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats import json_text
-from midwatch.formats.json_text import dump, load, load_strict
-from midwatch.model.foreign_text import ForeignText, is_plain
+from midwatch.core import json_text
+from midwatch.core.foreign_text import ForeignText, is_plain
+from midwatch.core.json_text import dump, load, load_strict
 
 texts = st.text(st.characters(codec="utf-8", categories=None))
 values = st.recursive(

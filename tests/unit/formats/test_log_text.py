@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats.log_text import LONGEST, LogText
-from midwatch.model.foreign_text import is_plain
+from midwatch.core.foreign_text import is_plain
+from midwatch.jobs.codec.log_text import LONGEST, LogText
 
 PIECES = [
     b"text", b"\n", b"\r\n", b"\r", b"\t", b"\x1b[31m", b"\x1b[0m", b"\x1b[2J", b"\x1b]0;title\x07", b"\x1b", b"\x1b[",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats.mqtt_frames import Frames
-from midwatch.model.errors import FormatError
+from midwatch.core.errors import FormatError
+from midwatch.integrations.mqtt.codec.packets import Frames
 
 LIMIT = 64
 

@@ -1,7 +1,7 @@
 import pytest
 
-from midwatch.formats import names
-from midwatch.model.errors import UsageError
+from midwatch.core import names
+from midwatch.core.errors import UsageError
 
 
 @pytest.mark.parametrize("name", ["a", "build-1", "x.y_z+=@-", "A" * 100])

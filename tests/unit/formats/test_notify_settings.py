@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from midwatch.formats import settings
-from midwatch.model.errors import FormatError
-from midwatch.model.notification_kinds import USUAL
-from midwatch.model.settings import Channel
+from midwatch.config.codec import settings_file
+from midwatch.config.model import Channel
+from midwatch.core.errors import FormatError
+from midwatch.core.notification_kinds import USUAL
 
 GOOD = """\
 [notify]
@@ -23,7 +23,7 @@ WORDS = ("openclaw", "system", "event", "--text", "{text}", "--mode", "now")
 
 
 def channels(text: str) -> tuple[Channel, ...]:
-    return settings.read(text, "d.toml").channels
+    return settings_file.read(text, "d.toml").channels
 
 
 def wrong(text: str) -> tuple[int, str]:
@@ -49,9 +49,9 @@ def test_what_it_is_told_of_can_be_chosen() -> None:
 
 
 def test_the_channels_of_both_files_count_and_none_silences_the_other() -> None:
-    user = settings.given('[notify]\ncommand = "mine {text}"\n', "u.toml")
-    project = settings.given('[notify]\ncommand = "theirs"\non = ["failed"]\n', "p.toml")
-    assert settings.merged(user, project).channels == (
+    user = settings_file.given('[notify]\ncommand = "mine {text}"\n', "u.toml")
+    project = settings_file.given('[notify]\ncommand = "theirs"\non = ["failed"]\n', "p.toml")
+    assert settings_file.merged(user, project).channels == (
         Channel("command", ("mine", "{text}"), USUAL, "u.toml:2"),
         Channel("command", ("theirs",), ("failed",), "p.toml:2"),
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.formats import prompt_text
-from midwatch.model.task_ids import is_id
+from midwatch.core import prompt_text
+from midwatch.core.task_ids import is_id
 
 
 @pytest.mark.parametrize("given", ["bd-1", "bd-q2.3", "1-2-user-auth", "epic-4", "_x", "A.b_c-9", "x" * 64])
@@ -70,7 +70,8 @@ def test_what_no_reader_sees_is_dropped_and_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["👩\u200d💻", "می\u200cخواهم", "❤\ufe0f", "a\n\tb", "café", "שלום", "日本", "x²", ""]  # noqa: RUF001
+    "given",
+    ["👩\u200d💻", "می\u200cخواهم", "❤\ufe0f", "a\n\tb", "café", "שלום", "日本", "x²", ""],  # noqa: RUF001
 )
 def test_words_of_any_language_stay_as_they_are(given: str) -> None:
     assert prompt_text.without_hidden(given) == (given, 0)

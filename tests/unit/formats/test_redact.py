@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.formats import events, line, mqtt, notices
-from midwatch.formats.redact import HIDDEN, HINTS, Redactor, clean, clean_words
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.notices import About, Change
-from midwatch.model.verdict import Verdict
+from midwatch.core import verdict_json
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.redaction import HIDDEN, HINTS, Redactor, clean, clean_words
+from midwatch.core.verdict import Verdict
+from midwatch.integrations.mqtt.codec import messages
+from midwatch.journal import codec as journal_codec
+from midwatch.notifications.codec import message_text
+from midwatch.notifications.model import About, Change
 
 REDACTOR = Redactor(("/home/ada", "/home/ada/deep/home", ""))
 
@@ -103,12 +106,12 @@ def test_neither_a_notice_nor_a_message_nor_a_line_holds_it(text: str) -> None:
         "job", About("r1", agent="claude"), "waiting", False, text, "escalate", 1.0, "b", 1.0, "/p", cause="question",
         message=text,
     )  # fmt: skip
-    event = events.noted("r1", 1.0, "job", "ended", {"reason": text, "moved": [{"note": text}]})
-    told = mqtt.told(event._replace(seq=1), {"reason": text}, None, host="h", project="/p", dir="/d")
+    event = journal_codec.noted("r1", 1.0, "job", "ended", {"reason": text, "moved": [{"note": text}]})
+    told = messages.told(event._replace(seq=1), {"reason": text}, None, host="h", project="/p", dir="/d")
     said_by_it = ForeignText(text)
     verdict = Verdict("job", "session", "failed", final=True, reason=text, process="", progress="", message=said_by_it)
-    said = (*notices.fields(change).values(), event.body, mqtt.encode(told).decode(), line.encode(verdict, "x"),
-            line.worded(verdict), str(line.fields(verdict, "x")))  # fmt: skip
+    said = (*message_text.fields(change).values(), event.body, messages.encode(told).decode(), verdict_json.encode(verdict, "x"),
+            verdict_json.worded(verdict), str(verdict_json.fields(verdict, "x")))  # fmt: skip
     assert not [each for each in said if PLANTED in each]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.formats import registry
-from midwatch.formats.registry import apply, read
-from midwatch.model.errors import FormatError
-from midwatch.model.registry import INVALID, Add, Change, Remove, Row, RowPane, Set
+from midwatch.core.errors import FormatError
+from midwatch.registry.codec import registry_file
+from midwatch.registry.codec.registry_file import apply, read
+from midwatch.registry.model import INVALID, Add, Change, Remove, Row, RowPane, Set
 
 FULL = """\
 # Sessions of the lab.
@@ -79,7 +79,7 @@ def test_rows_are_found_in_every_shape(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["sessions:\n", "sessions: []\n", "sessions: {}\n", "version: 1\n", "{}", "[]", registry.NEW]
+    "text", ["sessions:\n", "sessions: []\n", "sessions: {}\n", "version: 1\n", "{}", "[]", registry_file.NEW]
 )
 def test_a_list_may_be_empty_and_takes_a_first_row(text: str) -> None:
     assert read(text).rows == ()
@@ -89,8 +89,10 @@ def test_a_list_may_be_empty_and_takes_a_first_row(text: str) -> None:
 
 
 def test_a_new_list_says_what_it_is() -> None:
-    new = apply(registry.NEW, [Add("a", {"status": "running", "pane": {"pid": 1}})])
-    assert new == registry.NEW.removesuffix(" []\n") + "\n  - name: a\n    status: running\n    pane:\n      pid: 1\n"
+    new = apply(registry_file.NEW, [Add("a", {"status": "running", "pane": {"pid": 1}})])
+    assert (
+        new == registry_file.NEW.removesuffix(" []\n") + "\n  - name: a\n    status: running\n    pane:\n      pid: 1\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ def test_the_name_and_the_id_of_a_row_that_cannot_be_understood_are_taken() -> N
 def test_a_change_that_cannot_be_made_holds_up_no_other() -> None:
     text = "base: &b {status: running}\nsessions:\n  a: *b\n  c: {status: running}\n"
     changes: list[Change] = [Set(0, {"status": "stopped"}), Set(1, {"status": "stopped"})]
-    fine, refused = registry.Listing(text).possible(changes)
+    fine, refused = registry_file.Listing(text).possible(changes)
     assert fine == changes[1:]
     assert [(change, "line 3: an anchor" in str(error)) for change, error in refused] == [(changes[0], True)]
 
@@ -279,10 +281,10 @@ def test_a_row_that_is_made_of_others_is_not_changed() -> None:
 
 def test_a_byte_that_yaml_cannot_hold_is_refused() -> None:
     with pytest.raises(FormatError, match="no UTF-8"):
-        apply(registry.NEW, [Add("a", {"status": "running", "pane": {"cwd": "/x\udc80"}})])
+        apply(registry_file.NEW, [Add("a", {"status": "running", "pane": {"cwd": "/x\udc80"}})])
 
 
 def test_a_change_to_a_row_that_is_no_table_is_refused_with_its_line() -> None:
     text = "- name: api\n  status: running\n- status:0 terminated\n"
     with pytest.raises(FormatError, match=r"^line 3: a session must be a table of fields"):
-        registry.apply(text, [Set(1, {"mine": 1})])
+        registry_file.apply(text, [Set(1, {"mine": 1})])

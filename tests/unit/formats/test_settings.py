@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats import durations, settings, swarm_settings
-from midwatch.model.errors import FormatError
-from midwatch.model.policy import PATIENT, POLICIES
-from midwatch.model.settings import CHECKS, Check, Settings
+from midwatch.config.codec import settings_file, swarm_table
+from midwatch.config.model import CHECKS, Check, Settings
+from midwatch.core import durations
+from midwatch.core.errors import FormatError
+from midwatch.core.policy import PATIENT, POLICIES
 
 DOCS = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
 GOOD = """\
@@ -39,7 +40,7 @@ timeout = "10s"
 
 
 def read(text: str) -> Settings:
-    return settings.read(text, "d.toml")
+    return settings_file.read(text, "d.toml")
 
 
 def wrong(text: str) -> tuple[int, str]:
@@ -195,15 +196,17 @@ def test_the_line_is_right_however_it_is_written(text: str, line: int) -> None:
 
 def test_bytes_that_are_not_utf_8_are_an_error_with_their_line() -> None:
     with pytest.raises(FormatError, match=r"^d\.toml:3: this is not UTF-8; "):
-        settings.decoded(b"# one\n# two\nname = '\xff'\n", "d.toml")
+        settings_file.decoded(b"# one\n# two\nname = '\xff'\n", "d.toml")
 
 
 # Two files
 
 
 def merged(user: str | None, project: str | None) -> Settings:
-    given = [None if text is None else settings.given(text, f"{at}.toml") for at, text in enumerate((user, project))]
-    return settings.merged(*given)
+    given = [
+        None if text is None else settings_file.given(text, f"{at}.toml") for at, text in enumerate((user, project))
+    ]
+    return settings_file.merged(*given)
 
 
 def test_the_projects_file_beats_the_users_key_by_key() -> None:
@@ -252,12 +255,12 @@ def documented(section: str) -> dict[str, list[str]]:
 def test_the_example_of_the_documentation_can_be_read_and_shows_every_key() -> None:
     block = re.search(r"^```toml\n(.*?)^```", DOCS, re.DOTALL | re.MULTILINE)
     assert block is not None
-    found = settings.given(block[1], "docs.toml")
+    found = settings_file.given(block[1], "docs.toml")
     assert set(found) == set(Settings._fields)
     policy = found["policy"]
     assert isinstance(policy, dict)
     assert set(policy) == set(PATIENT._fields)
-    checks = settings.read(block[1], "docs.toml").checks
+    checks = settings_file.read(block[1], "docs.toml").checks
     assert {check.kind for check in checks} == set(CHECKS)
     assert checks[0] == Check("module", "yaml", "yaml is there", "uv sync", ".venv", 20.0, checks[0].source)
 
@@ -265,12 +268,12 @@ def test_the_example_of_the_documentation_can_be_read_and_shows_every_key() -> N
 @pytest.mark.parametrize(
     ("section", "keys"),
     [
-        ("[policy]", settings.KEYS_OF_POLICY),
-        ("[run]", settings.KEYS_OF_RUN),
-        ("[breaker]", settings.KEYS_OF_BREAKER),
-        ("[parse]", settings.KEYS_OF_PARSE),
-        ("[[check]]", settings.KEYS_OF_CHECK),
-        *((f"[{name}]", keys) for name, keys in swarm_settings.KEYS.items()),
+        ("[policy]", settings_file.KEYS_OF_POLICY),
+        ("[run]", settings_file.KEYS_OF_RUN),
+        ("[breaker]", settings_file.KEYS_OF_BREAKER),
+        ("[parse]", settings_file.KEYS_OF_PARSE),
+        ("[[check]]", settings_file.KEYS_OF_CHECK),
+        *((f"[{name}]", keys) for name, keys in swarm_table.KEYS.items()),
     ],
 )
 def test_the_documentation_has_every_key_and_no_other(section: str, keys: tuple[str, ...]) -> None:
@@ -292,7 +295,9 @@ def test_the_documentation_names_the_defaults_that_hold() -> None:
     assert durations.parse(run["backoff"][0]) == ours.backoff_s
     assert breaker["threshold"][0] == str(ours.breaker_threshold)
     assert durations.parse(breaker["cooldown"][0]) == ours.breaker_cooldown_s
-    assert durations.parse(documented("[[check]]")["timeout"][0]) == Check("", "", "").timeout_s == settings.PATIENCE
+    assert (
+        durations.parse(documented("[[check]]")["timeout"][0]) == Check("", "", "").timeout_s == settings_file.PATIENCE
+    )
 
 
 @pytest.mark.parametrize(
@@ -310,5 +315,5 @@ def test_the_documentation_names_the_defaults_that_hold() -> None:
 )
 def test_what_is_wrong_in_the_tables_of_a_swarm_is_told_with_its_line(text: str, words: str) -> None:
     with pytest.raises(FormatError) as caught:
-        settings.read(text.replace("'a\\u0007'", '"a\\u0007"'), "x.toml")
+        settings_file.read(text.replace("'a\\u0007'", '"a\\u0007"'), "x.toml")
     assert words in str(caught.value)

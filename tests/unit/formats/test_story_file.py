@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.formats import story_file
+from midwatch.stories.codec import story_file
 
 
 @pytest.mark.parametrize(

@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats import taskdir
-from midwatch.lean import dumps
-from midwatch.model.errors import FormatError, UsageError
-from midwatch.model.facts import Source
-from midwatch.model.taskdir import Notes, Numbers, Worker
-from midwatch.model.verdict import Verdict
+from midwatch.core.errors import FormatError, UsageError
+from midwatch.core.job_model import Source
+from midwatch.core.verdict import Verdict
+from midwatch.system.atomic_files import dumps
+from midwatch.taskdir import codec as taskdir_codec
+from midwatch.taskdir.model import Notes, Numbers, Worker
 
-JSON, LINES = taskdir.MANIFESTS
+JSON, LINES = taskdir_codec.MANIFESTS
 
 
 # The environment
 
 
 def test_the_numbers_are_those_of_the_protocol_where_nothing_is_given() -> None:
-    found = taskdir.numbers({})
+    found = taskdir_codec.numbers({})
     assert found == Numbers()
     assert (found.base_s, found.max_s, found.deadline_s, found.grace_s, found.retries) == (30, 300, 18000, 30, 10)
     assert (found.stale_s, found.silence_s, found.dispatch_s) == (90, 120, 10)
@@ -36,7 +36,7 @@ def test_every_variable_of_the_protocol_is_read() -> None:
         "MONITOR_BASE_INTERVAL": "10", "MONITOR_MAX_INTERVAL": "60", "MONITOR_DEADLINE": "2h",
         "MONITOR_GRACE_PERIOD": "0", "MONITOR_MAX_RETRIES": "3", "MONITOR_DISPATCH_WAIT": "5",
     }  # fmt: skip
-    assert taskdir.numbers(given) == Numbers(10.0, 60.0, 7200.0, 0.0, 3, 5.0)
+    assert taskdir_codec.numbers(given) == Numbers(10.0, 60.0, 7200.0, 0.0, 3, 5.0)
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_every_variable_of_the_protocol_is_read() -> None:
 )
 def test_a_variable_that_makes_no_sense_is_named(variable: str, value: str) -> None:
     with pytest.raises(UsageError, match=variable):
-        taskdir.numbers({variable: value})
+        taskdir_codec.numbers({variable: value})
 
 
 def test_an_empty_variable_is_as_good_as_none() -> None:
-    assert taskdir.numbers({"MONITOR_DEADLINE": "", "MONITOR_MAX_RETRIES": " "}) == Numbers()
+    assert taskdir_codec.numbers({"MONITOR_DEADLINE": "", "MONITOR_MAX_RETRIES": " "}) == Numbers()
 
 
 @pytest.mark.parametrize(("retry", "seconds"), [(0, 30), (1, 60), (2, 120), (3, 240), (4, 300), (9999, 300)])
@@ -73,14 +73,14 @@ def test_the_interval_doubles_to_its_largest(retry: int, seconds: int) -> None:
      ("x", None), ("³", None)],
 )  # fmt: skip
 def test_an_exit_code_is_a_number_from_0_to_255(text: str, code: int | None) -> None:
-    assert taskdir.exit_code(text) == code
+    assert taskdir_codec.exit_code(text) == code
 
 
 def test_times_are_those_of_the_manifest() -> None:
-    assert taskdir.stamp(1771463031.9) == "2026-02-19T01:03:51Z"
-    assert taskdir.moment("2026-02-19T01:03:51Z") == 1771463031.0
-    assert taskdir.moment("yesterday") is None
-    assert taskdir.moment(None) is None
+    assert taskdir_codec.stamp(1771463031.9) == "2026-02-19T01:03:51Z"
+    assert taskdir_codec.moment("2026-02-19T01:03:51Z") == 1771463031.0
+    assert taskdir_codec.moment("yesterday") is None
+    assert taskdir_codec.moment(None) is None
 
 
 # Manifests
@@ -88,7 +88,7 @@ def test_times_are_those_of_the_manifest() -> None:
 
 def test_fields_of_a_json_manifest_are_merged_and_numbers_stay_numbers() -> None:
     text = '{"pid": 42, "ratio": 0.5, "model": "opus", "own": {"a": [1]}, "status": "running"}'
-    found = json.loads(taskdir.merged(JSON, text, {"status": "crashed", "retry_count": 1}))
+    found = json.loads(taskdir_codec.merged(JSON, text, {"status": "crashed", "retry_count": 1}))
     assert found == {
         "pid": 42, "ratio": 0.5, "model": "opus", "own": {"a": [1]}, "status": "crashed", "retry_count": 1,
     }  # fmt: skip
@@ -97,24 +97,24 @@ def test_fields_of_a_json_manifest_are_merged_and_numbers_stay_numbers() -> None
 
 def test_lines_of_a_manifest_are_replaced_and_all_others_kept() -> None:
     text = "task_name=a=b\n# a remark\nstatus=running\nstatus_of_mine=x\n"
-    found = taskdir.merged(LINES, text, {"status": "hung", "retry_count": 2})
+    found = taskdir_codec.merged(LINES, text, {"status": "hung", "retry_count": 2})
     assert found == "task_name=a=b\n# a remark\nstatus_of_mine=x\nstatus=hung\nretry_count=2\n"
-    assert taskdir.manifest(LINES, found)["task_name"] == "a=b"
+    assert taskdir_codec.manifest(LINES, found)["task_name"] == "a=b"
 
 
 def test_a_value_cannot_bring_a_line_of_its_own() -> None:
-    assert taskdir.merged(LINES, "", {"reason": "a\nstatus=done"}) == "reason=a status=done\n"
+    assert taskdir_codec.merged(LINES, "", {"reason": "a\nstatus=done"}) == "reason=a status=done\n"
 
 
 def test_a_hang_is_called_as_the_owner_of_each_form_calls_it() -> None:
-    assert json.loads(taskdir.merged(JSON, "{}", {"status": "hung"}))["status"] == "crashed"
-    assert taskdir.merged(LINES, "", {"status": "hung"}) == "status=hung\n"
+    assert json.loads(taskdir_codec.merged(JSON, "{}", {"status": "hung"}))["status"] == "crashed"
+    assert taskdir_codec.merged(LINES, "", {"status": "hung"}) == "status=hung\n"
 
 
 def test_bytes_that_are_no_utf_8_come_and_go() -> None:
     raw = b'{"tmpdir": "/tmp/\xff\xe9", "name": "\xc3\xa9"}'
     text = raw.decode("utf-8", "surrogateescape")
-    found = taskdir.merged(JSON, text, {"status": "x"}).encode("utf-8", "surrogateescape")
+    found = taskdir_codec.merged(JSON, text, {"status": "x"}).encode("utf-8", "surrogateescape")
     assert b"/tmp/\xff\xe9" in found
     assert b"\xc3\xa9" in found
 
@@ -122,16 +122,16 @@ def test_bytes_that_are_no_utf_8_come_and_go() -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", "[" * 100_000])
 def test_a_manifest_that_is_none_is_an_error(text: str) -> None:
     with pytest.raises(FormatError):
-        taskdir.manifest(JSON, text)
+        taskdir_codec.manifest(JSON, text)
     with pytest.raises(FormatError):
-        taskdir.merged(JSON, text, {"status": "x"})
+        taskdir_codec.merged(JSON, text, {"status": "x"})
 
 
 @given(st.text())
 def test_any_text_can_be_read_as_lines_and_merged_twice_is_merged_once(text: str) -> None:
-    once = taskdir.merged(LINES, text, {"status": "hung"})
-    assert taskdir.manifest(LINES, once)["status"] == "hung"
-    assert taskdir.merged(LINES, once, {"status": "hung"}) == once
+    once = taskdir_codec.merged(LINES, text, {"status": "hung"})
+    assert taskdir_codec.manifest(LINES, once)["status"] == "hung"
+    assert taskdir_codec.merged(LINES, once, {"status": "hung"}) == once
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_any_text_can_be_read_as_lines_and_merged_twice_is_merged_once(text: str
 def test_a_manifest_tells_of_an_end_only_if_it_says_that_there_was_one(
     fields: dict[str, object], code: int | None
 ) -> None:
-    assert taskdir.told_code(fields) == code
+    assert taskdir_codec.told_code(fields) == code
 
 
 # Our notes
@@ -162,13 +162,13 @@ def test_notes_are_read_as_they_were_written() -> None:
         wrapper=(41, 6), group=(41, 40), pane=("%3", 40), command="bash '/a b/wrapper.sh'", code=137, gone_since=8.0,
         sources={"output": Source(3.0, 2.0, 1.0)}, stale_since=4.0, stuck=True, monitor=(99, 1), verdict=verdict,
     )  # fmt: skip
-    assert taskdir.notes(dumps(taskdir.noted(notes)), "s") == notes
+    assert taskdir_codec.notes(dumps(taskdir_codec.noted(notes)), "s") == notes
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"schema": 2}', '{"schema": 1, "began": "x"}'])
 def test_notes_that_are_none_are_an_error(text: str) -> None:
     with pytest.raises(FormatError):
-        taskdir.notes(text, "s")
+        taskdir_codec.notes(text, "s")
 
 
 # A field that goes, and a script of ours
@@ -180,18 +180,18 @@ def test_notes_that_are_none_are_an_error(text: str) -> None:
      (LINES, "a=1\ngone=1\nstatus=x\n", {"a": "1", "status": "y"})],
 )  # fmt: skip
 def test_a_field_that_is_set_to_nothing_is_taken_out(name: str, text: str, left: dict[str, object]) -> None:
-    fields: taskdir.Fields = {"status": "y", "gone": None, "never": None}
-    assert taskdir.manifest(name, taskdir.merged(name, text, fields)) == left
+    fields: taskdir_codec.Fields = {"status": "y", "gone": None, "never": None}
+    assert taskdir_codec.manifest(name, taskdir_codec.merged(name, text, fields)) == left
 
 
 def test_what_was_seen_of_the_agent_comes_back_as_it_was_and_may_be_missing() -> None:
     worker = Worker("claude", "id", "/p", ("-p", "{prompt}"), {"HOME": "/h"})
     notes = Notes("boot", 1.0, 1.0, worker=worker, met=2.0)
-    assert taskdir.notes(dumps(taskdir.noted(notes)), "x") == notes
-    older = taskdir.noted(notes)
+    assert taskdir_codec.notes(dumps(taskdir_codec.noted(notes)), "x") == notes
+    older = taskdir_codec.noted(notes)
     for field in ("worker", "met", "ended_at"):
         del older[field]
-    assert taskdir.notes(dumps(older), "x") == Notes("boot", 1.0, 1.0)
+    assert taskdir_codec.notes(dumps(older), "x") == Notes("boot", 1.0, 1.0)
 
 
 def test_a_script_of_ours_is_a_wrapper_by_the_rules_of_the_others(tmp_path: Path) -> None:
@@ -200,9 +200,9 @@ def test_a_script_of_ours_is_a_wrapper_by_the_rules_of_the_others(tmp_path: Path
     project.mkdir()
     (task / "done").touch()
     words = ["sh", "-c", 'echo "$$ $PWD $1 ${NESTED-none}" > "$0/seen"; exit 7', str(task), "Continue; 'now' $HOME\n"]
-    path = Path(taskdir.script_path(str(task)))
-    path.write_text(taskdir.script(str(task), str(project), words, ("NESTED",)))
-    command = taskdir.script_command(str(task))
+    path = Path(taskdir_codec.script_path(str(task)))
+    path.write_text(taskdir_codec.script(str(task), str(project), words, ("NESTED",)))
+    command = taskdir_codec.script_command(str(task))
     subprocess.run(["sh", "-c", command], env={"PATH": os.environ["PATH"], "NESTED": "1"}, check=True)
     pid = (task / "pid").read_text().strip()
     assert (task / "seen").read_text() == f"{pid} {project} Continue; 'now' $HOME\n none\n"

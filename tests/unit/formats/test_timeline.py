@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats import timeline
-from midwatch.model.errors import FormatError
-from midwatch.model.session import Pane, Report, Sighting, Task
+from midwatch.core.errors import FormatError
+from midwatch.core.pane_model import Pane, Report, Sighting, Task
+from midwatch.sessions.codec import recording
 
 PANE = Pane((), "%1", "main", 10, "title", "claude", "/x", 80, 24, 1, 2, True, False, False, "", 7)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -26,15 +26,15 @@ def test_what_is_written_is_read(seen: list[tuple[str, list[str], list[Task], li
         Sighting("claude", PANE._replace(title=title), tuple(rows), tuple(some), tuple(told), float(n), 1000.0 + n)
         for n, (title, rows, some, told) in enumerate(seen)
     ]
-    writer = timeline.Writer()
-    header = timeline.Header("claude", "2.1", "x")
-    truth = timeline.Truth(0.5, "working", "model", "server: asked")
-    lines = [writer.header(header), *(writer.line(each) for each in sightings), timeline.truth_line(truth)]
-    assert list(timeline.read(lines, "t")) == [header, *sightings, truth]
+    writer = recording.Writer()
+    header = recording.Header("claude", "2.1", "x")
+    truth = recording.Truth(0.5, "working", "model", "server: asked")
+    lines = [writer.header(header), *(writer.line(each) for each in sightings), recording.truth_line(truth)]
+    assert list(recording.read(lines, "t")) == [header, *sightings, truth]
 
 
 def test_what_did_not_change_is_not_written_again() -> None:
-    writer = timeline.Writer()
+    writer = recording.Writer()
     seen = Sighting("claude", PANE, ("a", "b"), (), (), 1.0, 1001.0)
     writer.line(seen)
     assert writer.line(seen._replace(rows=("a", "c"), now=2.0)) == '{"at":1.0,"wall":1001.0,"rows":{"1":"c"}}'
@@ -45,4 +45,4 @@ def test_what_did_not_change_is_not_written_again() -> None:
 )
 def test_what_is_no_timeline_is_refused_with_its_line(text: str, says: str) -> None:
     with pytest.raises(FormatError, match=says):
-        list(timeline.read([text], "t"))
+        list(recording.read([text], "t"))

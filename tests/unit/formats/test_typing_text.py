@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from midwatch.formats import typing_text
-from midwatch.model.errors import UsageError
+from midwatch.core.errors import UsageError
+from midwatch.sessions.prompting.codec import text as sessions_text
 
 CLAUDE = re.compile(r"\[Pasted text #\d+(?: \+(?P<more>\d+) lines)?\]")
 GEMINI = re.compile(r"\[Pasted Text: (?:(?P<lines>\d+) lines|(?P<chars>\d+) chars)\]")
@@ -35,17 +35,17 @@ GEMINI = re.compile(r"\[Pasted Text: (?:(?P<lines>\d+) lines|(?P<chars>\d+) char
     ],
 )
 def test_what_is_pasted(text: str, pasted: str) -> None:
-    assert typing_text.clean(text) == pasted
+    assert sessions_text.clean(text) == pasted
 
 
 @pytest.mark.parametrize("text", ["look at @main.py", "in a@b", "use $skill", "a backslash \\"])
 def test_where_enter_would_choose_or_break_the_line_a_blank_stands_before_it(text: str) -> None:
-    assert typing_text.clean(text) == f"{text} "
+    assert sessions_text.clean(text) == f"{text} "
 
 
 @pytest.mark.parametrize("text", ["@main.py tells", "costs 5$", "C:\\temp is full", "/compact"])
 def test_elsewhere_none_does(text: str) -> None:
-    assert typing_text.clean(text) == text
+    assert sessions_text.clean(text) == text
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_elsewhere_none_does(text: str) -> None:
         ("!ls", "command of the shell"),
         (" \n !ls", "command of the shell"),
         ("\x1b[201~!ls", "command of the shell"),
-        ("x" * (typing_text.LARGEST + 1), "too many to type"),
+        ("x" * (sessions_text.LARGEST + 1), "too many to type"),
     ],
 )
 def test_what_cannot_be_sent(text: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        typing_text.clean(text)
+        sessions_text.clean(text)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_cannot_be_sent(text: str, says: str) -> None:
     ],
 )
 def test_a_text_is_found_again(box: str, text: str) -> None:
-    assert typing_text.is_shown(box, text, None)
+    assert sessions_text.is_shown(box, text, None)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_text_is_found_again(box: str, text: str) -> None:
     ],
 )
 def test_another_text_is_not_taken_for_it(box: str, text: str) -> None:
-    assert not typing_text.is_shown(box, text, None)
+    assert not sessions_text.is_shown(box, text, None)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_another_text_is_not_taken_for_it(box: str, text: str) -> None:
     ],
 )
 def test_a_folded_text_is_known_by_its_size(box: str, text: str, folded: re.Pattern[str] | None, same: bool) -> None:
-    assert typing_text.is_shown(box, text, folded) is same
-    assert typing_text.is_ours(box, text, folded) is same
+    assert sessions_text.is_shown(box, text, folded) is same
+    assert sessions_text.is_ours(box, text, folded) is same
 
 
 def test_ours_is_what_is_left_of_it_too_but_nothing_with_it() -> None:
-    assert typing_text.is_ours("one\ntwo", "one\ntwo\nthree", None)
-    assert not typing_text.is_ours("one\ntwo!", "one\ntwo\nthree", None)
-    assert not typing_text.is_ours("", "one", None)
+    assert sessions_text.is_ours("one\ntwo", "one\ntwo\nthree", None)
+    assert not sessions_text.is_ours("one\ntwo!", "one\ntwo\nthree", None)
+    assert not sessions_text.is_ours("", "one", None)

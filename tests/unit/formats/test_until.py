@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats.until import moment
+from midwatch.sessions.codec.limit_time import moment
 
 LOCAL = timezone(timedelta(hours=2))
 SAID = datetime(2026, 11, 16, 15, 20, 30, tzinfo=LOCAL)

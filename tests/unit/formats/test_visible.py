@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from midwatch.formats.visible import visible
+from midwatch.core.visible import visible
 
 
 @pytest.mark.parametrize(

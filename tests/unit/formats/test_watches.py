@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats import watches
-from midwatch.model.turns import Moved, SessionMemory
-from midwatch.model.verdict import Evidence, Verdict
-from midwatch.model.watching import Watch
+from midwatch.agents.turn_model import Moved, SessionMemory
+from midwatch.core.verdict import Evidence, Verdict
+from midwatch.jobs.codec import monitor_state_file
+from midwatch.jobs.monitor_state import Watch
 
 MEMORY = SessionMemory(
     "working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)},
@@ -41,26 +41,26 @@ FULL = Watch(
 
 @pytest.mark.parametrize("watch", [FULL, Watch("1a", "boot", (7, 8), 1.0, 2.0), FULL._replace(memory=None)])
 def test_what_is_written_is_read(watch: Watch) -> None:
-    assert watches.decode(watches.encode(watch)) == watch
+    assert monitor_state_file.decode(monitor_state_file.encode(watch)) == watch
 
 
 def test_what_explains_a_verdict_is_not_kept() -> None:
     watch = FULL._replace(verdict=OVER._replace(evidence=(Evidence("shim", "gone"),), result={"a": 1}))
-    assert watches.decode(watches.encode(watch)) == FULL
+    assert monitor_state_file.decode(monitor_state_file.encode(watch)) == FULL
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "", "null", "[]", "{}", "7", "{", '{"schema": 2}', "[" * 5000,
-        *(json.dumps(json.loads(watches.encode(FULL)) | wrong) for wrong in WRONG),
-        json.dumps({key: value for key, value in json.loads(watches.encode(FULL)).items() if key != "run"}),
+        *(json.dumps(json.loads(monitor_state_file.encode(FULL)) | wrong) for wrong in WRONG),
+        json.dumps({key: value for key, value in json.loads(monitor_state_file.encode(FULL)).items() if key != "run"}),
     ],
 )  # fmt: skip
 def test_rubbish_is_as_good_as_nothing(text: str) -> None:
-    assert watches.decode(text) is None
+    assert monitor_state_file.decode(text) is None
 
 
 @given(st.text(max_size=60))
 def test_no_text_breaks_it(text: str) -> None:
-    assert watches.decode(text) is None
+    assert monitor_state_file.decode(text) is None

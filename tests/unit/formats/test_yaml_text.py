@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from midwatch.formats import yaml_tree
-from midwatch.formats.yaml_text import Append, Cut, Edit, Put, edit
-from midwatch.formats.yaml_tree import load
-from midwatch.formats.yaml_values import inline
-from midwatch.model.errors import FormatError
+from midwatch.core.errors import FormatError
+from midwatch.yamledit import parse
+from midwatch.yamledit.edit import Append, Cut, Edit, Put, edit
+from midwatch.yamledit.emit import inline
+from midwatch.yamledit.parse import load
 
 
 @pytest.fixture(params=["CSafeLoader", "SafeLoader"], autouse=True)
 def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not every build of the library has the one in C."""
-    monkeypatch.setattr(yaml_tree, "LOADER", getattr(yaml, request.param))
+    monkeypatch.setattr(parse, "LOADER", getattr(yaml, request.param))
 
 
 def edited(text: str, *edits: Edit) -> str:
@@ -242,7 +242,7 @@ def test_any_text_is_read_back_as_it_was(value: str) -> None:
         f"[{{a: {inline(value)}}}, 1]",
         f"a: # c\n {inline(value)}",
     ):
-        data = yaml.load(written, Loader=yaml_tree.LOADER)
+        data = yaml.load(written, Loader=parse.LOADER)
         data = data[0] if isinstance(data, list) else data
         assert data == {"a": value}, written
     assert load(edited("x: 1\n", Put((value or "k",), value))).data == {"x": 1, (value or "k"): value}
@@ -259,7 +259,7 @@ def test_texts_that_are_only_texts_stand_without_quotes() -> None:
     "value", [0, -1, 10**30, 1.0, 0.1, 1e16, 1e-7, -2.5e300, float("inf"), float("-inf"), True, False, None]
 )
 def test_any_number_or_truth_is_read_back_as_it_was(value: object) -> None:
-    found = yaml.load(f"a: {inline(value)}", Loader=yaml_tree.LOADER)["a"]
+    found = yaml.load(f"a: {inline(value)}", Loader=parse.LOADER)["a"]
     assert (found, type(found)) == (value, type(value))
 
 

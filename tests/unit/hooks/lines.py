@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from midwatch.formats import hooks
-from midwatch.formats.hooks import Event
+from midwatch.agents.hooks import events
+from midwatch.agents.hooks.events import Event
 
 SPOOL = Path(__file__).parent / "spool"
 
@@ -12,7 +12,7 @@ SPOOL = Path(__file__).parent / "spool"
 def recorded(agent: str) -> list[Event]:
     """What a real agent told our hook, in order."""
     lines = (SPOOL / f"{agent}.events").read_text().split("\n")
-    found = [hooks.event(line) for line in lines if line]
+    found = [events.event(line) for line in lines if line]
     return [each for each in found if each is not None]
 
 
@@ -25,6 +25,6 @@ def line(agent: str, payload: object, *, pane: str = "%1", tmux: str = "/tmp/t/d
 def told(name: str, *, child: str = "", conversation: str = "c", **fields: object) -> Event:
     """An event of Claude's."""
     payload = {"hook_event_name": name, "session_id": conversation} | fields
-    found = hooks.event(line("claude", payload | ({"agent_id": child} if child else {})))
+    found = events.event(line("claude", payload | ({"agent_id": child} if child else {})))
     assert found is not None
     return found

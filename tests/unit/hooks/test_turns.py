@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from midwatch.formats import hooks
-from midwatch.formats.hook_turns import turn
-from midwatch.formats.hooks import Event
+from midwatch.agents.hooks import events as hooks_events
+from midwatch.agents.hooks.events import Event
+from midwatch.agents.hooks.turns import turn
 from tests.unit.hooks.lines import line, recorded, told
 
 
@@ -177,7 +177,7 @@ def test_words_that_last_are_kept_from_earlier_events() -> None:
 
 
 def opencode(name: str, **fields: object) -> Event:
-    found = hooks.event(line("opencode", {"hook_event_name": name, "session_id": "s"} | fields))
+    found = hooks_events.event(line("opencode", {"hook_event_name": name, "session_id": "s"} | fields))
     assert found is not None
     return found
 

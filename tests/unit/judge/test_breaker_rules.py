@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import breaker
-from midwatch.model.breakers import (
+from midwatch.breaker.model import (
     COUNTING,
     Closed,
     Happening,
@@ -21,6 +20,7 @@ from midwatch.model.breakers import (
     Tripped,
     Void,
 )
+from midwatch.breaker.rules import breaker
 
 COOLDOWN = 900.0
 

@@ -1,5 +1,5 @@
-from midwatch.judge.consequences import EXIT_CODES, NEXT, STILL_RUNNING, exit_code
-from midwatch.model.verdict import FINAL, LIVE
+from midwatch.core.exit_codes import EXIT_CODES, NEXT, STILL_RUNNING, exit_code
+from midwatch.core.verdict import FINAL, LIVE
 
 
 def test_every_state_has_something_to_do_next() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import crew as crews
-from midwatch.judge.crew import GRACE, PING
-from midwatch.model.verdict import Verdict
-from midwatch.model.waking import Crew, Sight, Worker
+from midwatch.core.verdict import Verdict
+from midwatch.swarm.model import Crew, Sight, Worker
+from midwatch.swarm.rules import worker as crews
+from midwatch.swarm.rules.worker import GRACE, PING
 
 
 def sight(*states: str, controller: str = "idle", seen: bool = True) -> Sight:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import session
-from midwatch.model.policy import PATIENT
-from midwatch.model.turns import Departure, Presence, Said, SessionFacts, SessionMemory
-from midwatch.model.verdict import Verdict
+from midwatch.agents.turn_model import Departure, Presence, Said, SessionFacts, SessionMemory
+from midwatch.core.policy import PATIENT
+from midwatch.core.verdict import Verdict
+from midwatch.sessions.rules import verdict as session_verdict
 
 ALIVE, GONE = Presence("alive", "claude (7) runs", 7), Presence("gone", "bash is in front")
 WORKING, DONE = Said("transcript", "working", "", "rule"), Said("transcript", "idle", "turn-ended", "rule")
@@ -18,7 +18,7 @@ def looked(
     now: float, there: Presence, left: Departure, *said: Said, memory: SessionMemory | None
 ) -> tuple[Verdict, SessionMemory]:
     facts = SessionFacts("%1", "Claude Code", now, now, said, there, {}, {}, left=left)
-    return session.judge(facts, memory, PATIENT)
+    return session_verdict.judge(facts, memory, PATIENT)
 
 
 def ended(left: Departure, *said: Said, before: Said = DONE, after: float = 0.1) -> Verdict:

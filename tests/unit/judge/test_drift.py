@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import drift
-from midwatch.model.presence import GONE, LIVES, THERE, UNKNOWN
-from midwatch.model.registry import (
+from midwatch.core.presence import GONE, LIVES, THERE, UNKNOWN
+from midwatch.registry.model import (
     ENDED,
     Add,
     Found,
@@ -22,6 +21,7 @@ from midwatch.model.registry import (
     Set,
     Sight,
 )
+from midwatch.registry.rules import drift
 
 NAME = "lab-landing-page-creator-claude"
 HOME = "/w/landing-page"

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import environment as judge_environment
-from midwatch.judge import preflight as judge
-from midwatch.model.environment import GONE, OTHER, OWN, Environment, Interpreter, Origin, Package, Recipe, Script
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.preflight import Finding, Imported, Reached, Space
-from midwatch.model.program_result import ProgramResult
-from midwatch.model.settings import Check
+from midwatch.config.model import Check
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.program_result import ProgramResult
+from midwatch.preflight.model import Finding, Imported, Reached, Space
+from midwatch.preflight.rules import findings as judge
+from midwatch.preflight.rules import virtualenv as judge_environment
+from midwatch.preflight.virtualenv_model import (
+    GONE,
+    OTHER,
+    OWN,
+    Environment,
+    Interpreter,
+    Origin,
+    Package,
+    Recipe,
+    Script,
+)
 
 
 def check(kind: str = "run", target: str = "x", **more: object) -> Check:

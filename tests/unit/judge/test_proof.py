@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge.proof import proof
-from midwatch.model.session import Report
-from midwatch.model.verdict import Evidence, Verdict
+from midwatch.core.pane_model import Report
+from midwatch.core.verdict import Evidence, Verdict
+from midwatch.sessions.prompting.rules.delivery_proof import proof
 
 SENT = 1000.0
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import quality
-from midwatch.judge.quality import LOOPS, Due
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Work
+from midwatch.core.foreign_text import ForeignText
+from midwatch.swarm.rules import quality
+from midwatch.swarm.rules.quality import LOOPS, Due
+from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Work
 
 ALL = tuple([ForeignText(quality.record(loop, "")) for loop in LOOPS])
 

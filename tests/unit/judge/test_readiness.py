@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from midwatch.judge import readiness
-from midwatch.model.sending import Box, Client, Glimpse, Outcome, Refusal
-from midwatch.model.verdict import Evidence, Verdict
+from midwatch.core.verdict import Evidence, Verdict
+from midwatch.sessions.prompting.model import Box, Client, Glimpse, Outcome, Refusal
+from midwatch.sessions.prompting.rules import readiness
 
 NOW = 1_700_000_000.0
 ALL_WELL = Glimpse("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())

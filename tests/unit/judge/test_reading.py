@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.formats.steps import FIELDS, STEPS
-from midwatch.judge import reading
-from midwatch.model.parsing import Parsed, Trouble
+from midwatch.stories.codec.model_answer import FIELDS, STEPS
+from midwatch.stories.model import Parsed, Trouble
+from midwatch.stories.rules import log
 
 # A model that contradicts itself
 
@@ -36,7 +36,7 @@ def said(step: str, status: str = "SUCCESS", action: str = "proceed", **fields: 
     ],
 )  # fmt: skip
 def test_what_says_proceed_beside_a_failure_is_not_believed(parsed: Parsed, status: str, action: str, why: str) -> None:
-    found = reading.believed(parsed)
+    found = log.believed(parsed)
     assert (found.status, found.next_action, found.fields) == (status, action, parsed.fields)
     assert found.summary == f"it says proceed, but {why}, so it is not believed: all is well"
 
@@ -55,12 +55,12 @@ def test_what_says_proceed_beside_a_failure_is_not_believed(parsed: Parsed, stat
     ],
 )
 def test_what_agrees_with_itself_or_is_careful_stays_as_it_is(parsed: Parsed) -> None:
-    assert reading.believed(parsed) == parsed
+    assert log.believed(parsed) == parsed
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_model_that_cannot_tell_is_for_people(step: str) -> None:
-    found = reading.untold(step, Trouble("sub-agent timed out", "it hangs"))
+    found = log.untold(step, Trouble("sub-agent timed out", "it hangs"))
     assert (found.status, found.next_action, found.by) == ("AMBIGUOUS", "escalate", "model")
     assert found.summary == "sub-agent timed out: it hangs"
     assert found.fields == dict.fromkeys(FIELDS[step])
@@ -70,7 +70,7 @@ def test_a_model_that_cannot_tell_is_for_people(step: str) -> None:
 
 
 def rules(text: str, step: str) -> tuple[str, str, list[object]]:
-    found = reading.by_rules(text, step)
+    found = log.by_rules(text, step)
     assert (found.by, found.trouble, found.step) == ("rules", None, step)
     assert list(found.fields) == list(FIELDS[step])
     return found.status, found.next_action, list(found.fields.values())
@@ -244,7 +244,7 @@ def test_a_retrospective_that_was_held_is_known() -> None:
 
 
 def test_the_summary_quotes_what_it_was_read_from() -> None:
-    found = reading.by_rules("error TS1: x\n== 1 failed, 2 passed ==\n", "dev")
+    found = log.by_rules("error TS1: x\n== 1 failed, 2 passed ==\n", "dev")
     assert found.summary == "it says “1 failed, 2 passed ==”, “error TS1: x”"
 
 

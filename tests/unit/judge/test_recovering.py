@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from midwatch.judge import recovering
-from midwatch.judge.recovering import Case, Front, Left, Step
-from midwatch.model.sending import Box, Client, Glimpse
-from midwatch.model.verdict import Evidence, Verdict
+from midwatch.core.verdict import Evidence, Verdict
+from midwatch.sessions.prompting.model import Box, Client, Glimpse
+from midwatch.sessions.prompting.rules import recovery
+from midwatch.sessions.prompting.rules.recovery import Case, Front, Left, Step
 
 NOW = 1_700_000_000.0
 ALL_WELL = Glimpse("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())
@@ -28,7 +28,7 @@ ENDED = Case("%3", ALL_WELL, NOW, verdict("exited"), there=SHELL, left=TALK)
 
 
 def step(case: Case, **change: Any) -> Step:
-    return recovering.step(case._replace(**change))
+    return recovery.step(case._replace(**change))
 
 
 def what(case: Case, **change: Any) -> tuple[str, str]:

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from midwatch.formats import evidence
-from midwatch.judge import backoff, hindsight, job, replay
-from midwatch.judge.hindsight import Otherwise
-from midwatch.model.errors import FormatError
-from midwatch.model.facts import End
-from midwatch.model.policy import PATIENT, STRICT, Policy
-from midwatch.model.replay import Happened, Row
+from midwatch.breaker.rules import backoff
+from midwatch.core.errors import FormatError
+from midwatch.core.job_model import End
+from midwatch.core.policy import PATIENT, STRICT, Policy
+from midwatch.jobs.rules import verdict as job_verdict
+from midwatch.replay.codec import event_evidence
+from midwatch.replay.model import Happened, Row
+from midwatch.replay.rules import policy_comparison, replay_job
+from midwatch.replay.rules.policy_comparison import Otherwise
 
 BEGAN = 1000.0
 SLOW = PATIENT._replace(progress=("output", "beat"))
@@ -46,15 +48,15 @@ def ended(after: float, state: str = "completed", code: int | None = 0, moved: f
 
 
 def again(*events: Happened) -> list[Row]:
-    story, rows = replay.begin(events[0]), []
+    story, rows = replay_job.begin(events[0]), []
     for it in events:
-        story, row = replay.step(story, it)
+        story, row = replay_job.step(story, it)
         rows += [row] if row else []
     return rows
 
 
 def under(otherwise: Otherwise, *events: Happened) -> list[Row]:
-    return hindsight.attempt(replay.begin(events[0]), list(events), otherwise)[0]
+    return policy_comparison.attempt(replay_job.begin(events[0]), list(events), otherwise)[0]
 
 
 def told(rows: list[Row]) -> list[tuple[float, str, str]]:
@@ -174,9 +176,9 @@ def test_a_silence_that_nobody_suspected_is_shown_only_if_the_judge_does_now(mon
     policy = SLOW._replace(stale_s=60.0)
 
     def hasty(facts: Any) -> Any:
-        return job.judge(facts._replace(record=facts.record._replace(policy=policy)))
+        return job_verdict.judge(facts._replace(record=facts.record._replace(policy=policy)))
 
-    monkeypatch.setattr("midwatch.judge.replay.judge", hasty)
+    monkeypatch.setattr("midwatch.replay.rules.replay_job.judge", hasty)
     assert marks(again(started(), quiet)) == "=≠"
 
 
@@ -186,20 +188,20 @@ def test_a_silence_that_nobody_suspected_is_shown_only_if_the_judge_does_now(mon
 def test_without_its_start_nothing_is_claimed() -> None:
     rows = again(*NIGHT[1:])
     assert marks(rows) == "????"
-    assert {row.uncertain for row in rows} == {replay.NO_POLICY}
+    assert {row.uncertain for row in rows} == {replay_job.NO_POLICY}
 
 
 @pytest.mark.parametrize("less", [NIGHT[1]._replace(judged=None), NIGHT[1]._replace(moved=None)])
 def test_without_what_the_judge_saw_nothing_is_claimed(less: Happened) -> None:
-    assert again(started(), less)[1].uncertain == replay.NOT_SEEN
+    assert again(started(), less)[1].uncertain == replay_job.NOT_SEEN
 
 
 def test_what_moved_while_the_judge_answered_leaves_it_open_what_he_saw() -> None:
-    assert again(started(), asked("stale", 600.0, STALE, last=600.05))[1].uncertain == replay.OVERTAKEN
+    assert again(started(), asked("stale", 600.0, STALE, last=600.05))[1].uncertain == replay_job.OVERTAKEN
     late = asked("stuck", 630.1, STUCK, stale_since=630.2)
-    assert again(started(), NIGHT[1], late)[2].uncertain == replay.OVERTAKEN
+    assert again(started(), NIGHT[1], late)[2].uncertain == replay_job.OVERTAKEN
     lost = event("lost", 600.05, seconds=3.0)
-    assert again(started(), lost, asked("stale", 600.0, STALE, last=3.0))[1].uncertain == replay.OVERTAKEN
+    assert again(started(), lost, asked("stale", 600.0, STALE, last=3.0))[1].uncertain == replay_job.OVERTAKEN
 
 
 def test_events_of_others_are_shown_and_not_judged() -> None:
@@ -283,7 +285,7 @@ def test_a_stop_that_both_policies_make_is_the_same() -> None:
 def test_the_silence_before_the_end_counts() -> None:
     assert told(under(strict(), started(), ended(500.0, moved=100.0)))[-1] == (190, "≠", "stuck!")
     unknown = under(strict(), started(), ended(500.0))
-    assert (unknown[-1].mark, unknown[-1].uncertain) == ("?", hindsight.TAIL)
+    assert (unknown[-1].mark, unknown[-1].uncertain) == ("?", policy_comparison.TAIL)
 
 
 def test_work_that_still_runs_is_judged_as_far_as_is_known() -> None:
@@ -307,7 +309,7 @@ def test_cpu_that_nobody_looked_at_may_have_broken_a_short_silence() -> None:
         (400, "?", "completed"),
     ]
     assert rows[1].uncertain == "CPU and I/O were looked at only after 5m of silence"
-    assert rows[2].note == hindsight.PERHAPS
+    assert rows[2].note == policy_comparison.PERHAPS
 
 
 def test_where_cpu_was_looked_at_the_silence_is_certain() -> None:
@@ -362,15 +364,15 @@ def test_a_policy_of_which_nothing_is_known_cannot_be_left() -> None:
 )
 def test_what_is_no_event_is_refused_in_words(line: bytes, says: str) -> None:
     with pytest.raises(FormatError, match=says):
-        evidence.line(line)
+        event_evidence.line(line)
 
 
 def test_of_an_event_of_others_only_that_it_was_is_taken() -> None:
     odd = b'{"schema": 1, "event": "new", "name": "a", "run": "r", "at": 1, "policy": 3, "reason": [], "n": "x"}'
-    assert evidence.line(odd).happened == (Happened("a", "r", "new", 1.0),)
+    assert event_evidence.line(odd).happened == (Happened("a", "r", "new", 1.0),)
 
 
 def test_an_event_behind_one_that_was_cut_off_is_not_lost() -> None:
     whole = b'{"schema": 1, "run": "r", "n": 2, "at": 1.5, "name": "a", "event": "continued"}'
-    found = evidence.line(whole[:30] + whole)
+    found = event_evidence.line(whole[:30] + whole)
     assert ([it.event for it in found.happened], found.torn) == (["continued"], 30)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import session
-from midwatch.model.policy import PATIENT, Policy
-from midwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
-from midwatch.model.verdict import Verdict
+from midwatch.agents.turn_model import Presence, Said, SessionFacts, SessionMemory
+from midwatch.core.policy import PATIENT, Policy
+from midwatch.core.verdict import Verdict
+from midwatch.sessions.rules import verdict as session_verdict
 
 ALIVE = Presence("alive", "claude (7) runs", 7)
 
@@ -30,7 +30,7 @@ class Watch:
             "%1", "Claude Code", self.now, self.now, heard, there, {"text": text},
             {"screen": spinner} | ({"clock": clock} if clock else {}), cpu, 0.0, notes=notes,
         )  # fmt: skip
-        verdict, self.memory = session.judge(facts, self.memory, policy)
+        verdict, self.memory = session_verdict.judge(facts, self.memory, policy)
         return verdict
 
     def silence(self, seconds: float, *, spinning: bool = False, cpu: float = 0.0) -> Verdict:

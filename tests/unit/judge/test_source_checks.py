@@ -6,10 +6,19 @@ from collections.abc import Iterable
 
 import pytest
 
-from midwatch.judge import source_checks
-from midwatch.judge.source_checks import ENOUGH, GAP, KEPT, TIMING, Overlap, count_comparison, disbelieved, observe
-from midwatch.model.source_record import AGREES, CONTRADICTS, WITHHELD, Claim, Comparison, Disbelief, Records
-from midwatch.model.turns import Said
+from midwatch.agents.source_checks import rules as source_checks_rules
+from midwatch.agents.source_checks.model import AGREES, CONTRADICTS, WITHHELD, Claim, Comparison, Disbelief, Records
+from midwatch.agents.source_checks.rules import (
+    ENOUGH,
+    GAP,
+    KEPT,
+    TIMING,
+    Overlap,
+    count_comparison,
+    disbelieved,
+    observe,
+)
+from midwatch.agents.turn_model import Said
 
 REST = Claim("title", "idle", "title-rest")
 BUSY = Claim("screen", "working", "spinner")
@@ -63,7 +72,7 @@ class Watcher:
     def disagrees(self, *sources: Said) -> bool:
         self.look(*sources)
         assert self.overlap is not None
-        return source_checks.disagrees(self.overlap, sources, self.now, self.wall, self.can_wait)
+        return source_checks_rules.disagrees(self.overlap, sources, self.now, self.wall, self.can_wait)
 
 
 def outcomes(found: Iterable[Comparison]) -> list[tuple[Claim, str, str]]:
@@ -325,15 +334,15 @@ def test_an_unknown_release_has_a_record_of_its_own() -> None:
 
 def test_the_record_is_bounded_and_the_oldest_is_dropped() -> None:
     records: Records = ()
-    for n in range(source_checks.MOST_RELEASES + 2):
+    for n in range(source_checks_rules.MOST_RELEASES + 2):
         one = Comparison(REST, AGREES, "state", WALL)
         records, _ = count_comparison(records, "claude", f"1.{n}", one, "1-1", WALL + n)
-    assert len(records) == source_checks.MOST_RELEASES
+    assert len(records) == source_checks_rules.MOST_RELEASES
     assert records[0].version == "1.2"
-    for n in range(source_checks.MOST_CLAIMS + 2):
+    for n in range(source_checks_rules.MOST_CLAIMS + 2):
         records = after(AGREES, records=records, claim=REST._replace(rule=f"r{n}"))
-    assert source_checks.claims_of(records, "claude", "2.1")[0].claim.rule == "r2"
-    assert len(source_checks.claims_of(records, "claude", "2.1")) == source_checks.MOST_CLAIMS
+    assert source_checks_rules.claims_of(records, "claude", "2.1")[0].claim.rule == "r2"
+    assert len(source_checks_rules.claims_of(records, "claude", "2.1")) == source_checks_rules.MOST_CLAIMS
 
 
 def test_two_watchers_of_one_stretch_count_it_once() -> None:
@@ -341,10 +350,10 @@ def test_two_watchers_of_one_stretch_count_it_once() -> None:
     for late in (0.0, 0.4, 3.0):
         one = Comparison(REST, CONTRADICTS, "state", WALL + late)
         records, _ = count_comparison(records, "claude", "2.1", one, "7-1", WALL + late + TIMING)
-    assert len(source_checks.claims_of(records, "claude", "2.1")[0].outcomes) == 1
+    assert len(source_checks_rules.claims_of(records, "claude", "2.1")[0].outcomes) == 1
     later = Comparison(REST, CONTRADICTS, "state", WALL + 60)
     records, _ = count_comparison(records, "claude", "2.1", later, "7-1", WALL + 65)
-    assert len(source_checks.claims_of(records, "claude", "2.1")[0].outcomes) == 2
+    assert len(source_checks_rules.claims_of(records, "claude", "2.1")[0].outcomes) == 2
 
 
 def test_what_was_always_right_is_not_written_again() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge.spawned import Glance, as_verified, judge, shell_at_prompt
-from midwatch.model.session import Task
-from midwatch.model.verdict import Evidence, Verdict
+from midwatch.core.pane_model import Task
+from midwatch.core.verdict import Evidence, Verdict
+from midwatch.sessions.rules.managed_verdict import Glance, as_verified, judge, shell_at_prompt
 
 JOB = Verdict(
     "api", "session", "working", False, "alive", "alive", "unknown", elapsed_s=100.0, log="/x/api.log",

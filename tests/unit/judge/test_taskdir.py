@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from midwatch.judge import taskplan
-from midwatch.judge.taskdir import LAST_WORDS, judge
-from midwatch.model.facts import Alive, Gone, Source, Unseen
-from midwatch.model.foreign_text import NOTHING, ForeignText
-from midwatch.model.taskdir import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
+from midwatch.core.foreign_text import NOTHING, ForeignText
+from midwatch.core.job_model import Alive, Gone, Source, Unseen
+from midwatch.taskdir.model import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
+from midwatch.taskdir.rules import action
+from midwatch.taskdir.rules.verdict import LAST_WORDS, judge
 
 NOW = 10_000.0
 NUMBERS = Numbers()
@@ -42,7 +42,7 @@ def quiet(seconds: float, **more: object) -> Notes:
 
 def step(before: Notes = SEEN, numbers: Numbers = NUMBERS, /, **more: Any) -> Step:
     found = facts(**more)
-    return taskplan.plan(found if "notes" in more else found._replace(notes=before), before, numbers)
+    return action.plan(found if "notes" in more else found._replace(notes=before), before, numbers)
 
 
 # Ends
@@ -309,7 +309,7 @@ def test_a_resume_is_called_off_when_what_hung_moves_again() -> None:
 def test_a_wrapper_is_run_once_its_pane_is_at_a_shell() -> None:
     notes = SEEN._replace(phase="ready", total=1, cause="hung", resumed_at=NOW - 1)
     assert step(notes).what == "type"
-    assert (step(notes, session=BUSY).what, step(notes, session=BUSY).at) == ("wait", NOW + taskplan.SOON)
+    assert (step(notes, session=BUSY).what, step(notes, session=BUSY).at) == ("wait", NOW + action.SOON)
     gone = step(notes, session=AWAY)
     assert (gone.what, gone.verdict.state, gone.verdict.final) == ("say", "crashed", True)
 
@@ -339,7 +339,7 @@ def test_a_deadline_abandons_what_goes_on_and_not_what_has_ended() -> None:
 
 def test_time_that_was_lost_moves_every_moment() -> None:
     notes = LATER._replace(resumed_at=1.0, unknown_since=2.0, stale_since=3.0)
-    later = taskplan.shift(notes, 100.0)
+    later = action.shift(notes, 100.0)
     moments = ("at", "began", "resumed_at", "gone_since", "unknown_since", "stale_since")
     assert all(getattr(later, name) == getattr(notes, name) + 100.0 for name in moments)
     assert later.sources["output"] == Source(5.0, NOW + 99, NOW + 99)
@@ -390,5 +390,5 @@ OURS = "sh /tmp/task/midwatch.sh"
 def test_a_wrapper_that_was_seen_is_known_to_the_next_one(before: str, given: str, command: str, over: bool) -> None:
     verdict = judge(facts(done=True, code=137), NUMBERS) if over else None
     notes = LATER._replace(command=before, verdict=verdict, total=3)
-    found = taskplan.taken_over(notes, MINE._replace(command=given), NOW, "/tmp/task")
+    found = action.taken_over(notes, MINE._replace(command=given), NOW, "/tmp/task")
     assert (found.command, found.total, found.verdict, found.monitor) == (command, 0 if over else 3, None, (9, 9))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge.consequences import exit_code
-from midwatch.judge.terminal_report import CLEAR, ongoing, outcome, overall, run_outcome
-from midwatch.model.causes import Cause
-from midwatch.model.facts import Beat
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.program_report import ProgramReport
-from midwatch.model.verdict import FINAL, LIVE, Verdict
+from midwatch.core.causes import Cause
+from midwatch.core.exit_codes import exit_code
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.job_model import Beat
+from midwatch.core.verdict import FINAL, LIVE, Verdict
+from midwatch.terminal.report_model import ProgramReport
+from midwatch.terminal.rules import CLEAR, ongoing, outcome, overall, run_outcome
 
 
 def verdict(state: str, cause: Cause = "", reason: str = "so it is", name: str = "api", **more: object) -> Verdict:

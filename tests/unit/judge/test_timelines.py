@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from midwatch.judge.accuracy import Trial, matrix, share
-from midwatch.judge.timelines import Change, Stretch, changes, flickers, stretches
+from midwatch.replay.rules.accuracy import Trial, matrix, share
+from midwatch.replay.rules.timeline_accuracy import Change, Stretch, changes, flickers, stretches
 
 TRUTHS = [(0.0, "idle"), (2.0, "working"), (10.0, "idle")]
 

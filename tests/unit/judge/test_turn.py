@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from midwatch.judge.turn import fuse
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.turns import Presence, Said
+from midwatch.agents.rules import fuse
+from midwatch.agents.turn_model import Presence, Said
+from midwatch.core.foreign_text import ForeignText
 
 ALIVE = Presence("alive", "it runs", 7)
 NOW = 1000.0

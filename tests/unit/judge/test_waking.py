@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge import waking
-from midwatch.model.waking import AUTO, Memory, Rules, State, Wake
+from midwatch.swarm.model import AUTO, Memory, Rules, State, Wake
+from midwatch.swarm.rules import wake
 
 RULES = Rules(interval=420.0)
 OPEN = State(closed=False, ready=("bd-1",), in_progress=("bd-2",))
@@ -13,20 +13,20 @@ TOLD = Memory(told=OPEN, at=1000.0, sent=(1000.0,))
 
 
 def sends(state: State, memory: Memory = TOLD, *, now: float = 1001.0, rules: Rules = RULES) -> str:
-    return waking.wake(state, memory, rules, now=now).send
+    return wake.wake(state, memory, rules, now=now).send
 
 
 def test_the_first_tick_is_told() -> None:
-    assert waking.wake(OPEN, Memory(), RULES, now=5.0) == Wake("tick", "first tick")
+    assert wake.wake(OPEN, Memory(), RULES, now=5.0) == Wake("tick", "first tick")
 
 
 def test_where_there_is_no_work_at_all_nobody_is_woken() -> None:
-    assert waking.wake(State(closed=False), Memory(), RULES, now=5.0) == Wake("", "nothing new")
+    assert wake.wake(State(closed=False), Memory(), RULES, now=5.0) == Wake("", "nothing new")
     assert sends(State(closed=False, workers=("%3 crashed",)), Memory()) == "tick"
 
 
 def test_nothing_new_is_not_told() -> None:
-    assert waking.wake(OPEN, TOLD, RULES, now=1001.0) == Wake("", "nothing new")
+    assert wake.wake(OPEN, TOLD, RULES, now=1001.0) == Wake("", "nothing new")
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_the_same_is_repeated_after_one_two_four_intervals_and_then_hourly() -> 
     memory, now = TOLD, 1000.0
     while len(gaps) < 7:
         now += 1.0
-        if waking.wake(OPEN, memory, RULES, now=now).send:
+        if wake.wake(OPEN, memory, RULES, now=now).send:
             gaps.append(now - (memory.at or 0.0))
-            memory = waking.delivered(OPEN, memory, "tick", now=now, proven=True)
+            memory = wake.delivered(OPEN, memory, "tick", now=now, proven=True)
     assert gaps == [420.0, 840.0, 1680.0, 3360.0, 3600.0, 3600.0, 3600.0]
 
 
 def test_news_begins_the_count_anew() -> None:
     memory = TOLD._replace(repeats=3)
     changed = OPEN._replace(ready=("bd-1", "bd-3"))
-    assert waking.delivered(changed, memory, "tick", now=2000.0, proven=True).repeats == 0
+    assert wake.delivered(changed, memory, "tick", now=2000.0, proven=True).repeats == 0
 
 
 def test_patience_is_counted_from_delivery() -> None:
@@ -67,7 +67,7 @@ def test_patience_is_counted_from_delivery() -> None:
 
 
 def test_nothing_is_sent_while_the_last_one_is_unread() -> None:
-    found = waking.wake(OPEN._replace(ready=("bd-1", "bd-3")), TOLD._replace(unread=True), RULES, now=1001.0)
+    found = wake.wake(OPEN._replace(ready=("bd-1", "bd-3")), TOLD._replace(unread=True), RULES, now=1001.0)
     assert (found.send, "ready bd-3" in found.why) == ("", True)
 
 
@@ -100,11 +100,11 @@ def test_there_is_a_ceiling_per_hour() -> None:
 
 
 def test_repeats_do_not_count_towards_the_ceiling_nor_do_notices_of_a_closed_epic() -> None:
-    again = waking.delivered(OPEN, TOLD, "tick", now=1420.0, proven=True)
+    again = wake.delivered(OPEN, TOLD, "tick", now=1420.0, proven=True)
     assert (again.sent, again.repeats) == ((1000.0,), 1)
-    assert waking.delivered(State(closed=True), TOLD, "closed", now=1420.0, proven=True).sent == (1000.0,)
+    assert wake.delivered(State(closed=True), TOLD, "closed", now=1420.0, proven=True).sent == (1000.0,)
     news = OPEN._replace(ready=("bd-1", "bd-3"))
-    assert waking.delivered(news, TOLD, "tick", now=1420.0, proven=True).sent == (1000.0, 1420.0)
+    assert wake.delivered(news, TOLD, "tick", now=1420.0, proven=True).sent == (1000.0, 1420.0)
 
 
 def test_a_repeat_does_not_wait_for_the_ceiling() -> None:
@@ -116,7 +116,7 @@ def test_it_is_known_when_what_is_held_back_will_be_sent(extra: int) -> None:
     """Also where more were sent than the ceiling allows, because they did not wait for it."""
     sent = tuple(1000.0 + number for number in range(RULES.ceiling + extra))
     busy, news = TOLD._replace(sent=sent), OPEN._replace(ready=("bd-1", "bd-3"))
-    found = waking.wake(news, busy, RULES, now=2000.0)
+    found = wake.wake(news, busy, RULES, now=2000.0)
     assert (found.held, found.message) == ("8 messages within an hour are enough", "ready bd-3")
     assert found.until == 1000.0 + extra + 3600.0
     assert sends(news, busy, now=found.until - 0.5) == ""
@@ -127,7 +127,7 @@ def test_it_is_known_when_what_is_held_back_will_be_sent(extra: int) -> None:
     "state", [OPEN._replace(ready=("bd-1", "bd-3")), State(closed=True)], ids=["news", "a closed epic"]
 )
 def test_it_is_known_when_the_unread_one_holds_nothing_back_any_more(state: State) -> None:
-    found = waking.wake(state, TOLD._replace(unread=True), RULES, now=1001.0)
+    found = wake.wake(state, TOLD._replace(unread=True), RULES, now=1001.0)
     assert (found.send, found.held, found.until) == ("", "the last message is unread", 1000.0 + 3600.0)
 
 
@@ -147,29 +147,29 @@ def test_crashes_and_tasks_of_the_highest_priority_do_not_wait(
 
 
 def test_what_becomes_ready_a_second_time_is_news_a_second_time() -> None:
-    memory = waking.seen(OPEN._replace(ready=()), TOLD)
+    memory = wake.seen(OPEN._replace(ready=()), TOLD)
     assert sends(OPEN, memory) == "tick"
 
 
 def test_a_closed_epic_ends_it_or_is_told_ten_times() -> None:
     closed = State(closed=True)
-    assert waking.wake(closed, TOLD, RULES._replace(exit_mode=AUTO), now=1001.0).end
+    assert wake.wake(closed, TOLD, RULES._replace(exit_mode=AUTO), now=1001.0).end
     memory, now, told = TOLD, 1001.0, 0
     for _ in range(20):
-        found = waking.wake(closed, memory, RULES, now=now)
+        found = wake.wake(closed, memory, RULES, now=now)
         assert not found.end
         if found.send:
             assert found.send == "closed"
             told += 1
-            memory = waking.delivered(closed, memory, "closed", now=now, proven=True)
+            memory = wake.delivered(closed, memory, "closed", now=now, proven=True)
         now += 420.0
     assert told == 10
 
 
 def test_between_two_ticks_a_closed_epic_is_not_told_again() -> None:
     closed = State(closed=True)
-    memory = waking.delivered(closed, TOLD, "closed", now=1001.0, proven=True)
-    assert waking.wake(closed, memory, RULES, now=1010.0) == Wake("", "the epic is closed; told already")
-    assert waking.wake(closed, memory, RULES, now=1001.0 + 420.0).send == "closed"
+    memory = wake.delivered(closed, TOLD, "closed", now=1001.0, proven=True)
+    assert wake.wake(closed, memory, RULES, now=1010.0) == Wake("", "the epic is closed; told already")
+    assert wake.wake(closed, memory, RULES, now=1001.0 + 420.0).send == "closed"
     unread = memory._replace(unread=True)
-    assert waking.wake(closed, unread, RULES, now=1001.0 + 420.0).send == ""
+    assert wake.wake(closed, unread, RULES, now=1001.0 + 420.0).send == ""

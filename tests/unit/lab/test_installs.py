@@ -192,9 +192,7 @@ def test_every_pinned_release_is_locked_with_hashes_and_without_addresses() -> N
         assert "://" not in install.lock.read_text()
 
 
-def test_a_new_lock_holds_what_npm_brought(
-    script: Script, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_lock_holds_what_npm_brought(script: Script, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installs, "LOCKS", place / "locks")
     brought = {"version": "2.1.326", "integrity": "sha512-x", "resolved": "somewhere"}
     monkeypatch.setenv("BRINGS", json.dumps({"packages": {"node_modules/it": brought}}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.links.kanban import asks_to_stop
+from midwatch.integrations.hermes_kanban import asks_to_stop
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from midwatch.formats import ticks
-from midwatch.loops.watchdog import Asked, Watchdog
-from midwatch.model.errors import RefusedError
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.tracking import EPIC, Task, Work
-from midwatch.model.waking import Rules, Sight, Told
+from midwatch.core.errors import RefusedError
+from midwatch.core.foreign_text import ForeignText
+from midwatch.swarm.codec import tick_message
+from midwatch.swarm.model import Rules, Sight, Told
+from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.trackers.model import EPIC, Task, Work
 
 TAKEN = Told(taken=True, proven=True, reason="its transcript tells of it")
 
@@ -25,7 +25,7 @@ class World:
         self.shown: list[str] = []
         self.reads = 0
         self.letters: tuple[str, ...] = ()
-        self.words = ticks.TICK
+        self.words = tick_message.TICK
         self.loops = True
         self.submitted = ""
         self.priorities: dict[str, int] = {}

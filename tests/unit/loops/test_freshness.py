@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midwatch.loops.freshness import Freshness
+from midwatch.registry.recent_edits import Freshness
 
 
 def test_a_row_is_left_alone_for_five_seconds_from_when_it_was_written() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge.recovering import Front
-from midwatch.loops.left_behind import front, shell_of
-from midwatch.model.session import Task
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.pane_model import Task
+from midwatch.sessions.prompting.exited_agent import front, shell_of
+from midwatch.sessions.prompting.rules.recovery import Front
 
-CLAUDE = detectors.load("claude")
+CLAUDE = catalog.load("claude")
 SHELL = Task(10, 1, "S", "bash", ("-bash",), 1, foreground=True)
 AGENT = Task(20, 10, "T", "node", ("claude",), 2)
 TOOL = Task(21, 20, "T", "rg", ("rg", "x"), 3)

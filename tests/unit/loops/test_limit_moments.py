@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from midwatch.judge import session
-from midwatch.loops import limits
-from midwatch.model.foreign_text import ForeignText
-from midwatch.model.policy import PATIENT
-from midwatch.model.turns import Presence, Said, SessionFacts, SessionMemory
+from midwatch.agents.turn_model import Presence, Said, SessionFacts, SessionMemory
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.policy import PATIENT
+from midwatch.sessions import limit_tracker
+from midwatch.sessions.rules import verdict as session_verdict
 
 TOLD = datetime(2026, 11, 18, 5, 16, 10, tzinfo=UTC).timestamp()
-ENDS = datetime(2026, 11, 18, 5, 17, 0, tzinfo=UTC).timestamp() + limits.MARGIN
+ENDS = datetime(2026, 11, 18, 5, 17, 0, tzinfo=UTC).timestamp() + limit_tracker.MARGIN
 DAY = 86400
 
 
 def look(said: Said, wall: float, memory: SessionMemory | None = None) -> SessionFacts:
     facts = SessionFacts("api", "Claude Code", wall, wall, (said,), Presence("alive", ""), {}, {})
-    return limits.dated(facts, memory)
+    return limit_tracker.dated(facts, memory)
 
 
 def ends(words: str, wall: float, memory: SessionMemory | None = None) -> float | None:
@@ -43,7 +43,7 @@ def test_another_wording_of_a_known_limit_does_not_mean_the_next_day() -> None:
 
 def test_the_same_words_on_the_next_day_are_another_limit() -> None:
     limit = Said("screen", "limited", "plan", "limit", until=ForeignText("5:16am (UTC)"))
-    _, memory = session.judge(look(limit, TOLD), None, PATIENT)
+    _, memory = session_verdict.judge(look(limit, TOLD), None, PATIENT)
     assert memory.limit == ("5:16am (UTC)", ENDS)
-    _, memory = session.judge(look(Said("state", "working", "", "busy"), ENDS + 60, memory), memory, PATIENT)
+    _, memory = session_verdict.judge(look(Said("state", "working", "", "busy"), ENDS + 60, memory), memory, PATIENT)
     assert ends("5:16am (UTC)", TOLD + DAY - 3600, memory) == ENDS + DAY

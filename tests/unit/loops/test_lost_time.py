@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from midwatch import shim
-from midwatch.loops import adopted
+from midwatch.jobs import adopted_supervisor
+from midwatch.shim import shim
 
 PULSE = 0.3
 ROUNDS = 5
@@ -56,7 +56,7 @@ class Rounds:
             self.beat_at = now + PULSE
 
 
-class KeeperRounds(Rounds, adopted.Keeping):
+class KeeperRounds(Rounds, adopted_supervisor.Keeping):
     def __init__(self, clock: Clock) -> None:
         self.set_up(clock)
         self.pidfd, self.over, self.suspended_since = -1, False, None
@@ -91,9 +91,9 @@ def test_time_is_found_to_be_lost_wherever_in_its_round_it_was(
     kind: type[KeeperRounds | ShimRounds], stands_before: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(stands_before)
-    for module in (adopted, shim):
+    for module in (adopted_supervisor, shim):
         monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(adopted, "select", SimpleNamespace(poll=lambda: clock, POLLIN=1))
+    monkeypatch.setattr(adopted_supervisor, "select", SimpleNamespace(poll=lambda: clock, POLLIN=1))
     rounds = kind(clock)
     rounds.go_round()
     assert clock.readings > stands_before, "the round reads the clock less often than this test thinks"

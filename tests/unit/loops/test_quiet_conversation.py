@@ -2,8 +2,8 @@
 
 import pytest
 
-from midwatch.loops.quiet import corrected
-from midwatch.model.session import Report
+from midwatch.core.pane_model import Report
+from midwatch.registry.pane_cache import corrected
 
 NAMED, NEWER = "01a1ef11-0000-7000-8000-000000000000", "01a1ef12-0000-7000-8000-000000000000"
 

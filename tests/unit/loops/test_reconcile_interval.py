@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midwatch.loops.reconcile_watch import usual_interval
+from midwatch.registry.reconcile_loop import usual_interval
 
 
 def test_every_half_minute_and_every_minute_from_five_sessions_on() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats.mqtt import Told
-from midwatch.loops.reported_ends import Reported, ReportedEnds, is_end
-from midwatch.store.registry import RegistryFile
+from midwatch.integrations.mqtt.codec.messages import Told
+from midwatch.registry.remote_ends import Reported, ReportedEnds, is_end
+from midwatch.registry.store import RegistryFile
 
 END = Told(
     host="far", project="/p", dir="/d", name="n", run="r", kind="session", event="ended", state="crashed", reason="",

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.loops.look import Looker
-from midwatch.loops.spawning import Wish
-from midwatch.loops.step import Plan, Stepper
-from midwatch.model.policy import PATIENT
-from midwatch.model.verdict import Verdict
-from midwatch.store import detectors
+from midwatch.agents import catalog
+from midwatch.core.policy import PATIENT
+from midwatch.core.verdict import Verdict
+from midwatch.jobs.observe import Looker
+from midwatch.sessions.spawn import Wish
+from midwatch.stories.step import Plan, Stepper
 
 UNSEEN = Verdict(
     "api", "session", "unknown", True, "it ended after its shim had gone", "exited(unknown)", "unknown",
@@ -33,7 +33,7 @@ UNSEEN = Verdict(
 def test_an_end_that_nobody_saw_is_a_crash_unless_the_turn_had_ended(
     tmp_path: Path, verdict: Verdict, crashes: int
 ) -> None:
-    claude = next(each for each in detectors.load_all() if each.agent == "claude")
+    claude = next(each for each in catalog.load_all() if each.agent == "claude")
     plan = Plan(Wish("api", claude, str(tmp_path), ()), "work")
     stepper = Stepper(Looker(str(tmp_path), PATIENT), PATIENT, plan, lambda _: None, print)
     assert stepper.counted(stepper.ended(verdict)).crashes == crashes

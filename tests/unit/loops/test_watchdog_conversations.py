@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.judge.crew import GRACE
-from midwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN
-from midwatch.model.waking import Recipient, Sight, Told, Worker
+from midwatch.swarm.model import Recipient, Sight, Told, Worker
+from midwatch.swarm.rules.worker import GRACE
+from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
 from tests.unit.loops.rounds import TAKEN, Rounds, World
 
 FIRST = Recipient("aaa", "100:1")

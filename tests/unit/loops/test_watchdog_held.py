@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from midwatch.model.tracking import CLOSED, IN_PROGRESS, OPEN
-from midwatch.model.waking import Rules, Sight, Told, Worker
+from midwatch.swarm.model import Rules, Sight, Told, Worker
+from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
 from tests.unit.loops.rounds import Rounds, World
 
 

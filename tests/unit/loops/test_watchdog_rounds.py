@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.loops.watchdog import FRESH
-from midwatch.model.tracking import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
-from midwatch.model.waking import AUTO, Rules, Sight, Told, Worker
+from midwatch.swarm.model import AUTO, Rules, Sight, Told, Worker
+from midwatch.swarm.watchdog import FRESH
+from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
 from tests.unit.loops.rounds import TAKEN, Rounds, World
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.model.session import Running
-from midwatch.senses.codex_conversation import Choice, Thread, begun, whose, works_in
+from midwatch.agents.codex.conversation import Choice, Thread, begun, whose, works_in
+from midwatch.core.pane_model import Running
 
 CWD = "/home/dev/proj"
 OLD = "01a1ef10-0000-7000-8000-000000000000"

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from midwatch import proc
-from midwatch.senses import exits
+from midwatch.system import exit_status, procfs
 from tests.conftest import PATIENCE
 
 NOBODY = 65534
@@ -35,7 +34,7 @@ class Child:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE)
         self.pid = self._process.pid
         self.pidfd = os.pidfd_open(self.pid)
-        self.start = proc.start_time(self.pid)
+        self.start = procfs.start_time(self.pid)
 
     def end(self) -> None:
         assert self._process.stdin is not None
@@ -46,7 +45,7 @@ class Child:
         self._process.wait()
 
     def status(self) -> tuple[int | None, str]:
-        found, why = exits.status(self.pidfd, self.pid, self.start)
+        found, why = exit_status.status(self.pidfd, self.pid, self.start)
         return (None if found is None else found & ~CORE), why
 
 
@@ -75,7 +74,7 @@ keeping = pytest.mark.skipif(not kernel_keeps(), reason="this kernel keeps no st
 @pytest.fixture
 def old_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that keeps nothing with a pidfd: it does not know the request."""
-    monkeypatch.setattr(exits, "GET_INFO", exits.GET_INFO + 100)
+    monkeypatch.setattr(exit_status, "GET_INFO", exit_status.GET_INFO + 100)
 
 
 @pytest.mark.parametrize("said", ENDS)
@@ -84,7 +83,7 @@ def test_a_zombie_shows_how_it_ended(said: str) -> None:
     with child(end) as each:
         each.end()
         assert each.status() == (expected, "")
-    assert exits.in_words(expected) == said
+    assert exit_status.in_words(expected) == said
 
 
 @pytest.mark.parametrize("said", ENDS)
@@ -108,14 +107,14 @@ def test_what_a_parent_has_taken_the_pidfd_still_tells(said: str) -> None:
 
 @keeping
 def test_a_parent_that_comes_between_the_two_questions_takes_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = exits._zombie
+    asked = exit_status._zombie
     with child() as each:
 
         def late(pid: int, start: int) -> tuple[int | None, str]:
             each.reap()
             return asked(pid, start)
 
-        monkeypatch.setattr(exits, "_zombie", late)
+        monkeypatch.setattr(exit_status, "_zombie", late)
         each.end()
         assert each.status() == (3 << 8, "")
 
@@ -134,7 +133,7 @@ def test_what_a_parent_has_taken_on_an_old_kernel_is_not_known() -> None:
 def test_another_process_that_has_the_pid_by_now_is_not_asked() -> None:
     with child() as each:
         each.end()
-        assert exits.status(each.pidfd, each.pid, each.start + 1)[0] is None
+        assert exit_status.status(each.pidfd, each.pid, each.start + 1)[0] is None
 
 
 def test_the_status_of_all_threads_counts_though_the_first_left_before() -> None:
@@ -156,15 +155,15 @@ def test_the_status_of_all_threads_counts_though_the_first_left_before() -> None
 
 
 def test_the_request_names_the_size_of_what_is_exchanged() -> None:
-    assert exits.INFO.size == exits.GET_INFO >> 16 & 0x3FFF == 64
+    assert exit_status.INFO.size == exit_status.GET_INFO >> 16 & 0x3FFF == 64
     assert struct.calcsize("=QQ11I") == 60
 
 
 def test_a_process_that_lives_has_not_ended() -> None:
     with child() as each:
-        assert not exits.has_ended(each.pidfd)
+        assert not exit_status.has_ended(each.pidfd)
         each.end()
-        assert exits.has_ended(each.pidfd)
+        assert exit_status.has_ended(each.pidfd)
 
 
 # Another user's -----------------------------------------------------------------------------------------------------
@@ -184,7 +183,7 @@ rooted = pytest.mark.skipif(os.getuid() != 0, reason="only root can become anoth
 
 @rooted
 def test_a_zero_that_the_kernel_shows_to_strangers_is_not_taken_for_success(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exits, "PATIENCE", 0.05)
+    monkeypatch.setattr(exit_status, "PATIENCE", 0.05)
     with child("exit 3") as each:
         each.end()
         with as_nobody():
@@ -196,7 +195,7 @@ def test_a_zero_that_the_kernel_shows_to_strangers_is_not_taken_for_success(monk
 @rooted
 @keeping
 def test_a_hidden_status_is_told_once_the_parent_has_taken_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = exits._zombie
+    asked = exit_status._zombie
     hidden: list[int | None] = []
     with child("exit 3") as each:
 
@@ -206,7 +205,7 @@ def test_a_hidden_status_is_told_once_the_parent_has_taken_it(monkeypatch: pytes
             each.reap()
             return found
 
-        monkeypatch.setattr(exits, "_zombie", late)
+        monkeypatch.setattr(exit_status, "_zombie", late)
         each.end()
         with as_nobody():
             assert each.status() == (3 << 8, "")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.capturing import Log
-from midwatch.senses.logs import LogReader, LogScan, tail
+from midwatch.jobs.log_scan import LogReader, LogScan, tail
+from midwatch.tmux.pane_log_filter import Log
 
 
 @pytest.fixture

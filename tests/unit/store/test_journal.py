@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from midwatch import lean
-from midwatch.formats import events
-from midwatch.model.errors import RefusedError
-from midwatch.store import database, journal, places, spools
-from midwatch.store.journal import Journal
+from midwatch.config import paths
+from midwatch.core.errors import RefusedError
+from midwatch.journal import codec as journal_codec
+from midwatch.journal import journal, journal_database, spool_reader
+from midwatch.journal.journal import Journal
+from midwatch.system import atomic_files
 
 
 class Book:
@@ -31,11 +32,13 @@ class Book:
         return self.dir / "spool" / f"{name}.{run}.jsonl"
 
     def line(self, n: int, event: str = "moved", run: str = "r1", name: str = "job", **more: Any) -> str:
-        return lean.dumps({"schema": 1, "run": run, "n": n, "at": 1000.0 + n, "name": name, "event": event} | more)
+        return atomic_files.dumps(
+            {"schema": 1, "run": run, "n": n, "at": 1000.0 + n, "name": name, "event": event} | more
+        )
 
     def write(self, *numbers: int, event: str = "moved", run: str = "r1", name: str = "job", **more: Any) -> None:
         for n in numbers:
-            lean.append(str(self.spool(run, name)), self.line(n, event, run, name, **more) + "\n")
+            atomic_files.append(str(self.spool(run, name)), self.line(n, event, run, name, **more) + "\n")
 
     def taken(self) -> list[tuple[str, int | None, str]]:
         self.journal.take_in()
@@ -47,7 +50,7 @@ class Book:
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[Book]:
-    places.prepare(str(tmp_path / "jobs"))
+    paths.prepare(str(tmp_path / "jobs"))
     found = Book(tmp_path / "jobs")
     yield found
     found.journal.close()
@@ -78,7 +81,11 @@ def test_lines_that_are_met_again_keep_their_numbers_and_use_up_no_other(book: B
 def test_the_body_is_kept_as_it_came(book: Book) -> None:
     book.write(1, mono=5.5, reason="é\udcff \n", deep={"a": [1, None]})
     book.journal.take_in()
-    assert events.body(book.journal.after(0)[0]) == {"mono": 5.5, "reason": "é\udcff \n", "deep": {"a": [1, None]}}
+    assert journal_codec.body(book.journal.after(0)[0]) == {
+        "mono": 5.5,
+        "reason": "é\udcff \n",
+        "deep": {"a": [1, None]},
+    }
 
 
 def test_a_last_line_that_is_not_whole_is_waited_for(book: Book) -> None:
@@ -113,8 +120,8 @@ def test_a_line_of_any_length_is_passed_over_and_what_follows_is_not(book: Book)
         spool.write(b"x" * (3 << 20) + b"\n")
     book.write(2)
     assert [event for _, _, event in book.taken()] == ["moved", "unreadable", "moved"]
-    told = events.body(book.journal.after(1)[0])
-    assert (told["bytes"], len(str(told["text"]))) == (3 << 20, events.KEPT)
+    told = journal_codec.body(book.journal.after(1)[0])
+    assert (told["bytes"], len(str(told["text"]))) == (3 << 20, journal_codec.KEPT)
 
 
 def test_more_than_fits_one_batch_is_taken_in_wholly(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,9 +193,9 @@ def test_a_file_that_cannot_be_read_costs_no_other(book: Book, monkeypatch: pyte
     def open_plain(path: str) -> int:
         if path == refused:
             raise PermissionError(13, "Permission denied")
-        return lean.open_plain(path)
+        return atomic_files.open_plain(path)
 
-    monkeypatch.setattr(spools, "open_plain", open_plain)
+    monkeypatch.setattr(spool_reader, "open_plain", open_plain)
     assert book.taken() == [("r2", 1, "moved")]
     monkeypatch.undo()
     assert book.taken() == [("r2", 1, "moved"), ("r1", 1, "moved")]
@@ -204,9 +211,9 @@ def test_a_file_that_did_not_grow_is_not_opened_again(book: Book, monkeypatch: p
 
     def open_plain(path: str) -> int:
         opened.append(path)
-        return lean.open_plain(path)
+        return atomic_files.open_plain(path)
 
-    monkeypatch.setattr(spools, "open_plain", open_plain)
+    monkeypatch.setattr(spool_reader, "open_plain", open_plain)
     Journal(str(book.dir)).take_in()
     assert opened == []
     book.write(2, run="r7")
@@ -235,7 +242,7 @@ def test_a_spool_in_which_something_follows_the_end_stays(book: Book) -> None:
 
 
 def test_the_end_of_another_run_removes_nothing(book: Book) -> None:
-    lean.append(str(book.spool("r1")), book.line(1, event="ended", run="r2") + "\n")
+    atomic_files.append(str(book.spool("r1")), book.line(1, event="ended", run="r2") + "\n")
     assert book.taken() == [("r2", 1, "ended")]
     assert book.spool("r1").exists()
 
@@ -248,14 +255,14 @@ def test_a_line_that_comes_after_the_spool_was_removed_is_taken_in_too(book: Boo
 
 
 def test_a_spool_that_grew_while_it_was_taken_in_is_not_removed(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = spools.remove
+    real = spool_reader.remove
 
-    def late(directory: str, taken: spools.Taken) -> bool:
+    def late(directory: str, taken: spool_reader.Taken) -> bool:
         book.write(2)
         return real(directory, taken)
 
     book.write(1, event="ended")
-    monkeypatch.setattr(spools, "remove", late)
+    monkeypatch.setattr(spool_reader, "remove", late)
     assert book.numbers() == [1]
     monkeypatch.undo()
     assert book.numbers() == [1, 2]
@@ -264,7 +271,7 @@ def test_a_spool_that_grew_while_it_was_taken_in_is_not_removed(book: Book, monk
 def test_a_spool_that_cannot_be_removed_is_not_written_down_again_and_again(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spools, "remove", lambda *_: False)
+    monkeypatch.setattr(spool_reader, "remove", lambda *_: False)
     book.write(1, event="ended")
     assert book.numbers() == [1]
     log = book.dir / "journal.sqlite-wal"
@@ -308,7 +315,7 @@ def test_a_note_is_an_event_without_a_number_of_its_own(book: Book) -> None:
     journal.note(str(book.dir), "job", "r1", "adopted", pid=5)
     journal.note(str(book.dir), "job", "r1", "adopted", pid=6)
     assert book.taken() == [("r1", None, "adopted")] * 2
-    assert [events.body(event) for event in book.journal.after(0)] == [{"pid": 5}, {"pid": 6}]
+    assert [journal_codec.body(event) for event in book.journal.after(0)] == [{"pid": 5}, {"pid": 6}]
 
 
 def test_a_note_that_cannot_be_written_is_a_warning(book: Book, capsys: pytest.CaptureFixture[str]) -> None:
@@ -427,8 +434,8 @@ def test_a_damaged_journal_is_put_aside_and_made_anew_from_the_spools(book: Book
 def test_whoever_has_a_damaged_journal_open_goes_on_with_the_new_one(book: Book) -> None:
     book.write(1)
     assert book.numbers() == [1]
-    inode = database.inode_of(str(book.dir))
-    assert database.put_aside(str(book.dir), inode)
+    inode = journal_database.inode_of(str(book.dir))
+    assert journal_database.put_aside(str(book.dir), inode)
     with contextlib.closing(Journal(str(book.dir))) as other:
         other.take_in()
         book.write(2)
@@ -439,17 +446,17 @@ def test_whoever_has_a_damaged_journal_open_goes_on_with_the_new_one(book: Book)
 def test_a_new_journal_in_which_nothing_stands_yet_is_not_behind_the_damaged_one(book: Book) -> None:
     book.write(1, event="ended")
     assert book.numbers() == [1]
-    assert database.put_aside(str(book.dir), database.inode_of(str(book.dir)))
+    assert journal_database.put_aside(str(book.dir), journal_database.inode_of(str(book.dir)))
     assert book.journal.newest() > 1
 
 
 def test_only_the_journal_that_was_found_damaged_is_put_aside(book: Book) -> None:
     book.write(1)
     book.journal.take_in()
-    inode = database.inode_of(str(book.dir))
-    assert database.put_aside(str(book.dir), inode)
+    inode = journal_database.inode_of(str(book.dir))
+    assert journal_database.put_aside(str(book.dir), inode)
     book.journal.take_in()
-    assert database.put_aside(str(book.dir), inode) == ""
+    assert journal_database.put_aside(str(book.dir), inode) == ""
     assert book.numbers() == [1]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.store import places
+from midwatch.config import paths
 
 GIT = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -28,9 +28,9 @@ def test_a_worktree_has_the_files_of_its_main_tree(repository: str) -> None:
     tree = f"{repository}-tree"
     subprocess.run(["git", "-C", repository, "worktree", "add", "-q", tree], check=True, env=GIT, timeout=30)
     os.mkdir(f"{tree}/below")
-    assert places.project(f"{tree}/below") == tree
-    assert places.main_tree(f"{tree}/below") == repository
-    assert places.main_tree(repository) == repository
+    assert paths.project(f"{tree}/below") == tree
+    assert paths.main_tree(f"{tree}/below") == repository
+    assert paths.main_tree(repository) == repository
 
 
 def test_a_submodule_is_a_project_of_its_own(repository: str) -> None:
@@ -38,8 +38,8 @@ def test_a_submodule_is_a_project_of_its_own(repository: str) -> None:
     os.mkdir(below)
     with open(f"{below}/.git", "w", encoding="utf-8") as file:
         file.write("gitdir: ../.git/modules/lib\n")
-    assert places.main_tree(below) == below
+    assert paths.main_tree(below) == below
 
 
 def test_a_directory_without_git_is_itself(tmp_path: Path) -> None:
-    assert places.main_tree(str(tmp_path)) == str(tmp_path)
+    assert paths.main_tree(str(tmp_path)) == str(tmp_path)

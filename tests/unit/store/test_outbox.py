@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.model.errors import RefusedError
-from midwatch.model.notices import About, Change, Notice, Told
-from midwatch.store import outbox
+from midwatch.core.errors import RefusedError
+from midwatch.notifications import outbox
+from midwatch.notifications.model import About, Change, Notice, Told
 
 NOTICE = Notice("a1", "x", "r1", {"text": "it is so", "state": "failed"}, "command-1", "/p", 1.5)
 CHANGE = Change("x", About("r1"), "failed", final=True, reason="", following="", at=1.0, boot="b", wall=2.0, project="")
@@ -59,7 +59,7 @@ def test_whoever_opened_a_notice_that_is_written_anew_before_he_has_it_does_not_
         other.close()
         fcntl.flock(fd, how)
 
-    monkeypatch.setattr("midwatch.store.outbox.fcntl.flock", too_late)
+    monkeypatch.setattr("midwatch.notifications.outbox.fcntl.flock", too_late)
     assert outbox.hold(directory, NOTICE) is None
     assert [notice.tries for notice in outbox.pending(directory)] == [1]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.formats.transcripts.story import Story
+from midwatch.agents.transcripts.transcript_state import Story
 
 SAMPLES = Path(__file__).parent / "samples"
 Tell = Callable[..., Story]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.formats.transcripts.clock import clock
+from midwatch.agents.statusline_clock import clock
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from midwatch.formats.transcripts import prompts
-from midwatch.formats.transcripts.claude import Claude
-from midwatch.formats.transcripts.codex import Codex
-from midwatch.formats.transcripts.gemini import Gemini
-from midwatch.formats.transcripts.qwen import Qwen
-from midwatch.formats.transcripts.story import Story, instant
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.codex.transcript import Codex
+from midwatch.agents.gemini.transcript import Gemini
+from midwatch.agents.qwen.transcript import Qwen
+from midwatch.agents.transcripts.transcript_state import Story, instant
+from midwatch.sessions.prompting.codec import transcript_search
 
 WHEN = "2026-11-15T20:00:00.000Z"
 SENT = instant(WHEN) or 0.0
@@ -29,11 +29,11 @@ LINES: list[tuple[type[Story], dict[str, object]]] = [
 def test_every_agents_prompt_is_found(make: type[Story], line: dict[str, object]) -> None:
     noise = [b"", b"{", b"[1]", b'{"type": "system"}']
     data = [*noise, json.dumps(line).encode()]
-    assert prompts.said(data, make, TEXT, SENT)
-    assert not prompts.said(data, make, "go on", SENT), "a part of a text is not the text"
-    assert not prompts.said(data, make, TEXT, SENT + 10), "it was there before"
+    assert transcript_search.said(data, make, TEXT, SENT)
+    assert not transcript_search.said(data, make, "go on", SENT), "a part of a text is not the text"
+    assert not transcript_search.said(data, make, TEXT, SENT + 10), "it was there before"
 
 
 def test_what_the_model_says_is_no_prompt() -> None:
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": TEXT}]}, "timestamp": WHEN}
-    assert not prompts.said([json.dumps(said).encode()], Claude, TEXT, SENT)
+    assert not transcript_search.said([json.dumps(said).encode()], Claude, TEXT, SENT)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from midwatch.formats.transcripts import statefile
-from midwatch.model.errors import FormatError
-from midwatch.model.session import Report, Running
+from midwatch.agents.claude import state_file
+from midwatch.core.errors import FormatError
+from midwatch.core.pane_model import Report, Running
 
 RUNNING = Running("claude", 19314, 8812345, 1794774045.0, "/home/developer/proj", ("claude",), {})
 FILE = {
@@ -31,7 +31,7 @@ FILE = {
 
 
 def read(**changed: object) -> Report | None:
-    return statefile.read(json.dumps({**FILE, **changed}).encode(), RUNNING)
+    return state_file.read(json.dumps({**FILE, **changed}).encode(), RUNNING)
 
 
 def test_what_it_says() -> None:
@@ -92,9 +92,9 @@ def test_without_a_time_there_is_none() -> None:
 @pytest.mark.parametrize("content", [b"", b'{"pid": 193', b"\xff\xfe\0", b"[" * 100_000])
 def test_what_is_no_json_is_said_to_be_none(content: bytes) -> None:
     with pytest.raises(FormatError, match="cut off"):
-        statefile.read(content, RUNNING)
+        state_file.read(content, RUNNING)
 
 
 @pytest.mark.parametrize("content", [b"[]", b"null", b"3", b'"x"'])
 def test_json_that_is_no_object_is_nobodys(content: bytes) -> None:
-    assert statefile.read(content, RUNNING) is None
+    assert state_file.read(content, RUNNING) is None

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midwatch.formats.transcripts import lines
-from midwatch.formats.transcripts.agy import Agy
-from midwatch.formats.transcripts.claude import Claude
-from midwatch.formats.transcripts.codex import Codex
-from midwatch.formats.transcripts.gemini import Gemini
-from midwatch.formats.transcripts.opencode import OpenCode
-from midwatch.formats.transcripts.qwen import Qwen
-from midwatch.formats.transcripts.story import EVENTS, LONGEST_WORD, Story, instant, short
+from midwatch.agents.agy.transcript import Agy
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.codex.transcript import Codex
+from midwatch.agents.gemini.transcript import Gemini
+from midwatch.agents.opencode.transcript import OpenCode
+from midwatch.agents.qwen.transcript import Qwen
+from midwatch.agents.transcripts import line_splitter
+from midwatch.agents.transcripts.transcript_state import EVENTS, LONGEST_WORD, Story, instant, short
 
 STORIES = [Agy, Claude, Codex, Gemini, OpenCode, Qwen]
 
@@ -72,14 +72,14 @@ def test_nothing_readable_is_told_apart_from_nothing(make: type[Story]) -> None:
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300)))
 def test_lines_are_the_same_however_they_arrive(stream: bytes, cuts: list[int]) -> None:
     at = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    splitter = lines.Lines()
+    splitter = line_splitter.Lines()
     found = [line for a, b in itertools.pairwise(at) for line in splitter.feed(stream[a:b])]
     assert found == stream.split(b"\n")[:-1]
 
 
 def test_a_line_beyond_measure_is_dropped_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 10)
-    splitter = lines.Lines()
+    monkeypatch.setattr(line_splitter, "LONGEST", 10)
+    splitter = line_splitter.Lines()
     assert splitter.feed(b"short\n" + b"x" * 11) == [b"short"]
     assert splitter.feed(b"x" * 50) == []
     assert splitter.feed(b"x\nnext\n" + b"y" * 11 + b"\nlast\n") == [b"next", b"last"]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.formats.transcripts.claude import Claude
-from midwatch.formats.transcripts.story import Story
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.transcripts.transcript_state import Story
 
 Tell = Callable[..., Story]
 Line = dict[str, object]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.formats.transcripts.agy import Agy
-from midwatch.formats.transcripts.codex import Codex
-from midwatch.formats.transcripts.gemini import Gemini
-from midwatch.formats.transcripts.opencode import OpenCode
-from midwatch.formats.transcripts.qwen import Qwen
-from midwatch.formats.transcripts.story import Story, until_in
+from midwatch.agents.agy.transcript import Agy
+from midwatch.agents.codex.transcript import Codex
+from midwatch.agents.gemini.transcript import Gemini
+from midwatch.agents.opencode.transcript import OpenCode
+from midwatch.agents.qwen.transcript import Qwen
+from midwatch.agents.transcripts.transcript_state import Story, until_in
 
 Tell = Callable[..., Story]
 WHEN = "2026-11-15T20:26:00.000Z"
@@ -218,7 +218,9 @@ DONE = {"created": 1794774156999, "completed": 1794774162722}
         (refused("The user dismissed this question"), "interrupted", "", 1794774162.722),
         (
             refused("The user rejected permission to use this specific tool call with the following feedback: no"),
-            "tool-result", "", 1794774157.0,
+            "tool-result",
+            "",
+            1794774157.0,
         ),
     ],
 )

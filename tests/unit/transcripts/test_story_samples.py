@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.formats.transcripts.claude import Claude
-from midwatch.formats.transcripts.codex import Codex
-from midwatch.formats.transcripts.qwen import Qwen
-from midwatch.formats.transcripts.story import EVENTS, Story
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.codex.transcript import Codex
+from midwatch.agents.qwen.transcript import Qwen
+from midwatch.agents.transcripts.transcript_state import EVENTS, Story
 
 CLAUDE = """
 6 turn-ended

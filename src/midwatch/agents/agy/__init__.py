@@ -1,0 +1,1 @@
+"""How the agent `agy` is started and read."""

@@ -1,0 +1,67 @@
+"""The files that describe agents: ours, and the user's own in the configuration directory, which replace them."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from midwatch.agents import definition_file
+from midwatch.agents.definition import Detector, Rule
+from midwatch.config.paths import configuration
+from midwatch.core.errors import FormatError, UsageError
+from midwatch.system.atomic_files import read_plain
+
+OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "agents")
+SHARED = tuple(os.path.join(OURS, name) for name in ("_status.toml", "_transcripts.toml"))
+"""Rules that hold for every agent."""
+SUFFIX = ".toml"
+LARGEST = 1 << 20
+
+
+def paths() -> dict[str, str]:
+    """Agent and the file that describes it; a user's file stands in place of ours."""
+    found: dict[str, str] = {}
+    for directory in (OURS, os.path.join(configuration(), "agents")):
+        try:
+            names = sorted(os.listdir(directory))
+        except OSError:
+            continue
+        ours = [name for name in names if name.endswith(SUFFIX) and not name.startswith("_")]
+        found |= {name.removesuffix(SUFFIX): os.path.join(directory, name) for name in ours}
+    return found
+
+
+def load(agent: str) -> Detector:
+    """One agent's detector; FormatError with the line when its file is wrong."""
+    known = paths()
+    if agent not in known:
+        raise UsageError(f"no agent is called {agent!r}; known are {', '.join(known)}")
+    path = known[agent]
+    detector = definition_file.read(_text(path), path, _shared(), ours=os.path.dirname(path) == OURS)
+    if detector.agent != agent:
+        raise FormatError(f"{known[agent]}:1: agent is {detector.agent!r}, but the file is called {agent}{SUFFIX}")
+    return detector
+
+
+@functools.cache
+def _shared() -> tuple[Rule, ...]:
+    return tuple(rule for path in SHARED for rule in definition_file.read_rules(_text(path), path, ours=True))
+
+
+def _text(path: str) -> str:
+    try:
+        return read_plain(path, LARGEST, follow=True).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}:1: cannot be read: {error}") from error
+
+
+def load_all() -> tuple[Detector, ...]:
+    return tuple(load(agent) for agent in paths())
+
+
+class Detectors(dict[str, Detector]):
+    """Detectors by agent, each read when it is first asked for."""
+
+    def __missing__(self, agent: str) -> Detector:
+        self[agent] = load(agent)
+        return self[agent]

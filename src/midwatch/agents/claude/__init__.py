@@ -1,0 +1,1 @@
+"""How the agent `claude` is started and read."""

@@ -1,0 +1,69 @@
+"""The state that an agent writes of itself, by pid: Claude Code's ``sessions/<pid>.json``.
+
+What it says and whose it is: ``midwatch.agents.claude.state_file``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from midwatch.agents import file_locations
+from midwatch.agents.claude import state_file
+from midwatch.core.errors import FormatError
+from midwatch.core.pane_model import Report, Running
+from midwatch.system.atomic_files import read_plain
+
+LARGEST = 1 << 20
+AGENTS = frozenset(("claude",))
+MOST = 512
+
+
+class StateFiles:
+    """Kept by a watcher from look to look, for all its agents; a file that did not change is not read again."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[int, int], tuple[tuple[int, ...], Report | None]] = {}
+
+    def read(self, running: Running) -> Report | None:
+        """What the agent says of itself; None where it says nothing, trouble where that cannot be read."""
+        path, who = path_of(running), (running.pid, running.start)
+        if not path:
+            return None
+        try:
+            now = os.stat(path)
+            seen = (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
+            before = self._read.pop(who, ((), None))
+            if before[0] != seen:
+                before = (seen, _read(path, running))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return _trouble(f"{path} cannot be read: {error.strerror or error}")
+        except FormatError as error:
+            return _trouble(f"{path}: {error}")
+        self._read[who] = before
+        if len(self._read) > MOST:
+            del self._read[next(iter(self._read))]
+        return before[1]
+
+
+def path_of(running: Running) -> str:
+    """Where it is, or would be; empty for an agent that has none."""
+    home = file_locations.claude_home(running.environment) if running.agent in AGENTS else ""
+    return f"{home}/sessions/{running.pid}.json" if home else ""
+
+
+def _read(path: str, running: Running) -> Report | None:
+    """Read it; once more if it was just being written."""
+    for again in (True, False):
+        content = read_plain(path, LARGEST)
+        try:
+            return state_file.read(content, running)
+        except FormatError:
+            if not again:
+                raise
+    raise AssertionError
+
+
+def _trouble(why: str) -> Report:
+    return Report("state", None, {}, why)

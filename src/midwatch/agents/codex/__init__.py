@@ -1,0 +1,1 @@
+"""How the agent `codex` is started and read."""

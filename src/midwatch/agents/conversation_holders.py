@@ -1,0 +1,45 @@
+"""Who has a conversation open, whoever started it: its id on the command line, in an open file, in a state file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from midwatch.agents.claude.state_file_reader import StateFiles
+from midwatch.agents.definition import Detector, is_agent
+from midwatch.core.pane_model import Task
+from midwatch.system import procfs
+from midwatch.system.process_tree import running
+
+
+def holders(agent: Detector, conversation: str) -> list[int]:
+    """Processes of this agent that live and have that conversation; daemons that serve all are none."""
+    return [task.pid for task in agents(agent) if _has(agent, task, conversation)]
+
+
+def agents(agent: Detector) -> list[Task]:
+    """All its processes on this machine that live, in a pane or not."""
+    found = []
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = procfs.stat_fields(pid)
+            args = tuple(procfs.read_text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0"))
+            task = Task(pid, int(fields[1]), fields[0], procfs.command_name(pid), args, int(fields[19]))
+            if task.letter not in "ZX" and is_agent(agent, task):
+                found.append(task)
+    return found
+
+
+def _has(agent: Detector, task: Task, conversation: str) -> bool:
+    if any(conversation in word for word in task.args):
+        return True
+    who = running(task, agent.agent, agent.variables)
+    report = StateFiles().read(who) if who else None
+    if report is not None and report.words.get("conversation"):
+        return report.words["conversation"] == conversation
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f"/proc/{task.pid}/fd"):
+            with contextlib.suppress(OSError):
+                if conversation in os.path.basename(os.readlink(f"/proc/{task.pid}/fd/{fd}")):
+                    return True
+    return False

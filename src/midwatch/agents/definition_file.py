@@ -1,0 +1,224 @@
+"""An agent's file, read: TOML text to a Detector, with the line of whatever is wrong in it."""
+
+from __future__ import annotations
+
+import re
+
+from midwatch.agents import wrapped_rows
+from midwatch.agents.definition import Conditions, Detector, Limits, Region, Rule, Typing, numbered
+from midwatch.agents.launch import CONVERSATION, MODEL, Starting
+from midwatch.agents.lazy_pattern import Expression
+from midwatch.config.codec.toml_positions import Path
+from midwatch.config.codec.toml_reader import Table, TomlFile
+from midwatch.core.pane_model import SOURCES, TURNS
+
+REPORTED = ("osc7501", "state", "api", "hook", "transcript")
+"""Sources whose words come from reports; their texts are named `source.word`."""
+PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
+UNWRAPPED = frozenset(PLAIN) - {"screen"}
+NEVER = (1 << 30,)
+KEYS = (
+    "agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start", "limit",
+    "clock", "status", "any",
+)  # fmt: skip
+KEYS_OF_PROCESS = ("names", "not", "variables")
+KEYS_OF_REGION = ("name", "in", "match", "above", "below", "without", "else", "flat")
+KEYS_OF_RULE = ("name", "source", "turn", "detail", "priority", "when", "not", "versions")
+KEYS_OF_TYPING = ("box", "empty", "frame", "folded", "not", "submit", "clear")
+KEYS_OF_START = ("command", "model", "named", "resume", "goodbye", "headless", "plain", "daemons", "without")
+KEYS_OF_LIMIT = ("menu", "wait")
+KEYS_OF_STATUS = ("asks_after",)
+SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION), ("goodbye", CONVERSATION))
+KEY = re.compile(r"(?:[CMS]-)*\w+")
+
+
+def read(text: str, path: str, shared: tuple[Rule, ...] = (), *, ours: bool = False) -> Detector:
+    """The detector of one file; rules that all agents share hold unless it has its own. FormatError names the line.
+
+    ``ours``: the file is known to be good.
+    """
+    return _File(text, path, ours=ours).detector(shared)
+
+
+def read_rules(text: str, path: str, *, ours: bool = False) -> tuple[Rule, ...]:
+    """A file of nothing but rules."""
+    return _File(text, path, ours=ours).rules()
+
+
+class _File(TomlFile):
+    def __init__(self, text: str, path: str, *, ours: bool) -> None:
+        super().__init__(text, path)
+        self.ours = ours
+
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(self.rule(each, nth, set()) for nth, each in enumerate(self.tables(self.parsed(), "rule")))
+
+    def detector(self, shared: tuple[Rule, ...]) -> Detector:
+        data = self.parsed()
+        self.known(data, (), KEYS)
+        process = self.table(data, "process", ())
+        self.known(process, ("process",), KEYS_OF_PROCESS)
+        regions: list[Region] = []
+        for nth, each in enumerate(self.tables(data, "region")):
+            regions.append(self.region(each, nth, {"screen", *(region.name for region in regions)}))
+        texts = {*PLAIN, *(region.name for region in regions)}
+        rules = [self.rule(each, nth, texts) for nth, each in enumerate(self.tables(data, "rule"))]
+        own = {rule.name for rule in rules}
+        rules += [rule for rule in shared if rule.name not in own]
+        rules.sort(key=lambda rule: -rule.priority)
+        version, aside = self.string(data, "version", (), ""), self.string(process, "not", ("process",), "")
+        return Detector(
+            agent=self.string(data, "agent", ()), title=self.string(data, "title", ()),
+            tested=self.strings(data, "tested", ()),
+            names=self.regex(self.string(process, "names", ("process",)), ("process",), "names"),
+            not_names=self.regex(aside, ("process",), "not") if aside else None,
+            variables=self.strings(process, "variables", ("process",)),
+            version=self.regex(version, (), "version") if version else None,
+            noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
+            firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
+            typing=self.typing(data, texts), start=self.start(data), limits=self.limits(data, texts),
+            clock=self.clock(data, texts), asks_after=self.asks_after(data), any=self.flag(data, "any", ()),
+        )  # fmt: skip
+
+    def asks_after(self, data: Table) -> str:
+        at = ("status",)
+        table = self.table(data, "status", ())
+        self.known(table, at, KEYS_OF_STATUS)
+        return self.string(table, "asks_after", at, "")
+
+    def clock(self, data: Table, texts: set[str]) -> str:
+        found = self.string(data, "clock", (), "")
+        if found and found not in texts:
+            raise self.wrong(f"there is no region {found!r}", (), "clock")
+        return found
+
+    def region(self, data: Table, nth: int, earlier: set[str]) -> Region:
+        at = ("region", nth)
+        self.known(data, at, KEYS_OF_REGION)
+        match = self.string(data, "match", at, "")
+        made = Region(
+            name=self.string(data, "name", at), within=self.string(data, "in", at, "screen"),
+            match=self.expression(wrapped_rows.phrases(match), at, "match") if match else None,
+            above=self.string(data, "above", at, ""), below=self.string(data, "below", at, ""),
+            without=self.string(data, "without", at, ""), otherwise=self.string(data, "else", at, ""),
+            flat=self.flag(data, "flat", at),
+        )  # fmt: skip
+        beside = {"above": made.above, "below": made.below, "without": made.without}
+        for key, name in {"in": made.within, "else": made.otherwise, **beside}.items():
+            if name and name not in earlier:
+                before = ", ".join(sorted(earlier))
+                raise self.wrong(f"region {name!r} is not one of those before it: {before}", at, key)
+        if not match and not any(beside.values()):
+            raise self.wrong("a region needs `match`, `above`, `below` or `without`", at)
+        return made
+
+    def rule(self, data: Table, nth: int, texts: set[str]) -> Rule:
+        at = ("rule", nth)
+        self.known(data, at, KEYS_OF_RULE)
+        source = self.choice(data, "source", at, SOURCES)
+        made = Rule(
+            name=self.string(data, "name", at), source=source, turn=self.choice(data, "turn", at, TURNS),
+            detail=self.string(data, "detail", at, ""), priority=self.number(data, "priority", at),
+            when=self.conditions(data, "when", at, texts), unless=self.conditions(data, "not", at, texts),
+            versions=self.span(data, at),
+        )  # fmt: skip
+        if not made.when:
+            raise self.wrong("a rule needs `when`", at)
+        return made
+
+    def typing(self, data: Table, texts: set[str]) -> Typing | None:
+        if "typing" not in data:
+            return None
+        at = ("typing",)
+        table = self.table(data, "typing", ())
+        self.known(table, at, KEYS_OF_TYPING)
+        box, folded = self.string(table, "box", at), self.string(table, "folded", at, "")
+        if box not in texts:
+            raise self.wrong(f"there is no region {box!r}", at, "box")
+        made = Typing(
+            box=box, empty=self.regex(self.string(table, "empty", at), at, "empty"),
+            frame=self.regex(self.string(table, "frame", at), at, "frame"),
+            folded=self.regex(folded, at, "folded") if folded else None,
+            unless=self.conditions(table, "not", at, texts),
+            submit=self.string(table, "submit", at, Typing._field_defaults["submit"]),
+            clear=self.strings(table, "clear", at) or Typing._field_defaults["clear"],
+        )  # fmt: skip
+        if odd := [key for key in (made.submit, *made.clear) if not KEY.fullmatch(key)]:
+            raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
+        return made
+
+    def start(self, data: Table) -> Starting | None:
+        if "start" not in data:
+            return None
+        at = ("start",)
+        table = self.table(data, "start", ())
+        self.known(table, at, KEYS_OF_START)
+        made = Starting(**{key: self.strings(table, key, at) for key in KEYS_OF_START})
+        if not made.command:
+            raise self.wrong("command must name a program", at, "command")
+        for key, sign in SIGNS:
+            if getattr(made, key) and not any(sign in part for part in getattr(made, key)):
+                raise self.wrong(f"{key} must hold {sign}", at, key)
+        return made
+
+    def limits(self, data: Table, texts: set[str]) -> Limits | None:
+        if "limit" not in data:
+            return None
+        at = ("limit",)
+        table = self.table(data, "limit", ())
+        self.known(table, at, KEYS_OF_LIMIT)
+        made = Limits(self.conditions(table, "menu", at, texts), self.strings(table, "wait", at))
+        if not made.menu or not made.wait:
+            raise self.wrong("`menu` tells when the keys in `wait` may be pressed; it needs both", at)
+        if odd := [key for key in made.wait if not KEY.fullmatch(key)]:
+            raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
+        return made
+
+    def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> Conditions:
+        found: list[tuple[str, Expression]] = []
+        for name, value in self.flat(data, key, at).items():
+            if name not in texts and name.removesuffix(".style") not in texts and name.split(".")[0] not in REPORTED:
+                raise self.wrong(f"there is no text {name!r} to look at; there are {', '.join(sorted(texts))}", at, key)
+            if not isinstance(value, str):
+                raise self.wrong(f"{key}.{name} must be a regular expression in quotes", at, key)
+            shown = name in texts and name not in UNWRAPPED
+            found.append((name, self.expression(wrapped_rows.phrases(value) if shown else value, at, key)))
+        return tuple(found)
+
+    def span(self, data: Table, at: Path) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """`versions = "2.0 - 2.2"`: from the first on, up to but not including the second; either may be left out."""
+        text = self.string(data, "versions", at, "")
+        if not text:
+            return None
+        first, dash, last = text.partition("-")
+        if not dash or not (first.strip() or last.strip()):
+            raise self.wrong('versions are written "from - up to", such as "2.1 - 3" or "2.1 -"', at, "versions")
+        return numbered(first), numbered(last) or NEVER
+
+    def flat(self, data: Table, key: str, at: Path) -> Table:
+        """A table without the tables within: TOML reads `when.state.status` as one in another."""
+        found: Table = {}
+        for name, each in self.table(data, key, at).items():
+            found |= (
+                {f"{name}.{inner}": rest for inner, rest in each.items()} if isinstance(each, dict) else {name: each}
+            )
+        return found
+
+    def number(self, data: Table, key: str, at: Path) -> int:
+        value = data.get(key)
+        if not isinstance(value, int):
+            raise self.wrong(f"{key} must be a number", at, key)
+        return value
+
+    def expression(self, text: str, at: Path, key: str) -> Expression:
+        """Compiled now, so that an error has its line, unless the file is one of ours, which a test has read."""
+        found = Expression(text)
+        if not self.ours:
+            self.regex(text, at, key)
+        return found
+
+    def regex(self, text: str, at: Path, key: str) -> re.Pattern[str]:
+        try:
+            return re.compile(text, re.MULTILINE)
+        except re.error as error:
+            raise self.wrong(f"{key} is not a regular expression: {error}", at, key) from None

@@ -1,0 +1,46 @@
+"""Tells when an agent writes to its own files, so that the end of a turn need not wait for the next timed look."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from midwatch.system import inotify
+
+
+class Writing:
+    """Some files, any of which may come, go or be replaced; what cannot be watched is left to timed looks."""
+
+    def __init__(self) -> None:
+        self._events: inotify.FileEvents | None = None
+        self._watched: dict[str, tuple[tuple[int, int], int]] = {}
+        if os.environ.get("MIDWATCH_EVENTS") != "off":
+            with contextlib.suppress(OSError, AttributeError):
+                self._events = inotify.FileEvents()
+
+    def fileno(self) -> int:
+        """-1 where the kernel tells nothing."""
+        return self._events.fileno() if self._events else -1
+
+    def follow(self, paths: set[str]) -> None:
+        """These, and no others. A file that was replaced is another: to be called after every look."""
+        if self._events is None:
+            return
+        for path in [path for path in self._watched if path not in paths]:
+            self._events.remove(self._watched.pop(path)[1])
+        for path in paths:
+            with contextlib.suppress(OSError):
+                found = os.stat(path)
+                who = (found.st_dev, found.st_ino)
+                if self._watched.get(path, ((0, 0), 0))[0] != who:
+                    if path in self._watched:
+                        self._events.remove(self._watched.pop(path)[1])
+                    self._watched[path] = (who, self._events.add(path, inotify.MODIFY | inotify.NAMES))
+
+    def read(self) -> bool:
+        """Whether anything was written since."""
+        return bool(self._events is not None and self._events.read())
+
+    def close(self) -> None:
+        if self._events is not None:
+            self._events.close()

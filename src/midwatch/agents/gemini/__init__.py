@@ -1,0 +1,1 @@
+"""How the agent `gemini` is started and read."""

@@ -1,0 +1,1 @@
+"""How the agent `opencode` is started and read."""

@@ -1,0 +1,1 @@
+"""How the agent `program` is started and read."""

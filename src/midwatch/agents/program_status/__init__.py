@@ -1,0 +1,1 @@
+"""What the program in a pane reports of itself (OSC 7501)."""

@@ -1,0 +1,1 @@
+"""How the agent `qwen` is started and read."""

@@ -1,0 +1,164 @@
+"""What agents write of their conversations as lines of JSON, followed without ever being touched.
+
+The words of a report are those of ``midwatch.agents.transcripts``. A look at a conversation in which nothing was
+written costs one stat of its file (and of each sub-agent's); of one that has grown only the new bytes are read.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+
+from midwatch.agents import file_locations
+from midwatch.agents.claude.transcript import Claude
+from midwatch.agents.conversation_files import LAYOUTS, UnclearError
+from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.gemini.transcript import Gemini
+from midwatch.agents.transcripts.line_splitter import LONGEST, Lines
+from midwatch.agents.transcripts.transcript_state import Story
+from midwatch.core.pane_model import Report, Running
+from midwatch.system.atomic_files import open_plain
+
+CHUNK = 1 << 20
+FIRST, LAST, BEHIND = 1 << 16, 1 << 22, 4 * LONGEST
+"""Bytes that are read of both ends of a file that is larger than this when it is first seen."""
+WITNESS = 1024
+"""Bytes before the end of what was read that must still be there; else the file was written anew."""
+MOST = 512
+"""Agents that are remembered; one that was not looked at for longest is forgotten."""
+
+
+class Tail:
+    """One transcript and the story that it tells so far."""
+
+    def __init__(self, path: str, make: type[Story]) -> None:
+        self.path = path
+        self.story = make()
+        self._make = make
+        self._seen: tuple[int, ...] = ()
+        self._who = (0, 0)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.story = self._make()
+        self._lines = Lines()
+        self._offset = 0
+        self._witness = b""
+
+    def look(self) -> int:
+        """Bring the story up to date and give the size of the file. Raises OSError."""
+        if _state(os.stat(self.path)) != self._seen:
+            with open(open_plain(self.path), "rb", buffering=0) as file:
+                self._catch_up(file)
+        return self._offset
+
+    def _catch_up(self, file: io.FileIO) -> None:
+        now = os.fstat(file.fileno())
+        self._seen = ()
+        if self.path.endswith(".json"):
+            self._replace(file)
+        else:
+            if not self._goes_on(file, now):
+                self._begin()
+            self._append(file, now.st_size)
+        self._who = (now.st_dev, now.st_ino)
+        after = os.fstat(file.fileno())
+        if after.st_size == self._offset:
+            self._seen = _state(after)
+
+    def _replace(self, file: io.FileIO) -> None:
+        """A file that is always written whole; one that is just being written leaves the story as it was."""
+        story, content = self._make(), file.read(LONGEST) or b""
+        story.take(content)
+        if story.understood or not self.story.understood:
+            self.story, self._offset = story, len(content)
+
+    def _goes_on(self, file: io.FileIO, now: os.stat_result) -> bool:
+        """Whether it is the same file, and still begins with what was read."""
+        before = os.pread(file.fileno(), len(self._witness), self._offset - len(self._witness))
+        return (now.st_dev, now.st_ino) == self._who and before == self._witness
+
+    def _append(self, file: io.FileIO, size: int) -> None:
+        if size - self._offset > (BEHIND if self._offset else FIRST + LAST):
+            for line in Lines().feed(file.read(FIRST) or b"") if not self._offset else ():
+                self.story.take(line)
+            self.story.whole = False
+            self._lines = Lines()
+            self._offset = size - LAST  # the rest of a line, which we may come into, is no JSON and passed over
+        file.seek(self._offset)
+        # No further than it was: a file may grow faster than it is read.
+        while (left := size - self._offset) > 0 and (chunk := file.read(min(CHUNK, left))):
+            self._offset += len(chunk)
+            self._witness = (self._witness + chunk)[-WITNESS:]
+            for line in self._lines.feed(chunk):
+                self.story.take(line)
+
+
+def _state(now: os.stat_result) -> tuple[int, ...]:
+    return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
+
+
+class Transcripts:
+    """Kept by a watcher from look to look, for all its agents."""
+
+    def __init__(self) -> None:
+        self._heads = Heads()
+        self._followed: dict[tuple[int, int], tuple[Tail, Report]] = {}
+
+    def read(self, running: Running, conversation: str = "") -> Report | None:
+        """What the agent's transcript says; None where there is none (yet), trouble where it cannot be read.
+
+        ``conversation`` is its id, where a better source knows it.
+        """
+        if running.agent not in LAYOUTS or "/" in conversation:
+            return None
+        layout = LAYOUTS[running.agent]
+        path = ""
+        try:
+            if not (path := layout.find(running, conversation, self._heads)):
+                return None
+            tail, last = self._followed.pop((running.pid, running.start), (None, None))
+            if tail is None or tail.path != path:
+                tail, last = Tail(path, layout.story), None
+            size = tail.look()
+            beside = _beside(tail)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except UnclearError as error:
+            return _trouble(str(error))
+        except OSError as error:
+            return _trouble(f"{path or 'its transcript'} cannot be read: {error.strerror or error}")
+        report = _report(tail, size + beside, last)
+        self._followed[running.pid, running.start] = (tail, report)
+        if len(self._followed) > MOST:
+            del self._followed[next(iter(self._followed))]
+        return report
+
+
+def _report(tail: Tail, size: int, last: Report | None) -> Report:
+    story = tail.story
+    if not story.understood and story.passed_over:
+        return _trouble(f"{tail.path} holds no line that can be read")
+    words = story.words() | {"path": tail.path, "size": str(size)}
+    words["conversation"] = words["conversation"] or os.path.basename(tail.path).removesuffix(".jsonl")
+    report = Report("transcript", story.at, words)
+    return last if last == report else report
+
+
+def _trouble(why: str) -> Report:
+    return Report("transcript", None, {}, why)
+
+
+def _beside(tail: Tail) -> int:
+    """Bytes that sub-agents have written: they are the conversation's work too."""
+    if isinstance(tail.story, Claude):
+        directory = f"{tail.path.removesuffix('.jsonl')}/subagents"
+    elif isinstance(tail.story, Gemini) and file_locations.ID.match(tail.story.conversation):
+        directory = f"{os.path.dirname(tail.path)}/{tail.story.conversation}"
+    else:
+        return 0
+    try:
+        with os.scandir(directory) as entries:
+            return sum(entry.stat().st_size for entry in entries if entry.name.endswith(".jsonl"))
+    except (FileNotFoundError, NotADirectoryError):
+        return 0

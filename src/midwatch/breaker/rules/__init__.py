@@ -1,0 +1,1 @@
+"""Decisions of `breaker`: pure, and time is an argument."""

@@ -1,0 +1,11 @@
+"""What each verb takes: the one table behind parsing, `--help` and completion.
+
+An option is (flag, placeholder, help); without a placeholder it takes no value. Plain tuples, because building
+anything richer would be paid for at every call.
+"""
+
+from midwatch.cli.command_table import history, jobs, registry, safeguards, sessions, swarm, system
+
+VERBS = {
+    **jobs.VERBS, **safeguards.VERBS, **sessions.VERBS, **swarm.VERBS, **registry.VERBS, **history.VERBS, **system.VERBS,
+}  # fmt: skip

@@ -1,0 +1,173 @@
+"""Verbs that run and watch jobs."""
+
+from midwatch.cli.command_table.common_options import DIR, JSON, SERVER
+
+ENV = ("--env", "K=V", "set a variable for the work; K alone takes ours; may be repeated")
+
+VERBS: dict[str, dict[str, object]] = {
+    "run": {
+        "says": "run a command as a job, watched by a shim",
+        "takes": "[OPTIONS] -- CMD…",
+        "options": (
+            ("-d", "", "detach: return at once with the name; the job outlives caller, terminal and shell"),
+            ("--name", "N", "name of the job (default: made from the command)"),
+            DIR,
+            ("--policy", "P", "patient (default) or strict: stale 60s, grace 30s, timeout 30m, stop when stuck"),
+            ("--timeout", "T", "end the work after this time (default: never)"),
+            ("--stale", "T", "suspect it after this long without any progress (default: 10m)"),
+            ("--grace", "T", "call it stuck when the suspicion lasted this long (default: 30s)"),
+            ("--on-stuck", "A", "report (default) or stop"),
+            ("--heartbeat", "T", "how often the shim shows that it lives (default: 20s)"),
+            ("--progress", "S,…", "what counts as progress: output,cpu,io,beat (default), heartbeat"),
+            ("--retries", "N", "try again up to N times when it failed, crashed, got stuck or timed out (default: 0)"),
+            ("--backoff", "T", "wait this long before the first retry, twice as long before each next (default: 30s)"),
+            ("--breaker", "KEY", "refuse to start after three failures in a row under this key; see `breaker`"),
+            ("--preflight", "", "refuse to start when a check of `midwatch preflight` fails"),
+            ENV,
+            ("--cwd", "D", "directory to run it in"),
+            ("--json", "", "say in JSON what became of it, as the last line"),
+        ),
+        "more": (
+            "T is seconds, or 90s, 15m, 2h.\n"
+            "Exit code: the command's; 128 + signal; 124 timed out; 125 refused or stopped by Midwatch;\n"
+            "126 or 127 could not be started."
+        ),
+        "examples": (
+            "midwatch run -d --name build -- make all",
+            "midwatch run --timeout 20m --on-stuck stop -- pytest -x",
+            "midwatch run -d --name night --retries 3 --breaker night --preflight -- ./loop.sh",
+        ),
+    },
+    "wait": {
+        "says": "wait for jobs to end and for the outcome of sessions; print one line each",
+        "takes": "NAME… [OPTIONS]",
+        "options": (
+            DIR,
+            ("--timeout", "T", "give up waiting after this time (exit 13); the job goes on"),
+            ("--start", "T", "how long a name may not be there yet (default: not at all)"),
+            ("--any", "", "return with the first"),
+            ("--until", "STATE", "a state; final: not stuck, waiting or limited; exited: the end of the process alone"),
+            ("--match", "REGEX", "return when a line of the log matches, also one already written"),
+            ("--verify", "CHECK", "what tells that the work is there, else it is incomplete (see `midwatch verify`)"),
+            ("--policy", "P", "with --dir: patient (default), or strict, which ends a step that is stuck or too slow"),
+            ("--work-timeout", "T", "with --policy strict: end a step this long after its start (default: 30m)"),
+            ("--stale", "T", "with --dir: suspect a step after this long without any progress (strict: 60s)"),
+            ("--grace", "T", "with --dir: call it stuck when the suspicion lasted this long (default: 30s)"),
+            ("--progress", "S,…", "with --dir: what counts as progress: output,cpu,io,beat (default), heartbeat"),
+            JSON,
+        ),
+        "more": (
+            "Returns on final states, and on stuck, waiting, limited and unknown. For a session it reports the\n"
+            "outcome as `midwatch monitor` does, and takes no action: `completed` (or, by its check,\n"
+            "`incomplete`) when the turn has ended, `failed` when the turn failed.\n"
+            "With --dir D --policy strict it ends the wrapper of a step, and everything below it, when the step\n"
+            "is stuck or its time is up. Only this option does so; no variable and no settings file can.\n"
+            "Exit code: 0 completed, 1 failed, 2 usage, 3 crashed, 4 stuck, 5 timeout, 6 incomplete,\n"
+            "7 not found, 8 waiting for a person, 9 limited, 10 stopped, 11 abandoned, 12 unknown,\n"
+            "13 --timeout ran out. Several names: the first that is not 0."
+        ),
+        "examples": (
+            "midwatch wait build --json",
+            "midwatch wait server --match 'listening on' --timeout 30s",
+            "midwatch wait lint test docs --any",
+            "midwatch wait api --until exited",
+            "midwatch wait build --dir /tmp/pipeline --policy strict",
+        ),
+    },
+    "ls": {
+        "says": "list jobs, or agents in panes, each judged on the spot",
+        "takes": "[OPTIONS]",
+        "options": (
+            DIR,
+            ("--all", "", "the jobs of all projects; with --panes the panes of all tmux servers"),
+            ("--panes", "", "the coding agents in tmux panes, whoever started them"),
+            *SERVER,
+            JSON,
+        ),
+        "more": "Exit code: 0; with --panes 12 when a tmux server could not be asked, so that panes may be missing.",
+        "examples": ("midwatch ls", "midwatch ls --all --json", "midwatch ls --panes"),
+    },
+    "why": {
+        "says": "show the evidence for and against a verdict",
+        "takes": "NAME… [OPTIONS]",
+        "options": (DIR, *SERVER, JSON),
+        "more": (
+            "A name that begins with % is a tmux pane with a coding agent in it; =SESSION means all agents of that\n"
+            "tmux session. For a pane that `reconcile` does not register because of its directory, it says so."
+        ),
+        "examples": ("midwatch why build", "midwatch why %3", "midwatch why =lab", "midwatch why %0 -L work --json"),
+    },
+    "logs": {
+        "says": "print what a job wrote",
+        "takes": "NAME [OPTIONS]",
+        "options": (
+            DIR,
+            ("-f", "", "follow until the job has ended"),
+            ("-n", "N", "only the last N lines"),
+            ("--raw", "", "every byte as the job wrote it; a terminal obeys what stands there"),
+        ),
+        "more": (
+            "Text, tabs and colours are printed. Other escape sequences are taken out, a carriage return becomes a\n"
+            "line break, and what cannot be seen is shown as an escape, also where the output goes to a pipe."
+        ),
+        "examples": ("midwatch logs build -f", "midwatch logs build -n 50", "midwatch logs build --raw > build.log"),
+    },
+    "stop": {
+        "says": "stop jobs with everything below them",
+        "takes": "NAME… [OPTIONS]",
+        "options": (DIR, JSON),
+        "more": "TERM first, KILL after 5 s. A process is signalled only after checking that it is the one meant.",
+        "examples": ("midwatch stop build",),
+    },
+    "retry": {
+        "says": "run jobs again as they were: command, directory, --env, policy, retries, breaker",
+        "takes": "NAME… [OPTIONS]",
+        "options": (ENV, DIR, JSON),
+        "more": "Detached, as with `run -d`. One that still runs is refused: stop it first.\n"
+        "The values of --env are not kept: give them again.",
+        "examples": ("midwatch retry build", "midwatch retry build --env TOKEN=…"),
+    },
+    "adopt": {
+        "says": "watch work that somebody else started: a process, an agent in a pane, steps of a script's directory",
+        "takes": "--pid P [OPTIONS] | %PANE [OPTIONS] | --dir D [STEP…] [OPTIONS]",
+        "options": (
+            ("--pid", "P", "the process; its children count as its work"),
+            *SERVER,
+            ("--dir", "D", "the directory that the script writes STEP.pid, STEP.status … to, not ours"),
+            ("--name", "N", "name of the job (default: program and pid, or the name of the step)"),
+            ("--stop", "", "let --timeout and --on-stuck end the work; without it they only end the watch, or report"),
+            ("--policy", "P", "patient (default) or strict: stale 60s, grace 30s, timeout 30m"),
+            ("--timeout", "T", "give it up as abandoned this long from now; with --stop, end it (default: never)"),
+            ("--stale", "T", "suspect it after this long without any progress (default: 10m)"),
+            ("--grace", "T", "call it stuck when the suspicion lasted this long (default: 30s)"),
+            ("--on-stuck", "A", "report (default) or, with --stop, stop"),
+            ("--heartbeat", "T", "how often it is looked at, and its keeper shows that it lives (default: 20s)"),
+            ("--progress", "S,…", "what counts as progress: output,cpu,io,beat (default), heartbeat"),
+            JSON,
+        ),
+        "more": (
+            "A keeper of its own watches it from now on; `wait`, `ls`, `why`, `logs` and `stop` work as on any job.\n"
+            "Without a STEP, all of D that are at work are adopted. Their new files are where those of `run` are.\n"
+            "Output counts where it goes to a file. How a process ended is told by the kernel, if it still can\n"
+            "(always since Linux 6.15); else its last state is `unknown`. `midwatch stop` ends it, --stop or not."
+        ),
+        "examples": (
+            "midwatch adopt --pid 4711 --name train",
+            "midwatch adopt --pid $! --timeout 2h --on-stuck stop --stop",
+            "midwatch adopt %3 --name api",
+            "midwatch adopt --dir /tmp/pipeline",
+        ),
+    },
+    "beat": {
+        "says": "say from inside a job that it makes progress",
+        "takes": "[OPTIONS]",
+        "options": (
+            ("--note", "TEXT", "what is being done"),
+            ("--progress", "0…1", "how much is done"),
+            ("--result", "FILE", "leave this file (JSON; - is standard input) as the job's result"),
+            DIR,
+            ("--name", "N", "the job (default: the one we run in, from the environment)"),
+        ),
+        "examples": ('midwatch beat --note "epoch 3" --progress 0.4', "midwatch beat --result out.json"),
+    },
+}

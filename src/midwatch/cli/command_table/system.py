@@ -1,0 +1,50 @@
+"""Verbs about Midwatch itself and the agents it knows."""
+
+from midwatch.cli.command_table.common_options import DIR, JSON, SERVER
+
+VERBS: dict[str, dict[str, object]] = {
+    "agents": {
+        "says": "what is known of each coding agent, and how well its screens are read",
+        "takes": "list | classify --agent A [--facts F] SCREEN | test DIR",
+        "options": (
+            ("--agent", "A", "the agent whose screen it is"),
+            ("--facts", "FILE", "facts of its pane, as JSON: title, foreground command, process tree, cursor"),
+            ("--json", "", "one JSON line per answer on standard output"),
+        ),
+        "more": (
+            "classify reads one screen (`tmux capture-pane -p`; - is standard input) and prints its turn.\n"
+            "test reads a folder of cases (screen.txt, facts.json, expected.json); exit code 1 when one is wrong.\n"
+            "Your own AGENT.toml in $XDG_CONFIG_HOME/midwatch/agents stands in place of ours."
+        ),
+        "examples": (
+            "midwatch agents list",
+            "tmux capture-pane -p -t %3 | midwatch agents classify --agent claude -",
+            "midwatch agents test tests/goldens/agents/screens",
+        ),
+    },
+    "doctor": {
+        "says": "check what Midwatch needs, and which agents are newer than any it was tested with",
+        "takes": "[OPTIONS]",
+        "options": (DIR, ("--all", "", "look at the agents of all tmux servers"), *SERVER, JSON),
+        "more": "Exit code: 1 when something is wrong, as wherever `run` would refuse to start; warnings do not count.",
+        "examples": ("midwatch doctor", "midwatch doctor --all --json"),
+    },
+    "demo": {
+        "says": "watch four real jobs end, fail, hang and work in silence (under 20 s)",
+        "takes": "",
+        "options": (),
+        "examples": ("midwatch demo",),
+    },
+    "completion": {
+        "says": "print a script with which a shell completes verbs, flags, jobs and panes",
+        "takes": "bash | zsh | fish",
+        "options": (),
+        "more": (
+            'bash: eval "$(midwatch completion bash)" in ~/.bashrc; zsh: eval "$(midwatch completion zsh)"\n'
+            "in ~/.zshrc, after compinit; fish: midwatch completion fish | source in ~/.config/fish/config.fish."
+        ),
+        "examples": ('eval "$(midwatch completion bash)"',),
+    },
+    "_complete": {"says": "", "takes": "-- WORD…", "options": (), "examples": ()},
+    "_decide": {"says": "", "takes": "NAME", "options": (DIR,), "examples": ()},
+}

@@ -1,0 +1,104 @@
+"""`midwatch logs`: what a job wrote: text and colours, or with --raw every byte."""
+
+import os
+import sys
+import time
+
+from midwatch.cli import context, output
+from midwatch.cli.parser import Options
+from midwatch.config import sentinel_files
+from midwatch.core.errors import RefusedError, UsageError
+from midwatch.core.exit_codes import EXIT_CODES
+from midwatch.core.job_model import Alive, JobFacts
+from midwatch.core.numbers import whole_number
+from midwatch.jobs.codec.log_text import LogText
+from midwatch.jobs.log_scan import LogReader
+from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.rules import verdict as job_verdict
+from midwatch.jobs.wakeups import Wakeups
+
+CHUNK = 1 << 16
+
+
+def main(options: Options) -> int:
+    looker, names = context.looker(options), context.named(options)
+    if len(names) > 1:
+        raise UsageError("logs shows one job at a time")
+    count = _count(options.text("-n"))
+    base = f"{looker.directory}/{names[0]}"
+    if not sentinel_files.exists(base):
+        output.remark(f"there is no job {names[0]!r} in {looker.directory}")
+        return EXIT_CODES["not_found"]
+    record = looker.facts(names[0]).record
+    adopted = record.adopted if record else None
+    path = adopted.log if adopted else f"{base}.log"
+    if not path:
+        output.remark(f"{names[0]} was adopted, and its output does not go to a file")
+        return 0
+    reader = LogReader(path, whole=record is not None and record.pane is not None and adopted is None)
+    try:
+        reader.open() if count is None else reader.skip(count)
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        why = "a symbolic link; it is not followed" if os.path.islink(path) else error.strerror
+        raise RefusedError(f"{path}: {why}") from error
+    show = Raw() if options.flag("--raw") else LogText()
+    _copy(reader, show)
+    if options.flag("-f"):
+        _follow(looker, names[0], reader, show)
+    _write(show.end())
+    return 0
+
+
+def _count(given: str | None) -> int | None:
+    if given is None:
+        return None
+    count = whole_number(given)
+    if count is None or count < 0:
+        raise UsageError(f"-n takes a number of lines, not {given!r}")
+    return count
+
+
+class Raw:
+    """The bytes as the job wrote them."""
+
+    def feed(self, data: bytes) -> bytes:
+        return data
+
+    def end(self) -> bytes:
+        return b""
+
+
+def _copy(reader: LogReader, show: Raw | LogText) -> None:
+    while data := reader.read(CHUNK):
+        _write(show.feed(data))
+    sys.stdout.buffer.flush()
+
+
+def _write(shown: bytes | str) -> None:
+    sys.stdout.buffer.write(shown if isinstance(shown, bytes) else shown.encode())
+
+
+def _follow(looker: Looker, name: str, reader: LogReader, show: Raw | LogText) -> None:
+    """Copy what is written, until the run that writes it has ended, however it did."""
+    wakeups, beat = Wakeups(looker.directory, {name}), PassBeat()
+    run = _run_of(looker.facts(name))
+    try:
+        while True:
+            wakeups.watch_writes(name, reader.path)  # another file, after it was put aside
+            facts = looker.facts(name)
+            over = job_verdict.judge(facts).final or _run_of(facts) != run
+            _copy(reader, show)
+            if over:
+                return
+            alive = next((process.pid for process in (facts.shim, facts.work) if isinstance(process, Alive)), 0)
+            if not alive or wakeups.watch_process(name, alive):
+                wakeups.sleep(beat.after_pass(time.monotonic() + 60.0))
+    finally:
+        wakeups.close()
+
+
+def _run_of(facts: JobFacts) -> str:
+    return facts.record.run if facts.record else ""

@@ -1,0 +1,168 @@
+"""`midwatch monitor`: one blocking call that says what becomes of a session, and does what it was told to about it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from midwatch.cli import context, output
+from midwatch.cli import pane_arguments as watched
+from midwatch.cli.parser import Options
+from midwatch.config import paths
+from midwatch.core import names
+from midwatch.core.errors import RefusedError, UsageError
+from midwatch.core.exit_codes import exit_code
+from midwatch.core.numbers import whole_number
+from midwatch.core.policy import Policy
+from midwatch.core.verdict import Verdict
+from midwatch.notifications.model import About
+from midwatch.sessions.monitor import Monitor
+from midwatch.sessions.pane_observer import Panes, Seen
+from midwatch.sessions.rules.monitor import DEADLINE, Wanted
+from midwatch.sessions.targets import Ours, Theirs
+from midwatch.tmux.server import is_pane
+from midwatch.verification import codec as verification_codec
+
+MOST_RESUMES = 1000
+SECOND = 1.0
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Say = Callable[[Verdict], None]
+
+
+def main(options: Options) -> int:
+    if len(options.names) != 1:
+        raise UsageError("monitor needs one session: a NAME of ours, =session or %pane of tmux")
+    target = options.names[0]
+
+    def show(verdict: Verdict) -> None:
+        output.show(verdict, json=options.flag("--json"))
+
+    if not os.isatty(2):
+        return _watched(options, target, show, _progress)
+    from midwatch.cli.terminal_status import open_status
+
+    def go_on(verdict: Verdict) -> None:
+        _progress(verdict)
+        status.ongoing([verdict], 1)
+
+    def end(verdict: Verdict) -> None:
+        show(verdict)
+        status.outcome(verdict, exit_code(verdict.state))
+        status.finish()
+
+    _wanted(options)  # what is wrong with them is said before the terminal is asked anything
+    status = open_status()
+    try:
+        status.start(target)
+        return _watched(options, target, end, go_on)
+    finally:
+        status.close()
+
+
+def _watched(options: Options, target: str, show: Say, tell: Say) -> int:
+    if options.flag("--task-dir"):
+        return _task(options, target, show, tell)
+    subject = _subject(options, target)
+    if isinstance(subject, Verdict):
+        show(subject)
+        return exit_code(subject.state)
+    return exit_code(Monitor(subject, _wanted(options), tell).run(show).state)
+
+
+def _subject(options: Options, target: str) -> Ours | Theirs | Verdict:
+    """What is to be watched, or that there is none."""
+    wanted, policy = _wanted(options), context.policy(options)
+    directory = paths.directory(options.text("--dir"))
+    if is_pane(target) or target.startswith("="):
+        if wanted.resumes:
+            raise UsageError(f"--resume needs a session of ours; `midwatch adopt {target}` makes it one")
+        if wanted.cleanup and is_pane(target):
+            raise UsageError("--cleanup closes a session; name it (=session) or a session of ours")
+        found = _found(options, target, policy)
+        if isinstance(found, Verdict):
+            return found
+        panes, seen = found
+        return Theirs(panes, seen, target, directory)
+    name = names.check(target)
+    looker = context.looker(options)
+    if (verdict := looker.verdict(name)).state == "not_found":
+        hint = f"for a tmux session that Midwatch did not start, say `midwatch monitor ={name}`"
+        return verdict._replace(kind="session", reason=f"{verdict.reason}; {hint}")
+    return Ours(looker, name, policy)
+
+
+def _wanted(options: Options) -> Wanted:
+    resumes = whole_number(given := options.text("--resume") or "0")
+    if resumes is None or not 0 <= resumes <= MOST_RESUMES:
+        raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {given!r}")
+    if verify := options.text("--verify") or "":
+        verification_codec.parse(verify)
+    deadline = options.seconds("--deadline")
+    if deadline is not None and deadline <= 0:
+        raise UsageError("--deadline must be above 0")
+    return Wanted(
+        DEADLINE if deadline is None else deadline, resumes,
+        options.choice("--on-limit", ("report", "wait")) or "report", options.flag("--cleanup"), verify,
+    )  # fmt: skip
+
+
+def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] | Verdict:
+    """The one agent that is meant; absence counts when two looks a moment apart agree."""
+    panes = watched.watchers(options)[0]
+    panes.policy = policy
+    for again in (True, False):
+        try:
+            return panes, watched.agent_of(panes, target)
+        except (watched.NobodyError, watched.NoServerError) as error:
+            reason = str(error)
+        except RefusedError:
+            panes.close()
+            raise
+        if again:
+            time.sleep(SECOND)
+    panes.close()
+    return Verdict(target, "session", "not_found", True, reason, "gone", "unknown", "not-found")
+
+
+def _task(options: Options, session: str, show: Say, tell: Say) -> int:
+    """A task directory of the three-layer monitor, by its own rules and numbers."""
+    from midwatch.notifications import report_change
+    from midwatch.taskdir import codec as codec_of_tasks
+    from midwatch.taskdir import monitor
+
+    if options.flag("--on-limit"):
+        raise UsageError("--on-limit means nothing for a task directory")
+    numbers = codec_of_tasks.numbers(os.environ)
+    deadline, grace, stale = (options.seconds(flag) for flag in ("--deadline", "--grace", "--stale"))
+    numbers = numbers._replace(
+        deadline_s=numbers.deadline_s if deadline is None else deadline,
+        grace_s=numbers.grace_s if grace is None else grace,
+        base_s=numbers.base_s if stale is None else stale / 3,
+        retries=numbers.retries if options.text("--resume") is None else _wanted(options).resumes,
+    )
+    directory = os.path.abspath(options.text("--task-dir") or ".")
+    name, path = options.text("-L"), options.text("-S")
+    server = ("-S", path) if path else ("-L", name) if name else ()
+    project = report_change.configured(paths.project(os.getcwd()))
+
+    def report(verdict: Verdict, run: str, at: float) -> None:
+        about = About(run, where=os.path.basename(directory))
+        report_change.changed(
+            paths.directory(options.text("--dir")), verdict, None, project=project, about=about, at=at,
+            since=at if verdict.state == "abandoned" else None,
+        )  # fmt: skip
+
+    verdict = monitor.monitor(
+        session.removeprefix("="), directory, server, numbers, wrapper=options.text("--wrapper") or "",
+        cleanup=options.flag("--cleanup"), tell=tell, ended=report,
+    )  # fmt: skip
+    show(verdict)
+    return exit_code(verdict.state)
+
+
+def _progress(verdict: Verdict) -> None:
+    """What does not end the watch goes to standard error, for whoever sits there."""
+    output.remark_on(verdict)

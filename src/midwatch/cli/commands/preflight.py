@@ -1,0 +1,88 @@
+"""`midwatch preflight`: is everything there that the work will need, before a night is spent on it?"""
+
+import os
+
+from midwatch.cli import output
+from midwatch.cli.parser import Options
+from midwatch.config import load, paths
+from midwatch.core.errors import UsageError
+from midwatch.core.json_text import dump
+from midwatch.core.visible import visible
+from midwatch.preflight import run
+from midwatch.preflight.model import Finding
+
+PASSED, FAILED, UNRUN = ("32", "ok"), ("31", "FAILED"), ("33", "NOT RUN")
+WIDEST = 40
+NAMED = 3
+NARROW = 80
+"""Columns of a terminal that does not know its size."""
+
+
+def main(options: Options) -> int:
+    if options.names:
+        raise UsageError("preflight takes no names; its checks stand in midwatch.toml")
+    project, state = paths.project(os.getcwd()), paths.directory(options.text("--dir"))
+    found = _look(project, state)
+    if options.flag("--fix") and any(each.fix and not each.ok for each in found):
+        outcomes = run.mend(project, found, _tell)
+        found = run.after(_look(project, state), outcomes)
+    if options.flag("--json"):
+        for each in found:
+            print(_line(each))
+    else:
+        _table(found)
+    return 0 if all(each.ok for each in found) else 1
+
+
+def _look(project: str, state: str) -> list[Finding]:
+    live = _LiveLine()
+    try:
+        return run.look(project, load.load(project), state=state, waiting=live.draw)
+    finally:
+        live.clear()
+
+
+def _tell(text: str) -> None:
+    output.remark(text)
+
+
+def _line(found: Finding) -> str:
+    about = {"check": found.name, **{key: value for key, value in found._asdict().items() if key != "name"}}
+    return dump({"schema": 1, **about}, spaced=True)
+
+
+def _table(findings: list[Finding]) -> None:
+    width = min(WIDEST, max(len(visible(each.name)) for each in findings))
+    for each in findings:
+        colour, word = PASSED if each.ok else FAILED if each.ran else UNRUN
+        shown = f"\033[{colour}m{word:<7}\033[0m" if output.colours_wanted(1) else f"{word:<7}"
+        print(f"{shown} {visible(each.name):<{width}}  {visible(each.says)}")
+        if each.ok:
+            continue
+        below = " " * 8
+        if each.fix:
+            print(f"{below}fix: {visible(each.fix)}  ({visible(each.source)}; `--fix` runs it)")
+        if each.advice:
+            print(f"{below}{'or' if each.fix else 'fix'}: {visible(each.advice)}")
+    print(run.counted(findings))
+
+
+class _LiveLine:
+    """What is still waited for, on a terminal, once that takes long."""
+
+    def __init__(self) -> None:
+        self.shown = False
+
+    def draw(self, names: list[str]) -> None:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        text = f"waiting for {', '.join(map(visible, names[:NAMED]))}{more} …"
+        try:
+            columns = os.get_terminal_size(2).columns or NARROW
+            os.write(2, f"\r\033[2K{text[: columns - 1]}".encode("utf-8", "replace"))
+        except OSError:  # it is no terminal, or one that has gone
+            return
+        self.shown = True
+
+    def clear(self) -> None:
+        if self.shown:
+            os.write(2, b"\r\033[2K")

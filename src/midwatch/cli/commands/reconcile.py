@@ -1,0 +1,226 @@
+"""`midwatch reconcile`: keep the list of agent sessions true to tmux, processes and the agents' files."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from midwatch.cli import output
+from midwatch.cli.parser import Options
+from midwatch.config import paths
+from midwatch.core import durations
+from midwatch.core.errors import MidwatchError, RefusedError, UsageError
+from midwatch.core.json_text import dump
+from midwatch.core.visible import visible
+from midwatch.registry import drift_notifications
+from midwatch.registry import store as registry_store
+from midwatch.registry.model import DriftReport
+from midwatch.registry.reconcile import Passed, Reconciler, failed
+from midwatch.registry.rules.drift import iso
+from midwatch.tmux import sessions as hand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from midwatch.registry.kanban_card import CardKeeper
+    from midwatch.registry.mqtt_subscription import Subscription
+
+SCHEMA = 1
+UNKNOWN = 12
+IDLE = 600.0
+"""Seconds without a message after which --subscribe ends, unless told otherwise."""
+FALLBACK = 15.0
+JSON_FLAGS = {"--emit-diff", "--json"}
+TITLE = "agent sessions: live reconcile"
+
+
+def main(options: Options) -> int:
+    """Whatever goes wrong: who asked for JSON gets one object, with the reason among its troubles."""
+    try:
+        return _main(options)
+    except BrokenPipeError:
+        raise
+    except (MidwatchError, OSError) as error:
+        if _as_json(options):
+            print(as_json(failed(str(error))), flush=True)
+        if isinstance(error, MidwatchError):
+            raise
+        raise RefusedError(f"{error}; nothing more is done") from error
+
+
+def report_unparsed(words: list[str], error: UsageError) -> None:
+    """The same object for a command line that cannot be parsed, if these words ask for JSON."""
+    if not JSON_FLAGS.isdisjoint([word.partition("=")[0] for word in words]):
+        print(as_json(failed(str(error))), flush=True)
+
+
+def _main(options: Options) -> int:
+    if options.names:
+        raise UsageError("reconcile takes no names; --registry names the list")
+    task = _task(options)
+    stays = options.flag("--watch") or options.flag("--subscribe") or bool(task) or options.flag("--kanban-new")
+    if options.flag("--once") and (options.flag("--watch") or options.flag("--subscribe")):
+        raise UsageError("--once is one pass, --watch and --subscribe stay; ask for one of them")
+    path = registry_store.find(options.text("--registry"), paths.here())
+    reconciler = Reconciler(
+        path, usual=hand.server_of(options.text("--socket")), prune=options.flag("--prune"),
+        dry=options.flag("--dry-run"),
+    )  # fmt: skip
+    try:
+        if stays and not options.flag("--once"):
+            return _stay(options, reconciler, task)
+        return _once(options, reconciler)
+    finally:
+        reconciler.close()
+
+
+def _once(options: Options, reconciler: Reconciler) -> int:
+    def tell(new: tuple[DriftReport, ...]) -> None:
+        drift_notifications.remember(reconciler.path, paths.project(reconciler.workspace), new)
+
+    passed = reconciler.act(reconciler.settled(tell))
+    if passed.new and not reconciler.dry:
+        tell(passed.new)
+    if _as_json(options):
+        print(as_json(passed))
+    else:
+        _show(passed, reconciler)
+    for trouble in passed.troubles:
+        output.remark(trouble)
+    return UNKNOWN if passed.troubles else 0
+
+
+def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
+    from midwatch.registry.reconcile_loop import Wanted, Watcher
+
+    subscribed = options.flag("--subscribe")
+    idle = options.seconds("--idle-timeout")
+    interval = options.seconds("--interval")
+    if interval == 0:
+        raise UsageError("--interval must be above 0")
+    card = _card(options, task, reconciler.path)
+    subscription = _subscription(reconciler) if subscribed else None
+    if subscribed and subscription is None:
+        interval = _fallback()
+    wanted = Wanted(
+        interval, options.seconds("--timeout") or 0.0, (IDLE if subscription else 0.0) if idle is None else idle
+    )
+    troubles: tuple[str, ...] | None = None
+
+    def tell(passed: Passed) -> None:
+        nonlocal troubles
+        if _as_json(options):
+            if passed.new or passed.troubles != troubles:
+                print(as_json(passed), flush=True)
+        else:
+            for report in passed.new:
+                print(_line(report), flush=True)
+        troubles = passed.troubles
+
+    try:
+        return Watcher(reconciler, wanted, card=card, subscription=subscription).run(tell)
+    finally:
+        if subscription is not None:
+            subscription.close()
+
+
+def _task(options: Options) -> str:
+    """The card that keeps it running. Its variable alone does not, where a single pass is asked for.
+
+    A worker that a board has started has the variable, and calls `--emit-diff` expecting it to return.
+    """
+    if given := options.text("--kanban-task"):
+        return given
+    single = options.flag("--once") or (
+        options.flag("--emit-diff") and not (options.flag("--watch") or options.flag("--subscribe"))
+    )
+    return "" if single else os.environ.get("HERMES_KANBAN_TASK", "")
+
+
+def _card(options: Options, task: str, path: str) -> CardKeeper | None:
+    if not task and not options.flag("--kanban-new"):
+        return None
+    from midwatch.integrations import hermes_kanban
+    from midwatch.registry.kanban_card import CardKeeper
+
+    if options.flag("--kanban-new"):
+        if options.text("--kanban-task"):
+            raise UsageError("--kanban-new makes a card, --kanban-task names one; give one of them")
+        about = "Midwatch keeps the list of agent sessions true. Comment `stop` to end it."
+        card = hermes_kanban.create(
+            TITLE, about, key=f"midwatch reconcile {os.uname().nodename}:{os.path.realpath(path)}"
+        )
+        output.remark(f"the card is {card.task}")
+    else:
+        card = hermes_kanban.Card(task)
+        card.status()  # a card that is not there is said at once
+    return CardKeeper(card, now=time.monotonic())
+
+
+def _subscription(reconciler: Reconciler) -> Subscription | None:
+    """None where no broker is named, or it may not be used: then the list is polled."""
+    from midwatch.notifications import mqtt_publish
+    from midwatch.registry.mqtt_subscription import Subscription
+
+    fallback = _fallback()
+    try:
+        where = mqtt_publish.broker_of(paths.project(reconciler.workspace))
+    except RefusedError as error:
+        output.remark(f"{error}; until then there is a look every {fallback:g} s")
+        return None
+    return Subscription(where, reconciler.path, fallback)
+
+
+def _fallback() -> float:
+    given = os.environ.get("RECONCILE_POLL_INTERVAL")
+    if not given:
+        return FALLBACK
+    try:
+        found = durations.parse(given)
+    except UsageError as error:
+        raise UsageError(f"RECONCILE_POLL_INTERVAL: {error}") from None
+    if not found:
+        raise UsageError("RECONCILE_POLL_INTERVAL must be above 0")
+    return found
+
+
+# Saying it ---------------------------------------------------------------------------------------------------------
+
+
+def _as_json(options: Options) -> bool:
+    return not JSON_FLAGS.isdisjoint(options.values)
+
+
+def as_json(passed: Passed) -> str:
+    drifts = [
+        {
+            "class": report.drift.kind, "session": report.drift.session, "message": drift_notifications.said(report),
+            "before": report.drift.before, "after": report.drift.after, "applied": report.applied,
+            "wait_s": round(report.drift.wait_s, 1),
+        }
+        for report in passed.new
+    ]  # fmt: skip
+    found = {"schema": SCHEMA, "at": iso(time.time()), "checked": passed.checked, "drifts": drifts}
+    found |= {"standing": passed.standing, "troubles": passed.troubles}
+    return dump({**found, "left_out": [each.fields() for each in passed.left_out]}, other=str)
+
+
+def _line(report: DriftReport) -> str:
+    kind = f"{report.drift.kind:<9}"
+    shown = f"\033[{'32' if report.applied else '33'}m{kind}\033[0m" if output.colours_wanted(1) else kind
+    return f"{shown} {visible(drift_notifications.said(report))}"
+
+
+def _show(passed: Passed, reconciler: Reconciler) -> None:
+    for report in passed.new:
+        print(_line(report))
+    for left in passed.left_out if reconciler.dry else ():
+        print(f"{'left out':<9} {left.line()}")
+    again = passed.standing - len(passed.new)
+    rows = f"{passed.checked} session{'' if passed.checked == 1 else 's'} in {reconciler.path}"
+    if passed.new and reconciler.dry:
+        output.remark(f"{rows}; nothing was written (--dry-run)")
+    elif passed.standing == 0 and not passed.troubles:
+        output.remark(f"{rows}: no drift")
+    elif again > 0:
+        known = f"{again} drift{'' if again == 1 else 's'} stand{'s' if again == 1 else ''} as told before"
+        output.remark(f"{rows}: {known}; --dry-run shows all")

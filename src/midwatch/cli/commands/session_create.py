@@ -1,0 +1,227 @@
+"""`midwatch session create`, `resume` and `restore`: sessions that begin, or begin again, and their rows."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+
+from midwatch.cli import output
+from midwatch.cli.commands import session as face
+from midwatch.cli.commands import spawn
+from midwatch.cli.commands.run import REFUSED
+from midwatch.cli.parser import Options
+from midwatch.config import paths
+from midwatch.core.errors import MidwatchError, RefusedError, UsageError
+from midwatch.core.policy import PATIENT
+from midwatch.core.redaction import clean, clean_words
+from midwatch.core.verdict import Verdict
+from midwatch.core.visible import visible
+from midwatch.jobs.launch import Job
+from midwatch.registry import session_resume, sessions
+from midwatch.registry import store as registry_store
+from midwatch.registry.model import RUNNING, Row
+from midwatch.registry.rules.drift import iso
+from midwatch.registry.sessions import Listed, Standing
+from midwatch.sessions import spawn as sessions_spawn
+from midwatch.sessions.observe import Session
+from midwatch.tmux.sessions import PaneHand, session_name
+
+NEW = "midwatch-sessions.yaml"
+HERMES = ".hermes"
+FAILED = 1
+
+
+def create(options: Options) -> int:
+    wish, prompt = spawn.wish_of(options), spawn.prompt_of(options)
+    if session_name(wish.name) != wish.name:
+        raise UsageError(f"tmux would call it {session_name(wish.name)!r}: use letters, digits and _ + @ - alone")
+    listed = face.listed(options, _path(options))
+    rows = sessions.named(listed.file.read(), wish.name) if os.path.exists(listed.path) else []
+    sessions.refuse_invalid(rows)
+    if any(row.status == RUNNING for row in rows):
+        raise RefusedError(
+            f"{wish.name} stands in {listed.path} as running; `midwatch session resume {wish.name}` brings it back if "
+            f"it has ended, `midwatch session stop {wish.name}` ends it"
+        )
+    try:
+        job = sessions_spawn.new(listed.looker, wish)
+    except RefusedError as error:
+        output.remark(str(error))
+        return REFUSED
+    session = Session(listed.looker, job.name, PATIENT)
+    try:
+        verdict = session.look().verdict
+        if code := _closed(job, verdict):
+            return code
+        row = _put(listed, session, options.text("--socket"))
+        _tell_of(rows, row)
+        code = spawn.given(session, prompt) if prompt else 0
+        session.look()
+        row = _learned(listed, row, session)
+        row = listed.seen(row)
+    finally:
+        session.close()
+        listed.close()
+    print(face.as_json(row, registry=listed.path) if options.flag("--json") else row.name, flush=True)
+    return code
+
+
+def resume(options: Options) -> int:
+    name, prompt, listed = face.one_name(options), spawn.prompt_of(options), face.listed(options)
+    try:
+        standing = listed.look(listed.row(name))
+        if session_resume.goes_on(standing):
+            row, said, code = _noted(listed, standing), "it goes on, and stands in the list as running again", 0
+            if prompt:
+                raise RefusedError(f"{row.name} {said}; `midwatch session delegate {row.name}` gives it a task")
+        else:
+            row, said, code = _resumed(listed, standing, prompt)
+    finally:
+        listed.close()
+    face.show(row, said, json=options.flag("--json"))
+    return code
+
+
+def restore(options: Options) -> int:
+    """0 when all are back, 1 when some are not."""
+    if options.names:
+        raise UsageError("session restore takes no names; `midwatch session resume NAME` brings one back")
+    listed = face.listed(options)
+    try:
+        found = listed.file.read().rows
+        for row in found:
+            if row.problem:
+                output.remark(f"{row.problem}; that row is passed over")
+        rows = _last([row for row in found if row.is_on(listed.host) and not row.problem])
+        wanted = [standing for standing in listed.looks(tuple(rows)) if sessions.ended_unstopped(standing)]
+        done = [_restored(options, listed, standing) for standing in wanted]
+    finally:
+        listed.close()
+    if not wanted:
+        output.remark("nothing is to be restored: no session ended that nobody meant to end")
+    return 0 if all(done) else FAILED
+
+
+def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
+    """Whether it is back, or could be; whatever becomes of it, the others have their turn."""
+    row, json, dry = standing.row, options.flag("--json"), options.flag("--dry-run")
+    if row.resumable is False or not row.conversation:
+        return _left(listed, standing, json=json, dry=dry)
+    try:
+        session_resume.refuse(listed, standing)
+        command = shlex.join(clean_words(session_resume.command(listed, standing)))
+        if dry:
+            said, outcome = f"would be resumed: {command} (in {session_resume.cwd_of(standing)})", "planned"
+        else:
+            (row, said, _), outcome = _resumed(listed, standing, ""), "resumed"
+    except (MidwatchError, OSError) as error:
+        if json:
+            face.show(row, "", json=True, outcome="failed", reason=str(error))
+        output.remark(f"{visible(row.name)} is not resumed: {error}")
+        return False
+    face.show(row, said, json=json, outcome=outcome, command=command)
+    return True
+
+
+def _left(listed: Listed, standing: Standing, *, json: bool, dry: bool) -> bool:
+    """One that ended and has no way back, which is nobody's failure: say why."""
+    row = standing.row
+    try:
+        session_resume.refuse(listed, standing)
+    except MidwatchError as error:
+        if json:
+            face.show(row, "", json=True, outcome="impossible", reason=str(error))
+        else:
+            print(f"{visible(row.name)}: cannot be restored: {error}", file=sys.stdout if dry else sys.stderr)
+    return True
+
+
+# One session --------------------------------------------------------------------------------------------------------
+
+
+def _resumed(listed: Listed, standing: Standing, prompt: str) -> tuple[Row, str, int]:
+    row = standing.row
+    job = session_resume.bring_back(listed, standing)
+    session = Session(listed.looker, job.name, PATIENT)
+    try:
+        verdict = session_resume.settled(session)
+        if verdict.final:
+            _closed(job, verdict, always=True)
+            raise RefusedError(f"{row.name} was started, and ended at once: {verdict.reason}")
+        record = session.look().facts.record
+        if record is None:
+            raise RefusedError(f"{row.name} was started, but its record is gone; `midwatch ls` tells what there is")
+        row = listed.begun(row, record)
+        code = spawn.given(session, prompt) if prompt else 0
+        row = listed.seen(row)
+    finally:
+        session.close()
+    return row, f"resumed with conversation {row.conversation}", code
+
+
+def _noted(listed: Listed, standing: Standing) -> Row:
+    """It never ended: its row says again that it runs, and where."""
+    pane = standing.agent
+    assert pane is not None
+    return listed.again(standing.row, pane)
+
+
+def _put(listed: Listed, session: Session, socket: str | None) -> Row:
+    record = session.facts().record
+    assert record is not None
+    try:
+        values = sessions.new_row(record, session.conversation, iso(time.time()), socket)
+        return listed.put(record.name, values)
+    except (MidwatchError, OSError) as error:
+        raise RefusedError(
+            f"{record.name} runs, but could not be put into the list: {error}; `midwatch stop {record.name}` ends it"
+        ) from error
+
+
+def _learned(listed: Listed, row: Row, session: Session) -> Row:
+    """The id, where it is known only now."""
+    talk = session.conversation
+    return listed.write(row, {f"{row.agent}_session_id_own": talk}) if talk and talk != row.conversation else row
+
+
+def _closed(job: Job, verdict: Verdict, *, always: bool = False) -> int:
+    """Close the pane of an agent that could not be started, and give the exit code for that; 0 where it was."""
+    if not always and verdict.cause != "not-started":
+        return 0
+    assert job.pane is not None
+    PaneHand(job.pane.server).close(job.pane)
+    if not always:
+        output.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
+    return verdict.exit_code or REFUSED
+
+
+def _tell_of(before: list[Row], now: Row) -> None:
+    """A row that began anew no longer names the conversation that it had."""
+    if before and before[-1].conversation and before[-1].conversation != now.conversation:
+        output.remark(f"{now.name} had conversation {before[-1].conversation}, which is no longer in the list")
+
+
+# The list -----------------------------------------------------------------------------------------------------------
+
+
+def _path(options: Options) -> str:
+    """Where the list is, or is to be."""
+    given = options.text("--registry")
+    if given is not None:
+        return os.path.abspath(given)
+    try:
+        return registry_store.find(None, os.getcwd())
+    except RefusedError:
+        root = paths.project(os.environ.get("WORKSPACE_ROOT") or os.getcwd())
+        return f"{root}/{HERMES}/agent-sessions.yaml" if os.path.isdir(f"{root}/{HERMES}") else f"{root}/{NEW}"
+
+
+def _last(rows: list[Row]) -> list[Row]:
+    """Of rows with one name, the one that is meant."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        if row.name not in found or found[row.name].status != RUNNING or row.status == RUNNING:
+            found[row.name] = row
+    return list(found.values())

@@ -1,0 +1,58 @@
+"""`midwatch session delegate`: a task for a session that runs, and one answer: what became of it."""
+
+from __future__ import annotations
+
+import time
+
+from midwatch.cli import context, output
+from midwatch.cli.commands import session as face
+from midwatch.cli.commands.run import INTERRUPTED
+from midwatch.cli.commands.send import Signals
+from midwatch.cli.commands.spawn import prompt_of
+from midwatch.cli.parser import Options
+from midwatch.core.errors import RefusedError, UsageError
+from midwatch.core.exit_codes import exit_code
+from midwatch.core.verdict import Verdict
+from midwatch.registry import session_delegate
+from midwatch.registry.model import RUNNING
+from midwatch.registry.session_delegate import Errand
+from midwatch.sessions.rules.monitor import DEADLINE
+from midwatch.verification import codec as verification_codec
+
+
+def delegate(options: Options) -> int:
+    name, errand = face.one_name(options), _errand(options)
+    listed, policy = face.listed(options), context.policy(options)
+    began = time.monotonic()
+    try:
+        row = listed.row(name)
+        if row.status != RUNNING:
+            raise RefusedError(f"{row.name} is {row.status}; `midwatch session resume {row.name}` brings it back")
+        standing = listed.look(row)
+        subject = session_delegate.subject_of(listed, standing, policy)
+        asked = Signals()
+        with asked:
+            verdict = session_delegate.delegate(subject, errand, _progress, asked.heard)
+        code = INTERRUPTED if asked.heard() else exit_code(verdict.state)
+        session_delegate.note(listed, standing, verdict, code, time.monotonic() - began)
+        listed.seen(row)
+    finally:
+        listed.close()
+    output.show(verdict, json=options.flag("--json"))
+    return code
+
+
+def _errand(options: Options) -> Errand:
+    prompt = prompt_of(options)
+    if not prompt.strip():
+        raise UsageError("session delegate needs --prompt or --prompt-file: what is it to do?")
+    given, timeout = options.text("--verify") or "", options.seconds("--timeout")
+    if given:
+        verification_codec.parse(given)
+    if timeout is not None and timeout <= 0:
+        raise UsageError("--timeout must be above 0")
+    return Errand(prompt, given, DEADLINE if timeout is None else timeout)
+
+
+def _progress(verdict: Verdict) -> None:
+    output.remark_on(verdict)

@@ -1,0 +1,46 @@
+"""`midwatch stop`: end jobs with everything below them."""
+
+from collections.abc import Iterator
+
+from midwatch.cli import context, output
+from midwatch.cli.parser import Options
+from midwatch.core.errors import RefusedError
+from midwatch.core.exit_codes import EXIT_CODES
+from midwatch.core.verdict import Verdict
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.stop import stop
+
+AT_ONCE = 32
+"""Jobs that are being stopped at the same time."""
+
+
+def main(options: Options) -> int:
+    """0 when every job named has ended, whoever ended it; 7 when one is not there, 12 when one could not be ended."""
+    looker, code = context.looker(options), 0
+    for found in _stopped(looker, context.named(options)):
+        if isinstance(found, RefusedError):  # the others are to be stopped all the same
+            output.remark(str(found))
+            code = code or EXIT_CODES["unknown"]
+            continue
+        output.show(found, json=options.flag("--json"))
+        if found.state == "not_found":
+            code = code or EXIT_CODES["not_found"]
+    return code
+
+
+def _stopped(looker: Looker, names: list[str]) -> Iterator[Verdict | RefusedError]:
+    """Stop jobs side by side; how each ended, in the order of their names."""
+    if len(names) == 1:
+        yield _stop(looker, names[0])
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(len(names), AT_ONCE)) as pool:
+        yield from pool.map(lambda name: _stop(looker, name), names)
+
+
+def _stop(looker: Looker, name: str) -> Verdict | RefusedError:
+    try:
+        return stop(looker, name)
+    except RefusedError as error:
+        return error

@@ -1,0 +1,211 @@
+"""`story-automator monitor-session`: one call that says what became of a session, and exits 0 whatever that was.
+
+Whoever watches may fail; that is not the step's failure. Then the session and the files of the project are asked
+directly, and what they say is told.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+from midwatch.agents import catalog
+from midwatch.compat.story_automator import project, result_mapping, screen_fields, sessions, story_verification
+from midwatch.compat.story_automator.arguments import Arguments
+from midwatch.compat.story_automator.result_mapping import Result
+from midwatch.compat.story_automator.story_verification import Truth
+from midwatch.config import paths
+from midwatch.core.errors import RefusedError, UsageError
+from midwatch.core.job_model import Record, Seat
+from midwatch.core.text import signal_name
+from midwatch.core.verdict import Verdict
+from midwatch.core.visible import visible
+from midwatch.jobs.loop_beat import PassBeat
+from midwatch.sessions.monitor import Monitor
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.rules import monitor as sessions_monitor
+from midwatch.sessions.rules.monitor import Wanted
+from midwatch.sessions.targets import Ours, Theirs, View
+from midwatch.sessions.verify import began
+from midwatch.verification.model import Verified
+
+USAGE = """\
+Usage: monitor-session <session_name> [options]
+Options: --timeout MIN (60) --json --verbose --project-root PATH --workflow TYPE --story-key KEY
+Accepted, without effect: --max-polls N --initial-wait N --agent TYPE --state-file PATH
+"""
+VALUES = (
+    "--max-polls", "--initial-wait", "--timeout", "--project-root", "--agent", "--workflow", "--story-key",
+    "--state-file",
+)  # fmt: skip
+TIMEOUT = 60.0
+MINUTE = 60.0
+UNBEGUN = 60.0
+"""Seconds after which an agent at its prompt will not begin by itself any more."""
+AGAIN = 1.0
+KILLED = 128
+
+
+class _InterruptedError(Exception):
+    """Somebody ended this call, and not the session."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def main(words: list[str]) -> int:
+    given = Arguments(words, VALUES)
+    if given.flag("--help"):
+        print(USAGE, end="")
+        return 0
+    if len(given.names) != 1:
+        raise UsageError(USAGE.rstrip())
+    session, minutes = project.check_session(given.names[0]), given.number("--timeout", TIMEOUT)
+    caller = project.meant(given.text("--project-root"))
+    try:
+        _Watch(caller, session, minutes, given).run()
+    except _InterruptedError as interrupted:
+        return KILLED + interrupted.number
+    return 0
+
+
+class _StoryMonitor(Monitor):
+    """A monitor for which the files of the story tell whether the work is there; what it says, `ls` says too."""
+
+    def __init__(
+        self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None],
+        truth: Callable[[Record | None], Truth],
+    ) -> None:  # fmt: skip
+        super().__init__(subject, wanted, say)
+        self.truth = truth
+        self.found: Truth | None = None
+        """What they told in the end."""
+
+    def verified(self, view: View, said: Verdict) -> Verdict:
+        found = self.found = self.truth(view.record)
+        return sessions_monitor.verified(said, None if found.done is None else Verified(found.done, found.says))
+
+
+class _Watch:
+    def __init__(self, caller: str, session: str, minutes: float, given: Arguments) -> None:
+        self.caller = caller
+        self.root = sessions.project_of(session, caller)
+        self.session = session
+        self.minutes = minutes
+        self.verbose = given.flag("--verbose")
+        self.json = given.flag("--json")
+        self.told = False
+        self.looker = sessions.looker(self.root)
+        named = project.parse_name(session)
+        self.step = given.text("--workflow") or (named.step if named else "")
+        self.story = given.text("--story-key") or (named.story if named else "")
+        self.seat: Seat | None = None
+        self.until = time.monotonic() + minutes * MINUTE
+        self.live: Verdict | None = None
+
+    def run(self) -> None:
+        try:
+            self.watch()
+        except (_InterruptedError, KeyboardInterrupt, UsageError):
+            raise
+        except Exception as error:
+            if self.told:
+                raise
+            self.tell(self.fallback(error))  # whatever breaks a monitor, the step may be done
+
+    def tell(self, found: Result) -> None:
+        """Say what became of it, with what it has shown; once."""
+        text = sessions.output(self.looker, self.session, self.seat)
+        done, total = screen_fields.todos(text)
+        try:
+            path = sessions.save(self.root, self.session, text)
+        except OSError as error:
+            self.say(f"its output cannot be written: {error.strerror}")
+            path = ""
+        found = found._replace(todos_done=done, todos_total=total, output_file=path)
+        if self.root != self.caller:
+            self.say(f"its own project is {self.root}, and its files decide; those of {self.caller} do not count")
+            found = found._replace(project=self.root, caller_project=self.caller)
+        print(found.as_json() if self.json else found.as_csv(), flush=True)
+        self.told = True
+
+    def watch(self) -> None:
+        record = sessions.record_of(self.looker, self.session)
+        if record is not None:
+            self.seat = record.pane
+            self.watched(Ours(self.looker, self.session, self.looker.policy), record)
+        elif isinstance(subject := self.stranger(), Result):
+            self.tell(subject)
+        else:
+            self.watched(subject, None)
+
+    def watched(self, subject: Ours | Theirs, record: Record | None) -> None:
+        wanted = Wanted(max(self.until - time.monotonic(), AGAIN), on_limit="watch", afresh=True, unbegun_s=UNBEGUN)
+        monitor = _StoryMonitor(subject, wanted, self.progress, self.truth)
+
+        def over(verdict: Verdict) -> None:
+            if verdict.state != "abandoned":
+                self.progress(verdict)
+                self.tell(result_mapping.result(verdict, monitor.found or self.truth(record)))
+            elif not monitor.alarm.signals.asked:
+                live = monitor.view.verdict if monitor.view else verdict
+                self.tell(result_mapping.exceeded(live, self.minutes, self.truth(record)))
+
+        monitor.run(over)
+        if not self.told:
+            number = monitor.alarm.signals.asked
+            self.say(f"ended by {signal_name(number)}; the session goes on")
+            raise _InterruptedError(number)
+
+    def stranger(self) -> Theirs | Result:
+        """A session that is not ours, once an agent is to be seen in it; or what became of it before."""
+        panes = Panes(catalog.load_all(), paths.hook_spool(), (), self.looker.policy)
+        missed, beat, idle = 0, PassBeat(), None
+        while True:
+            there = sessions.there(self.session)
+            missed = missed + 1 if there is None or there.dead else 0
+            if there is None and missed > 1:  # absence counts when two looks agree
+                return Result("not_found", "session_gone", self.truth(None).done is True)
+            if there is not None:
+                self.seat = there.seat
+                if (over := sessions.ended(there, sure=missed > 1)) is not None:
+                    return result_mapping.result(over, self.truth(None))
+                looked = panes.look(there.seat.id)
+                if looked.seen:
+                    return Theirs(panes, looked.seen[0], self.session, self.looker.directory)
+            shell, now = there and sessions.shell(there), time.monotonic()
+            idle = (idle or now) if shell else None
+            if now >= self.until or (idle is not None and now >= idle + UNBEGUN):
+                why = "no agent was seen in it"
+                unseen = Verdict(self.session, "session", "unknown", False, why, "unknown", "unknown", "not-seen")
+                return result_mapping.exceeded(shell or unseen, self.minutes, self.truth(None))
+            time.sleep(max(0.0, beat.after_pass(time.monotonic() + AGAIN) - time.monotonic()))
+
+    def truth(self, record: Record | None) -> Truth:
+        if not self.step:
+            return Truth(done=None, reason="normal_completion", says="its name tells no step")
+        return story_verification.find(self.root, self.step, self.story, began(record) if record else None)
+
+    def fallback(self, error: Exception) -> Result:
+        """The watch has failed: what do the session and the project's files say?"""
+        self.say(f"monitoring failed ({type(error).__name__}: {error}); the session and the project are asked directly")
+        found = self.truth(sessions.record_of(self.looker, self.session))
+        try:
+            there = sessions.there(self.session)
+            self.seat = there.seat if there else self.seat
+        except RefusedError as trouble:
+            self.say(str(trouble))
+            return Result("incomplete", "monitor_failed_unknown", found.done is True)
+        if found.done:
+            return Result("completed", "monitor_failed_verified_complete", True)
+        if there is None:
+            return Result("not_found", "monitor_failed_session_gone")
+        return Result("incomplete", "monitor_failed_session_there")
+
+    def progress(self, verdict: Verdict) -> None:
+        if self.verbose:
+            self.say(f"{verdict.state}: {verdict.reason}")
+
+    def say(self, words: str) -> None:
+        print(f"[{time.strftime('%H:%M:%S')}] {visible(self.session)}: {visible(words)}", file=sys.stderr, flush=True)

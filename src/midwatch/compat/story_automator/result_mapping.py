@@ -1,0 +1,102 @@
+"""Our verdicts in the six words of `monitor-session`; its `exit_reason` names the one that we would say."""
+
+from __future__ import annotations
+
+from midwatch.compat.story_automator.screen_fields import plain
+from midwatch.compat.story_automator.story_verification import Truth
+from midwatch.core.json_text import dump
+from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
+from midwatch.core.visible import visible
+from midwatch.sessions.rules.managed_verdict import SHELL
+
+BY_SIGNAL = 128
+LOOKED_ON = ("limited", "unknown", "waiting", "idle", "starting")
+"""Live states that are worth a word when the time is up."""
+
+
+class Result(Value):
+    final_state: str
+    exit_reason: str
+    output_verified: bool = False
+    todos_done: int = 0
+    todos_total: int = 0
+    output_file: str = ""
+    project: str = ""
+    caller_project: str = ""
+    """Whose files have decided, and whose have not; empty where it is the same project."""
+
+    def as_json(self) -> str:
+        told: dict[str, object] = {
+            "final_state": self.final_state, "todos_done": self.todos_done, "todos_total": self.todos_total,
+            "output_file": self.output_file, "exit_reason": self.exit_reason, "output_verified": self.output_verified,
+        }  # fmt: skip
+        if self.project != self.caller_project:
+            told |= {"project": self.project, "caller_project": self.caller_project}
+        return dump(told)
+
+    def as_csv(self) -> str:
+        cells = (self.final_state, str(self.todos_done), str(self.todos_total), self.output_file, self.exit_reason)
+        return ",".join(map(visible, cells))
+
+
+def result(verdict: Verdict, truth: Truth) -> Result:
+    """``truth``: whether the work is there, by the files of the project."""
+    verified = truth.done is True
+    match verdict.state:
+        case "completed" | "incomplete" | "idle":
+            return _ended(verdict, truth)
+        case "waiting" if verdict.turn == "idle" and verified:
+            return Result("completed", truth.reason, True)  # nothing tells how its turn ended, but its work is there
+        case "waiting":
+            return Result("incomplete", _joined("waiting", verdict.detail), verified)
+        case "failed" | "crashed":
+            return Result("crashed", _joined(verdict.state, _code(verdict)), verified)
+        case "unknown" if verdict.cause == "exit-unseen":
+            return Result("completed", truth.reason, True) if verified else Result("crashed", "exit_unseen")
+        case "stuck":
+            word = verdict.progress if verdict.progress in ("frozen", "stalled") else ""
+            return Result("stuck", _joined("stuck", word), verified)
+        case "timeout":
+            return Result("timeout", "timeout", verified)
+        case "not_found":
+            return Result("not_found", "session_gone", verified)
+        case _:
+            return Result("not_found", _joined(verdict.state, ""), verified)
+
+
+def exceeded(verdict: Verdict, minutes: float, truth: Truth) -> Result:
+    """The time was up, and the session is left as it is."""
+    if verdict.detail == SHELL:
+        return _ended(verdict._replace(state="incomplete", cause="never-began"), truth)
+    live = verdict.state if verdict.state in LOOKED_ON else ""
+    return Result("timeout", _joined(f"exceeded_{minutes:g}m", live), truth.done is True)
+
+
+def _ended(verdict: Verdict, truth: Truth) -> Result:
+    if truth.done is not True and verdict.cause == "never-began":
+        return Result("incomplete", "idle_no_activity")
+    if truth.done is False:
+        return Result("incomplete", truth.reason)
+    if truth.done:
+        return Result("completed", truth.reason, True)
+    if verdict.state == "completed":
+        return Result("completed", "normal_completion")
+    return Result("incomplete", "idle_no_activity")
+
+
+def exit_number(verdict: Verdict) -> int | None:
+    """As a shell says it: the exit code, or that of a signal; None where nobody knows either."""
+    if verdict.exit_code is not None:
+        return verdict.exit_code
+    return None if verdict.signal is None else BY_SIGNAL + verdict.signal
+
+
+def _code(verdict: Verdict) -> str:
+    if (number := exit_number(verdict)) is not None:
+        return f"exit_code_{number}"
+    return "turn" if verdict.turn else ""
+
+
+def _joined(*words: str) -> str:
+    return "_".join(plain(word).replace(" ", "_").replace("-", "_") for word in words if word)

@@ -1,0 +1,234 @@
+"""`story-automator tmux-status-check` and `codex-status-check`: one look, one line of six cells.
+
+What a look alone cannot tell (has it moved since the last one? has its clock?) is remembered beside the session, in
+the file that the published programs use for that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from midwatch.agents import catalog
+from midwatch.agents.turn_model import SessionMemory
+from midwatch.compat.story_automator import project, screen_fields, sessions
+from midwatch.compat.story_automator.arguments import Arguments
+from midwatch.compat.story_automator.result_mapping import exit_number
+from midwatch.config import paths
+from midwatch.core.errors import MidwatchError
+from midwatch.core.job_model import Record, Seat
+from midwatch.core.policy import Policy
+from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
+from midwatch.jobs.codec import monitor_state_file
+from midwatch.jobs.monitor_state import Watch
+from midwatch.sessions.observe import Session
+from midwatch.sessions.pane_observer import Panes, Remembered
+from midwatch.system import procfs
+from midwatch.tmux import capture
+
+USAGE = """\
+Usage: tmux-status-check <session_name> [--full] [--project-root PATH]
+Prints: status,todos_done,todos_total,active_task,wait_estimate,session_state
+With --full its output is saved, and its path stands for the task; of a crash the exit code stands for the estimate."""
+ERROR = "error,0,0,{},30,error"
+ROWS = 50
+"""Of what shows no turn, how many are looked through for a task."""
+JUST_STARTED = 15
+"""Seconds until another look at what has just started."""
+LATER = 30
+OURS = "midwatch"
+"""Under which key our own memory is kept."""
+
+
+class Looked(Value):
+    verdict: Verdict
+    text: str
+    """What the pane shows."""
+    seat: Seat | None = None
+    agent: tuple[int, int] = (0, 0)
+    memory: SessionMemory | None = None
+    run: str = ""
+
+
+def main(words: list[str]) -> int:
+    given = Arguments(words, ("--project-root", "--agent", "--poll-count", "--has-active", "--pane-status"))
+    if given.flag("--help"):
+        print(USAGE)
+        return 0
+    if len(given.names) != 1:
+        print(ERROR.format("no_session"))
+        return 1
+    session = project.check_session(given.names[0])
+    root = sessions.project_of(session, project.meant(given.text("--project-root")))
+    try:
+        looked = look(root, session)
+    except MidwatchError as error:
+        print(ERROR.format(screen_fields.plain(str(error))))
+        return 0
+    print(line(root, session, looked, full=given.flag("--full")))
+    return 0
+
+
+def line(root: str, session: str, looked: Looked, *, full: bool) -> str:
+    """status, todos done, todos, active task or output file, wait estimate or exit code, session state."""
+    done, total = screen_fields.todos(looked.text)
+    status, state, number = _words(looked.verdict)
+    task = screen_fields.task(looked.text, looked.verdict.reason) if state in ("in_progress", "stuck", "idle") else ""
+    if state == "in_progress":
+        number = screen_fields.wait(task, done, total)
+    if full and state != "not_found":
+        looker = sessions.looker(root)
+        task = sessions.save(root, session, sessions.output(looker, session, looked.seat)) or task
+    return f"{status},{done},{total},{task},{number},{state}"
+
+
+def _words(verdict: Verdict) -> tuple[str, str, int]:
+    """Status, session state, and the number beside them."""
+    match verdict.state:
+        case "working" if verdict.cause == "clock-advances":
+            return "active", "just_started", JUST_STARTED  # the time gate's own word for it
+        case "working" | "limited":
+            return "active", "in_progress", 0
+        case "starting":
+            return "active", "just_started", JUST_STARTED
+        case "completed":
+            return "idle", "completed", 0
+        case "idle" if verdict.detail == "turn-ended":
+            return "idle", "completed", 0
+        case "idle" if verdict.detail == "background-work":
+            return "active", "in_progress", 0
+        case "idle" | "waiting":
+            return "idle", "idle", LATER
+        case "stuck":
+            return "idle", "stuck", 0
+        case state if state in ("failed", "crashed") or verdict.cause == "exit-unseen":
+            number = exit_number(verdict)
+            return "crashed", "crashed", 1 if number is None else number
+        case "unknown" if verdict.process in ("alive", "unsupervised", "suspended"):
+            return "active", "in_progress", 0
+        case "unknown":
+            return "error", "error", LATER
+        case _:
+            return "not_found", "not_found", 0
+
+
+# Looking ----------------------------------------------------------------------------------------------------------
+
+
+def look(root: str, session: str) -> Looked:
+    """One look at a session, with what the last one has seen."""
+    looker = sessions.looker(root)
+    record = sessions.record_of(looker, session)
+    path = project.state_file(root, session)
+    if record is not None:
+        found = _ours(Session(looker, session, looker.policy), record, _remembered(path, record.run))
+    else:
+        found = _theirs(looker.policy, session, path)
+    _remember(path, found)
+    return found
+
+
+def _ours(session: Session, record: Record, before: Watch | None) -> Looked:
+    assert record.pane is not None
+    try:
+        session.facts()  # takes in what a monitor has noted
+        panes = session.panes(record)
+        noted = panes.remembered.get(record.pane.id)
+        if before is not None and before.memory and (noted is None or noted.memory.looked < before.memory.looked):
+            panes.remembered[record.pane.id] = _carried(before, session.policy)
+        looked = session.look()
+        known = panes.known.get(record.pane.id)
+        text = "\n".join(looked.seen.sighting.rows) if looked.seen else capture.text(record.pane, ROWS) or ""
+    finally:
+        session.close()
+    return Looked(
+        looked.verdict, text, record.pane, known.process if known else (0, 0),
+        known.memory if known else None, record.run,
+    )  # fmt: skip
+
+
+def _theirs(policy: Policy, session: str, path: str) -> Looked:
+    there = sessions.there(session)
+    if there is None:
+        gone = Verdict(session, "session", "not_found", True, "there is none", "gone", "unknown", "not-found")
+        return Looked(gone, "")
+    if (over := sessions.ended(there)) is not None:
+        return Looked(over, "", there.seat)
+    panes = Panes(catalog.load_all(), paths.hook_spool(), there.seat.server, policy)
+    run = f"{there.seat.life} {there.seat.id}"
+    try:
+        if (before := _remembered(path, run)) is not None and before.memory:
+            panes.remembered[there.seat.id] = _carried(before, policy)
+        looked = panes.look(there.seat.id)
+        known = panes.known.get(there.seat.id)
+    finally:
+        panes.close()
+    if not looked.seen or known is None:
+        why = looked.trouble or "no agent is to be seen in it"
+        process = "unknown" if looked.trouble else "alive"
+        unseen = Verdict(session, "session", "unknown", False, why, process, "unknown", "not-seen")
+        return Looked((not looked.trouble and sessions.shell(there)) or unseen, "", there.seat)
+    seen = looked.seen[0]
+    return Looked(seen.verdict, "\n".join(seen.sighting.rows), there.seat, known.process, known.memory, run)
+
+
+# Remembering ------------------------------------------------------------------------------------------------------
+
+
+def _carried(before: Watch, policy: Policy) -> Remembered:
+    """What the last look has seen holds until this one: whoever polls looks seldom, and is not asleep meanwhile."""
+    assert before.memory is not None
+    return Remembered(before.agent, before.memory._replace(looked=time.monotonic()), policy)
+
+
+def _remembered(path: str, run: str) -> Watch | None:
+    """What the last look at this very run has seen; a file of the published programs has nothing of that."""
+    try:
+        kept = json.loads(sessions.read(path) or "{}")
+        watch = monitor_state_file.decode(json.dumps(kept[OURS]))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return watch if watch is not None and (watch.run, watch.boot) == (run, procfs.boot_id()) else None
+
+
+def _remember(path: str, looked: Looked) -> None:
+    if looked.memory is None:
+        if looked.verdict.final:
+            _forget(path)
+        return
+    kept = _numbers(path)
+    done, total = screen_fields.todos(looked.text)
+    now = time.monotonic()
+    watch = Watch(
+        looked.run, procfs.boot_id(), (os.getpid(), procfs.start_time(os.getpid())), now, now,
+        agent=looked.agent, memory=looked.memory,
+    )  # fmt: skip
+    told = {
+        "pollCount": kept.get("pollCount", 0) + 1,
+        "hasEverBeenActive": bool(kept.get("hasEverBeenActive")) or looked.verdict.turn == "working",
+        "lastTodosDone": done, "lastTodosTotal": total,
+        "lastStatuslineTime": looked.memory.clock[0] if looked.memory.clock else "",
+        "lastPollAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        OURS: json.loads(monitor_state_file.encode(watch)),
+    }  # fmt: skip
+    try:
+        sessions.write(path, json.dumps(told, separators=(",", ":")))
+    except OSError:
+        pass  # the next look begins anew
+
+
+def _numbers(path: str) -> dict[str, int]:
+    try:
+        kept = json.loads(sessions.read(path) or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return {key: value for key, value in kept.items() if isinstance(value, int)} if isinstance(kept, dict) else {}
+
+
+def _forget(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

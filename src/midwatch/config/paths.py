@@ -1,0 +1,176 @@
+"""Where a project's jobs live."""
+
+import os
+
+from midwatch.core.errors import RefusedError, UsageError
+from midwatch.shim import drop_box
+from midwatch.system.atomic_files import read_plain
+
+
+def project(start: str) -> str:
+    """The nearest ancestor with midwatch.toml or .git (a worktree's .git is a file), else the directory itself."""
+    here = os.path.realpath(start)
+    while True:
+        if os.path.exists(f"{here}/midwatch.toml") or os.path.exists(f"{here}/.git"):
+            return here
+        parent = os.path.dirname(here)
+        if parent == here:
+            return os.path.realpath(start)
+        here = parent
+
+
+def main_tree(start: str) -> str:
+    """The project; from within one of its git worktrees its main tree, where all of its agents find the same files."""
+    root = project(start)
+    try:
+        text = read_plain(f"{root}/.git", 4096, follow=True).decode("utf-8", "surrogateescape")
+    except OSError:  # a directory: this is the main tree; or there is none
+        return root
+    gitdir = text.removeprefix("gitdir:").strip()
+    common, _, name = os.path.join(root, gitdir).rpartition("/worktrees/")
+    main = os.path.realpath(os.path.dirname(common))
+    return main if name and os.path.basename(common) == ".git" and os.path.isdir(main) else root
+
+
+def sharing_mail(start: str, given: str | None = None) -> list[str]:
+    """The state directories of a project's main tree and of all its git worktrees: their agents share one mail."""
+    main = main_tree(start)
+    trees = [main]
+    try:
+        for name in sorted(os.listdir(f"{main}/.git/worktrees")):
+            with open(f"{main}/.git/worktrees/{name}/gitdir", encoding="utf-8", errors="surrogateescape") as file:
+                trees.append(os.path.dirname(os.path.join(file.name, file.read(4096).strip())))
+    except OSError:
+        pass  # no git, or a worktree that was just removed
+    return list(dict.fromkeys(directory(given, tree) for tree in trees if os.path.isdir(tree)))
+
+
+def state_root() -> str:
+    return (os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")) + "/midwatch"
+
+
+def hook_spool() -> str:
+    """Where the hooks of agents leave their events; for all projects, as agents' settings are."""
+    return f"{state_root()}/hooks"
+
+
+def status_spool() -> str:
+    """Where is noted what the programs in panes report of themselves (OSC 7501)."""
+    return f"{state_root()}/status"
+
+
+def configuration() -> str:
+    return (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "/midwatch"
+
+
+def directory(given: str | None = None, start: str = "") -> str:
+    """The sentinel directory meant: --dir, else $MIDWATCH_HOME, else that of the project that one is in."""
+    if given or (given := os.environ.get("MIDWATCH_HOME")):
+        return _of_jobs(os.path.abspath(given))
+    root = project(start or here())
+    import hashlib  # noqa: PLC0415  # only where the project's own directory is meant
+
+    digest = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{state_root()}/{os.path.basename(root) or 'root'}-{digest}"
+
+
+def _of_jobs(path: str) -> str:
+    """The same directory; UsageError for a drop box: nothing in it may be taken for the files of a job."""
+    name = os.path.basename(path)
+    state = drop_box.state_directory(path, name)
+    if state != path and os.path.isdir(f"{state}/spool"):
+        raise UsageError(f"{path} is the drop box of {name}; its jobs are in {state}")
+    return path
+
+
+def here() -> str:
+    """The current directory; RefusedError where it was removed meanwhile."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise RefusedError("the current directory was removed; change to one that is there") from None
+
+
+def prepare(path: str) -> None:
+    """Make a directory ready for our files, or say why it cannot be."""
+    try:
+        make_private(f"{path}/spool")
+        make_private(f"{path}/archive")
+    except OSError as error:
+        raise RefusedError(unwritable(path, error)) from error
+    if why := problem(path):
+        raise RefusedError(why)
+
+
+def problem(path: str) -> str:
+    """What in a directory keeps a job from being started there; empty where nothing does."""
+    for part in ("spool", "archive"):
+        if os.path.islink(f"{path}/{part}"):
+            return f"{path}/{part} is a symbolic link; remove it and try again"
+    errors = f"{path}/spool/shim.err"
+    if os.path.lexists(errors) and (os.path.islink(errors) or not os.path.isfile(errors)):
+        return f"{errors} is no plain file; remove it and try again"
+    if others := shared_with_others(path):
+        return f"{others}; use a directory of your own, or `chmod go-w {path}`"
+    return ""
+
+
+def unwritable(path: str, error: OSError) -> str:
+    return f"cannot write to {path}: {error.strerror}; choose another with --dir"
+
+
+def trial(path: str) -> str:
+    """Why a directory could not be made ready, as far as can be told without making it; empty where it could.
+
+    Files are made and taken away wherever a job would make some: permissions are not all that can be in the way.
+    """
+    if why := problem(path):
+        return why
+    place = path
+    while not os.path.lexists(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    try:
+        for each in (place, f"{path}/spool", f"{path}/archive"):
+            if os.path.lexists(each):
+                _try_writing(each)
+    except OSError as error:
+        return unwritable(path, error)
+    return ""
+
+
+def _try_writing(directory: str) -> None:
+    made = f"{directory}/.trial-{os.urandom(8).hex()}"
+    os.mkdir(made, 0o700)
+    try:
+        with open(f"{made}/file", "wb") as file:
+            file.write(bytes(4096))
+    finally:
+        if os.path.exists(f"{made}/file"):
+            os.unlink(f"{made}/file")
+        os.rmdir(made)
+
+
+def make_private(path: str) -> None:
+    """Make a directory and those above it that are missing, for nobody else's eyes."""
+    if not os.path.isdir(path):
+        make_private(os.path.dirname(path))
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
+
+
+def shared_with_others(path: str) -> str:
+    """Why nothing found in a directory may be trusted to act upon; empty when it is ours alone."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ""
+    me = os.geteuid()
+    if os.path.islink(path) and found.st_uid not in (me, 0):
+        return f"{path} is a symbolic link that another user made"
+    found = os.stat(path)
+    if found.st_uid not in (me, 0):
+        return f"{path} belongs to another user"
+    return f"others may write to {path}" if found.st_mode & 0o022 else ""

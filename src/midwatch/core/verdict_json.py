@@ -1,0 +1,74 @@
+"""A verdict as one line: JSON for machines, words for people."""
+
+from midwatch.core.foreign_text import ForeignText, escaped
+from midwatch.core.json_text import dump
+from midwatch.core.redaction import clean
+from midwatch.core.text import in_words
+from midwatch.core.verdict import Verdict
+
+SCHEMA = 1
+LONGEST = 500
+"""Bytes of a JSON line without its result: it goes into someone's context window."""
+SHORTEST_REASON = 40
+
+
+def fields(verdict: Verdict, following: str) -> dict[str, object]:
+    elapsed = verdict.elapsed_s
+    return {
+        "schema": SCHEMA,
+        "name": verdict.name,
+        "kind": verdict.kind,
+        "state": verdict.state,
+        "final": verdict.final,
+        "cause": verdict.cause or None,
+        "reason": escaped(clean(verdict.reason)),
+        "exit_code": verdict.exit_code,
+        "signal": verdict.signal,
+        "elapsed_s": None if elapsed is None else round(elapsed, 3),
+        **(_of_session(verdict) if verdict.kind == "session" else {}),
+        "result": verdict.result,
+        "log": verdict.log,
+        "next": following,
+    }
+
+
+def _of_session(verdict: Verdict) -> dict[str, object]:
+    return {"message": ForeignText(clean(verdict.message.raw)) or None, "doubts": verdict.doubts}
+
+
+def encode(verdict: Verdict, following: str) -> str:
+    """One JSON line, kept short by cutting the reason, and if that is not enough the path of the log."""
+    found = fields(verdict, following)
+    result, found["result"] = found["result"], None
+    text = dump(found)
+    over = len(text.encode()) - LONGEST
+    if over > 0:
+        reason = escaped(clean(verdict.reason))
+        found["reason"] = _cut(reason, max(SHORTEST_REASON, _size(reason) - over))
+        if len(dump(found).encode()) > LONGEST:
+            found["log"] = None
+    elif result is None:
+        return text
+    found["result"] = result
+    return dump(found)
+
+
+def worded(verdict: Verdict) -> str:
+    """The reason for people: with how long a session's turn has been so."""
+    reason = escaped(clean(verdict.reason))
+    lasted = verdict.turn_s if not verdict.final and verdict.turn_s is not None else 0.0
+    return f"{reason}, for {in_words(float(int(lasted)))}" if lasted >= 1 else reason
+
+
+def _cut(text: str, most: int) -> str:
+    """A text, or its beginning, that takes at most so many bytes in a line."""
+    if _size(text) <= most:
+        return text
+    kept = text[:most]
+    while _size(kept + "…") > most:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def _size(text: str) -> int:
+    return len(dump(text).encode()) - len('""')

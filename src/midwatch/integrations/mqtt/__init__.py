@@ -1,0 +1,1 @@
+"""The MQTT broker: connection, packets, topics and payloads."""

@@ -1,0 +1,87 @@
+"""The notes of a session's monitor, ``<name>.watch``, as text. What cannot be read is as good as not there."""
+
+from __future__ import annotations
+
+import json
+
+from midwatch.agents.turn_model import Departure, Moved, SessionMemory
+from midwatch.core.foreign_text import ForeignText, escaped
+from midwatch.core.json_text import dump
+from midwatch.core.verdict import Verdict
+from midwatch.jobs.monitor_state import Watch
+
+SCHEMA = 1
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def encode(watch: Watch) -> str:
+    found: dict[str, Any] = {"schema": SCHEMA, **watch._asdict()}
+    if watch.memory is not None:
+        moved = {name: list(each) for name, each in watch.memory.moved.items()}
+        found["memory"] = {**watch.memory._asdict(), "moved": moved}
+    if watch.verdict is not None:
+        found["verdict"] = _verdict(watch.verdict)
+    return dump(found) + "\n"
+
+
+def decode(text: str) -> Watch | None:
+    """None for what was not written by this version, or by us at all."""
+    try:
+        found: dict[str, Any] = json.loads(text)
+        if found.pop("schema") != SCHEMA:
+            return None
+        memory, verdict = found["memory"], found["verdict"]
+        return Watch(**{
+            **found,
+            "began": float(found["began"]),
+            "at": float(found["at"]),
+            "resumes": int(found["resumes"]),
+            "monitor": _pair(found["monitor"]),
+            "agent": _pair(found["agent"]),
+            "patience": (float(found["patience"][0]), float(found["patience"][1])),
+            "memory": None if memory is None else _memory(memory),
+            "verdict": None if verdict is None else _told(verdict),
+        })  # fmt: skip
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return None
+
+
+def _pair(found: list[int]) -> tuple[int, int]:
+    pid, start = found
+    return int(pid), int(start)
+
+
+def _memory(found: dict[str, Any]) -> SessionMemory:
+    pending, clock, limit = found["pending"], found.get("clock"), found.get("limit")
+    return SessionMemory(**{
+        **found,
+        "limit": None if limit is None else (str(limit[0]), float(limit[1])),
+        "clock": None if clock is None else (clock[0], float(clock[1])),
+        "pending": None if pending is None else (pending[0], float(pending[1])),
+        "sayings": {source: (said[0], float(said[1])) for source, said in found["sayings"].items()},
+        "moved": {name: Moved(*each) for name, each in found["moved"].items()},
+        "tools": tuple(map(float, found["tools"])),
+        "left": Departure(*found.get("left", ())),
+    })  # fmt: skip
+
+
+def _told(found: dict[str, Any]) -> Verdict:
+    matched = found["matched"]
+    return Verdict(**{
+        **found,
+        "reason": escaped(found["reason"]),
+        "until": ForeignText(found["until"]),
+        "message": ForeignText(found["message"]),
+        "matched": None if matched is None else ForeignText(matched),
+        "evidence": (),
+        "against": (),
+    })  # fmt: skip
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """Without what explains it: whoever reads this looks afresh."""
+    found = verdict._replace(evidence=(), against=(), beat=None, result=None, deadline=None)._asdict()
+    del found["doubts"]  # earlier releases take no field that they do not know
+    return found

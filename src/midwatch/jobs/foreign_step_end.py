@@ -1,0 +1,59 @@
+"""Ending the work of a foreign directory so that all who read it come to the same end: first why, at last FAILED."""
+
+from __future__ import annotations
+
+import contextlib
+
+from midwatch.config import paths
+from midwatch.core.errors import FormatError, RefusedError
+from midwatch.core.foreign_text import NOTHING
+from midwatch.core.job_model import Adopted, Alive, End, Gone
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import foreign_step_status, foreign_step_store, name_claim
+from midwatch.jobs.codec import sentinel
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.rules import verdict as job_verdict
+from midwatch.jobs.wait_state import Memory
+from midwatch.shim.terminate import how_it_ended
+from midwatch.system import processes, procfs
+from midwatch.system import terminate_tree as hand
+
+
+def end(looker: Looker, name: str, pid: int, ending: tuple[str, str, str], memory: Memory | None = None) -> Verdict:
+    """End a step with everything below it; ``ending`` is state, cause and reason. Returns its final verdict.
+
+    Only if its pid file still names that process, and names it truly. RefusedError when it could not be ended.
+    """
+    if others := paths.shared_with_others(looker.directory):
+        raise RefusedError(f"{others}: nothing named there is signalled")
+    meant = processes.started([pid, *procfs.descendants(pid, jobs=False)])
+    facts = looker.facts(name, memory)  # whoever has that pid now is the one who was meant, and so are those below it
+    if facts.status is not None or not isinstance(facts.shim, Alive) or facts.shim.pid != pid or pid not in meant:
+        return job_verdict.judge(facts)
+    ended = announce(looker.directory, name, ending, facts.elapsed_s or 0.0)
+    if left := hand.end_tree(lambda: meant):
+        foreign_step_store.remove(f"{looker.directory}/{name}")
+        raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
+    try:
+        settle(Adopted(looker.directory, name, True, ""), pid)
+    except OSError as error:
+        raise RefusedError(f"{name} was ended, but that could not be written down: {error.strerror}") from error
+    facts = looker.facts(name)
+    told = facts.ending is not None or (facts.status or NOTHING).raw.strip() == "SUCCESS"
+    return job_verdict.judge(facts if told else facts._replace(ending=ended))
+
+
+def announce(directory: str, name: str, ending: tuple[str, str, str], elapsed: float) -> End:
+    """Note state, cause and reason before anything is signalled: who watches the directory sees it go."""
+    found = how_it_ended(None, 0, ending, elapsed, [])
+    if directory:
+        with contextlib.suppress(OSError, FormatError):  # it is to end all the same
+            foreign_step_store.write(f"{directory}/{name}", found)
+    return sentinel.end(found)
+
+
+def settle(adopted: Adopted, pid: int) -> None:
+    """Say FAILED where a step that was ended said nothing itself and was not begun again. Raises OSError."""
+    found = foreign_step_status.of_adopted(adopted, pid, Gone("it was ended"), 0.0)
+    if found is not None and found.status is None:
+        name_claim.write(f"{adopted.dir}/{adopted.name}.status", "FAILED\n")

@@ -1,0 +1,93 @@
+"""What is remembered of a job: its runs, from the files that are left and from the journal, each with its events."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from midwatch.config import sentinel_files
+from midwatch.core.errors import FormatError, RefusedError
+from midwatch.core.event import Event
+from midwatch.core.job_model import JobFacts
+from midwatch.core.value import Value
+from midwatch.jobs.observe import Looker
+from midwatch.journal import journal, spool_reader
+from midwatch.journal.journal import Journal
+
+
+class Run(Value):
+    """One run of a job, as far as it is known."""
+
+    run: str
+    """Empty for work of others, which has no run that could be named."""
+    record: dict[str, object] | None
+    """The record as it stands in its file."""
+    facts: JobFacts | None
+    """A look at its files; None when they are gone."""
+    events: list[Event]
+
+
+def opened(directory: str) -> tuple[Journal, str]:
+    """The journal with everything taken in. Where that cannot be: what can be read, and why that may not be all."""
+    if why := journal.not_kept(directory):
+        found = Journal(directory, memory=True)
+        found.take_in()
+        return found, f"{why}: no journal is kept there"
+    if not os.path.isdir(spool_reader.folder(directory)):
+        return Journal(directory, memory=True), ""  # nothing was ever started here, and nothing is made for asking
+    found = Journal(directory)
+    try:
+        found.take_in()
+    except RefusedError as error:
+        copy = found.copied()
+        found.close()
+        return copy, str(error)
+    return found, ""
+
+
+def check(since: int, newest: int) -> None:
+    if since > newest:
+        raise RefusedError(
+            f"--since {since} is beyond the newest event, which is {newest}: was the journal made anew? "
+            "--since 0 begins at the beginning"
+        )
+
+
+class History:
+    """The runs of one name, oldest first; the one whose files are in place is the last."""
+
+    def __init__(self, looker: Looker, book: Journal, name: str) -> None:
+        self.looker = looker
+        self.book = book
+        self.name = name
+        self.records: dict[str, dict[str, object]] = {}
+        times = book.runs(name)
+        for base in sentinel_files.archived(looker.directory, name):
+            self._read(base, times)
+        self.facts = looker.facts(name)
+        self.current = self._read(f"{looker.directory}/{name}", times)
+        if self.facts.exists:
+            times[self.current] = float("inf")
+        self.runs = sorted(times, key=lambda run: times[run])
+
+    def _read(self, base: str, times: dict[str, float]) -> str:
+        """The run of a record, which is kept; empty where there is none that can be read."""
+        try:
+            found = json.loads(sentinel_files.read(f"{base}.json") or "null", parse_constant=_nothing)
+        except (FormatError, ValueError, RecursionError):
+            return ""
+        if not isinstance(found, dict) or not isinstance(run := found.get("run"), str):
+            return ""
+        self.records[run] = found
+        started = found.get("started")
+        times.setdefault(run, started if isinstance(started, float) else 0.0)
+        return run
+
+    def run(self, run: str) -> Run:
+        here = self.facts.exists and run == self.current
+        facts = self.facts if here else self.looker.archived(self.name, run)
+        return Run(run, self.records.get(run), facts, self.book.of_run(self.name, run))
+
+
+def _nothing(_word: str) -> None:
+    """NaN and the like, which no JSON reader but Python's would take."""

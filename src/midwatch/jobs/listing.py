@@ -1,0 +1,74 @@
+"""Every job of a directory, judged on the spot. What ended long ago is judged once and remembered.
+
+Only an end that our own record tells is remembered: it depends on files alone, and on no process and no clock.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from midwatch.config import sentinel_files
+from midwatch.core.foreign_text import NOTHING, ForeignText
+from midwatch.core.job_model import JobFacts
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import listing_cache
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.rules.verdict import judge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WORTH = 50
+"""Jobs that must have been read in vain before it pays to remember them; fewer cost less than writing does."""
+
+
+def listed(looker: Looker) -> list[Verdict]:
+    """All jobs in order of names. Raises OSError when the directory cannot be read."""
+    names = sentinel_files.jobs(looker.directory)
+    if len(names) < WORTH or not listing_cache.ours(looker.directory):
+        return [looker.verdict(name) for name in names]
+    fd = os.open(looker.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return _remembering(looker, names, fd)
+    finally:
+        os.close(fd)
+
+
+def _remembering(looker: Looker, names: list[str], fd: int) -> list[Verdict]:
+    known, rows, fresh = listing_cache.load(looker.directory), {}, 0
+    found: list[Verdict] = []
+    now = time.time()
+    for name in names:
+        marks = listing_cache.marks(fd, name)
+        row = known.get(name)
+        if row is not None and row[0] == marks:
+            rows[name] = row
+            found.append(_recalled(looker, name, row[1]))
+            continue
+        facts = looker.facts(name)
+        verdict = judge(facts)
+        found.append(verdict)
+        if _ended(facts, marks) and listing_cache.lasting(marks, now):
+            kept = verdict._replace(log=None, beat=None, evidence=(), against=())
+            rows[name] = marks, [None if isinstance(each, ForeignText) else each for each in kept]
+            fresh += 1
+    if fresh >= WORTH:
+        listing_cache.save(looker.directory, rows)
+    return found
+
+
+def _ended(facts: JobFacts, marks: listing_cache.Marks) -> bool:
+    """Whether a job has ended by our own record, and the look saw a result exactly if one was marked before it."""
+    record = facts.record
+    if record is None or record.end is None or record.adopted is not None:  # what was adopted has files elsewhere
+        return False
+    return (facts.result is not None) == (marks[listing_cache.RESULT] is not None)
+
+
+def _recalled(looker: Looker, name: str, kept: list[Any]) -> Verdict:
+    """A verdict as it was given, but for evidence and beat, which no listing shows. No agent says more of a job."""
+    log = f"{looker.directory}/{name}.log"
+    log_there = log if os.path.exists(log) else None
+    return Verdict(*kept)._replace(log=log_there, until=NOTHING, message=NOTHING, evidence=(), against=())

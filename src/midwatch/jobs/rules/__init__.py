@@ -1,0 +1,1 @@
+"""Decisions of `jobs`: pure, and time is an argument."""

@@ -1,0 +1,45 @@
+"""Several attempts at one job, and how they are told."""
+
+from midwatch.core.job_model import Attempt, End, Record
+from midwatch.core.policy import Policy
+from midwatch.core.text import in_words, signal_name
+from midwatch.core.verdict import Evidence
+
+SHORT = 10.0
+"""Seconds below which tenths are told."""
+
+
+def how(end: End, policy: Policy) -> str:
+    """How work ended, in words."""
+    after = f"after {in_words(end.elapsed_s)}"
+    if end.state == "timeout":
+        return f"not done after {in_words(policy.timeout_s or end.elapsed_s)}; stopped"
+    if end.reason:
+        return f"{end.reason}; stopped {after}" if end.state in ("stuck", "stopped") else end.reason
+    return f"killed by {signal_name(end.signal)} {after}" if end.signal else f"exit {end.exit_code} {after}"
+
+
+def told(attempt: Attempt, policy: Policy) -> str:
+    return f"attempt {attempt.number} {attempt.end.state}: {how(attempt.end, policy)}"
+
+
+def counted(reason: str, record: Record) -> str:
+    return f"{reason}; attempt {record.attempt} of {record.retries + 1}" if record.retries else reason
+
+
+def following(record: Record, now: float) -> str:
+    which = f"attempt {record.attempt + 1} of {record.retries + 1}"
+    if record.next_mono is None:
+        return f"{which} is being decided"
+    wait = max(0.0, record.next_mono - now)
+    return f"{which} in {in_words(round(wait, 1) if wait < SHORT else float(round(wait)))}"
+
+
+def evidence(record: Record) -> tuple[Evidence, ...]:
+    """Every attempt that has ended before the one that is told anyway."""
+    earlier = [attempt for attempt in record.attempts if record.end is None or attempt.number < record.attempt]
+    return tuple(Evidence(f"attempt {attempt.number}", _line(attempt, record.policy)) for attempt in earlier)
+
+
+def _line(attempt: Attempt, policy: Policy) -> str:
+    return f"{attempt.end.state}: {how(attempt.end, policy)}"

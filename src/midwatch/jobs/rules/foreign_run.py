@@ -1,0 +1,76 @@
+"""Which run of a step wrote a file, where a script clears nothing before it runs the step again.
+
+A script writes its pid file first, then status and result. What is older than the pid file, or than the process that
+the pid file names, is of an earlier run. The clock of a file system may be coarse: within one tick of it, only what the
+process does next tells. A script that wrote its own status ends in a moment, or rests; one that began again works.
+"""
+
+from midwatch.core.job_model import StatusTimes
+
+SECOND = 10**9
+FINE = SECOND // 20
+"""Error of a start time (clock ticks since boot, 10 ms) plus one tick of a common file system, with room to spare."""
+COARSE = 2 * SECOND
+"""Of file systems that keep whole seconds, the coarsest (FAT) keeps only even ones."""
+PATIENCE = SECOND
+"""How long a script may take to end after its own status, or to begin its work after its pid file."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Owner = Literal["this", "earlier", "open"]
+
+
+def owner(times: StatusTimes) -> "Owner":
+    """Whose the status is; `open` until ``decided_at``, for both runs would look the same."""
+    pid = _believed(times)
+    if pid is not None and times.status < pid and (times.start is not None or _began(times, pid)):
+        return "earlier"
+    if times.start is None:
+        return "this"
+    if times.status + _tick(times) < times.start:
+        return "earlier"
+    if pid is None or times.status > pid or (times.result is not None and times.result > pid):
+        return "this"
+    if times.now < decided_at(times):
+        return "open"
+    return "earlier" if _goes_on(times, times.start) else "this"
+
+
+def decided_at(times: StatusTimes) -> int:
+    """The moment from which on ``owner`` is not `open`."""
+    return times.status + _tick(times) + PATIENCE
+
+
+def is_earlier_result(times: StatusTimes) -> bool:
+    """Whether the result is of an earlier run, though the status is of this one."""
+    pid = _believed(times)
+    if times.result is None:
+        return False
+    young = times.start is not None and times.result + _tick(times) < times.start
+    return young or (pid is not None and times.result < pid)
+
+
+def _believed(times: StatusTimes) -> int | None:
+    """The time of the pid file. One that is still to come was written before the clock was set back."""
+    return None if times.pid is None or times.pid > times.now + FINE else times.pid
+
+
+def _began(times: StatusTimes, pid: int) -> bool:
+    """Whether a run that has ended was more than its pid file: some scripts write that one last."""
+    return times.status < pid - PATIENCE or any(moved >= pid for moved in times.moved)
+
+
+def _tick(times: StatusTimes) -> int:
+    """How much later than their times the files may have been written, and a start time be wrong."""
+    if times.status % SECOND or (times.pid or 0) % SECOND:
+        return FINE
+    return FINE + (SECOND if times.status // SECOND % 2 else COARSE)
+
+
+def _goes_on(times: StatusTimes, start: int) -> bool:
+    """Whether the process works on: it beats, writes, or still runs what it began with the step."""
+    first, last = times.status - FINE, times.status + _tick(times)
+    begun = last + PATIENCE if start >= first else last  # an older one may have begun another step since
+    return any(moved > last for moved in times.moved) or any(first <= began <= begun for began in times.children)

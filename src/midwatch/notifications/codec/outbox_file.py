@@ -1,0 +1,78 @@
+"""The files of an outbox, and what a watcher tells the one who delivers: values as one JSON object each."""
+
+from __future__ import annotations
+
+import json
+
+from midwatch.core.errors import FormatError
+from midwatch.notifications.model import About, Change, Notice, Told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SCHEMA = 1
+LATEST = 1e18
+KINDS: dict[Any, dict[str, tuple[type, ...]]] = {
+    Notice: {
+        "id": (str,), "name": (str,), "run": (str,), "fields": (dict,), "channel": (str,), "project": (str,),
+        "filed": (int, float), "tries": (int,), "again": (int, float), "trouble": (str,), "number": (int,),
+    },
+    Told: {"state": (str,), "final": (bool,), "open": (bool,), "at": (int, float), "boot": (str,), "number": (int,)},
+    About: {"run": (str,), "agent": (str,), "pane": (str,), "where": (str,), "session": (str,), "attach": (str,)},
+    Change: {
+        "name": (str,), "about": (dict,), "state": (str,), "final": (bool,), "reason": (str,), "following": (str,),
+        "at": (int, float), "boot": (str,), "wall": (int, float), "project": (str,), "since": (int, float, type(None)),
+        "cause": (str,), "until": (str,), "message": (str,), "goes_on": (bool,),
+    },
+}  # fmt: skip
+"""What each field may be."""
+
+
+def encode(value: Notice | Told | Change) -> str:
+    found = value._asdict()
+    if isinstance(value, Change):
+        found["about"] = value.about._asdict()
+    return json.dumps({"schema": SCHEMA, **found}) + "\n"
+
+
+def notice(text: str) -> Notice:
+    found: Notice = _read(Notice, text)
+    if not all(isinstance(value, str) for value in found.fields.values()):
+        raise FormatError("a notice cannot be read: a field is no text")
+    return found
+
+
+def told(text: str) -> Told:
+    found: Told = _read(Told, text)
+    return found
+
+
+def change(text: str) -> Change:
+    found: Change = _read(Change, text)
+    return found
+
+
+def _read(kind: Any, text: str) -> Any:
+    """A value of a kind. FormatError for any text that is none."""
+    try:
+        found = json.loads(text)
+        if not isinstance(found, dict) or repr(found.pop("schema", None)) != repr(SCHEMA):
+            raise ValueError(f"not an object of schema {SCHEMA}")  # noqa: TRY301
+        return _value(kind, found)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"a {kind.__name__.lower()} cannot be read: {type(error).__name__} {error}"[:120]) from error
+
+
+def _value(kind: Any, found: dict[str, Any]) -> Any:
+    kinds = KINDS[kind]
+    if kind is Notice:
+        found = {"number": 0, **found}  # those of earlier releases have none
+    for key, allowed in kinds.items():
+        value = found.get(key)
+        odd = isinstance(value, bool) != (bool in allowed) or not isinstance(value, allowed)
+        if key not in found or odd or (isinstance(value, int | float) and not abs(value) < LATEST):
+            raise ValueError(f"{key} is {value!r:.20}")
+    if kind is Change:
+        found = {**found, "about": _value(About, found["about"])}
+    return kind(*(found[key] for key in kinds))

@@ -1,0 +1,88 @@
+"""A drift that is new is noted in the journal and sent to the channels that want drifts.
+
+A drift is a difference between the session registry and the world, or between what a source says and what is true.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+
+from midwatch.config import paths
+from midwatch.core import plain_text
+from midwatch.core.errors import RefusedError
+from midwatch.core.notification_kinds import DRIFT
+from midwatch.core.value import Value
+from midwatch.jobs import launch, start_sender
+from midwatch.journal import codec as journal_codec
+from midwatch.journal import journal
+from midwatch.journal.journal import Journal
+from midwatch.notifications import channels, outbox
+from midwatch.notifications.model import Notice
+
+
+class NotedDrift(Value):
+    """What the journal and the channels get to know of a drift."""
+
+    kind: str
+    session: str
+    """Or the agent whose source it is about."""
+    text: str
+    before: dict[str, object]
+    after: dict[str, object]
+    applied: bool = False
+    """Its change was made."""
+    repeated: bool = False
+    """It was sent before, while its change had to wait: it is noted and not sent again."""
+    has_change: bool = False
+    """A change mends it, so nobody needs to look into it."""
+
+
+def note(project: str, new: list[NotedDrift], more: dict[str, object]) -> None:
+    """Note drifts, each with ``more``, and send them. A failure is a warning: they are true all the same."""
+    directory = paths.directory(start=project)
+    try:
+        _note(directory, new, more)
+        _send(directory, project, [drift for drift in new if not drift.repeated])
+    except (OSError, RefusedError) as error:
+        journal.warn(f"new drifts were not noted: {error}")
+
+
+def _note(directory: str, new: list[NotedDrift], more: dict[str, object]) -> None:
+    if journal.not_kept(directory):
+        return
+    paths.prepare(directory)
+    with contextlib.closing(Journal(directory)) as book:
+        book.take_in()
+        book.add(*[
+            journal_codec.noted("", time.time(), drift.session, DRIFT, {
+                "class": drift.kind, "reason": drift.text, "before": drift.before, "after": drift.after,
+                "applied": drift.applied, **more,
+            })
+            for drift in new
+        ])  # fmt: skip
+
+
+def _send(directory: str, project: str, new: list[NotedDrift]) -> None:
+    wanting = [channel for channel in channels.of(project)[0] if DRIFT in channel.on]
+    if not wanting or not new:
+        return
+    outbox.prepare(directory)
+    for channel in wanting:
+        for drift in new:
+            outbox.file(directory, _notice(drift, channels.id_of(channel), project))
+    start_sender.start(launch.teller_command(directory))
+
+
+def _notice(drift: NotedDrift, channel: str, project: str) -> Notice:
+    mark = "\0".join((drift.kind, drift.session, drift.text, channel, str(time.time_ns())))
+    fields = {
+        "text": drift.text, "name": drift.session, "state": DRIFT, "reason": drift.text, "agent": "", "pane": "",
+        "next": "proceed" if drift.has_change else "investigate",
+    }  # fmt: skip
+    return Notice(
+        id=hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:20], name=drift.session, run="",
+        channel=channel, project=project, filed=time.time(),
+        fields={key: plain_text.plain(value) for key, value in fields.items()},
+    )  # fmt: skip

@@ -1,0 +1,211 @@
+"""What is still to be delivered, and what was told already: ``outbox/`` in a sentinel directory.
+
+``<id>.json`` is one notice for one channel; it is removed once it was delivered, or given up. Whoever delivers one
+holds a lock on it, so no two do, and writes down that he tries before he does: of a process that was killed in between,
+the next one knows that it tried. ``told/<name>.<run>`` says what was told of a run. ``reports/`` and ``unsent/`` hold
+what is not in here yet (`unsent`). All of it may be removed at any time; then something may be told twice, or not at
+all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+
+from midwatch.config import paths, sentinel_files
+from midwatch.core import names
+from midwatch.core.errors import FormatError, RefusedError
+from midwatch.jobs.codec import sentinel
+from midwatch.notifications import pending_runs
+from midwatch.notifications.codec import outbox_file
+from midwatch.notifications.model import Change, Notice, Told
+from midwatch.system import file_locks
+from midwatch.system.atomic_files import open_plain, write_atomic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+FORGOTTEN = 2 * 86400.0
+"""Seconds after which nobody needs to know what was told of a run that is not the newest of its name."""
+LARGEST = 1 << 16
+
+
+def prepare(directory: str) -> None:
+    """Make a directory ready for notices, or say why it cannot be."""
+    paths.prepare(directory)
+    try:
+        paths.make_private(f"{directory}/outbox/told")
+    except OSError as error:
+        raise RefusedError(f"cannot write to {directory}/outbox: {error.strerror}") from error
+    for part in ("outbox", "outbox/told"):
+        if os.path.islink(f"{directory}/{part}"):
+            raise RefusedError(f"{directory}/{part} is a symbolic link; remove it and try again")
+
+
+def alone(directory: str) -> AbstractContextManager[None]:
+    """Nobody else decides meanwhile what is to be told."""
+    return file_locks.alone(f"{directory}/outbox/.lock")
+
+
+def attendant(directory: str) -> int | None:
+    """The right to stay and try again: a descriptor to be closed, None while another has it."""
+    return file_locks.take(f"{directory}/outbox/.attendant")
+
+
+# What was told
+
+
+def told_file(directory: str, name: str, run: str) -> str:
+    return f"{directory}/outbox/told/{_plain(name)}.{_plain(run).replace('.', '_')}"
+
+
+def told(directory: str, name: str, run: str) -> Told:
+    """What was told of this run so far."""
+    text = None
+    with contextlib.suppress(FormatError):
+        text = sentinel_files.read(told_file(directory, name, run))
+    try:
+        return Told() if text is None else outbox_file.told(text)
+    except FormatError:
+        return Told()
+
+
+def write_told(directory: str, change: Change, found: Told) -> None:
+    write_atomic(told_file(directory, change.name, change.about.run), outbox_file.encode(found))
+
+
+def forget(directory: str) -> None:
+    """Remove what was told of runs that nobody can ask about any more."""
+    folder = f"{directory}/outbox/told"
+    for file in _listed(folder):
+        name, _, run = file.rpartition(".")
+        with contextlib.suppress(OSError, FormatError):
+            if time.time() - os.lstat(f"{folder}/{file}").st_mtime > FORGOTTEN:
+                text = sentinel_files.read(f"{directory}/{name}.json")
+                if text is None or sentinel.record(text).run != run:
+                    os.unlink(f"{folder}/{file}")
+
+
+def _plain(word: str) -> str:
+    """As part of a file's name: panes are called %3."""
+    return "".join([c if c in names.PLAIN else "_" for c in word[: names.LONGEST]]) or "_"
+
+
+# What watchers report
+
+
+def report(directory: str, change: Change) -> str:
+    """Keep what a watcher saw until somebody has taken it in. Returns its name; OSError when it cannot be written."""
+    paths.make_private(f"{directory}/{pending_runs.REPORTS}")
+    name = f"{time.time_ns():x}-{os.urandom(3).hex()}.json"
+    write_atomic(f"{directory}/{pending_runs.REPORTS}/{name}", outbox_file.encode(change))
+    return name
+
+
+def reported(directory: str) -> list[tuple[str, Change]]:
+    """All that watchers have reported, in the order of their looks. What cannot be read is removed."""
+    found: list[tuple[str, Change]] = []
+    for name in pending_runs.reports(directory):
+        try:
+            if text := sentinel_files.read(f"{directory}/{pending_runs.REPORTS}/{name}"):
+                found.append((name, outbox_file.change(text)))
+        except FormatError:
+            pending_runs.drop_report(directory, name)
+    return sorted(found, key=lambda each: each[1].at)
+
+
+# What is to be delivered
+
+
+def file(directory: str, notice: Notice) -> None:
+    """Put a notice into the outbox, unless it is there already."""
+    path = f"{directory}/outbox/{notice.id}.json"
+    if not os.path.lexists(path):
+        write_atomic(path, outbox_file.encode(notice))
+
+
+def is_noted(directory: str, notice: Notice) -> bool:
+    """Whether what it tells is noted as told: until then whoever was killed may still be heard, and files it anew."""
+    return notice.number <= told(directory, notice.name, notice.run).number
+
+
+def pending(directory: str) -> list[Notice]:
+    """All that is still to be delivered, oldest first. What cannot be read is passed over."""
+    found: list[Notice] = []
+    for entry in _listed(f"{directory}/outbox"):
+        with contextlib.suppress(OSError, FormatError):
+            if entry.endswith(".json"):
+                found.append(_read(f"{directory}/outbox/{entry}")[0])
+    return sorted(found, key=lambda notice: (notice.filed, notice.id))
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return [entry for entry in os.listdir(folder) if not entry.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise RefusedError(f"cannot read {folder}: {error.strerror}") from error
+
+
+def _read(path: str, *, keep: bool = False) -> tuple[Notice, int]:
+    fd = open_plain(path)
+    try:
+        found = outbox_file.notice(os.pread(fd, LARGEST, 0).decode("utf-8", "replace"))
+        if found.id != os.path.basename(path).removesuffix(".json"):
+            raise FormatError(f"{path} holds another notice")  # noqa: TRY301  # as all that is wrong with it
+        if keep:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(fd).st_ino != os.lstat(path).st_ino:
+                raise FormatError(f"{path} was written anew")  # noqa: TRY301  # by whoever held it until now
+    except BaseException:
+        os.close(fd)
+        raise
+    if not keep:
+        os.close(fd)
+    return found, fd
+
+
+class Held:
+    """A notice that is ours to deliver."""
+
+    def __init__(self, directory: str, notice: Notice, fd: int) -> None:
+        self.path = f"{directory}/outbox/{notice.id}.json"
+        self.notice = notice
+        self.fd = fd
+
+    def write(self, notice: Notice) -> None:
+        """Replace it; the new file is locked before anyone can see it."""
+        temporary = f"{os.path.dirname(self.path)}/.{notice.id}.{os.getpid()}"
+        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            data = outbox_file.encode(notice).encode()
+            while data:
+                data = data[os.write(fd, data) :]
+            os.rename(temporary, self.path)
+        except OSError:
+            os.close(fd)
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        os.close(self.fd)
+        self.notice, self.fd = notice, fd
+
+    def remove(self) -> None:
+        os.unlink(self.path)
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+
+def hold(directory: str, notice: Notice) -> Held | None:
+    """Take a notice for delivery; None when another has it, or has delivered it."""
+    try:
+        found, fd = _read(f"{directory}/outbox/{notice.id}.json", keep=True)
+    except (OSError, FormatError):
+        return None
+    return Held(directory, found, fd)

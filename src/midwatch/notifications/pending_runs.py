@@ -1,0 +1,107 @@
+"""Runs whose end must still be sent: ``outbox/unsent/<name>.<run>``, one empty file each.
+
+A shim makes it before its work runs. So nothing has to be written at the end to know that there is something to send,
+whatever has become of the disk by then and whoever was killed; what it is follows from the record. Whoever has noted
+the end as told removes it. ``outbox/reports`` holds changes that watchers saw and that nobody has taken in yet.
+
+Every verb looks in here, so this loads next to nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+from midwatch.config import sentinel_files
+from midwatch.core import names
+from midwatch.core.errors import FormatError
+from midwatch.jobs.codec import sentinel
+from midwatch.system import lock_holder, procfs
+from midwatch.system.atomic_files import UNSENT
+
+REPORTS = "outbox/reports"
+
+
+def runs(directory: str) -> list[tuple[str, str]]:
+    """Name and run of each, oldest run first."""
+    found = [entry.rpartition(".")[::2] for entry in _listed(f"{directory}/{UNSENT}")]
+    good = [(name, run) for name, run in found if not names.problem(name) and not names.problem(run)]
+    return sorted(good, key=lambda each: each[1])
+
+
+def reports(directory: str) -> list[str]:
+    return [entry for entry in _listed(f"{directory}/{REPORTS}") if entry.endswith(".json")]
+
+
+def candidates(directory: str) -> list[str]:
+    """What is probably to be sent: runs that have ended or are stuck, and reports. For whoever comes by."""
+    found = runs(directory)
+    newest = dict(found)
+    due = [run for name, run in found if _is_due(directory, name, run, newest=newest[name] == run)]
+    return due + reports(directory)
+
+
+def drop(directory: str, name: str, run: str) -> None:
+    """There is nothing more to send of a run."""
+    _unlink(f"{directory}/{UNSENT}/{name}.{run}")
+
+
+def drop_report(directory: str, report: str) -> None:
+    _unlink(f"{directory}/{REPORTS}/{report}")
+
+
+def attend(directory: str) -> int | None:
+    """The right to stay until the directory can be written: a descriptor to be closed, None while another has it."""
+    try:
+        fd = os.open(f"{directory}/{UNSENT}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock needs no room on a disk
+    except OSError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def is_attended(directory: str) -> bool:
+    return not lock_holder.is_free(f"{directory}/{UNSENT}")
+
+
+def _is_due(directory: str, name: str, run: str, *, newest: bool) -> bool:
+    """Whether a run has ended, or is stuck and nobody was told. Records are read only of those that may have ended."""
+    base = f"{directory}/{name}"
+    if not newest or os.path.lexists(f"{base}.status"):
+        return True
+    try:
+        if not lock_holder.is_free(f"{base}.lock"):
+            told = sentinel_files.read(f"{directory}/outbox/told/{name}.{run}") or ""
+            return '"stuck": true' in (sentinel_files.read(f"{base}.seen") or "") and '"state": "stuck"' not in told
+        text = sentinel_files.read(f"{base}.json")
+        work = sentinel.record(text).work if text else None
+    except FormatError:
+        return True
+    return work is None or work.boot != procfs.boot_id() or not _goes_on(work.pid, work.start)
+
+
+def _goes_on(pid: int, start: int) -> bool:
+    """Whether work that has lost its shim is still there."""
+    try:
+        fields = procfs.stat_fields(pid)
+        return fields[0] not in "ZX" and int(fields[19]) == start
+    except (OSError, ValueError):
+        return False
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted([entry for entry in os.listdir(folder) if not entry.startswith(".")])
+    except OSError:
+        return []
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # whoever comes by finds that there is nothing to send

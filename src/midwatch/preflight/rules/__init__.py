@@ -1,0 +1,1 @@
+"""Decisions of `preflight`: pure, and time is an argument."""

@@ -1,0 +1,138 @@
+"""What is wrong with a virtual environment: its Python, its place, its scripts, its packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from midwatch.core.value import Value
+from midwatch.preflight.codec import dependencies
+from midwatch.preflight.codec.virtualenv import made_for, minor
+from midwatch.preflight.model import Imported
+from midwatch.preflight.virtualenv_model import GONE, OTHER, OWN, Environment, Origin, Package, Recipe, Script
+
+NAMED = 3
+"""Scripts or packages that are named where many have the same fault."""
+
+
+class Aspect(Value):
+    """One side of an environment."""
+
+    name: str
+    troubles: tuple[str, ...]
+    says: str
+    """What is there, when there is no trouble."""
+
+
+def aspects(seen: Environment) -> list[Aspect]:
+    if seen.trouble:
+        return [Aspect("python", (seen.trouble,), "")]
+    version = seen.interpreter.version or made_for(seen.config or {})
+    return [
+        Aspect("python", (*seen.unread, *_python(seen)), f"Python {version or 'of some version'}"),
+        Aspect("place", tuple(_place(seen)), "where it was made"),
+        Aspect("scripts", tuple(_scripts(seen.scripts)), _count(len(seen.scripts), "script")),
+        Aspect("packages", tuple(_packages(seen)), _count(len(seen.packages), "package")),
+    ]
+
+
+def recipe(origin: Origin, packages: Iterable[Package]) -> Recipe:
+    """How to make an environment again so that no optional part is lost which has its packages installed."""
+    there = {dependencies.normal(package.name) for package in packages}
+    told = dependencies.declared(origin.pyproject)
+    groups = {key: names for key, names in told.groups.items() if key not in told.unasked}
+    files = {name: dependencies.required(text) for name, text in origin.requirements.items()}
+    if not there:
+        offered = (*(f"--extra {key}" for key in told.extras), *(f"--group {key}" for key in groups))
+        return Recipe(origin.names, requirements=_first(files), offered=offered)
+    had = [name for name, names in files.items() if names and names <= there]
+    return Recipe(
+        origin.names,
+        tuple(key for key, names in told.extras.items() if names - told.base and names <= there),
+        tuple(key for key, names in groups.items() if names - told.base and names <= there),
+        tuple(had) or _first(files),
+    )
+
+
+def _first(files: dict[str, frozenset[str]]) -> tuple[str, ...]:
+    return ("requirements.txt",) if "requirements.txt" in files else tuple(files)[:1]
+
+
+def answer(seen: Environment, told: Imported) -> Iterator[str]:
+    """What its interpreter said when it was started, beside what its files say."""
+    if told.error:
+        yield f"its Python {told.error}"
+        return
+    wanted = made_for(seen.config or {})
+    if wanted and minor(told.python) != wanted:
+        yield f"it was made for Python {wanted}, but its Python says that it is {told.python}"
+
+
+def _python(seen: Environment) -> Iterator[str]:
+    if seen.interpreter.trouble:
+        yield seen.interpreter.trouble
+    if seen.config is None:
+        yield "pyvenv.cfg is missing: its Python does not know that it is in an environment, nor its packages"
+        return
+    if not seen.home_there:
+        yield f"the Python that it was made from is gone: there is no {seen.config['home']}"
+    wanted, runs = made_for(seen.config), seen.interpreter.version
+    if wanted and runs and wanted != runs:
+        yield f"it was made for Python {wanted}, but bin/python is {runs} now, which does not see its packages"
+    elif (version := runs or wanted) and version not in seen.libraries:
+        there = f"; there is lib/python{', lib/python'.join(seen.libraries)}" if seen.libraries else ""
+        yield f"it has no lib/python{version}/site-packages for its Python{there}"
+
+
+def _place(seen: Environment) -> Iterator[str]:
+    if seen.made_at:
+        yield f"it was moved or copied: it was made at {seen.made_at}, and activating it still leads there"
+
+
+def _scripts(scripts: Iterable[Script]) -> Iterator[str]:
+    faults: dict[tuple[str, str], list[str]] = {}
+    for script in scripts:
+        if script.where in (GONE, OTHER):
+            faults.setdefault((script.where, script.interpreter), []).append(script.name)
+        elif script.lacks and script.where == OWN:
+            faults.setdefault(("", script.lacks), []).append(script.name)
+    for (where, what), names in faults.items():
+        who = _some(names)
+        if where == GONE:
+            yield f"{who}: bad interpreter, {what or 'none named'} is not there"
+        elif where == OTHER:
+            yield f"{who}: run by {what}, another environment that still exists, with its packages and not with these"
+        else:
+            yield f"{who}: {what}, which it calls, is not installed here"
+
+
+def _packages(seen: Environment) -> Iterator[str]:
+    versions: dict[str, list[str]] = {}
+    lacking: dict[str, list[str]] = {}
+    for package in seen.packages:
+        versions.setdefault(package.name.lower().replace("-", "_").replace(".", "_"), []).append(package.version)
+        for file in package.lacks:
+            lacking.setdefault(file, []).append(package.name)
+    for file, names in lacking.items():
+        yield f"{_some(names)}: no {file}, so an install was cut short or damaged"
+    for name, several in versions.items():
+        if len(several) > 1:
+            yield f"{name} is recorded {len(several)} times: {', '.join(several)}"
+    sources = [place for who, place in seen.gone if not _is_file(who)]
+    for who, place in dict.fromkeys(seen.gone):
+        if not _is_file(who):
+            yield f"{who} is installed in place from {place}, which is gone"
+        elif not any(place == source or place.startswith(f"{source}/") for source in sources):
+            yield f"{who} leads to {place}, which is gone"
+
+
+def _is_file(who: str) -> bool:
+    return who.endswith((".pth", ".py"))
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,212 @@
+"""The registry of agent sessions, ``agent-sessions.yaml``: rows in, changes out, a person's text kept.
+
+Rows stand under ``sessions:``, as a list or as a table by name, or in the same ways at the top of the file. Whatever
+else stands in the file, or in a row, is nobody's business here and stays as it is.
+"""
+
+from __future__ import annotations
+
+import yaml
+
+from midwatch.core.errors import FormatError
+from midwatch.core.value import Value
+from midwatch.core.visible import visible
+from midwatch.registry.codec import row as registry_row_module
+from midwatch.registry.codec.row import Fields
+from midwatch.registry.model import Add, Change, Registry, Remove, Row, Set
+from midwatch.yamledit.edit import Append, Cut, Edit, Path, Put, edit
+from midwatch.yamledit.parse import Document, line_of, load, pair, start, wrong
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+NEW = """\
+# Agent sessions: what runs in which tmux session, and the id that brings it back. Kept by `midwatch session` and
+# `midwatch reconcile`. You may edit it: comments, order and fields of your own stay.
+sessions: []
+"""
+SESSIONS = "sessions"
+NO_TABLE = "a session must be a table of fields"
+NAMES = ("name", "session", "session_name", "tmux_session")
+"""Where the name of a row in a list may stand."""
+
+
+def read(text: str, path: str = "") -> Registry:
+    """The rows of a file; FormatError names the line of what spoils all of it. The path is for that message."""
+    return Listing(text, path).registry
+
+
+def apply(text: str, changes: Sequence[Change]) -> str:
+    """The text with the changes made. Rows are meant as they stand in it, also behind one that is removed."""
+    return Listing(text).apply(changes).text
+
+
+class Listing:
+    """A registry's text, its rows, and the text with changes. Taken apart once for all of them."""
+
+    def __init__(self, text: str, path: str = "", document: Document | None = None) -> None:
+        self.document = document or load(text, path, strict=False)
+        self.text = self.document.text
+        self.shape = _shape(self.document)
+        self.registry = Registry(tuple(self._rows()))
+
+    def _rows(self) -> Iterator[Row]:
+        """A row that cannot be understood spoils no other."""
+        problems = self._problems()
+        for at, (key, node, data) in enumerate(self.shape.entries):
+            line = line_of(node) if key is None else line_of(self.shape.keys[at])
+            try:
+                row = self._row(at, key, line, node, data)
+                problem = problems.get(at)
+            except FormatError as error:
+                problem = problems.get(at, error)
+            if problem is not None:
+                row = registry_row_module.invalid(at, _any_name(key, data), line, data, str(problem))
+            yield row
+
+    def _row(self, at: int, key: object, line: int, node: yaml.Node, data: object) -> Row:
+        path = self.document.path
+        if not isinstance(data, dict):
+            raise wrong(path, line_of(node), NO_TABLE)
+        fields = Fields(data, node, path)
+        name = _name(fields) if key is None else key
+        if not isinstance(name, str) or not name:
+            raise wrong(path, line, "the name of a session must be a text; put it in quotes")
+        return registry_row_module.read(at, name, line, fields)
+
+    def _problems(self) -> dict[int, FormatError]:
+        """What cannot be read, by row. Outside of all rows it spoils the file: nobody can tell what it means."""
+        found: dict[int, FormatError] = {}
+        for place, error in self.document.problems:
+            nodes = enumerate(node for _, node, _ in self.shape.entries)
+            rows = [at for at, node in nodes if start(node) <= place < int(node.end_mark.index)]
+            if not rows:
+                raise error
+            found |= {at: error for at in rows if at not in found}
+        return found
+
+    def apply(self, changes: Sequence[Change]) -> Listing:
+        """With the changes made; itself where nothing changes."""
+        removed = {change.at for change in changes if isinstance(change, Remove)}
+        meant = [change for change in changes if not isinstance(change, Set) or change.at not in removed]
+        new = edit(self.document, [each for change in meant for each in self._edits(change)])
+        return self if new is self.document else Listing(new.text, new.path, new)
+
+    def possible(self, changes: Sequence[Change]) -> tuple[list[Change], list[tuple[Change, FormatError]]]:
+        """The changes that can be made, and the others with the reason: one row spoils no other."""
+        try:
+            self.apply(changes)
+        except FormatError as error:
+            if len(changes) == 1:
+                return [], [(changes[0], error)]
+        else:
+            return list(changes), []
+        each = [self.possible([change]) for change in changes]
+        return [change for fine, _ in each for change in fine], [refused for _, bad in each for refused in bad]
+
+    def _edits(self, change: Change) -> Iterator[Edit]:
+        if isinstance(change, Add):
+            yield self._added(change)
+            return
+        row = self.registry.rows[change.at]
+        where = (*self.shape.path, self.shape.steps[change.at])
+        if isinstance(change, Remove):
+            yield Cut(where)
+            return
+        assert isinstance(change, Set)
+        if not isinstance(self.shape.entries[change.at][2], dict | None):
+            raise wrong(self.document.path, row.line, NO_TABLE)
+        for field, value in change.values.items():
+            place = registry_row_module.place_of(row.data, field) if field.startswith("pane.") else field
+            yield Put((*where, *place.split(".")), value)
+
+    def _added(self, change: Add) -> Append:
+        rows, shape = self.registry.rows, self.shape
+        values = dict(change.values)
+        pane = values.get("pane")
+        if isinstance(pane, dict) and rows and "pane" not in rows[-1].data and "pid" in rows[-1].data:
+            flat = {key: pane[key] for key in registry_row_module.FLAT if key in pane}
+            rest = {key: value for key, value in pane.items() if key not in flat}
+            del values["pane"]
+            values |= flat | ({"pane": rest} if rest else {})
+        if not shape.table:
+            return Append(shape.path, {_name_key(rows): change.name} | values)
+        if any(row.name == change.name for row in rows):
+            raise FormatError(f"{visible(change.name)} stands in {visible(self.document.path) or 'the list'} already")
+        return Append(shape.path, values, change.name)
+
+
+# Shapes -------------------------------------------------------------------------------------------------------------
+
+
+class Shape(Value):
+    """Where the rows are."""
+
+    path: Path
+    table: bool
+    """By name; else a list."""
+    steps: list[str | int]
+    """Of each row, from there."""
+    keys: list[yaml.Node]
+    """Of each row in a table."""
+    entries: list[tuple[object, yaml.Node, object]]
+    """Of each row its name (None in a list), where it stands, and what."""
+
+
+def _shape(document: Document) -> Shape:
+    root, data = document.root, document.data
+    if isinstance(data, list):
+        return _of_list((), root, data)
+    if not isinstance(data, dict):
+        raise wrong(document.path, line_of(root), f"neither a list nor a table of sessions; begin with `{SESSIONS}:`")
+    found = pair(root, SESSIONS)
+    if found is not None or SESSIONS in data:
+        below, node = data[SESSIONS], found[1] if found else root
+        if below is None or isinstance(below, list):
+            return _of_list((SESSIONS,), node, below or [])
+        if not isinstance(below, dict):
+            raise wrong(document.path, line_of(node), f"{SESSIONS} must be a list or a table of sessions")
+        return _of_table((SESSIONS,), node, below)
+    if not any(_is_row(value) for value in data.values()):
+        return Shape((SESSIONS,), False, [], [], [])
+    for key, value in data.items():
+        if not isinstance(value, dict):
+            at = pair(root, key)
+            words = f"{visible(str(key))} is no session (a table with status); put the sessions under `{SESSIONS}:`"
+            raise wrong(document.path, line_of(at[0] if at else root), words)
+    return _of_table((), root, data)
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, dict) and "status" in value
+
+
+def _of_list(path: Path, node: yaml.Node, data: list[object]) -> Shape:
+    nodes = node.value if isinstance(node, yaml.SequenceNode) else []
+    entries = [(None, each, value) for each, value in zip(nodes, data, strict=True)]
+    return Shape(path, False, list(range(len(data))), [], list(entries))
+
+
+def _of_table(path: Path, node: yaml.Node, data: dict[object, object]) -> Shape:
+    own = {key.value: (key, value) for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
+    places = [own.get(str(key), (node, node)) for key in data]
+    entries = [(key, value, data[key]) for key, (_, value) in zip(data, places, strict=True)]
+    return Shape(path, True, [str(key) for key in data], [key for key, _ in places], entries)
+
+
+def _name(fields: Fields) -> str:
+    for key in NAMES:
+        if fields.data.get(key) is not None:
+            return fields.text(key)
+    raise fields.wrong(NAMES[0], f"a session without a name; give it a `{NAMES[0]}:`")
+
+
+def _any_name(key: object, data: object) -> str:
+    """The name of a row that cannot be understood; empty where nothing tells it."""
+    table = data if isinstance(data, dict) else {}
+    return next((name for name in (key, data, *(table.get(each) for each in NAMES)) if isinstance(name, str)), "")
+
+
+def _name_key(rows: tuple[Row, ...]) -> str:
+    return next((key for row in rows[-1:] for key in NAMES if row.data.get(key) is not None), NAMES[0])

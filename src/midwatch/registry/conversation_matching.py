@@ -1,0 +1,175 @@
+"""Which conversation can only be that of a row which has none noted yet.
+
+Surest is what the agent's own process says. Where no process says anything, it is the one conversation that was written
+in the pane's directory since the pane's process started; but only if nobody else there could have written it: no other
+row, no other pane, no agent outside of tmux.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from functools import cached_property
+
+from midwatch.agents import conversation_files, conversation_holders
+from midwatch.agents.claude.state_file_reader import StateFiles
+from midwatch.agents.conversation_exists import Artifacts
+from midwatch.agents.definition import Detector
+from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.new_conversations import Arrivals, UnreadableError
+from midwatch.core.pane_model import Running, Task
+from midwatch.core.presence import THERE
+from midwatch.core.value import Value
+from midwatch.registry.model import RUNNING, Row
+from midwatch.registry.pane_cache import Kept
+from midwatch.system import process_tree
+
+
+class Seat(Value):
+    """A row, and its pane where one is found."""
+
+    row: Row
+    kept: Kept | None
+
+
+class Stranger(Value):
+    """An agent that runs in no pane that we know."""
+
+    cwd: str
+    conversation: str
+    """Empty where it does not say."""
+
+
+class Whose:
+    """Kept from pass to pass."""
+
+    def __init__(self, detectors: tuple[Detector, ...], artifacts: Artifacts) -> None:
+        self._detectors = {each.agent: each for each in detectors}
+        self._artifacts = artifacts
+        self._arrivals = Arrivals()
+        self._heads = Heads()
+        self._homes: dict[tuple[int, int, str, str], Running | None] = {}
+        self._strangers: dict[str, list[Stranger]] = {}
+        self._ours: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """Another pass: processes may have come and gone."""
+        self._ours = dict(os.environ)
+        self._strangers = {}
+
+    def environment(self, seat: Seat, agent: str) -> dict[str, str]:
+        """By what the agent's files are found: as its process has it, else the pane's, else as we have it."""
+        kept = seat.kept
+        if kept is None:
+            return self._ours
+        running = kept.running if kept.found.agent == agent else self._of_pane(kept, agent)
+        return (running and running.environment) or self._ours
+
+    def _of_pane(self, kept: Kept, agent: str) -> Running | None:
+        """The pane's process as if it were the agent: it was started as the agent will have been."""
+        found, detector = kept.found, self._detectors.get(agent)
+        if not found.start or detector is None:
+            return None
+        # With its command: until it became that program, it had the variables of who started it.
+        who = (found.pid, found.start, agent, found.command)
+        if who not in self._homes:
+            task = Task(found.pid, 0, "?", "", (), found.start)
+            self._homes[who] = process_tree.running(task, agent, detector.variables)
+        running = self._homes[who]
+        return running and running._replace(cwd=found.cwd)
+
+    def appeared(self, seats: list[Seat], panes: list[Kept]) -> dict[int, str]:
+        """By row: the conversation that can only be its own."""
+        around = _Around(seats, panes)
+        self._homes = {who: home for who, home in self._homes.items() if who[:2] in around.processes}
+        wanted = [seat for seat in seats if seat.row.status == RUNNING and not seat.row.conversation]
+        found = {seat.row.at: name for seat in wanted if seat.kept and (name := self._only(seat, seat.kept, around))}
+        counts = Counter(found.values())
+        return {at: name for at, name in found.items() if counts[name] == 1}
+
+    def _only(self, seat: Seat, kept: Kept, around: _Around) -> str:
+        agent, found = seat.row.agent or kept.found.agent, kept.found
+        if not agent or found.agent not in ("", agent):
+            return ""
+        name = found.conversation if found.agent else ""
+        name = name or self._arrived(seat, kept, agent, around)
+        if not name or name in around.noted or around.opened[name] > (found.conversation == name):
+            return ""
+        return name if self._artifacts.there(agent, name, self.environment(seat, agent)) == THERE else ""
+
+    def _arrived(self, seat: Seat, kept: Kept, agent: str, around: _Around) -> str:
+        """The one that was written there since, if nobody else can have written it."""
+        running = kept.running if kept.found.agent else self._of_pane(kept, agent)
+        if running is None or not running.cwd:
+            return ""
+        if not running.environment:
+            running = running._replace(environment=self._ours)
+        try:
+            found = self._arrivals.since(running) - around.noted - around.opened.keys()
+        except UnreadableError:
+            return ""
+        if len(found) != 1 or around.doubtful(seat, kept, running):
+            return ""
+        strangers = [each for each in self._outside(agent, around) if each.cwd == running.cwd]
+        found -= {each.conversation for each in strangers}
+        return "" if any(not each.conversation for each in strangers) else next(iter(found), "")
+
+    def _outside(self, agent: str, around: _Around) -> list[Stranger]:
+        """Agents on this machine that are in no pane of ours; looked for once in a pass, and only when it matters."""
+        if agent not in self._strangers:
+            known = {pid for pid, _ in around.processes}
+            detector = self._detectors[agent]
+            tasks = [
+                task for task in conversation_holders.agents(detector) if not known & process_tree.ancestry(task.pid)
+            ]
+            runs = [found for task in tasks if (found := process_tree.running(task, agent, detector.variables))]
+            self._strangers[agent] = [Stranger(each.cwd, self._says(each)) for each in runs]
+        return self._strangers[agent]
+
+    def _says(self, running: Running) -> str:
+        state = StateFiles().read(running)
+        return (state.words.get("conversation", "") if state else "") or conversation_files.own(running, self._heads)
+
+
+class _Around:
+    """Everybody else, in one pass."""
+
+    def __init__(self, seats: list[Seat], panes: list[Kept]) -> None:
+        self._seats = seats
+        self._panes = panes
+        self.processes = {(kept.found.pid, kept.found.start) for kept in panes}
+        self.noted = {seat.row.conversation for seat in seats}
+        """Conversations that rows have."""
+        self.opened = Counter([kept.found.conversation for kept in panes])
+
+    @cached_property
+    def _rooms(self) -> dict[str, tuple[list[Seat], list[Kept]]]:
+        """Who is in which directory, of those of whom nothing tells what they have written there."""
+        rooms: dict[str, tuple[list[Seat], list[Kept]]] = {}
+        for seat in self._seats:
+            told = seat.row.conversation or (seat.kept and seat.kept.found.conversation)
+            if not told and (cwd := (seat.kept and _cwd(seat.kept)) or seat.row.pane.cwd):
+                rooms.setdefault(_real(cwd), ([], []))[0].append(seat)
+        for kept in self._panes:
+            if kept.found.agent and not kept.found.conversation:
+                rooms.setdefault(_real(_cwd(kept)), ([], []))[1].append(kept)
+        return rooms
+
+    def doubtful(self, seat: Seat, kept: Kept, running: Running) -> bool:
+        """Whether another row's or pane's agent may have written in that directory since."""
+        seats, panes = self._rooms.get(_real(running.cwd), ((), ()))
+        if any(each.found.agent == running.agent and each is not kept for each in panes):
+            return True
+        rows = [each.row for each in seats if each.row.at != seat.row.at and each.row.agent in ("", running.agent)]
+        return any(row.status == RUNNING or row.since is None or row.since >= running.started for row in rows)
+
+
+def _cwd(kept: Kept) -> str:
+    return kept.running.cwd if kept.running else kept.found.cwd
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path  # no name of a file

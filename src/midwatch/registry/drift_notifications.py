@@ -1,0 +1,30 @@
+"""New drifts of the session registry are noted and sent to the channels that want them."""
+
+from __future__ import annotations
+
+from midwatch.notifications import drift as notifications_drift
+from midwatch.notifications.drift import NotedDrift
+from midwatch.registry.model import DriftReport
+
+
+def said(report: DriftReport) -> str:
+    """A drift in one line: what was found, and what was done about it, will be, or would be."""
+    drift = report.drift
+    if not drift.deed or report.applied:
+        return f"{drift.message} {drift.deed}".rstrip()
+    if not drift.wait_s:
+        return f"{drift.message} Would be {drift.deed.lower()}"
+    deed = drift.deed.lower().rstrip(".")
+    return f"{drift.message} Will be {deed} unless its row changes within {drift.wait_s:.0f} s."
+
+
+def remember(path: str, project: str, new: tuple[DriftReport, ...]) -> None:
+    """Note new drifts and send them. If that fails it is a warning: they are true all the same."""
+    noted = [
+        NotedDrift(
+            each.drift.kind, each.drift.session, said(each), each.drift.before, each.drift.after, each.applied,
+            each.repeated, has_change=each.drift.change is not None,
+        )
+        for each in new
+    ]  # fmt: skip
+    notifications_drift.note(project, noted, {"registry": path})

@@ -1,0 +1,201 @@
+"""Keeping a list true for as long as somebody wants it: a pass whenever something stirs, else now and then.
+
+What wakes it: the list's own file, a pane's process that ends, a message of the broker, a look that is due, signals.
+None of these says what is so; every one means a pass over all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+
+from midwatch.agents import conversation_files
+from midwatch.agents import file_locations as homes
+from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.file_write_watcher import Writing
+from midwatch.config import paths
+from midwatch.core.errors import MidwatchError
+from midwatch.core.pane_model import Running
+from midwatch.core.value import Value
+from midwatch.core.visible import visible
+from midwatch.jobs.loop_beat import PassBeat
+from midwatch.registry import drift_notifications
+from midwatch.registry.model import RUNNING, DriftReport
+from midwatch.registry.reconcile import Looked, Passed, Reconciler, failed
+from midwatch.system.wakeup_sources import Alarm
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from midwatch.registry.kanban_card import CardKeeper
+    from midwatch.registry.mqtt_subscription import Subscription
+
+SHORT, LONG, MANY = 30.0, 60.0, 5
+"""Seconds between passes, and from how many sessions on it is the longer."""
+SETTLING = 0.2
+"""Seconds that a pass waits for its reason to be over: a file may be written in pieces, a server may be ending."""
+SOONEST = 1.0
+"""Seconds between two passes that something woke us for: an agent may write all the time."""
+MOST_ENDS = 400
+"""Processes whose end wakes us; of more, the next pass finds it."""
+
+
+class Wanted(Value):
+    """How long to stay, and how often to look."""
+
+    interval: float | None = None
+    """None: as the number of sessions tells."""
+    timeout: float = 0.0
+    idle: float = 0.0
+    """Both 0: no limit."""
+
+
+class Watcher:
+    def __init__(
+        self, reconciler: Reconciler, wanted: Wanted, *, card: CardKeeper | None, subscription: Subscription | None
+    ) -> None:
+        self.reconciler, self.wanted = reconciler, wanted
+        self.card, self.subscription = card, subscription
+        self.trouble = ""
+        self.writing = Writing()
+        self._beat = PassBeat()
+        self._heads = Heads()
+        self._followed = {reconciler.path}
+        self._began = self._stirred = time.monotonic()
+
+    def run(self, tell: Callable[[Passed], None]) -> int:
+        """Until a limit, a signal or a person ends it. Returns the exit code; why it ended is said on stderr."""
+        path = self.reconciler.file.path
+        alarm = Alarm(os.path.dirname(path), frozenset((os.path.basename(path),)))
+        alarm.also(self.writing)
+        alarm.also(self.subscription)
+        try:
+            return self._run(alarm, tell)
+        finally:
+            alarm.close()
+            self.writing.close()
+            if self.card is not None:
+                self.card.close(time.monotonic())
+
+    def _run(self, alarm: Alarm, tell: Callable[[Passed], None]) -> int:
+        due = 0.0
+        while True:
+            now = time.monotonic()
+            if now >= due:
+                due = now + self._pass(alarm, tell)
+            if alarm.signals.asked:
+                return 128 + alarm.signals.asked
+            if why := self._over():
+                sys.stderr.write(f"midwatch: {why}\n")
+                return 0
+            if self._sleep(alarm, due):
+                due = min(due, max(time.monotonic() + SETTLING, now + SOONEST))
+
+    def _pass(self, alarm: Alarm, tell: Callable[[Passed], None]) -> float:
+        """Look, write, tell. Returns for how long nothing needs to be done."""
+        self.writing.follow(self._followed)  # before the look: what comes after it wakes us
+        ends: tuple[DriftReport, ...] = ()
+        try:
+            if self.subscription is not None:
+                ends = self.reconciler.hear(self.subscription.take(), self.subscription.accepted)
+            looked = self.reconciler.look()
+            passed = self.reconciler.act(looked)
+        except MidwatchError as error:
+            self._complain(f"{error}; nothing is changed until then")
+            self._tell(failed(str(error))._replace(new=ends), tell)
+            return self._pause(0)
+        self._complain("; ".join(passed.troubles))
+        self._tell(passed._replace(new=(*ends, *passed.new)), tell)
+        before, self._followed = self._followed, {self.reconciler.path, *_directories(looked, self._heads)}
+        if not alarm.watch_ends(_processes(looked)) or self._followed != before or passed.again is not None:
+            return max(passed.again or 0.0, SETTLING)
+        return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
+
+    def _tell(self, passed: Passed, tell: Callable[[Passed], None]) -> None:
+        if passed.new:
+            self._stirred = time.monotonic()
+            self._remember(passed)
+        tell(passed)
+
+    def _remember(self, passed: Passed) -> None:
+        if not self.reconciler.dry:
+            drift_notifications.remember(self.reconciler.path, paths.project(self.reconciler.workspace), passed.new)
+        if self.card is not None:
+            new = [report for report in passed.new if not report.repeated]
+            self.card.told(
+                [each.drift._replace(message=drift_notifications.said(each)) for each in new], time.monotonic()
+            )
+
+    def _sleep(self, alarm: Alarm, due: float) -> bool:
+        """Sleep until something is due. True: something stirred that is worth a pass."""
+        moments = [due, self._limit(), *([self.card.due()] if self.card else [])]
+        if self.subscription is not None:
+            moments.append(self.subscription.tend())
+        until = self._beat.after_pass(min(moments))
+        alarm.sleep(until)
+        if self.subscription is not None and self.subscription.news:
+            self._stirred = time.monotonic()
+            return True
+        return time.monotonic() < until
+
+    def _pause(self, sessions: int) -> float:
+        if self.subscription is not None and not self.subscription.connected:
+            return self.subscription.fallback_s
+        return self.wanted.interval or usual_interval(sessions)
+
+    def _limit(self) -> float:
+        limits = [self._began + self.wanted.timeout] if self.wanted.timeout else []
+        limits += [self._stirred + self.wanted.idle] if self.wanted.idle else []
+        return min(limits, default=float("inf"))
+
+    def _over(self) -> str:
+        now = time.monotonic()
+        if self.card is not None and (asked := self.card.tend(now)):
+            return asked
+        if self.wanted.timeout and now >= self._began + self.wanted.timeout:
+            return f"--timeout: {self.wanted.timeout:g} s are over"
+        if self.wanted.idle and now >= self._stirred + self.wanted.idle:
+            return f"--idle-timeout: nothing for {self.wanted.idle:g} s"
+        return ""
+
+    def _complain(self, trouble: str) -> None:
+        """Say once what is wrong, and once that it is over."""
+        if trouble != self.trouble:
+            sys.stderr.write(f"midwatch: {visible(trouble) or 'everything can be seen again'}\n")
+            self.trouble = trouble
+
+
+def usual_interval(sessions: int) -> float:
+    return LONG if sessions >= MANY else SHORT
+
+
+def _processes(looked: Looked) -> dict[str, tuple[int, int]]:
+    """Processes of panes whose end is worth a look."""
+    names = {row.name for row in looked.registry.rows if row.status == RUNNING}
+    found = {pane.id: (pane.pid, pane.start) for pane in looked.sight.panes if pane.session in names and pane.start}
+    return dict(list(found.items())[:MOST_ENDS])
+
+
+def _directories(looked: Looked, heads: Heads) -> set[str]:
+    """Where the conversation of a session would appear whose id is not known yet."""
+    found: set[str] = set()
+    environment, now = dict(os.environ), time.time()
+    day = time.strftime("%Y/%m/%d", time.localtime(now))
+    for row in looked.registry.rows:
+        if row.status != RUNNING or row.conversation:
+            continue
+        running = Running(row.agent, row.pane.pid, row.pane.start, now, row.pane.cwd, (), environment)
+        with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
+            found.update(conversation_files.shelves(running, heads))
+        found.update(homes.arrivals(row.agent, environment, day))
+    return {_nearest(place) for place in found}
+
+
+def _nearest(directory: str) -> str:
+    """The directory, or the nearest one above it that is there: in that one it will appear."""
+    while not os.path.isdir(directory) and len(directory) > 1:
+        directory = os.path.dirname(directory)
+    return directory

@@ -1,0 +1,1 @@
+"""Decisions of `registry`: pure, and time is an argument."""

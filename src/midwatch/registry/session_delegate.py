@@ -1,0 +1,123 @@
+"""Handing a session that runs a task, and waiting for what becomes of it: one prompt, one turn, one verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from midwatch.config import paths
+from midwatch.core.errors import RefusedError
+from midwatch.core.policy import Policy
+from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
+from midwatch.journal import journal
+from midwatch.notifications import report_change
+from midwatch.registry import store as registry_store
+from midwatch.registry.sessions import Listed, Standing
+from midwatch.sessions import verify
+from midwatch.sessions.monitor import Monitor
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import send
+from midwatch.sessions.prompting.model import Outcome, Sent
+from midwatch.sessions.rules import monitor as sessions_monitor
+from midwatch.sessions.rules.monitor import Wanted
+from midwatch.sessions.targets import Ours, Theirs, View
+
+READY = 60.0
+"""Seconds that a session may take to come to its prompt."""
+STATES = {Outcome.WAITING: "waiting", Outcome.LIMITED: "limited", Outcome.UNPROVEN: "incomplete"}
+"""What is said of a task that was not taken; of all others that it is not known."""
+
+
+class Errand(Value):
+    prompt: str
+    verify: str = ""
+    timeout_s: float = sessions_monitor.DEADLINE
+
+
+class ErrandMonitor(Monitor):
+    """A monitor for which work counts since the task was given."""
+
+    def __init__(self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None], since: float) -> None:
+        super().__init__(subject, wanted, say)
+        self.since = since
+        self.checked = False
+        """It has come to a verification of our own."""
+        self.worked = True  # it has taken its prompt
+
+    def verified(self, view: View, said: Verdict) -> Verdict:
+        given = self.wanted.verify
+        self.checked = bool(given)
+        return verify.verified(said, given, view.record.cwd if view.record else view.cwd, self.since)
+
+
+def subject_of(listed: Listed, standing: Standing, policy: Policy) -> Ours | Theirs:
+    """What is to be watched. RefusedError where there is no agent to be given anything."""
+    row, pane = standing.row, standing.agent
+    if standing.case.trouble:
+        raise RefusedError(f"whether {row.name} runs cannot be told: {standing.case.trouble}")
+    if not standing.over and standing.record is not None:
+        return Ours(listed.looker, row.name, policy)
+    if pane is None:
+        raise RefusedError(f"there is no agent in {row.name}; `midwatch session resume {row.name}` brings it back")
+    if row.agent and pane.agent != row.agent:
+        raise RefusedError(f"{row.name} is {row.agent} in the list, but {pane.agent} runs there")
+    panes = Panes(listed.detectors, paths.hook_spool(), pane.server, policy)
+    seen = next((each for each in panes.look(pane.id).seen if each.sighting.pane.pid == pane.pid), None)
+    if seen is None:
+        panes.close()
+        raise RefusedError(f"the agent of {row.name} has just gone; look again")
+    return Theirs(panes, seen, row.name, listed.looker.directory)
+
+
+def delegate(
+    subject: Ours | Theirs, task: Errand, say: Callable[[Verdict], None], stopped: Callable[[], bool]
+) -> Verdict:  # fmt: skip
+    """Give it its task and wait. The verdict is that of a monitor; of a task that was not taken, why."""
+    began, since = time.monotonic(), time.time()
+    sent = _given(subject, task.prompt, until=began + min(READY, task.timeout_s), stopped=stopped)
+    if not sent.delivered:
+        return _untaken(subject, sent)
+    given, record = task.verify, None
+    if isinstance(subject, Ours):
+        subject.session.last = "working"  # who leaves before a look sees more has not done what he was asked to
+        record = subject.looker.facts(subject.name).record
+        given = given or (record.verify if record and not paths.shared_with_others(subject.directory) else "")
+    left = max(began + task.timeout_s - time.monotonic(), 0.0)
+    monitor = ErrandMonitor(subject, Wanted(left, verify=given, afresh=True), say, since)
+    verdict = monitor.run(lambda _: None)
+    if verdict.state == "completed" and given and not monitor.checked and record:  # another monitor has said it
+        return verify.verified(verdict, given, record.cwd, since)
+    return verdict
+
+
+def _given(subject: Ours | Theirs, prompt: str, *, until: float, stopped: Callable[[], bool]) -> Sent:
+    if isinstance(subject, Ours):
+        return subject.session.deliver(prompt, until=until, stopped=stopped)
+    return send.deliver(subject.panes, subject.pane.id, prompt, until=until, stopped=stopped)
+
+
+def _untaken(subject: Ours | Theirs, sent: Sent) -> Verdict:
+    verdict = subject.look().verdict
+    subject.close()
+    if verdict.final and not sent.submitted:
+        return verdict
+    why = f"its task was not delivered: {sent.reason}"
+    if sent.submitted:
+        why = f"whether it has taken its task is not known: {sent.reason}"
+    return verdict._replace(state=STATES.get(sent.outcome, "unknown"), cause="never-began", reason=why, final=False)
+
+
+def note(listed: Listed, standing: Standing, verdict: Verdict, code: int, elapsed_s: float) -> None:
+    """The end of a task, for everyone who follows the journal."""
+    record, pane = standing.record, standing.pane
+    run = record.run if record is not None else f"{pane.pid}-{pane.start}" if pane is not None else "unknown"
+    about = {"session": pane.session, "pane": pane.id, "cwd": pane.cwd} if pane is not None else {}
+    paths.prepare(listed.looker.directory)
+    journal.note(
+        listed.looker.directory, standing.row.name, run, "delegated", state=verdict.state, exit_code=code,
+        reason=verdict.reason, kind="session", agent=standing.row.agent, conversation=standing.conversation or None,
+        elapsed_s=round(elapsed_s, 3), **about,
+    )  # fmt: skip
+    report_change.noted(listed.looker.directory, paths.project(registry_store.workspace(listed.path)))
+    report_change.noted(listed.looker.directory, paths.project(registry_store.workspace(listed.path)))

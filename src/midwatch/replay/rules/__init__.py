@@ -1,0 +1,1 @@
+"""Decisions of `replay`: pure, and time is an argument."""

@@ -1,0 +1,21 @@
+"""What a session has shown last, as text: from its pane, else from its log."""
+
+from __future__ import annotations
+
+from midwatch.core.job_model import Seat
+from midwatch.jobs import log_scan
+from midwatch.tmux import capture
+
+LINES = 200
+LARGEST = 1 << 20
+"""Bytes of a log that are read."""
+
+
+def tail(seat: Seat, log: str) -> str:
+    """Its last lines. A pane that is gone, or was wiped when its shim was killed, has none."""
+    return capture.text(seat, LINES) or of_log(log)
+
+
+def of_log(path: str) -> str:
+    """The same from what was captured of it."""
+    return capture.last(log_scan.tail(path, LARGEST).decode("utf-8", "replace"), LINES)

@@ -1,0 +1,246 @@
+"""Watching one session in a single call: look when something happened or time may have changed it, act, say, be done.
+
+One monitor of a session acts (`loops.actor`); others that watch it say what that one says, and take its place when it
+is gone. Whatever ends a monitor, the session goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from midwatch.agents.file_write_watcher import Writing
+from midwatch.core.causes import Cause
+from midwatch.core.errors import MidwatchError, RefusedError
+from midwatch.core.job_model import Record
+from midwatch.core.text import signal_name
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import monitor_store
+from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.rules import resumable
+from midwatch.notifications import report_change
+from midwatch.sessions import resume as sessions_resume
+from midwatch.sessions import verify
+from midwatch.sessions.limit_wait import READY, LimitWait
+from midwatch.sessions.monitor_lease import Actor
+from midwatch.sessions.prompting.model import Outcome
+from midwatch.sessions.rules import monitor
+from midwatch.sessions.rules.monitor import Wanted
+from midwatch.sessions.session_outcome import CALM, SOONEST, SessionWatch
+from midwatch.sessions.targets import Ours, Theirs, View
+from midwatch.system.wakeup_sources import Alarm
+
+LATE = 2.0
+"""A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count."""
+RETRY_NOTICES = 60.0
+UNTOUCHED = ("abandoned", "not_found")
+
+
+class Monitor(SessionWatch):
+    """``say`` is called with every change that does not end it."""
+
+    def __init__(self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None]) -> None:
+        super().__init__(subject, wanted)
+        self.say = say
+        self.actor = Actor(subject, wanted.resumes) if isinstance(subject, Ours) else None
+        self.began = time.monotonic()
+        self.limit = LimitWait(subject, say, self.is_asked)
+        self.before: Verdict | None = None
+        self.retried = 0.0
+        self.beat = PassBeat()
+        name = subject.name
+        self.alarm = Alarm(
+            subject.directory, frozenset((f"{name}.status", f"{name}.json", f"{name}.watch", f"{name}.halt"))
+        )
+        self.writing = Writing()
+
+    def run(self, end: Callable[[Verdict], None]) -> Verdict:
+        """Watch, say at the end what there is to be said, and then write down that it was said."""
+        try:
+            self.alarm.also(self.writing)
+            while (over := self.attend()) is None:
+                pass
+        except BaseException as error:
+            self.break_off(error)
+            raise
+        else:
+            end(over)
+            if self.view:
+                self.journal(self.view.record, "watched", state=over.state, reason=over.reason)
+            return over
+        finally:
+            self.writing.close()
+            self.alarm.close()
+            self.subject.close()
+            if self.actor:
+                self.actor.close()
+
+    @property
+    def deadline(self) -> float:
+        began = self.actor.began if self.actor and not self.wanted.afresh else self.began
+        return began + self.wanted.deadline_s
+
+    def attend(self) -> Verdict | None:
+        """One round; the verdict when the watch is over."""
+        if self.actor and not self.actor.lead():
+            return self.follow(self.actor)
+        view, said = self.observe()
+        now, verdict = time.monotonic(), view.verdict
+        if said is not None and monitor.is_verifiable(said):
+            said = self.verified(view, said)
+        if self.wanted.on_limit == "wait":
+            said = self.limit.attend(view, said, self.deadline - now)
+        again = said is not None and self.actor is not None and self.actor.resumes > 0 and resumable.is_resumable(said)
+        if (said is None or again) and self.alarm.signals.asked:
+            return self.leave("monitor-ended", f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
+        if said is not None and self.actor and again:
+            return self.resume(self.actor, view, said)
+        if said is None and now >= self.deadline:
+            return self.leave("deadline", monitor.times_up(self.wanted))
+        if said is not None:
+            return self.over(view, said)
+        if verdict.settled:
+            self.tell(view, verdict, over=False)
+        self.note(view)
+        self.sleep(view)
+        return None
+
+    def follow(self, actor: Actor) -> Verdict | None:
+        """Another monitor acts: wait for what it says, or for its end."""
+        if (told := actor.told()) is not None:
+            return told
+        asked = self.alarm.signals.asked
+        if asked or time.monotonic() >= self.deadline:
+            why = f"this monitor was ended by {signal_name(asked)}" if asked else monitor.times_up(self.wanted)
+            cause: Cause = "monitor-ended" if asked else "deadline"
+            return monitor.abandoned(self.subject.look().verdict, cause, f"{why}, another one goes on")
+        self.alarm.watch_ends(actor.other())
+        self.alarm.sleep(self.beat.after_pass(min(time.monotonic() + CALM, self.deadline)))
+        return None
+
+    # Watching
+
+    def sleep(self, view: View) -> None:
+        now = time.monotonic()
+        self.writing.follow(view.files)
+        self.alarm.also(self.subject.control)
+        if now >= self.retried + RETRY_NOTICES:
+            report_change.retry(self.subject.directory)
+            self.retried = now
+        until = self.beat.after_pass(min(self.next_look(view.verdict, now), self.deadline))
+        if self.alarm.watch_ends(view.ends):
+            self.alarm.sleep(until, soonest=now + SOONEST)
+        if (late := time.monotonic() - max(until, now)) > LATE:
+            self.lose(late)
+
+    def lose(self, seconds: float) -> None:
+        super().lose(seconds)
+        self.began += seconds
+        if self.actor:
+            self.actor.began += seconds
+
+    def tell(self, view: View, verdict: Verdict, *, over: bool) -> None:
+        """Notices for those who want them, and while it goes on a word for whoever waits here."""
+        report_change.changed(
+            self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
+            at=time.monotonic(), since=self.began if verdict.state == "abandoned" else None,
+        )  # fmt: skip
+        if not over and (self.before is None or verdict.state != self.before.state):
+            self.say(verdict)
+        self.before = verdict
+
+    def note(self, view: View, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
+        if self.actor:
+            self.actor.note(view, verdict, acting, left=left)
+
+    def journal(self, record: Record | None, event: str, **body: object) -> None:
+        if self.actor:
+            self.actor.journal(record, event, **body)
+
+    # Acting
+
+    def verified(self, view: View, said: Verdict) -> Verdict:
+        """The same, or that the work is not there."""
+        given = self.wanted.verify
+        if view.record is not None:
+            return verify.of_record(said, view.record, self.subject.directory, given)
+        return verify.verified(said, given, view.cwd, view.began)
+
+    def is_asked(self) -> bool:
+        """Whether somebody wants this monitor to end."""
+        return bool(self.alarm.signals.asked)
+
+    def resume(self, actor: Actor, view: View, said: Verdict) -> Verdict | None:
+        """Bring it back and watch on; or say what became of it, and why it was not."""
+        record, subject, total = view.record, actor.subject, self.wanted.resumes
+        assert record is not None
+        actor.resumes -= 1
+        self.note(view, acting="resume")
+        since = record.started  # whoever wanted this very run to be stopped does not want it back
+        self.say(said._replace(final=False, reason=f"{said.reason}; resuming it ({total - actor.resumes} of {total})"))
+        try:
+            agent = subject.session.detector(record)
+            hung = said if said.state == "stuck" else None
+            job = sessions_resume.bring_back(
+                subject.looker, record, agent, since=since, attempt=record.attempt + 1, stuck=hung
+            )
+        except sessions_resume.StoppedError:
+            view = self.view = subject.look()
+            reason = f"{said.reason}; {sessions_resume.STOPPED}"
+            return self.over(view, said._replace(state="stopped", cause="stop-asked", reason=reason))
+        except (RefusedError, OSError) as error:
+            return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {error}"))
+        self.journal(record, "resumed", reason=said.reason, by=job.run)
+        self.idle_since = None
+        sent = subject.session.deliver(
+            sessions_resume.GO_ON, until=time.monotonic() + READY,
+            stopped=lambda: self.is_asked() or monitor_store.asked_to_stop(subject.base, since),
+        )  # fmt: skip
+        self.worked = sent.submitted
+        if sent.submitted or self.is_asked() or monitor_store.asked_to_stop(subject.base, since):
+            return None
+        if sent.outcome == Outcome.WORKING:
+            return None  # its turn goes on by itself: a daemon had it
+        view = self.view = subject.look()
+        if view.verdict.final or view.verdict.state in ("waiting", "limited"):
+            return None  # the next look tells
+        why = f"it was resumed after it had {said.state}, but could not be told to go on: {sent.reason}"
+        return self.over(view, view.verdict._replace(state="waiting", cause="not-continued", reason=why))
+
+    # Ending
+
+    def over(self, view: View, verdict: Verdict) -> Verdict:
+        self.tell(view, verdict, over=True)
+        return self.finish(view, verdict)
+
+    def finish(self, view: View, verdict: Verdict) -> Verdict:
+        cleanup = self.wanted.cleanup and verdict.final and verdict.state not in UNTOUCHED
+        self.note(view, verdict, "cleanup" if cleanup else "")
+        if cleanup:
+            try:
+                why = self.subject.clear_away()
+            except RefusedError as error:
+                why = str(error)
+            if why:
+                return self.left_open(verdict, why)
+        return verdict
+
+    def left_open(self, verdict: Verdict, why: str) -> Verdict:
+        """What is said at the end although the session could not be closed."""
+        return verdict._replace(reason=f"{verdict.reason}; its session could not be closed: {why}")
+
+    def leave(self, cause: Cause, why: str) -> Verdict:
+        """The watch ends before the work does."""
+        assert self.view is not None
+        verdict = monitor.abandoned(self.view.verdict, cause, why)
+        self.note(self.view, verdict, left=True)
+        self.tell(self.view, verdict, over=True)
+        return verdict
+
+    def break_off(self, error: BaseException) -> None:
+        """Say that the watch has ended, as far as that can be said."""
+        if self.view is not None and (self.actor is None or self.actor.leading):
+            with contextlib.suppress(OSError, MidwatchError):
+                over = self.leave("monitor-failed", f"the monitor broke: {type(error).__name__} {error}".strip())
+                self.journal(self.view.record, "watched", state=over.state, reason=over.reason)

@@ -1,0 +1,102 @@
+"""Which monitor of a session acts, and what it writes down for whoever comes after it.
+
+One holds the lease. Others wait for what it says and take its place when it is gone; after one that was killed they go
+on where it was. Where nothing can be written, everyone watches for himself and brings nothing back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+
+from midwatch.core.errors import MidwatchError
+from midwatch.core.job_model import Record
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import monitor_store
+from midwatch.jobs.monitor_state import Watch
+from midwatch.journal import journal
+from midwatch.sessions.targets import Ours, View
+from midwatch.system import procfs
+
+NOTED = 10.0
+"""Seconds after which notes are written although nothing but time has changed them."""
+
+
+class Actor:
+    """What one monitor of a session of ours may do, and for how long."""
+
+    def __init__(self, subject: Ours, resumes: int) -> None:
+        self.subject = subject
+        self.resumes = resumes
+        self.began = time.monotonic()
+        """When the watch began, time that was lost not counted."""
+        self.leading = False
+        self._lease = monitor_store.lease(subject.base)
+        self._first = monitor_store.read(subject.base)
+        self._noted: tuple[object, ...] = ()
+        self._noted_at = 0.0
+
+    def lead(self) -> bool:
+        """Whether we are the one who acts."""
+        if self.leading:
+            return True
+        try:
+            self.leading = self._lease.take()
+        except OSError:
+            self.leading, self.resumes = True, 0
+            return True
+        if self.leading and self.told() is not None:
+            self.leading = False
+            self._lease.close()
+        elif self.leading:
+            self._carry_on(monitor_store.read(self.subject.base))
+        return self.leading
+
+    def _carry_on(self, watch: Watch | None) -> None:
+        """Go on where a monitor of this run, or of the one that it repeats, was killed; what nobody watched is lost."""
+        record = self.subject.looker.facts(self.subject.name).record
+        if watch is None or record is None or watch.verdict is not None or watch.boot != procfs.boot_id():
+            return
+        if watch.run in (record.run, record.again):
+            self.began = min(self.began, time.monotonic() - (watch.at - watch.began))
+            self.resumes = min(self.resumes, watch.resumes)
+
+    def told(self) -> Verdict | None:
+        """What the monitor that acted beside us came to since we began."""
+        watch = monitor_store.read(self.subject.base)
+        return None if watch is None or watch == self._first or watch.left else watch.verdict
+
+    def other(self) -> dict[str, tuple[int, int]]:
+        """The process whose end would make us the one."""
+        watch = monitor_store.read(self.subject.base)
+        return {"monitor": watch.monitor} if watch is not None and watch.verdict is None else {}
+
+    def note(self, view: View, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
+        """Remember on disk what would let another monitor, or `ls`, say something else."""
+        if not self.leading or view.record is None:
+            return
+        now, memory = time.monotonic(), view.memory
+        essence = (
+            view.record.run, verdict, acting, self.resumes, self.began, view.agent,
+            memory and (memory.turn, memory.detail, memory.since, memory.stale_since, memory.pending),
+        )  # fmt: skip
+        if essence == self._noted and now < self._noted_at + NOTED:
+            return
+        policy = self.subject.session.policy
+        watch = Watch(
+            run=view.record.run, boot=procfs.boot_id(), monitor=(os.getpid(), procfs.start_time(os.getpid())),
+            began=self.began, at=now, patience=(policy.stale_s, policy.grace_s), clock=policy.clock,
+            resumes=self.resumes, agent=view.agent, memory=memory, acting=acting, verdict=verdict, left=left,
+        )  # fmt: skip
+        with contextlib.suppress(OSError):
+            monitor_store.write(self.subject.base, watch)
+            self._noted, self._noted_at = essence, now
+
+    def journal(self, record: Record | None, event: str, **body: object) -> None:
+        if record is not None and self.leading:
+            with contextlib.suppress(OSError, MidwatchError):
+                journal.note(self.subject.directory, record.name, record.run, event, **body)
+
+    def close(self) -> None:
+        self._lease.close()

@@ -1,0 +1,285 @@
+"""Looks at agents in the panes of a tmux server: observe every source, then judge.
+
+One look is one batched question to tmux, the processes below the panes that have an agent, and whatever files and
+sockets those agents offer. An agent that was seen and is gone is still looked at as long as its pane is there: a
+shell where the agent was is an answer, not an absence.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cached_property
+
+from midwatch.agents import definition, evidence
+from midwatch.agents.claude.state_file_reader import StateFiles
+from midwatch.agents.definition import Detector
+from midwatch.agents.hooks.spool import Hooks
+from midwatch.agents.program_status.observe import ProgramStatus
+from midwatch.agents.transcript_follower import Transcripts
+from midwatch.agents.turn_model import SessionMemory
+from midwatch.config import paths
+from midwatch.core.pane_model import Pane, Report, Running, Sighting, Task
+from midwatch.core.policy import PATIENT, Policy
+from midwatch.core.shells import SHELLS
+from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
+from midwatch.sessions import limit_tracker, pane_drop_box
+from midwatch.sessions.rules import verdict as session_verdict
+from midwatch.sessions.source_checks import SourceChecks, SourceMemory
+from midwatch.system import exit_status
+from midwatch.system.process_tree import Trees, running
+from midwatch.tmux.codec import sgr
+from midwatch.tmux.control_client import Control
+from midwatch.tmux.server import Tmux
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from midwatch.agents.codex.daemon import CodexDaemon
+    from midwatch.agents.opencode.server import OpenCodeServer
+    from midwatch.agents.sqlite_conversations import Databases
+
+WITH_DATABASES = ("opencode", "agy")
+EARLIER = 1.0
+"""Seconds by which an event may seem older than the process that wrote it."""
+
+
+class Seen(Value):
+    """One agent's pane, as one look found it."""
+
+    sighting: Sighting
+    verdict: Verdict
+
+
+class Looked(Value):
+    seen: tuple[Seen, ...]
+    trouble: str
+    """Why nothing, or not everything, could be seen; then what is missing is unknown, not gone."""
+    cause: str
+    """The same for a program."""
+    forks: int
+    panes: tuple[Pane, ...] = ()
+    """All that there are, with an agent or not."""
+
+
+class _Known(Value):
+    """What is remembered of an agent's pane."""
+
+    detector: Detector
+    process: tuple[int, int]
+    """Pid and start of the agent that was last seen in it."""
+    running: Running | None
+    memory: SessionMemory | None
+    policy: Policy
+    conversation: str = ""
+    """The one that it had open when it was last seen alive."""
+    held: exit_status.Held | None = None
+    """Its process."""
+    end: Report | None = None
+    """How that ended, once it is known."""
+    sources: SourceMemory = SourceMemory()
+    box: str = ""
+    """The drop box of the session that it is, if it is one of ours."""
+
+
+class Remembered(Value):
+    """What another watcher knew of an agent, and how patient he was with it."""
+
+    process: tuple[int, int]
+    memory: SessionMemory
+    policy: Policy
+
+
+class Panes:
+    """The agents of one tmux server, looked at again and again."""
+
+    def __init__(
+        self, detectors: tuple[Detector, ...], spool: str, server: tuple[str, ...] = (), policy: Policy = PATIENT
+    ) -> None:
+        self.detectors = detectors
+        self.policy = policy
+        self.tmux = Tmux(server)
+        self.trees = Trees()
+        self.files = StateFiles()
+        self.transcripts = Transcripts()
+        self.hooks = Hooks(spool)
+        self.status = ProgramStatus(paths.status_spool())
+        self.program = next((each for each in detectors if each.any), None)
+        self._programs: dict[str, Detector] = {}
+        self.checks = SourceChecks()
+        self.known: dict[str, _Known] = {}
+        self.remembered: dict[str, Remembered] = {}
+        """Of panes that have not been looked at yet: what another watcher knew of them."""
+        self.tasks: dict[str, tuple[Task, ...]] = {}
+        self._sightings: dict[str, Sighting] = {}
+
+    def look(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> Looked:
+        """Every pane with an agent (or only the one of that id), judged now; those ``passed`` are but listed."""
+        self.tasks = {}
+        self.status.refresh()
+        meant = [] if passed else [*self.known] if only is None else [*self.known, only]
+        found = self.tmux.look(
+            lambda pane: (only is None or pane.id == only) and not (passed and passed(pane)) and self._wanted(pane),
+            known=meant,
+            colours=True,
+        )
+        if not found.trouble:
+            there = {pane.id for pane in found.panes}
+            self.known = {pane: known for pane, known in self.known.items() if pane in there}
+        now, wall = time.monotonic(), time.time()
+        seen = [
+            self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens
+        ]
+        return Looked(tuple(seen), found.trouble, found.cause, found.forks, found.panes)
+
+    def had_finished(self, pane: str) -> bool:
+        """Whether an agent that is gone now had ended its turn before it went, by what it has written down itself."""
+        known, seen = self.known.get(pane), self._sightings.get(pane)
+        if known is None or known.running is None or seen is None:
+            return False
+        reports = self._reports(seen.pane, known, known.running, seen.rows)
+        said = evidence.facts(known.detector, seen._replace(reports=reports), pane).said
+        return any((each.source, each.turn, each.detail) == ("transcript", "idle", "turn-ended") for each in said)
+
+    def attach(self, pane: Pane) -> Control:
+        """Look from now on without a fork, as far as that can be: through a client on the session of this pane.
+
+        It must be a pane that Midwatch started. When the client can be read, ask it whether it is time to look.
+        """
+        return self.tmux.attach(pane)
+
+    def close(self) -> None:
+        self.tmux.close()
+        if "daemon" in self.__dict__:
+            self.daemon.close()
+
+    # Senses that only some agents need: loading them takes longer than a look.
+
+    @cached_property
+    def databases(self) -> Databases:
+        from midwatch.agents.sqlite_conversations import Databases  # noqa: PLC0415
+
+        return Databases()
+
+    @cached_property
+    def daemon(self) -> CodexDaemon:
+        from midwatch.agents.codex.daemon import CodexDaemon  # noqa: PLC0415
+
+        return CodexDaemon()
+
+    @cached_property
+    def opencode(self) -> OpenCodeServer:
+        from midwatch.agents.opencode.server import OpenCodeServer  # noqa: PLC0415
+
+        return OpenCodeServer()
+
+    def _wanted(self, pane: Pane) -> bool:
+        self.tasks[pane.id] = tasks = self.trees.below(pane.pid, usage=pane.id in self.known)
+        found = definition.find(self.detectors, tasks) or self._reporting(pane, tasks)
+        if found is None:
+            return pane.id in self.known
+        which, task = found
+        known = self.known.get(pane.id)
+        if known is None or known.detector is not which or known.process != (task.pid, task.start):
+            # Another agent than last time: what was remembered is of its predecessor.
+            agent = running(task, which.agent, which.variables)
+            who, before = (task.pid, task.start), self.remembered.pop(pane.id, None)
+            memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
+            box = pane_drop_box.find(pane.pid, tasks)
+            self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exit_status.Held(*who), box=box)
+        elif known.running is None or not known.running.args or not known.running.environment:
+            # It was met in the middle of its exec, when it has its name and nothing else yet.
+            self.known[pane.id] = known._replace(running=running(task, which.agent, which.variables))
+        return True
+
+    def _reporting(self, pane: Pane, tasks: tuple[Task, ...]) -> tuple[Detector, Task] | None:
+        """A program that nobody knows, if it reports of itself."""
+        if self.program is None or not self.status.hears(pane):
+            return None
+        task = next((each for each in tasks if each.foreground and each.letter not in "ZX"), None)
+        if task is None or task.name in SHELLS or self.status.read(pane, task.start) is None:
+            return None
+        which = self._programs.setdefault(task.name, definition.standing_for(self.program, task))
+        return which, task
+
+    def _ended(self, pane: Pane, known: _Known) -> Report | None:
+        """How its process ended, by the kernel's word, or by that of tmux of the pane's own process."""
+        if known.end is not None or known.held is None:
+            return known.end
+        found = known.held.status()
+        if found is not None:
+            code, number = exit_status.parts(found)
+            return Report("process", None, {"exit": str(code)} if number is None else {"signal": str(number)})
+        if pane.dead and pane.pid == known.process[0] and (pane.dead_signal or pane.dead_status):
+            told = {"signal": pane.dead_signal} if pane.dead_signal else {"exit": pane.dead_status}
+            return Report("process", None, told)
+        return None
+
+    def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> Seen:
+        known = self.known[pane.id]
+        plain, styles = sgr.split(rows)
+        reports = self._reports(pane, known, known.running, plain) if known.running else ()
+        end = self._ended(pane, known)
+        reports = reports if end is None else (*reports, end)
+        tasks = self.tasks[pane.id] + self._elsewhere(known)
+        seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
+        self._sightings[pane.id] = seen
+        facts = limit_tracker.dated(evidence.facts(known.detector, seen, pane.id, known.running), known.memory)
+        facts, sources = self.checks.check(known.detector, known.process, seen, facts, known.policy, known.sources)
+        verdict, memory = session_verdict.judge(facts, known.memory, known.policy)
+        talk = next((talk for report in reports if (talk := report.words.get("conversation", ""))), "")
+        talk = known.conversation if verdict.process == "gone" else talk or known.conversation
+        self.known[pane.id] = known._replace(memory=memory, conversation=talk, end=end, sources=sources)
+        return Seen(seen, verdict)
+
+    def _elsewhere(self, known: _Known) -> tuple[Task, ...]:
+        """Tools that run below a shared daemon, if they can only be this agent's: told as if they were below it."""
+        agent = known.running
+        if (
+            agent is None
+            or agent.agent != "codex"
+            or sum(each.detector is known.detector for each in self.known.values()) > 1
+        ):
+            return ()
+        daemon = self.daemon.daemon_pid(agent)
+        if daemon is None:
+            return ()
+        tasks = self.trees.below(daemon, usage=True)[1:]
+        return tuple(task._replace(parent=agent.pid) if task.parent == daemon else task for task in tasks)
+
+    def _reports(self, pane: Pane, known: _Known, agent: Running, rows: tuple[str, ...]) -> tuple[Report, ...]:
+        """Every source of the agent's own; who knows the conversation's id tells the others."""
+        reported = self.status.read(pane, agent.start)
+        state = self.files.read(agent)
+        talk = state.words.get("conversation", "") if state else ""
+        served = self._codex(known, agent, rows) if agent.agent == "codex" else None
+        if agent.agent == "opencode":
+            served = self.opencode.read(agent)
+        talk = talk or (served.words.get("conversation", "") if served else "")
+        found = [reported, state, served]
+        if served is None or not served.unclear:
+            hook = self.hooks.read(agent, pane, talk, known.box)
+            talk = talk or (hook.words.get("conversation", "") if hook else "")
+            written = self.transcripts.read(agent, talk)
+            if written is None and agent.agent in WITH_DATABASES:
+                written = self.databases.read(agent, talk)
+            found += [hook, written]
+        return tuple(_of_this_run(report, agent) for report in found if report is not None)
+
+    def _codex(self, known: _Known, agent: Running, rows: tuple[str, ...]) -> Report | None:
+        """What its daemon says of the conversation in its pane."""
+
+        def blank() -> bool:
+            return "blank" in definition.regions(known.detector, rows)[0]
+
+        def alone() -> bool:
+            return self.daemon.is_alone(agent, known.detector)
+
+        return self.daemon.read(agent, before=known.conversation, blank=blank, alone=alone)
+
+
+def _of_this_run(report: Report, agent: Running) -> Report:
+    """What happened before this process began says nothing of its turn: a resumed conversation's last words."""
+    if report.at is None or report.at >= agent.started - EARLIER:
+        return report
+    return report._replace(words={word: text for word, text in report.words.items() if word not in ("event", "open")})

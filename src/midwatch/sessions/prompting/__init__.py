@@ -1,0 +1,1 @@
+"""Typing into a pane so that the prompt arrives, and proving that it did."""

@@ -1,0 +1,1 @@
+"""Text to values and back, for `sessions`: pure, with one kind of error."""

@@ -1,0 +1,22 @@
+"""What stands in the box where an agent's prompt is typed."""
+
+from __future__ import annotations
+
+from midwatch.agents.definition import Detector, regions
+from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, Box
+from midwatch.tmux.codec import sgr
+
+
+def read(detector: Detector, rows: tuple[str, ...]) -> Box:
+    """From a screen with its colours."""
+    typing = detector.typing
+    if typing is None:
+        return Box(UNSEEN)
+    texts, spans = regions(detector, sgr.split(rows)[0])
+    if typing.box not in texts or any(name in texts and odd.pattern.search(texts[name]) for name, odd in typing.unless):
+        return Box(UNSEEN)
+    first, past = spans[typing.box]
+    inside = "\n".join([row.rstrip() for row in sgr.undimmed(rows)[first:past]]).replace("\xa0", " ")
+    if typing.empty.search(inside):
+        return Box(EMPTY)
+    return Box(DRAFT, typing.frame.sub("", inside).strip())

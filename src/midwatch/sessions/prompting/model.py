@@ -1,0 +1,111 @@
+"""What one must know who wants to type into an agent's pane, and what became of it."""
+
+from __future__ import annotations
+
+from midwatch.core.value import Value
+
+EMPTY, DRAFT, UNSEEN = "empty", "draft", "unseen"
+"""States of a box: nothing is typed there, something is, it is not on the screen or nobody knows how it looks."""
+
+
+class Outcome:
+    """What became of a prompt, in a word."""
+
+    DELIVERED = "delivered"
+    """The agent itself has told that it has it."""
+    UNPROVEN = "unproven"
+    """It is gone from the box, and nobody has told more."""
+    NOT_TAKEN = "not_taken"
+    INTERRUPTED = "interrupted"
+    """We were asked to leave off."""
+
+    STARTING = "starting"
+    """No prompt is to be seen, or not yet."""
+    WORKING = "working"
+    PERSON = "person"
+    """Somebody else types there, or keys would go elsewhere."""
+    UNKNOWN = "unknown"
+    """The tmux server does not tell."""
+
+    WAITING = "waiting"
+    """For a person: a dialog is open, or it is suspended."""
+    LIMITED = "limited"
+    EXITED = "exited"
+    """The agent, its pane or its server is gone."""
+    DRAFT = "draft"
+    """Something stands in its box that is not ours."""
+    REFUSED = "refused"
+    """Its pane or its kind is one that nothing can be typed to."""
+
+    PASSING = (STARTING, WORKING, PERSON, UNKNOWN)
+    """Those that may pass without anybody's doing; whoever has time can wait for it."""
+
+
+class Client(Value):
+    """Someone who is attached to the server."""
+
+    pane: str
+    """The pane that what is typed there goes to."""
+    active: int
+    """When the last key was pressed there, in whole seconds of the wall clock."""
+    control: bool
+    """It is a program."""
+    readonly: bool
+
+
+class Glimpse(Value):
+    """A pane as it was at one moment."""
+
+    guard: str
+    """For the server: whether nothing of all this has changed since."""
+    dead: bool
+    mode: bool
+    """Keys go to tmux: copy mode, a menu, a clock."""
+    deaf: bool
+    """What is typed there is thrown away."""
+    together: bool
+    """What is typed there goes to other panes, too."""
+    clients: tuple[Client, ...]
+    rows: tuple[str, ...]
+    """With their colours."""
+
+
+class Box(Value):
+    """Where a prompt is typed."""
+
+    state: str
+    text: str = ""
+    """What stands there, without its frame."""
+
+
+class Refusal(Value):
+    """Why nothing is typed, or not sent."""
+
+    outcome: str
+    reason: str
+    detail: str = ""
+    """For what the agent waits: trust, login, permission … as in a verdict."""
+
+
+class Sent(Value):
+    """What became of a prompt."""
+
+    outcome: str
+    reason: str
+    agent: str = ""
+    detail: str = ""
+    proof: str = ""
+    """How it is known: transcript, hook, state; screen only shows that it is gone from the box."""
+    typed: bool = False
+    left: bool = False
+    """Something of ours may still stand in the box."""
+
+    @property
+    def delivered(self) -> bool:
+        """The agent itself has told that it has the prompt."""
+        return self.outcome == Outcome.DELIVERED
+
+    @property
+    def submitted(self) -> bool:
+        """At least it no longer stands in the box: whoever sends it again may send it twice."""
+        return self.outcome in (Outcome.DELIVERED, Outcome.UNPROVEN)

@@ -1,0 +1,223 @@
+"""Recovers an agent's pane: one step at a time, each logged with why, and then a look again.
+
+Every key goes through the guard of the look that it is meant for, by the one who holds the keyboard of that pane.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from midwatch.config import paths
+from midwatch.core.errors import RefusedError
+from midwatch.core.pane_model import Pane
+from midwatch.core.policy import PATIENT
+from midwatch.jobs.observe import Looker
+from midwatch.sessions import resume
+from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.prompting import exited_agent, undelivered_store
+from midwatch.sessions.prompting.codec import text
+from midwatch.sessions.prompting.model import Outcome
+from midwatch.sessions.prompting.pane_lock import HeldError, Keyboard
+from midwatch.sessions.prompting.readiness import PAUSE, Found, Readiness, look, said, seen, settled, survey
+from midwatch.sessions.prompting.rules import recovery as judging
+from midwatch.sessions.prompting.rules.recovery import PRESS, READY, REPORT, RESUME, WAIT, WAKE, Case, Left
+from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.tmux import client as tmux_client
+from midwatch.tmux.codec import sgr
+
+__all__ = ["Readiness", "look", "recover", "survey"]
+
+LIMIT = 60.0
+"""Seconds for all steps together, and for an agent that begins."""
+SOON, STARTS = 10.0, 30.0
+"""Seconds until a step must have shown something, and until an agent must be there that was called."""
+DROPPED = 1.0
+"""Seconds after which a shell that shows nothing of a key has had it all the same."""
+CLEARS = ("bash", "zsh", "fish")
+"""Shells to which Ctrl-L is no letter. What they clear is still in the pane's history."""
+TRIES = 3
+"""How often the server may refuse a step because something has changed."""
+DOES = {
+    PRESS: "pressed Enter for it",
+    WAKE: "cleared the shell's line and typed fg",
+    RESUME: "had its conversation resumed",
+}
+
+
+def recover(
+    panes: Panes, pane: str, log: Callable[[str], None], *, limit: float = LIMIT, directory: str = "",
+    stopped: Callable[[], bool] = lambda: False,
+) -> Readiness:  # fmt: skip
+    """Do what may be done until it is ready, a turn is under way, or a person is needed. Every step is logged."""
+    recovery = _Recovery(panes, pane, log, directory)
+    try:
+        with Keyboard(tmux_client.socket_path(panes.tmux.server), pane):
+            found = recovery.run(time.monotonic() + limit, stopped)
+    except HeldError as error:
+        found = Readiness(pane, ready=False, outcome=Outcome.PERSON, reason=str(error))
+    except RefusedError as error:
+        found = Readiness(pane, ready=False, outcome=Outcome.UNKNOWN, reason=str(error))
+    log(f"recover {pane} {'ready' if found.ready else f'not-ready ({found.outcome})'}: {found.reason}")
+    return found._replace(tried=tuple(recovery.tried))
+
+
+# Acting -------------------------------------------------------------------------------------------------------------
+
+
+class _Recovery:
+    """One pane, of which we have the keyboard."""
+
+    def __init__(self, panes: Panes, pane: str, log: Callable[[str], None], directory: str) -> None:
+        self.panes = panes
+        self.pane = pane
+        self.log = log
+        self.directory = directory or paths.directory()
+        self.hand = Hand(panes.tmux.server, pane)
+        self.tried: list[str] = []
+        """Steps that were begun, also those that something came between."""
+        self.left = Left()
+        """What was to be resumed: its last words may be gone from the screen since."""
+
+    def run(self, until: float, stopped: Callable[[], bool]) -> Readiness:
+        done: list[str] = []
+        refused = 0
+        waited = ""
+        while True:
+            found = self._recalled(settled(self.panes, [self.pane], self.directory)[self.pane])
+            step = found.step
+            if step.what in (READY, REPORT) or step.outcome == Outcome.WORKING or stopped():
+                return said(self.pane, found)
+            if step.what == WAIT:
+                if time.monotonic() >= until:
+                    return said(self.pane, found)
+                if step.why != waited:
+                    self.log(f"recover {self.pane} wait: {step.why}")
+                    waited = step.why
+                time.sleep(PAUSE)
+                continue
+            if step.what in done or refused >= TRIES or time.monotonic() >= until:
+                tried = f"; we {DOES[step.what]}, and it did not help" if step.what in done else ""
+                return said(self.pane, found)._replace(reason=step.why + tried)
+            self.log(f"recover {self.pane} {step.what}: {step.why}")
+            self.tried.append(step.what)
+            if self._does(found):
+                done.append(step.what)
+            else:
+                refused += 1
+                self.log(f"recover {self.pane} {step.what} put off: something changed there just then")
+
+    def _recalled(self, found: Found) -> Found:
+        if found.case is None or not found.case.gone or not self.left.conversation:
+            return found
+        case = found.case._replace(left=self.left)
+        return found._replace(case=case, step=judging.step(case), agent=self.left.agent)
+
+    def _does(self, found: Found) -> bool:
+        """Whether a step was taken; False where the pane was no longer what was seen."""
+        assert found.case is not None
+        assert found.pane is not None
+        match found.step.what:
+            case "press":
+                return self._submit(found, found.case)
+            case "wake":
+                return self._wake(found)
+            case _ if found.case.glimpse.dead:
+                return self._respawn(found.pane, found.case.left)
+            case _:
+                self.left = found.case.left
+                return self._type_resume(found)
+
+    def _look(self) -> Found:
+        return seen(self.panes, self.panes.look(self.pane), self.pane, self.directory)
+
+    def _until(self, limit: float, holds: Callable[[Found], bool]) -> Found:
+        """Look until something is so, or the time is over; the last look."""
+        over = time.monotonic() + limit
+        while not holds(found := self._look()) and time.monotonic() < over:
+            time.sleep(PAUSE)
+        return found
+
+    def _submit(self, found: Found, case: Case) -> bool:
+        if not self.hand.press((found.submit,), case.glimpse.guard):
+            return False
+        after = self._until(SOON, lambda now: now.draft != found.draft)
+        if after.draft != found.draft:
+            undelivered_store.settle(tmux_client.socket_path(self.panes.tmux.server), self.pane, found.draft)
+        return True
+
+    def _wake(self, found: Found) -> bool:
+        """The line is cleared first: whatever stands there would be run with `fg` behind it."""
+        now = self._cleared(found)
+        if now is None or now.case is None or not self.hand.press(("f", "g", "Enter"), now.case.glimpse.guard):
+            return False
+        self._until(SOON, lambda now: now.step.detail != "suspended")
+        return True
+
+    def _type_resume(self, found: Found) -> bool:
+        now = self._emptied(found)
+        if now is None or now.case is None or now.pane is None or found.case is None:
+            return False
+        line = exited_agent.line(self.panes, now.pane, found.case.left)
+        if not self.hand.paste(line, now.case.glimpse.guard):
+            return False
+        self.log(f"recover {self.pane} types: {line}")
+        signs = text.signs(line)
+        if not self._entered(found, now, signs):
+            raise RefusedError(
+                f"the line {line!r} was typed to its shell, but not run: something came between; see there"
+            )
+        self._until(STARTS, lambda now: now.step.outcome != Outcome.EXITED and not _signs(now).endswith(signs))
+        return True
+
+    def _emptied(self, found: Found) -> Found | None:
+        """After Ctrl-C and Ctrl-L: what the last agent has left on the screen looks like the box of the next one."""
+        now = self._cleared(found)
+        if now is None or now.case is None or now.case.there.command not in CLEARS:
+            return now
+        return now if self.hand.press(("C-l",), now.case.glimpse.guard) and (now := self._after(found, now)) else None
+
+    def _entered(self, found: Found, before: Found, line: str) -> bool:
+        """Enter, once the line stands at the shell's prompt; the agent's last words may have been the same."""
+        was, over = _signs(before).count(line), time.monotonic() + SOON
+        while time.monotonic() < over:
+            now = self._look()
+            shown = _signs(now)
+            there = (shown.endswith(line) or shown.count(line) > was) and _still(found, now)
+            if there and now.case and self.hand.press(("Enter",), now.case.glimpse.guard):
+                return True
+            time.sleep(PAUSE)
+        return False
+
+    def _cleared(self, found: Found) -> Found | None:
+        """After Ctrl-C at the shell's prompt; None where it is no longer as it was."""
+        assert found.case is not None
+        return self._after(found, found) if self.hand.press(("C-c",), found.case.glimpse.guard) else None
+
+    def _after(self, found: Found, before: Found) -> Found | None:
+        """Once the screen shows that a key was pressed, or had its time; None where the step may not go on."""
+        assert before.case is not None
+        rows = before.case.glimpse.rows
+        self._until(DROPPED, lambda now: now.case is not None and now.case.glimpse.rows != rows)
+        after = self._until(DROPPED, lambda now: _still(found, now))
+        return after if _still(found, after) else None
+
+    def _respawn(self, pane: Pane, left: Left) -> bool:
+        record = exited_agent.record_of(pane, self.directory)
+        if record is None:
+            return False
+        agent = exited_agent.detector(self.panes, left.agent)
+        resume.bring_back(Looker(self.directory, PATIENT), record, agent, since=record.started)
+        self._until(STARTS, lambda now: now.step.outcome != Outcome.EXITED)
+        return True
+
+
+def _still(before: Found, now: Found) -> bool:
+    """Whether the same step may go on. What the agent left was known before; our own keys have changed the screen."""
+    if before.case is None or now.case is None:
+        return False
+    return judging.step(now.case._replace(left=before.case.left)).what == before.step.what
+
+
+def _signs(found: Found) -> str:
+    return text.signs("".join(sgr.split(found.case.glimpse.rows)[0])) if found.case else ""

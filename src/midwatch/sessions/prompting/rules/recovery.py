@@ -1,0 +1,131 @@
+"""What stands between an agent's pane and its prompt, and which one step may be taken about it.
+
+Only three things are ever done: Enter for a message of ours that still stands in the box, `fg` for an agent that was
+suspended in a shell, and the same conversation again where an agent has ended. All else is a person's: their own pane
+and drafts, questions, limits, menus. After each step somebody looks again; only a confirmed prompt is ready.
+"""
+
+from __future__ import annotations
+
+from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
+from midwatch.sessions.prompting.model import UNSEEN, Box, Glimpse, Outcome
+from midwatch.sessions.prompting.rules import readiness
+
+READY, PRESS, WAKE, RESUME, WAIT, REPORT = "ready", "press", "wake", "resume", "wait", "report"
+PASSING = (Outcome.STARTING, Outcome.WORKING, Outcome.UNKNOWN)
+"""Reasons that pass by themselves. A person who types there does so too, but is told: it may last all day."""
+
+
+class Front(Value):
+    """What has the terminal where an agent does not."""
+
+    command: str = ""
+    """Its name."""
+    prompt: bool = False
+    """It is a shell at its prompt, and a line can be typed to it."""
+    stopped: tuple[str, ...] = ()
+    """Others than the agent that are suspended below that shell: `fg` might wake one of them."""
+    owned: bool = False
+    """The suspended agent is below that very shell, which therefore can wake it."""
+
+
+class Left(Value):
+    """What is known of an agent that has ended."""
+
+    agent: str = ""
+    conversation: str = ""
+    obstacle: str = ""
+    """Why it cannot be gone on with, though its id is known."""
+
+
+class Case(Value):
+    """One pane, at one moment."""
+
+    pane: str
+    glimpse: Glimpse
+    wall: float
+    verdict: Verdict | None = None
+    """None where no agent is to be seen."""
+    front: bool = False
+    """The agent is in the foreground of its terminal."""
+    box: Box = Box(UNSEEN)
+    ours: bool = False
+    """What stands in the box is a message of ours, and nothing else."""
+    there: Front = Front()
+    left: Left = Left()
+    unknown: str = ""
+    """Why nobody can type to such an agent; empty where it is known how."""
+
+    @property
+    def gone(self) -> bool:
+        """No agent is in it, or not any more."""
+        verdict = self.verdict
+        return self.glimpse.dead or verdict is None or (verdict.turn == "exited" and verdict.detail != "suspended")
+
+
+class Step(Value):
+    what: str
+    """One of the words above."""
+    why: str
+    outcome: str = READY
+    """As of a prompt that were to be sent now."""
+    detail: str = ""
+
+
+def step(case: Case) -> Step:
+    """What to do next, and why."""
+    if readiness.is_somebodys(case.glimpse, case.pane):
+        return Step(REPORT, "a person is in that pane", Outcome.PERSON)
+    if case.glimpse.dead:
+        return _again(case, "the pane's process has ended")
+    if case.verdict is None or case.gone:
+        return _ended(case)
+    if case.verdict.turn == "exited":
+        return _suspended(case)
+    if case.unknown:
+        return Step(REPORT, case.unknown, Outcome.REFUSED)
+    why = readiness.refusal(
+        case.verdict, front=case.front, glimpse=case.glimpse, box=case.box, pane=case.pane, wall=case.wall
+    )
+    if why is None:
+        return Step(READY, "at its prompt, and nothing stands in its box")
+    if why.outcome == Outcome.DRAFT and case.ours:
+        return Step(PRESS, "a message of ours stands in its box and was not sent", Outcome.DRAFT)
+    return Step(WAIT if why.outcome in PASSING else REPORT, why.reason, why.outcome, why.detail)
+
+
+def _suspended(case: Case) -> Step:
+    if why := readiness.in_the_way(case.glimpse, case.pane, case.wall):
+        return Step(REPORT, f"it is suspended, and {why.reason}", why.outcome)
+    if not case.there.prompt or not case.there.owned:
+        what = f"{case.there.command or 'nothing'} is in front of it, not the shell that could wake it"
+        return Step(REPORT, f"it is suspended, and {what}; `kill -CONT` brings it back", Outcome.WAITING, "suspended")
+    if case.there.stopped:
+        others = ", ".join(case.there.stopped)
+        return Step(
+            REPORT, f"it is suspended, and so is {others}: `fg` might wake that one; wake the agent there yourself",
+            Outcome.WAITING, "suspended",
+        )  # fmt: skip
+    return Step(WAKE, f"it is suspended, and its shell ({case.there.command}) is at its prompt", Outcome.WAITING,
+                "suspended")  # fmt: skip
+
+
+def _ended(case: Case) -> Step:
+    if not case.left.agent:
+        return Step(REPORT, f"no agent is in it, but {case.there.command or 'nothing'}", Outcome.EXITED)
+    if not case.there.prompt:
+        what = case.there.command or "nothing"
+        return Step(REPORT, f"its agent has ended, and {what} is in front, not a shell at its prompt", Outcome.EXITED)
+    if why := readiness.in_the_way(case.glimpse, case.pane, case.wall):
+        return Step(REPORT, f"its agent has ended, and {why.reason}", why.outcome)
+    return _again(case, f"its agent has ended; a shell ({case.there.command}) is at its prompt")
+
+
+def _again(case: Case, what: str) -> Step:
+    left = case.left
+    if left.obstacle:
+        return Step(REPORT, f"{what}; {left.obstacle}", Outcome.EXITED)
+    if not left.conversation:
+        return Step(REPORT, f"{what}; nobody knows the id of a conversation to go on with", Outcome.EXITED)
+    return Step(RESUME, f"{what}; its conversation is {left.conversation}", Outcome.EXITED)

@@ -1,0 +1,70 @@
+"""Sends a prompt through `ntm --robot-send`: our look before it, and our proof after it.
+
+ntm pastes and presses Enter in one, and knows of no guard: what happens between our look and its keys nobody notices.
+What it says is not enough: it is looked for the text in the box, where Enter is pressed once more, and for the agent's
+own record. What ntm calls failed is not delivered, unless the agent itself tells that it has it.
+"""
+
+from __future__ import annotations
+
+import time
+
+from midwatch.core.errors import RefusedError
+from midwatch.integrations import ntm
+from midwatch.sessions.prompting import send
+from midwatch.sessions.prompting.model import EMPTY, Outcome, Refusal, Sent
+from midwatch.sessions.prompting.send import PAUSE, Sending
+from midwatch.tmux import client as tmux_client
+from midwatch.tmux import pane_location
+
+
+class ByNtm(Sending):
+    trouble = ""
+    """What ntm did not do, in words."""
+
+    def _ready(self) -> tuple[Refusal | None, str]:
+        if why := ntm.problem(self.text):
+            return Refusal(Outcome.REFUSED, why), ""
+        return super()._ready()
+
+    def _paste(self, guard: str) -> bool:
+        del guard
+        there = pane_location.of(self.panes.tmux.server, self.pane)
+        if there is None:
+            raise RefusedError("the tmux server does not tell in which session the pane is")
+        if why := tmux_client.refusal(self.socket):
+            raise RefusedError(why)  # ntm would connect without a question
+        own = there.own
+        self.typed, self.submitted = True, time.time()
+        try:
+            also = (own.number, f"{own.window}.{own.number}")  # the second where a session has several windows
+            ntm.send(own.session, self.pane, self.text, also=also, socket=self.socket)
+        except ntm.NtmError as error:
+            self.trouble = str(error)
+        return True
+
+    def _pressed(self) -> Refusal | None:
+        """Wait until the text stands in the box, or is known to be taken; or why ntm has failed."""
+        patience = send.WEAKER if self.trouble else send.PROVEN + len(self.text) / send.SPEED
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            seen, box = self._glimpse()
+            if seen is None:
+                return Refusal(Outcome.EXITED, "the pane is gone")
+            if self._stands(box):
+                break
+            if self._proof():
+                return None
+            time.sleep(PAUSE)
+        return Refusal(Outcome.NOT_TAKEN, self.trouble) if self.trouble else None
+
+    def _emptied(self) -> bool:
+        """What ntm has failed to type, and was not seen for a while, does not come any more."""
+        return (not self.stood and self._glimpse()[1].state == EMPTY) or super()._emptied()
+
+    def _proven(self, found: str) -> Sent:
+        sent = super()._proven(found)
+        if not found and not self.stood:
+            unseen = "ntm says that it was sent, but nothing shows it; look there before you send it again"
+            return sent._replace(reason=unseen)
+        return sent._replace(reason=f"{sent.reason}, though {self.trouble}") if self.trouble else sent

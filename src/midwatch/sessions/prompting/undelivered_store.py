@@ -1,0 +1,167 @@
+"""Notes of prompts that did not arrive: one file for each, until it is delivered or somebody drops it.
+
+The file's name tells server, pane and message, so the same text tried again is the same note, and a delivery finds what
+it settles without a search. What is noted is private: it may be anything that somebody wanted to say to an agent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+
+from midwatch.config import paths, sentinel_files
+from midwatch.core.errors import FormatError, RefusedError, UsageError
+from midwatch.core.value import Value
+from midwatch.sessions.prompting.model import Sent
+from midwatch.system.atomic_files import make_durable, write_atomic
+
+SCHEMA = 1
+MOST, LONGEST = 200, 30 * 86400.0
+"""Notes that are kept, and seconds for which."""
+
+
+class Note(Value):
+    """A prompt that did not arrive."""
+
+    id: str
+    socket: str
+    """Of the tmux server."""
+    pane: str
+    target: str
+    """Whom it was for, as it was said: a name, =session or the pane."""
+    text: str
+    reason: str
+    at: float
+    """When it was last tried, on the wall clock."""
+    left: bool
+    """It may still stand in the box."""
+    pid: int = 0
+    """Of the pane's first process, 0 where nobody knew: numbers of panes begin anew with each server."""
+
+
+def leave(
+    socket: str, pane: str, text: str, reason: str, *, target: str = "", left: bool = False, pid: int = 0
+) -> Note:
+    """Note it for good, in place of an older note of the same. RefusedError where nothing can be written."""
+    socket = os.path.realpath(socket)
+    note = Note(_id(socket, pane, text), socket, pane, target or pane, text, reason, time.time(), left, pid)
+    path = f"{_directory()}/{_place(socket, pane)}{note.id}.json"
+    try:
+        paths.make_private(_directory())
+        write_atomic(path, json.dumps({"schema": SCHEMA, **note._asdict()}) + "\n")
+        make_durable(path)
+    except OSError as error:
+        raise RefusedError(f"what was not delivered cannot be noted in {path}: {error.strerror}") from error
+    _sweep(note.at)
+    return note
+
+
+def told(sent: Sent, socket: str, pane: str, text: str, pid: int) -> None:
+    """What became of a text: what has arrived is settled, what may still stand in the box is noted, if that can be."""
+    if sent.delivered:
+        settle(socket, pane, text)
+    elif sent.left:
+        with contextlib.suppress(RefusedError):  # what became of it is said all the same
+            leave(socket, pane, text, sent.reason, left=True, pid=pid)
+
+
+def of(socket: str, pane: str, pid: int = 0) -> list[Note]:
+    """What did not arrive in a pane, oldest first; with the pid of its first process, in that very pane."""
+    found = _read(_place(os.path.realpath(socket), pane))
+    return [note for note in found if not pid or note.pid in (0, pid)]
+
+
+def all() -> list[Note]:  # noqa: A001  # undelivered.all() is what it is
+    return _read("")
+
+
+def get(name: str) -> Note:
+    """The one whose id begins like that."""
+    found = [note for note in all() if name and note.id.startswith(name)]
+    if len(found) != 1:
+        what = f"{len(found)} undelivered notes begin with" if found else "no undelivered note is called"
+        raise UsageError(f"{what} {name!r}; `midwatch send --undelivered` lists them")
+    return found[0]
+
+
+def settle(socket: str, pane: str, text: str) -> None:
+    """A text has arrived in a pane: no note of it is left. The box was empty then, so nothing else stood there."""
+    socket = os.path.realpath(socket)
+    if not any(name.startswith(_place(socket, pane)) for name in _names()):
+        return
+    drop(_id(socket, pane, text))
+    for note in of(socket, pane):
+        if note.left:
+            path = f"{_directory()}/{_place(socket, pane)}{note.id}.json"
+            with contextlib.suppress(OSError):
+                write_atomic(path, json.dumps({"schema": SCHEMA, **note._replace(left=False)._asdict()}) + "\n")
+
+
+def drop(name: str) -> None:
+    """The note of that id, if there is one."""
+    for each in _names():
+        if each.endswith(f"-{name}.json"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{_directory()}/{each}")
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+
+def _directory() -> str:
+    return f"{paths.state_root()}/undelivered"
+
+
+def _place(socket: str, pane: str) -> str:
+    """How the names of a pane's notes begin."""
+    return f"{_digest(socket)}-{pane.removeprefix('%')}-"
+
+
+def _id(socket: str, pane: str, text: str) -> str:
+    return _digest(f"{socket}\0{pane}\0{text}")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+def _names() -> list[str]:
+    try:
+        return [name for name in os.listdir(_directory()) if name.endswith(".json") and not name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _read(beginning: str) -> list[Note]:
+    found = [_note(f"{_directory()}/{name}") for name in _names() if name.startswith(beginning)]
+    return sorted([note for note in found if note is not None], key=lambda note: note.at)
+
+
+def _note(path: str) -> Note | None:
+    """What cannot be read is no note: it may be of another version, or gone by now."""
+    try:
+        data = json.loads(sentinel_files.read(path) or "null")
+    except (FormatError, ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict) or data.pop("schema", None) != SCHEMA:
+        return None
+    try:
+        return Note(**{key: value for key, value in data.items() if key in Note._fields})
+    except TypeError:
+        return None
+
+
+def _sweep(now: float) -> None:
+    """Remove what is too old, and the oldest of too many."""
+    aged: list[tuple[float, str]] = []
+    for name in _names():
+        with contextlib.suppress(OSError):
+            aged.append((os.stat(f"{_directory()}/{name}").st_mtime, name))
+    aged.sort()
+    for number, (at, name) in enumerate(aged):
+        if now - at > LONGEST or number < len(aged) - MOST:
+            with contextlib.suppress(OSError):
+                os.unlink(f"{_directory()}/{name}")

@@ -1,0 +1,42 @@
+"""Sightings of one pane judged one after the other, as by a watcher who has seen nothing else."""
+
+from __future__ import annotations
+
+from midwatch.agents import definition, evidence
+from midwatch.agents.catalog import Detectors
+from midwatch.agents.turn_model import Said, SessionMemory
+from midwatch.core.pane_model import Sighting
+from midwatch.core.policy import Policy
+from midwatch.sessions import limit_tracker
+from midwatch.sessions.codec.recording import Given
+from midwatch.sessions.rules import verdict as session_verdict
+
+
+class Replayer:
+    def __init__(self, policy: Policy, known: Detectors) -> None:
+        self.policy = policy
+        self.known = known
+        self.memory: SessionMemory | None = None
+        self.process = (0, 0)
+        self.before: Given | None = None
+        self.said: tuple[Said, ...] = ()
+        """What each source said at the last look."""
+
+    def judge(self, seen: Sighting) -> Given:
+        which = self.known[seen.agent]
+        found = definition.find((which,), seen.tasks)
+        if found is not None and self.process != (found[1].pid, found[1].start):
+            self.process, self.memory = (found[1].pid, found[1].start), None  # what is remembered is of its predecessor
+        facts = limit_tracker.dated(evidence.facts(which, seen, seen.pane.id), self.memory)
+        self.said = facts.said
+        verdict, self.memory = session_verdict.judge(facts, self.memory, self.policy)
+        return Given(seen.now, verdict.state, verdict.turn, verdict.detail, verdict.reason)
+
+    def given(self, seen: Sighting) -> Given | None:
+        """The verdict, if it is another than at the look before; that time goes by is no other."""
+        before, self.before = self.before, self.judge(seen)
+        return self.before if before is None or word(before) != word(self.before) else None
+
+
+def word(given: Given) -> tuple[str, ...]:
+    return given.state, given.turn, given.detail

@@ -1,0 +1,96 @@
+"""Bringing a session back: end what is left of it, make sure that nobody else has its conversation, start it there.
+
+Only ever the conversation that was recorded, or the one that its own files name beyond doubt; never "the latest".
+"""
+
+from __future__ import annotations
+
+import os
+
+from midwatch.agents.conversation_holders import holders
+from midwatch.agents.definition import Detector
+from midwatch.agents.sqlite_conversations import Databases
+from midwatch.agents.transcript_follower import Transcripts
+from midwatch.core.errors import RefusedError
+from midwatch.core.job_model import Record
+from midwatch.core.pane_model import Running
+from midwatch.core.verdict import Verdict
+from midwatch.jobs import launch, monitor_store
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.stop import end
+from midwatch.sessions import conversation_lease
+from midwatch.sessions import spawn as sessions_spawn
+from midwatch.system import processes
+from midwatch.system import terminate_tree as hand
+
+GO_ON = "Continue where you left off."
+STOPPED = "somebody stopped it meanwhile"
+
+
+class StoppedError(RefusedError):
+    """A person does not want it back."""
+
+    def __init__(self) -> None:
+        super().__init__(STOPPED)
+
+
+def bring_back(
+    looker: Looker, record: Record, agent: Detector, *, since: float | None, attempt: int = 1,
+    stuck: Verdict | None = None,
+) -> launch.Job:  # fmt: skip
+    """Start the agent again with its conversation. RefusedError says why not.
+
+    ``since``: the moment (wall clock) from which on a person's `stop` forbids it; None when a person asks.
+    ``stuck``: what is said of it, where it is ended because it hangs: then that is how it ended.
+    """
+    base = f"{looker.directory}/{record.name}"
+    _refuse_if_stopped(base, since)
+    conversation = conversation_of(base, record, agent)
+    sessions_spawn.check(record.name, agent, record.cwd)  # nothing is ended that could not be brought back
+    if stuck is not None:
+        monitor_store.note_ending(base, record.run, stuck)
+    end(looker, record.name, run=record.run)
+    left = hand.end_tree(lambda: processes.started(processes.of_run(record.run)), spare=record.spare)
+    if left:
+        raise RefusedError(f"what is left of it cannot be ended: {', '.join(map(str, left))}")
+    _refuse_if_open(agent, conversation)
+    _refuse_if_stopped(base, since)
+    job = sessions_spawn.resumed(looker, record, agent, conversation, attempt=attempt)
+    if since is not None and monitor_store.asked_to_stop(base, since):
+        end(looker, record.name)
+        raise StoppedError
+    return job
+
+
+def take_up(looker: Looker, wish: sessions_spawn.Wish) -> launch.Job:
+    """Go on with a conversation of which nothing but its id is known: whoever had it, it was none of our sessions."""
+    _refuse_if_open(wish.agent, wish.conversation)
+    return sessions_spawn.new(looker, wish)
+
+
+def _refuse_if_open(agent: Detector, conversation: str) -> None:
+    if others := holders(agent, conversation):
+        raise RefusedError(f"its conversation is open in another process ({', '.join(map(str, others))})")
+
+
+def _refuse_if_stopped(base: str, since: float | None) -> None:
+    if since is not None and monitor_store.asked_to_stop(base, since):
+        raise StoppedError
+
+
+def conversation_of(base: str, record: Record, agent: Detector) -> str:
+    """Its id: as learned last, as recorded, or as its files tell that were written since it was started."""
+    found = conversation_lease.known(base, record.run) or record.conversation or _written(record, agent)
+    if not found:
+        raise RefusedError("nobody knows the id of its conversation: none was begun, or several could be it")
+    return found
+
+
+def _written(record: Record, agent: Detector) -> str:
+    wanted = {name: os.environ[name] for name in ("HOME", *agent.variables) if name in os.environ}
+    was = Running(
+        agent.agent, record.work.pid, record.work.start, record.started, record.cwd, record.command,
+        wanted | {name: value for name, value in record.env.items() if name in agent.variables},
+    )  # fmt: skip
+    report = Transcripts().read(was) or Databases().read(was)
+    return report.words.get("conversation", "") if report else ""

@@ -1,0 +1,1 @@
+"""Decisions of `sessions`: pure, and time is an argument."""

@@ -1,0 +1,123 @@
+"""How an agent in a pane ended: on purpose, by itself with an error, by a signal, or in a way that nothing tells.
+
+The word of the kernel comes first, then the shell's, then the agent's own. No process in the pane says only that it
+ended, so without any of them the answer is `unknown`, for good. That it was in the middle of a turn is no evidence of a
+crash: people leave agents in the middle of turns.
+"""
+
+from __future__ import annotations
+
+from midwatch.agents.turn_model import Departure, SessionFacts, SessionMemory
+from midwatch.core.causes import Cause
+from midwatch.core.text import SIGNALS, signal_name
+from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
+
+MIDST = ("working", "waiting", "limited")
+EVENTS = ("hook", "transcript")
+BY_PERSON: dict[int, tuple[Cause, str]] = {
+    1: ("hangup", "its terminal was closed"),
+    2: ("interrupt", "it was ended with Ctrl-C"),
+    3: ("quit", "it was ended from the keyboard (SIGQUIT)"),
+}
+"""Signals by which a person at the terminal ends an agent. Ctrl-C twice often hits its launcher as well."""
+OBEYED: dict[int, tuple[Cause, str]] = BY_PERSON | {15: ("stop-asked", "it was asked to end (SIGTERM)")}
+"""Signals after which an agent that catches them exits on purpose."""
+GOODBYE = "it said goodbye and ended"
+SIGNALLED = 128
+"""Agents that end themselves because of a signal exit with this and the number; so do launchers of those it killed."""
+
+
+class Ending(Value):
+    state: str
+    cause: Cause
+    reason: str
+    code: int | None = None
+    signal: int | None = None
+
+    @property
+    def sure(self) -> bool:
+        """Whether nothing that is seen a moment later can change it. A goodbye may be drawn after the process ended."""
+        return self.state in ("stopped", "crashed")
+
+
+def gathered(facts: SessionFacts, memory: SessionMemory | None) -> Departure:
+    """What this look and those before it tell of an agent that is gone."""
+    old, new = memory.left if memory else Departure(), facts.left
+    return Departure(
+        code=new.code if old.code is None else old.code,
+        signal=new.signal if old.signal is None else old.signal,
+        goodbye=old.goodbye or new.goodbye or any(said.turn == "exited" for said in facts.said),
+        shell=new.shell if old.shell is None else old.shell,
+        after=_after(facts, memory) or old.after,
+    )
+
+
+def _after(facts: SessionFacts, memory: SessionMemory | None) -> str:
+    """Where its turn was: by what it wrote down, which may be later than the last look at it; else by that look."""
+    events = [said for said in facts.said if said.source in EVENTS]
+    if any(said.detail == "turn-ended" for said in events):
+        return "turn-ended"
+    if any(said.turn in MIDST for said in events):
+        return "mid-turn"
+    return after(memory.turn, memory.detail) if memory else ""
+
+
+def after(turn: str, detail: str) -> str:
+    """Where a turn was, of which the last look said this. A menu opens for whoever types the command to exit."""
+    if detail == "turn-ended":
+        return "turn-ended"
+    return "mid-turn" if turn in MIDST and detail != "menu" else ""
+
+
+def judge(facts: SessionFacts, left: Departure) -> Ending:
+    """How it ended, by all that was seen of that."""
+    if (found := by_status(left)) is not None:
+        return found
+    if left.shell is not None:
+        found = _signalled(left, left.shell)
+        return found._replace(reason=f"{found.reason}, as its shell says")
+    if left.goodbye:
+        return _on_purpose(left, "exited", GOODBYE)
+    if any(said.source == "state" for said in facts.said):
+        return Ending("crashed", "no-status", "it ended and left its state file behind, which it removes when it exits")
+    turn = {"turn-ended": "; its turn had ended", "mid-turn": " in the middle of a turn"}.get(left.after, "")
+    return Ending("unknown", "exit-unseen", f"it ended{turn}, and nothing tells how: {facts.there.why}")
+
+
+def by_status(left: Departure) -> Ending | None:
+    """How it ended, where its exit code or signal is known."""
+    if left.signal is not None:
+        return _signalled(left, left.signal)
+    if left.code is None:
+        return None
+    told = f"exit {left.code}"
+    if left.goodbye:
+        return _on_purpose(left, "exited", f"{GOODBYE}: {told}" if left.code else GOODBYE)
+    if by := OBEYED.get(left.code - SIGNALLED):
+        return _on_purpose(left, *by)
+    if left.code - SIGNALLED in SIGNALS:
+        return _signalled(left, left.code - SIGNALLED)
+    if left.code:
+        return Ending("failed", "exit", f"it ended: {told}", left.code)
+    return _on_purpose(left, "exited", f"it ended: {told}")
+
+
+def _signalled(left: Departure, number: int) -> Ending:
+    if by := BY_PERSON.get(number):
+        return _on_purpose(left, *by)._replace(signal=number)
+    return Ending("crashed", "signal", f"it ended: killed by {signal_name(number)}", None, number)
+
+
+def _on_purpose(left: Departure, cause: Cause, reason: str) -> Ending:
+    if cause == "exited" and left.after == "mid-turn":
+        return Ending("stopped", "left-mid-turn", f"{reason}, in the middle of a turn", left.code)
+    return Ending("stopped", cause, reason, left.code)
+
+
+def told(verdict: Verdict, ending: Ending, after: str) -> Verdict:
+    """A last look, with what is known of the end."""
+    return verdict._replace(
+        state=ending.state, final=True, cause=ending.cause, reason=ending.reason, process="gone", turn="exited",
+        detail="turn-ended" if after == "turn-ended" else "", exit_code=ending.code, signal=ending.signal,
+    )  # fmt: skip

@@ -1,0 +1,127 @@
+"""What a monitor makes of a look at a session: say something and be done, do something about it, or watch on."""
+
+from __future__ import annotations
+
+from midwatch.core.causes import Cause
+from midwatch.core.text import in_words
+from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
+from midwatch.jobs.rules.resumable import is_unseen
+from midwatch.verification.model import Verified
+
+DEADLINE = 5 * 3600.0
+LASTS = 1.0
+"""Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
+UNSAID = 2.5
+"""Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
+
+
+class Wanted(Value):
+    """What a monitor was told to do."""
+
+    deadline_s: float = DEADLINE
+    resumes: int = 0
+    on_limit: str = "report"
+    """Or `wait`: until the limit ends, and then go on; or `watch`: on, until the agent does something about it."""
+    cleanup: bool = False
+    verify: str = ""
+    """What tells whether the work is there, where that is not what was said when it was started."""
+    afresh: bool = False
+    """Its deadline is reckoned from now on, whatever a monitor that was killed had used up of its own."""
+    unbegun_s: float | None = None
+    """Seconds after which an agent at its prompt that never began is not waited for any more; None: it always is."""
+
+
+class Seen(Value):
+    """What a monitor knows besides the verdict of its last look."""
+
+    worked: bool = False
+    """A turn has been under way since it began to watch."""
+    idle_s: float = 0.0
+    """For how long it has been idle without a break."""
+    vague_s: float | None = None
+    """For how long it has been waiting without that any source tells for what; None where one does."""
+
+
+def outcome(verdict: Verdict, seen: Seen, wanted: Wanted = Wanted()) -> Verdict | None:  # noqa: B008  # a value
+    """What there is to be said; None: watch on."""
+    if verdict.state == "limited" and wanted.on_limit == "watch":
+        return None
+    if seen.vague_s is not None and seen.vague_s < LASTS:
+        return None  # a dialog is known of before it is drawn
+    needs_somebody = verdict.turn != "idle" and verdict.state in ("stuck", "waiting", "limited")
+    if verdict.final or needs_somebody or _is_out_of_sight(verdict):
+        return verdict if verdict.settled else None
+    if verdict.turn != "idle" or seen.idle_s < LASTS:
+        return None
+    match verdict.detail:
+        case "turn-failed":
+            return verdict._replace(state="failed", final=True)
+        case "interrupted":
+            return verdict._replace(reason=f"{verdict.reason}: somebody must say how it goes on")
+        case "background-work":
+            return None
+        case "limit-over":
+            return verdict._replace(state="waiting", reason=f"{verdict.reason}: tell it to go on")
+        case "turn-ended":
+            return verdict._replace(state="completed", final=True)
+        case _ if seen.worked and seen.idle_s >= UNSAID:
+            why = "but nothing tells that its turn has ended: was it interrupted?"
+            return verdict._replace(state="waiting", cause="turn-end-unseen", reason=f"{verdict.reason}, {why}")
+        case _ if wanted.unbegun_s is not None and seen.idle_s >= wanted.unbegun_s:
+            why = f"at its prompt for {in_words(wanted.unbegun_s)}, and was never seen to begin"
+            return verdict._replace(state="incomplete", final=True, cause="never-began", reason=why)
+        case _:
+            return None
+
+
+def _is_out_of_sight(verdict: Verdict) -> bool:
+    """Whether nobody here can see its processes: it runs on another machine or in another container."""
+    return verdict.state == "unknown" and verdict.process == "unknown" and not verdict.turn
+
+
+def is_vague(verdict: Verdict) -> bool:
+    """Whether it waits, and nothing tells for what: a dialog that is not drawn yet, or a menu that may be a limit's."""
+    if verdict.state != "waiting" or verdict.turn != "waiting":
+        return False
+    return not verdict.detail or (verdict.detail == "menu" and not _is_shown(verdict))
+
+
+def _is_shown(verdict: Verdict) -> bool:
+    return any(piece.source == "screen" for piece in verdict.evidence)
+
+
+def is_verifiable(said: Verdict) -> bool:
+    """Whether the verifier has a word in it: a turn has ended, or all is over and nobody knows how."""
+    return said.state == "completed" or is_unseen(said)
+
+
+def verified(said: Verdict, found: Verified | None) -> Verdict:
+    """What the end of a turn is worth. The verifier says so; ``found`` is None where there is none."""
+    if is_unseen(said):
+        return _verified(said, found)._replace(state="completed") if found and found.done else said
+    if found is None:
+        return said._replace(reason=f"{said.reason}; nothing to verify against")
+    if found.done:
+        return _verified(said, found)
+    reason = f"{said.reason}, but the work is not there: {found.reason}"
+    return said._replace(state="incomplete", final=True, cause="not-verified", reason=reason)
+
+
+def _verified(said: Verdict, found: Verified) -> Verdict:
+    return said._replace(cause="verified", reason=f"{said.reason}; verified: {found.reason}")
+
+
+def abandoned(verdict: Verdict, cause: Cause, why: str) -> Verdict:
+    """The watch ends before the work does, which is left as it is."""
+    return verdict._replace(
+        state="abandoned",
+        final=True,
+        cause=cause,
+        settled=True,
+        reason=f"{why}; it was left as it is ({verdict.state}: {verdict.reason})",
+    )
+
+
+def times_up(wanted: Wanted) -> str:
+    return f"the monitor's time was up ({in_words(wanted.deadline_s)})"

@@ -1,0 +1,246 @@
+"""The verdict on one session: a coding agent in a pane.
+
+The turn is fused from every source (`judge.turn`). A change that only the screen has seen must last before it is said,
+because screens are redrawn in steps. While the turn is `working`, silence is measured as for a job: alive is not
+advancing, models think in silence, and only what every source confirms through the grace period is `stuck`.
+"""
+
+from __future__ import annotations
+
+from midwatch.agents.rules import Turn, fuse
+from midwatch.agents.turn_model import Departure, Moved, Said, SessionFacts, SessionMemory
+from midwatch.core.causes import OF_DETAIL, WAITS_FOR, Cause
+from midwatch.core.foreign_text import ForeignText
+from midwatch.core.pane_model import REPORTS
+from midwatch.core.policy import Policy
+from midwatch.core.redaction import clean
+from midwatch.core.text import in_words
+from midwatch.core.verdict import Evidence, Verdict
+from midwatch.sessions.rules import agent_exit, statusline_gate
+
+CONFIRM = {"idle": 1.0, "unknown": 3.0}
+"""Seconds that a change must last which only the screen has seen, and only by what is not there any more.
+
+A dialog, a limit or a running status row is there to be seen; a screen that is being redrawn shows none of them.
+"""
+CPU_RATE, IO_RATE = 0.02, 65536.0
+"""Share of a core and bytes per second from which on tools count as moving."""
+RATE_SPAN = 1.0
+QUIET_AFTER = 60.0
+FROZEN = 90.0
+"""Seconds in which nothing moves that did move in this turn, spinners and clocks included."""
+LAST_WORDS = 1.0
+"""Seconds after its end in which an agent's last words may still come to the screen."""
+UNWATCHED = 10.0
+"""Seconds between two looks beyond which nobody watched: that time is nobody's silence."""
+
+
+def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> tuple[Verdict, SessionMemory]:
+    """What is true of a session, and what to remember for the next look."""
+    memory = _awake(memory, facts.now)
+    sayings = _sayings(facts, memory)
+    turn = fuse(facts.said, facts.there, {source: since for source, (_, since) in sayings.items()}, facts.wall)
+    turn, pending = _settled(turn, facts, memory)
+    fresh = memory is None or memory.turn != turn.turn
+    since = facts.now if memory is None or fresh else memory.since
+    moved, tools = _moved(facts, memory, fresh=fresh)
+    gone = turn.turn == "exited" and turn.detail != "suspended"
+    left = agent_exit.gathered(facts, memory) if gone else Departure()
+    kept = SessionMemory(
+        turn.turn, turn.detail, since, pending, sayings, moved, tools,
+        None if memory is None or fresh else memory.stale_since, turn.until.raw, facts.now,
+        limit=_limit(turn, memory),
+        clock=statusline_gate.latest(memory.clock if memory else None, facts.life.get("clock"), facts.now), left=left,
+    )  # fmt: skip
+    verdict = _said(facts, turn, since, watched=memory is not None)
+    if gone:
+        return _ended(verdict, facts, left, since), kept
+    if turn.turn == "working" and memory is not None:
+        verdict, kept = _progress(verdict, kept, facts, policy)
+    return verdict, kept
+
+
+def _limit(turn: Turn, memory: SessionMemory | None) -> tuple[str, float] | None:
+    """The limit that was last told. Work ends it: the same words mean another day when they come again."""
+    if turn.ends is not None:
+        return turn.until.raw, turn.ends
+    return memory.limit if memory is not None and turn.turn != "working" else None
+
+
+def _awake(memory: SessionMemory | None, now: float) -> SessionMemory | None:
+    """The memory of a watcher that slept or was stopped: every moment that silence is reckoned from moves along."""
+    gap = 0.0 if memory is None else now - memory.looked - UNWATCHED
+    if memory is None or gap <= 0:
+        return memory
+    cpu, io, taken, last = memory.tools
+    return memory._replace(
+        since=memory.since + gap, tools=(cpu, io, taken + gap, last + gap),
+        moved={name: moved._replace(at=moved.at + gap) for name, moved in memory.moved.items()},
+        stale_since=None if memory.stale_since is None else memory.stale_since + gap,
+        clock=None if memory.clock is None else (memory.clock[0], memory.clock[1] + gap),
+    )  # fmt: skip
+
+
+def _sayings(facts: SessionFacts, memory: SessionMemory | None) -> dict[str, tuple[str, float]]:
+    before = memory.sayings if memory else {}
+    found: dict[str, tuple[str, float]] = {}
+    for said in facts.said:
+        old = before.get(said.source)
+        found[said.source] = old if old is not None and old[0] == said.turn else (said.turn, facts.wall)
+    if memory is None:
+        return {}  # nobody saw when any of this began
+    return found
+
+
+def _settled(turn: Turn, facts: SessionFacts, memory: SessionMemory | None) -> tuple[Turn, tuple[str, float] | None]:
+    """A change that only the screen tells is kept back until it has lasted; what it was is said meanwhile."""
+    if memory is None or memory.turn in (turn.turn, "unknown") or turn.turn not in CONFIRM:
+        return turn, None
+    if turn.source not in ("screen", "title") and turn.rule != "nothing-said":
+        return turn, None
+    agreed = sum(said.turn == turn.turn for said in facts.said) > 1
+    since = memory.pending[1] if memory.pending and memory.pending[0] == turn.turn else facts.now
+    if agreed or facts.now - since >= CONFIRM[turn.turn]:
+        return turn, None
+    held = turn._replace(turn=memory.turn, detail=memory.detail, rule=f"{turn.rule} (not yet)")
+    held = held._replace(until=ForeignText(memory.until))
+    return held, (turn.turn, since)
+
+
+def _moved(
+    facts: SessionFacts, memory: SessionMemory | None, *, fresh: bool
+) -> tuple[dict[str, Moved], tuple[float, float, float, float]]:
+    before = memory.moved if memory else {}
+    found: dict[str, Moved] = {}
+    for kind, values in (("progress", facts.progress), ("life", facts.life)):
+        for name, value in values.items():
+            key = f"{kind} {name}"
+            old = before.get(key)
+            if old is None or fresh:
+                found[key] = Moved(value, facts.now)
+            else:
+                found[key] = old if old.value == value else Moved(value, facts.now, ever=True)
+    cpu, io = facts.tool_cpu_s, facts.tool_io
+    if memory is None:
+        return found, (cpu, io, facts.now, facts.now)
+    old_cpu, old_io, taken, last = memory.tools
+    span = facts.now - taken
+    if span < RATE_SPAN and cpu >= old_cpu:
+        return found, memory.tools
+    busy = cpu - old_cpu >= CPU_RATE * span or io - old_io >= IO_RATE * span
+    return found, (cpu, io, facts.now, facts.now if busy or fresh else last)
+
+
+def _progress(
+    verdict: Verdict, memory: SessionMemory, facts: SessionFacts, policy: Policy
+) -> tuple[Verdict, SessionMemory]:
+    now = facts.now
+    progress = {name: moved for name, moved in memory.moved.items() if name.startswith("progress")}
+    last = max([memory.since, memory.tools[3], *(moved.at for moved in progress.values())])
+    alive = max([moved.at for moved in memory.moved.values() if moved.ever], default=now)
+    silent, still = now - last, now - max(alive, last)
+    evidence = tuple(
+        Evidence(name.split(" ", 1)[1], "last moved", now - moved.at) for name, moved in progress.items() if moved.ever
+    )
+    signs = tuple(
+        Evidence(name.split(" ", 1)[1], "(a sign of life only) last moved", now - moved.at)
+        for name, moved in memory.moved.items()
+        if moved.ever and name not in progress
+    )
+    verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *evidence, *signs))
+    stalled, frozen = silent >= policy.stale_s, still >= FROZEN and any(m.ever for m in memory.moved.values())
+    if not stalled and not frozen:
+        word = "advancing" if silent < QUIET_AFTER else "quiet"
+        at = min(last + policy.stale_s, max(alive, last) + FROZEN)
+        return verdict._replace(progress=word, look_at=at), memory._replace(stale_since=None)
+    since = now if memory.stale_since is None else memory.stale_since
+    word = "frozen" if frozen else "stalled"
+    what = f"nothing on its screen moves, for {in_words(still)}" if frozen else f"no progress for {in_words(silent)}"
+    if facts.tool:
+        what = f"{what}; the open tool call is {facts.tool.line()}"
+    memory = memory._replace(stale_since=since)
+    if now - since >= policy.grace_s and now < (until := statusline_gate.alive_until(memory.clock, policy)):
+        assert memory.clock is not None
+        return verdict._replace(
+            progress=word,
+            cause="clock-advances",
+            look_at=until,
+            reason=f"{what}, but its clock goes on ({memory.clock[0]})",
+        ), memory
+    if now - since >= policy.grace_s:
+        reason = f"{what} (grace {in_words(policy.grace_s)} over)"
+        cause: Cause = "frozen" if frozen else "no-progress"
+        return verdict._replace(state="stuck", cause=cause, progress=word, reason=reason), memory
+    left = since + policy.grace_s - now
+    reason = f"{what}; stuck in {in_words(left)} unless it moves"
+    deadline = ("stuck unless it moves", left)
+    return verdict._replace(progress=word, reason=reason, look_at=since + policy.grace_s, deadline=deadline), memory
+
+
+def _ended(verdict: Verdict, facts: SessionFacts, left: Departure, since: float) -> Verdict:
+    """Of what its screen may still tell more in a moment, nothing is settled before that."""
+    ending = agent_exit.judge(facts, left)
+    settled = ending.sure or facts.now >= since + LAST_WORDS
+    found = agent_exit.told(verdict, ending, left.after)
+    return found._replace(settled=settled, look_at=None if settled else since + LAST_WORDS)
+
+
+# Words ------------------------------------------------------------------------------------------------------------
+
+
+def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Verdict:
+    turn = turn._replace(text=ForeignText(clean(turn.text.raw)))
+    state, cause, reason, process = _state(facts, turn)
+    agreed = tuple(_evidence(said, facts.wall) for said in turn.agree)
+    there = Evidence("process", facts.there.why)
+    notes = tuple(Evidence("note", note) for note in facts.notes)
+    return Verdict(
+        name=facts.name, kind="session", state=state, final=False, reason=reason,
+        process=process, progress="unknown", cause=cause, turn_s=max(0.0, facts.now - since) if watched else None,
+        turn=turn.turn, detail=turn.detail, until=turn.until, ends=turn.ends, message=turn.text,
+        elapsed_s=None if facts.started is None else max(0.0, facts.wall - facts.started),
+        evidence=(*agreed, there), against=(*(_evidence(said, facts.wall) for said in turn.against), *notes),
+        doubts=facts.doubts,
+    )  # fmt: skip
+
+
+def _evidence(said: Said, wall: float) -> Evidence:
+    """What a source says; with its age where that is a moment at which the agent itself spoke."""
+    age = max(0.0, wall - said.at) if said.source == REPORTS and said.at is not None else None
+    return Evidence(said.source, f"{_heard(said)}{'' if age is None else ','}", age)
+
+
+def _heard(said: Said) -> str:
+    words = f"{said.turn} ({said.detail})" if said.detail else said.turn
+    until = f" until {said.until.line()}" if said.until else ""
+    return f"{words}{until}, by rule {said.rule}"
+
+
+def _state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
+    """State, cause, reason and process."""
+    cause = OF_DETAIL.get(turn.detail, "")
+    process = {"alive": "alive", "suspended": "suspended", "gone": "gone"}.get(facts.there.state, "unknown")
+    match turn.turn:
+        case "working":
+            doing = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
+            return "working", cause, doing.get(turn.detail, "a turn is under way"), process
+        case "waiting":
+            asked = f": {turn.text.line()}" if turn.text else ""
+            what = f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}{asked}"
+            return "waiting", cause or "dialog", what, process
+        case "limited":
+            return "limited", "limit", f"it hit a limit{f', until {turn.until.line()}' if turn.until else ''}", process
+        case "idle":
+            after = {
+                "turn-ended": "its turn has ended",
+                "interrupted": "it was interrupted",
+                "turn-failed": "its turn failed",
+                "background-work": "its turn has ended, background work runs",
+                "limit-over": "its limit is over, and it has not continued",
+            }
+            what = f"{after.get(turn.detail, 'at its prompt')}{f': {turn.text.line()}' if turn.text else ''}"
+            return "waiting" if turn.detail == "interrupted" else "idle", cause or "at-prompt", what, process
+        case "exited" if turn.detail == "suspended":
+            return "waiting", cause, "suspended (stopped by a signal); `fg` or SIGCONT brings it back", process
+        case _:
+            return "unknown", "not-seen", "no source says what it does", process

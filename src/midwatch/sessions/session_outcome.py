@@ -1,0 +1,59 @@
+"""What becomes of one session, from look to look. `monitor` and `wait` both learn it here, so they say the same.
+
+This part only looks. What is done about a session is the monitor's (`loops.monitor`).
+"""
+
+from __future__ import annotations
+
+import time
+
+from midwatch.core.verdict import Verdict
+from midwatch.sessions.rules import monitor
+from midwatch.sessions.rules.monitor import Wanted
+from midwatch.sessions.targets import Ours, Theirs, View
+
+BUSY, CALM = 1.0, 2.0
+"""Seconds between looks at an agent that works, and at one that does not."""
+SOONEST = 0.25
+"""Seconds between two looks, however much is written."""
+
+
+class SessionWatch:
+    """Remembers of the looks before what the outcome depends on."""
+
+    def __init__(self, subject: Ours | Theirs, wanted: Wanted) -> None:
+        self.subject = subject
+        self.wanted = wanted
+        self.worked = False
+        self.idle_since: float | None = None
+        self.vague_since: float | None = None
+        self.view: View | None = None
+        """The last look."""
+
+    def observe(self) -> tuple[View, Verdict | None]:
+        """One look, and the outcome if there is one; None: it goes on."""
+        view = self.view = self.subject.look()
+        now, verdict = time.monotonic(), view.verdict
+        self.worked |= verdict.turn == "working"
+        self.idle_since = (self.idle_since or now) if verdict.turn == "idle" and not verdict.final else None
+        self.vague_since = (self.vague_since or now) if monitor.is_vague(verdict) else None
+        idle_s = now - self.idle_since if self.idle_since else 0.0
+        vague_s = now - self.vague_since if self.vague_since else None
+        return view, monitor.outcome(verdict, monitor.Seen(self.worked, idle_s, vague_s), self.wanted)
+
+    def next_look(self, verdict: Verdict, now: float) -> float:
+        """When to look again though nothing may happen until then."""
+        until = now + (BUSY if verdict.state in ("working", "starting") else CALM)
+        if not verdict.settled or self.vague_since is not None:
+            until = min(until, now + SOONEST)
+        if self.idle_since is not None:
+            marks = (self.idle_since + monitor.LASTS, self.idle_since + monitor.UNSAID)
+            until = min([until, *(mark for mark in marks if mark > now)])
+        if verdict.look_at is not None and verdict.look_at > now:
+            until = min(until, verdict.look_at)
+        return until
+
+    def lose(self, seconds: float) -> None:
+        """Time in which nobody watched does not count."""
+        if self.idle_since is not None:
+            self.idle_since += seconds

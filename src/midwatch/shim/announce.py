@@ -1,0 +1,67 @@
+"""What a shim says: to the `midwatch run` that started it, and by way of others to whoever wants to know. A leaf.
+
+Notices are delivered by a process of its own (`midwatch _tell`), which looks for itself: it is started once the files
+say what became of the work, and nobody waits for it. A channel that hangs can neither delay nor change a verdict.
+"""
+
+from __future__ import annotations
+
+import os
+
+from midwatch.shim.fork import run_beside
+from midwatch.shim.run_files import Notebook, quietly
+from midwatch.system.atomic_files import UNSENT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def promise(directory: str, name: str, run: str) -> None:
+    """Note that an end will have to be sent, while that can be written: at the end the disk may be full."""
+    for part in ("outbox", UNSENT):
+        if not os.path.isdir(f"{directory}/{part}"):
+            os.mkdir(f"{directory}/{part}", 0o700)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    os.close(os.open(f"{directory}/{UNSENT}/{name}.{run}", flags, 0o600))
+
+
+class Voice:
+    def __init__(self, notes: Notebook, control: int, teller: list[str] | None) -> None:
+        self.notes = notes
+        self.control = control
+        self.teller = teller
+        """What has somebody told; None where nobody is to be."""
+        self.ended = False
+        self.tellers: set[int] = set()
+        """Those that it started and that have not ended; what they use is not the work's."""
+
+    def say(self, line: str) -> None:
+        """Speak to the `midwatch run` that started us, if it still listens."""
+        quietly(os.write, self.control, (line + "\n").encode("utf-8", "replace"))
+
+    def say_end(self, end: dict[str, Any]) -> None:
+        """How it ended, once."""
+        if self.ended:
+            return
+        self.ended = True
+        self.say("\t".join(["ended", *(str(end[key]) for key in ("state", "exit_code", "signal", "cause", "reason"))]))
+
+    def promise(self) -> None:
+        """Whoever comes by sends what nobody could send at the end."""
+        if self.teller:
+            quietly(promise, os.path.dirname(self.notes.base), self.notes.name, self.notes.run)
+
+    def reap(self) -> None:
+        """Wait for those that have ended, where nobody else does."""
+        for pid in [*self.tellers]:
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                self.tellers.remove(pid)
+
+    def notify(self) -> None:
+        """Have somebody told how it is now."""
+        if self.teller:
+            try:
+                self.tellers.add(run_beside(self.teller))
+            except OSError as error:
+                self.notes.spool("undelivered", reason=f"nobody could be told: {error.strerror}")

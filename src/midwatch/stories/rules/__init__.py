@@ -1,0 +1,1 @@
+"""Decisions of `stories`: pure, and time is an argument."""

@@ -1,0 +1,133 @@
+"""What is next after an attempt at a step of work: go on, try it again, or have a person look.
+
+Three words only, so that a script can branch on them: `proceed`, `retry`, `escalate`. What nobody can tell is never
+`proceed`.
+"""
+
+from __future__ import annotations
+
+from midwatch.core.foreign_text import NOTHING, ForeignText
+from midwatch.core.value import Value
+from midwatch.jobs.rules.resumable import TOLD_TO_GO
+from midwatch.stories.model import ESCALATE, PROCEED, RETRY, SUCCESS, Parsed
+
+REVIEW_CYCLES = 5
+"""Reviews in which there is still something to mend, before a person must look."""
+CRASH_RETRIES = 2
+UNDONE = 6
+"""Exit code for what ended well, but is not to be gone on with: that of `incomplete`."""
+
+
+class Ended(Value):
+    """How an attempt ended."""
+
+    state: str
+    reason: str
+    step: str = ""
+    signal: int | None = None
+    verified: bool | None = None
+    """None: nothing to verify against, or it did not come to that."""
+    parsed: Parsed | None = None
+    created: int | None = None
+    """Files that are there now and were not before the first attempt; None: they are not counted."""
+    until: ForeignText = NOTHING
+    """When a limit ends, in the words of whoever said so."""
+    unseen: bool = False
+    """Nobody saw how it ended, and its turn had not: it may have crashed."""
+
+
+class Tally(Value):
+    """What has been, this attempt included; or how much of it there may be."""
+
+    crashes: int = 0
+    cycles: int = 1
+    """Of those that did not crash: how often the step was gone through."""
+
+
+MOST = Tally(CRASH_RETRIES, REVIEW_CYCLES)
+
+
+class Next(Value):
+    action: str
+    """One of PROCEED, RETRY and ESCALATE."""
+    why: str
+    again: str = ""
+    """`crash` or `cycle`: there is to be another attempt at once, for this cause."""
+
+
+def review_loop(cycles: int, most: int = REVIEW_CYCLES) -> str:
+    """Why there is to be no further review after so many; empty while there may be one."""
+    return f"review loop: {_many(cycles, 'cycle')}" if cycles >= most else ""
+
+
+def crash_loop(retries: int, most: int = CRASH_RETRIES) -> str:
+    """The same after a crash, when it has been tried again so often."""
+    return f"crashed after {_many(retries, 'retry', 'retries')}" if retries >= most else ""
+
+
+def creation(created: int) -> str:
+    """What is wrong with the number of files that one step has created: exactly one is right."""
+    if created == 1:
+        return ""
+    return f"runaway creation: {_many(created, 'file')}" if created > 1 else "no file was created"
+
+
+def is_crash(ended: Ended) -> bool:
+    """Whether it counts as a crash: it did, or it hung, or nobody can tell that it did not."""
+    return ended.unseen or ended.state in ("crashed", "stuck")
+
+
+def decide(ended: Ended, tally: Tally, most: Tally = MOST) -> Next:
+    """What is next."""
+    if ended.created is not None and ended.created > 1:  # another attempt would only create more
+        return Next(ESCALATE, creation(ended.created))
+    match ended.state:
+        case "completed":
+            return _completed(ended, tally, most)
+        case _ if is_crash(ended):
+            return _broken(ended, tally, most)
+        case "incomplete" if ended.step == "review":
+            return _reviewed_again(ended.reason, tally, most)
+        case "limited":
+            return Next(RETRY, ended.reason)
+        case _:
+            return Next(ESCALATE, ended.reason)
+
+
+def _completed(ended: Ended, tally: Tally, most: Tally) -> Next:
+    if ended.created is not None and (wrong := creation(ended.created)):
+        return Next(ESCALATE, wrong)
+    said = ended.parsed
+    if said is None:
+        return Next(PROCEED, ended.reason)
+    summary = said.summary or f"its output reads as {said.status}"
+    if said.next_action == RETRY:
+        return _reviewed_again(summary, tally, most) if ended.step == "review" else Next(RETRY, summary)
+    if said.next_action != PROCEED:
+        return Next(ESCALATE, summary)
+    if said.status != SUCCESS:
+        return Next(ESCALATE, f"its output reads as {said.status}, and yet as if it could be gone on with: {summary}")
+    return Next(PROCEED, summary)
+
+
+def _broken(ended: Ended, tally: Tally, most: Tally) -> Next:
+    if ended.state == "crashed" and ended.signal in TOLD_TO_GO:
+        return Next(ESCALATE, f"{ended.reason}: somebody wanted it to end")
+    if why := crash_loop(tally.crashes - 1, most.crashes):
+        return Next(ESCALATE, f"{why}: {ended.reason}" if most.crashes else ended.reason)
+    return Next(RETRY, ended.reason, "crash")
+
+
+def _reviewed_again(reason: str, tally: Tally, most: Tally) -> Next:
+    if why := review_loop(tally.cycles, most.cycles):
+        return Next(ESCALATE, f"{why}: {reason}")
+    return Next(RETRY, reason, "cycle")
+
+
+def exit_code(ended_with: int, action: str) -> int:
+    """That of the final state, unless it ended well and is not to be gone on with."""
+    return UNDONE if ended_with == 0 and action != PROCEED else ended_with
+
+
+def _many(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or f'{one}s'}"

@@ -1,0 +1,156 @@
+"""Making work that somebody else started a subject of its own: find out who is meant, claim a name, start a keeper."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from midwatch.config import paths, sentinel_files
+from midwatch.core import names
+from midwatch.core.errors import RefusedError
+from midwatch.core.job_model import Adopted, Alive, JobFacts
+from midwatch.core.policy import SESSION, Policy
+from midwatch.core.value import Value
+from midwatch.jobs import foreign_process, launch
+from midwatch.jobs.foreign_process import Stranger
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.rules import verdict as job_verdict
+from midwatch.jobs.start import claim
+from midwatch.notifications import report_change
+from midwatch.tmux.sessions import PaneHand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from midwatch.sessions.pane_observer import Panes, Seen
+
+
+class Kept(Value):
+    """Work that has a keeper now."""
+
+    name: str
+    notes: tuple[str, ...]
+    """What cannot be seen of it."""
+
+
+def process(looker: Looker, pid: int, name: str | None, *, may_stop: bool) -> Kept:
+    """Adopt a process. RefusedError when it is no work, has ended, or its name is taken."""
+    found = foreign_process.meet(pid)
+    try:
+        if name is None:  # the same for the same process: whoever adopts it twice is told
+            name = f"{names.from_command(found.command[0], '')}{pid}"
+        return _keep(looker, found, name, Adopted("", "", may_stop, found.log))
+    finally:
+        os.close(found.pidfd)
+
+
+def session(looker: Looker, panes: Panes, seen: Seen, name: str | None, *, may_stop: bool) -> Kept:
+    """Adopt an agent with the pane that it runs in. It stays where it is; its conversation is known if it tells."""
+    pane, known = seen.sighting.pane, panes.known[seen.sighting.pane.id]
+    found = foreign_process.meet(known.process[0])
+    try:
+        if found.start != known.process[1]:
+            raise RefusedError(f"the agent in {pane.id} has just ended")
+        talks = [talk for report in seen.sighting.reports if (talk := report.words.get("conversation", ""))]
+        start = known.detector.start
+        seat = PaneHand(pane.server).seat(pane.id)
+        return _keep(
+            looker, found._replace(blind={}), name or pane.session, Adopted("", "", may_stop, ""),
+            agent=known.detector.agent, pane=seat, conversation=talks[0] if talks else "", policy=SESSION,
+            spare=start.daemons if start else (),
+        )  # fmt: skip
+    finally:
+        os.close(found.pidfd)
+
+
+def unfinished(directory: str, policy: Policy) -> list[str]:
+    """Steps of a foreign directory whose process is there and that have not ended."""
+    there = Looker(directory, policy)
+    try:
+        steps = sentinel_files.jobs(directory)
+    except OSError as error:
+        raise RefusedError(f"cannot read {directory}: {error.strerror}") from error
+    looks = ((step, there.facts(step)) for step in steps)
+    return [step for step, facts in looks if facts.record is None and not _why_not(facts)]
+
+
+def step(looker: Looker, directory: str, named: str, name: str | None, *, may_stop: bool) -> Kept:
+    """Adopt what a foreign directory says under a name. RefusedError when there is nothing at work."""
+    there = Looker(directory, looker.policy)
+    found = foreign_process.meet(_process(there, named))
+    try:
+        _process(there, named, found.pid)  # it is the same, now that we hold on to it
+        seen = found._replace(blind={source: why for source, why in found.blind.items() if source != "output"})
+        adopted = Adopted(directory, named, may_stop, f"{directory}/{named}.log")
+        return _keep(looker, seen, name or named.replace(" ", "-"), adopted)
+    finally:
+        os.close(found.pidfd)
+
+
+def _process(there: Looker, named: str, expected: int = 0) -> int:
+    facts = there.facts(named)
+    if facts.record is not None:
+        raise RefusedError(
+            f"{named} in {there.directory} is a job of Midwatch; say `midwatch wait {named} --dir {there.directory}`"
+        )
+    if why := _why_not(facts):
+        raise RefusedError(f"{named} in {there.directory} cannot be adopted: {why}")
+    assert isinstance(facts.shim, Alive)
+    if expected not in (0, facts.shim.pid):
+        raise RefusedError(f"{named} in {there.directory} was started again just now; try once more")
+    return facts.shim.pid
+
+
+def _why_not(facts: JobFacts) -> str:
+    verdict = job_verdict.judge(facts)
+    if verdict.final:
+        return f"{verdict.state}: {verdict.reason}"
+    return "" if isinstance(facts.shim, Alive) else verdict.reason
+
+
+def _keep(looker: Looker, found: Stranger, name: str, adopted: Adopted, **more: Any) -> Kept:
+    if adopted.stop:
+        _may_signal(found, adopted.dir)
+    policy, notes = (more.pop("policy"), ()) if "policy" in more else _seen_of(found, looker.policy)
+    job = launch.Job(
+        directory=looker.directory, name=names.check(name), run=launch.new_run(), command=found.command, cwd=found.cwd,
+        env={}, policy=policy, foreground=False, adopted=adopted, work=(found.pid, found.start), notes=notes,
+        notify=report_change.configured(paths.project(os.getcwd())), **more,
+    )  # fmt: skip
+    lease = claim(job.directory, job.name, looker)
+    try:
+        keeper = launch.launch(job, lease, (found.pidfd,) * 3, tty=False, command=launch.keeper_command())
+    finally:
+        os.close(lease)
+    with open(keeper.control, encoding="utf-8", errors="replace") as said:
+        words = said.readline().rstrip("\n").split("\t")
+    if words[0] == "refused":
+        raise RefusedError(f"cannot write to {job.directory}: {words[1]}")
+    if words[0] != "started":
+        raise RefusedError(f"the keeper of {name} did not start; see {job.directory}/spool/shim.err")
+    return Kept(job.name, notes)
+
+
+def _may_signal(found: Stranger, directory: str) -> None:
+    if directory and (others := paths.shared_with_others(directory)):
+        raise RefusedError(f"{others}: nothing named there is signalled; adopt it without --stop")
+    try:
+        signal.pidfd_send_signal(found.pidfd, 0)
+    except PermissionError:
+        raise RefusedError(f"process {found.pid} may not be signalled by this user; adopt it without --stop") from None
+    except ProcessLookupError:
+        raise RefusedError(f"process {found.pid} has just ended") from None
+
+
+def _seen_of(found: Stranger, policy: Policy) -> tuple[Policy, tuple[str, ...]]:
+    """The policy with only what can be seen to move, and what cannot."""
+    blind = {source: why for source, why in found.blind.items() if source in policy.progress}
+    progress = tuple(source for source in policy.progress if source not in blind)
+    if not progress:
+        source, why = next(iter(blind.items()))
+        raise RefusedError(
+            f"nothing would count as progress: {source} cannot be seen ({why}); choose another --progress"
+        )
+    notes = tuple(f"its {source} cannot be seen, so it does not count: {why}" for source, why in blind.items())
+    return policy._replace(progress=progress), notes

@@ -1,0 +1,27 @@
+"""What the shim is told when it asks: one look, one judgement, one line."""
+
+from midwatch.jobs.observe import Looker
+from midwatch.jobs.rules import stall
+
+
+def decide(looker: Looker, name: str) -> str:
+    facts = looker.facts(name)
+    if facts.record is None:
+        return ""  # no answer: whoever asks is there, so its files are only out of sight
+    policy = facts.record.policy if facts.record else looker.policy
+    if facts.record is not None and facts.record.pane is not None:
+        from midwatch.sessions.observe import Session  # noqa: PLC0415  # most jobs are none
+
+        session = Session(looker, name, policy)
+        try:
+            if session.look().seen is not None:
+                return f"wait\t{policy.stale_s}\tmoving\tits agent is judged by what it shows\t{facts.now}"
+        finally:
+            session.close()
+    forbidden = ""
+    if facts.record is not None and facts.record.breaker is not None and facts.record.between is not None:
+        from midwatch.jobs.admission import forbids  # noqa: PLC0415  # only a job under one pays for it
+
+        forbidden = forbids(looker.directory, facts.record.breaker)
+    answer = stall.answer(facts, policy, breaker=forbidden)
+    return f"{answer.what}\t{answer.seconds}\t{answer.word}\t{answer.reason}\t{facts.now}"

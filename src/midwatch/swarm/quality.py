@@ -1,0 +1,85 @@
+"""Companions of beads: made where they are missing, found by either id, written to and closed.
+
+Two who look at the same moment would both make one, so whoever makes some is alone with that tracker meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from midwatch.config import paths
+from midwatch.core.errors import RefusedError
+from midwatch.core.prompt_text import quoted
+from midwatch.core.task_ids import is_id
+from midwatch.swarm.rules import quality
+from midwatch.system import file_locks
+from midwatch.trackers.model import CLOSED, Task, Tracker, Work
+
+
+def ensure(tracker: Tracker, beads: tuple[str, ...]) -> list[str]:
+    """Make the companions that are missing; the ids of those that were made. Beads that nobody knows have none."""
+    return list(made(tracker, beads).values())
+
+
+def made(tracker: Tracker, beads: tuple[str, ...]) -> dict[str, str]:
+    """The same, by bead."""
+    if all(each.companion for each in quality.due(tracker.read(), beads)):
+        return {}
+    found = {}
+    with file_locks.alone(_lock(tracker)):
+        work = tracker.read()  # another may have made some by now
+        for each in quality.due(work, beads):
+            if not each.companion:
+                found[each.bead] = tracker.add(
+                    quality.title(each.bead), labels=(quality.LABEL,), parent=_epic(work, each.bead),
+                    text=_text(work.tasks[each.bead]),
+                )  # fmt: skip
+    return found
+
+
+def open_companion(tracker: Tracker, given: str) -> tuple[Work, Task]:
+    """The open companion that is meant by its own id or that of its bead. RefusedError says what there is instead."""
+    work = tracker.read()
+    task = work.tasks.get(given)
+    own = quality.bead_of(task) if task else ""
+    if task and own:
+        if task.status == CLOSED:
+            raise RefusedError(f"{given} is closed already; `midwatch quality due --beads {own}` tells what is left")
+        return work, task
+    having = quality.companions(work, given)
+    if having and having[0].status != CLOSED:
+        return work, having[0]
+    if task is None and not having:
+        raise RefusedError(f"there is no task {given} in {tracker.place}; `midwatch task list` shows those that are")
+    raise RefusedError(
+        f"{given} has no open companion; `midwatch quality ensure --beads {given}` makes one if it is due"
+    )
+
+
+def _epic(work: Work, bead: str) -> str:
+    """Where a bead belongs: the parent that it names, or the task that its id is a part of, if that is there."""
+    above = (work.tasks[bead].parent, bead.rpartition(".")[0])
+    return next((each for each in above if each in work.tasks and is_id(each)), "")
+
+
+def _text(bead: Task) -> str:
+    """What its worker should know."""
+    loops = "\n".join([f"- {loop}" for loop in quality.LOOPS])
+    return (
+        f"Once {bead.id} ({quoted(bead.title.raw)}) is closed, "
+        f"look at the work again, in each of these ways:\n{loops}\n"
+        f'Record each: midwatch quality record {bead.id} LOOP "what was found", or --none where nothing was.\n'
+        f"Then: midwatch quality close {bead.id}"
+    )
+
+
+def _lock(tracker: Tracker) -> str:
+    digest = hashlib.sha256(tracker.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    path = f"{paths.state_root()}/quality/{digest}.lock"
+    try:
+        paths.make_private(os.path.dirname(path))
+        os.close(file_locks.opened(path))
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be made: {error.strerror}; mend that first") from error
+    return path

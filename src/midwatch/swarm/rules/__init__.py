@@ -1,0 +1,1 @@
+"""Decisions of `swarm`: pure, and time is an argument."""

@@ -1,0 +1,179 @@
+"""Quality loops: what is still to be reviewed of work that somebody calls done.
+
+Each managed bead has a companion, a task titled `Quality loops for <id>`. It is to be open from the beginning of the
+bead until the loops are done, and it is closed last. So a companion that is closed counts for one cycle of its bead:
+
+- While the bead is not closed, no closed companion counts: the bead was closed too early or was opened again, which
+  comes to the same, and an open companion is wanted.
+- When the bead is closed, a companion counts if it was closed at that moment or later. A bead that was closed later
+  than every companion was opened again in between, and wants a new one.
+- The moment is when the tracker says that the task was closed. Where it does not say so of the bead, the companion
+  counts: `updated` may be a mere comment. Where it does not say so of the companion, its last change stands for it,
+  which cannot be earlier.
+"""
+
+from __future__ import annotations
+
+import re
+
+from midwatch.core.task_ids import is_id
+from midwatch.core.value import Value
+from midwatch.trackers.model import CLOSED, EPIC, IN_PROGRESS, Task, Work
+
+LOOPS = ("self-review", "cross-review", "random exploration")
+TITLE = "Quality loops for"
+LABEL = "quality-loops"
+"""Of a companion."""
+NONE_WANTED = "no-quality-loops"
+"""A bead with this label has no loops."""
+NOTHING = {
+    "", "na", "nil", "no", "none", "nothing", "none found", "nothing found", "no finding", "no findings", "no issues",
+}  # fmt: skip
+"""Words that tell no finding; whoever found none is to say so."""
+
+_TITLE = re.compile(rf"{TITLE} (\S+)", re.IGNORECASE)
+_RECORD = re.compile(rf"\[({'|'.join(LOOPS)})\] (?:none|findings: (\S.*))", re.DOTALL)
+
+
+class Due(Value):
+    """Something is to be done about a bead: make its companion, do the loops, or close it."""
+
+    bead: str
+    companion: str
+    """The open one; empty where there is none."""
+    missing: tuple[str, ...]
+    """Of LOOPS: those that are not recorded."""
+    why: str
+
+
+def title(bead: str) -> str:
+    return f"{TITLE} {bead}"
+
+
+def bead_of(task: Task) -> str:
+    """The bead that a companion is for; empty of any other task. `bd-1` is neither `bd-10` nor `bd-1.2`."""
+    found = _TITLE.fullmatch(" ".join(task.title.raw.split()))
+    return found[1] if found and is_id(found[1]) else ""
+
+
+def companions(work: Work, bead: str) -> tuple[Task, ...]:
+    """All of a bead: those that are open first, the furthest on before the others."""
+    return _all_companions(work).get(bead, ())
+
+
+def _all_companions(work: Work) -> dict[str, tuple[Task, ...]]:
+    found: dict[str, list[Task]] = {}
+    for task in work.tasks.values():
+        if bead := bead_of(task):
+            found.setdefault(bead, []).append(task)
+    return {
+        bead: tuple(sorted(having, key=lambda task: (task.status == CLOSED, len(missing(task)), task.id)))
+        for bead, having in found.items()
+    }
+
+
+def wanted(work: Work, bead: str) -> bool:
+    """Whether a bead is to have a companion at all."""
+    task = work.tasks.get(bead)
+    return task is not None and is_id(bead) and NONE_WANTED not in task.labels and not bead_of(task)
+
+
+def managed(work: Work) -> tuple[str, ...]:
+    """The beads that are meant where nobody names any: those in progress, and those that have had a companion.
+
+    Not all that were ever closed: in a project with a past that would be a new task for each of them.
+    """
+    known = _all_companions(work)
+    return tuple([
+        task.id for task in work.tasks.values()
+        if task.kind != EPIC and (task.status == IN_PROGRESS or task.id in known) and wanted(work, task.id)
+    ])  # fmt: skip
+
+
+def due(work: Work, beads: tuple[str, ...]) -> tuple[Due, ...]:
+    """What is to be done now. Loops come after the work: a bead that is not closed has nothing due but a companion."""
+    having = _all_companions(work)
+    found = [_due(work.tasks[bead], having.get(bead, ())) for bead in dict.fromkeys(beads) if wanted(work, bead)]
+    return tuple([each for each in found if each])
+
+
+def _due(bead: Task, having: tuple[Task, ...]) -> Due | None:
+    if having and having[0].status != CLOSED:
+        if bead.status != CLOSED:
+            return None
+        lacking = missing(having[0])
+        why = f"not recorded: {', '.join(lacking)}" if lacking else "all loops are recorded; it can be closed"
+        return Due(bead.id, having[0].id, lacking, why)
+    if not having:
+        return Due(bead.id, "", LOOPS, "there is no companion")
+    last = max(having, key=lambda task: (_closed(task) or 0.0, task.id))
+    if bead.status != CLOSED:
+        return Due(bead.id, "", LOOPS, f"{last.id} is closed, but {bead.id} is not")
+    if _is_later(bead, last):
+        return Due(bead.id, "", LOOPS, f"{bead.id} was closed anew after {last.id}")
+    return None
+
+
+def _closed(companion: Task) -> float | None:
+    return companion.updated if companion.closed is None else companion.closed
+
+
+def _is_later(bead: Task, companion: Task) -> bool:
+    """Whether the bead is known to have been closed after its companion."""
+    moment = _closed(companion)
+    return bead.closed is not None and moment is not None and bead.closed > moment
+
+
+def waits_for(work: Work, companion: Task) -> str:
+    """The task that a companion waits for, while that is not closed; empty of any other task."""
+    bead = work.tasks.get(bead_of(companion))
+    return bead.id if bead is not None and bead.status != CLOSED else ""
+
+
+def ready(work: Work) -> tuple[Task, ...]:
+    """What could be begun now, the most urgent first. The loops of a task come after it."""
+    return tuple([task for task in work.ready() if not waits_for(work, task)])
+
+
+def keeps_open(work: Work, companion: Task) -> str:
+    """Why a companion may not be closed yet; empty when it may, and for a task that is none."""
+    if lacking := missing(companion) if bead_of(companion) else ():
+        return f"not recorded: {', '.join(lacking)}"
+    if bead := waits_for(work, companion):
+        return f"{bead} is not closed, and a companion that is closed before its bead does not count"
+    return ""
+
+
+# Records: notes of a companion in one fixed form
+
+
+def record(loop: str, findings: str) -> str:
+    """The note that says what a loop found; empty findings say that it found none."""
+    return f"[{loop}] findings: {findings.strip()}" if findings else f"[{loop}] none"
+
+
+def recorded(companion: Task) -> dict[str, str]:
+    """What each loop found, as far as it is recorded; the last word on a loop counts."""
+    found = {}
+    for note in companion.notes:
+        match = _RECORD.fullmatch(note.raw.strip())
+        if match and not (match[2] and says_nothing(match[2])):
+            found[match[1]] = match[2] or ""
+    return found
+
+
+def missing(companion: Task) -> tuple[str, ...]:
+    having = recorded(companion)
+    return tuple([loop for loop in LOOPS if loop not in having])
+
+
+def says_nothing(findings: str) -> bool:
+    """Whether a text merely says that there is nothing to say."""
+    words = "".join([c for c in findings.casefold() if c.isalnum() or c.isspace()]).split()
+    return " ".join(words) in NOTHING
+
+
+def loop_meant(word: str) -> str:
+    """One of LOOPS, also with hyphens or blanks in other places; empty where none is meant."""
+    plain = " ".join(re.split(r"[-_\s]+", word.strip().casefold()))
+    return next((loop for loop in LOOPS if loop.replace("-", " ") == plain), "")

@@ -1,0 +1,86 @@
+"""Which workers a controller should hear of: those that have come to rest and do not tell it themselves.
+
+Whoever crashed, got stuck, hit a limit or waits for a person cannot. Whoever is idle has usually told already, so it
+gets a while for that; and if the controller has begun a turn about then or since, it had its chance to look.
+"""
+
+from __future__ import annotations
+
+from midwatch.core.verdict import Verdict
+from midwatch.swarm.model import Crew, Sight
+
+ENDED = "ended"
+"""Of an agent that is gone: nothing tells how it ended."""
+GRACE, PING = 120.0, 60.0
+"""Seconds that a worker is idle before it is told of, and by which its own ping may come before it is idle."""
+WORDS = {"idle": "is idle", "stuck": "is stuck", "limited": "hit a limit", "waiting": "waits for a person",
+         "crashed": "crashed", "stopped": "has ended", "failed": "failed",
+         ENDED: "ended, how is not known"}  # fmt: skip
+"""States of a worker that are told, with words for them. Not `unknown` or `starting`: nobody can act upon that."""
+OTHERWISE = {"working": "is working", "starting": "is starting"}
+"""Words for states that are no news."""
+LOST = ("crashed", "failed", ENDED)
+"""States of a worker that is lost with its work: it did not end on purpose."""
+GONE = ("crashed", "stopped", "failed", ENDED)
+FREE = ("idle", *GONE)
+"""States in which it could be given something, if need be once it is brought back."""
+
+
+def word(verdict: Verdict) -> str:
+    """The state of an agent. How one ended that has just gone, its next look may tell better: until then, nothing."""
+    if not verdict.final:
+        return verdict.state
+    return "unknown" if not verdict.settled else ENDED if verdict.state == "unknown" else verdict.state
+
+
+def looked(sight: Sight, before: Crew, *, now: float) -> Crew:
+    """What to remember after a look."""
+    if not sight.seen:
+        return before
+    since = {}
+    for worker in sight.workers:
+        old = before.since.get(worker.pane)
+        lasts = old is not None and (old[0], old[1]) == (worker.agent, worker.state)
+        since[worker.pane] = old if old is not None and lasts else (worker.agent, worker.state, now)
+    gone = [f"{pane} ({agent}) is gone" for pane, (agent, _, _) in before.since.items()
+            if pane not in since and pane != sight.controller]  # fmt: skip
+    busy = sight.state == "working"
+    turn = now if busy and not before.busy else before.turn
+    return Crew(since, (*before.gone, *[each for each in gone if each not in before.gone]), turn, busy)
+
+
+def at_rest(crew: Crew, *, now: float) -> tuple[str, ...]:
+    """The workers to be told of, in words."""
+    found = [
+        _words(pane, agent, state)
+        for pane, (agent, state, since) in crew.since.items()
+        if state in WORDS and (state != "idle" or (now - since >= GRACE and not _has_turned(crew, since)))
+    ]
+    return (*found, *crew.gone)
+
+
+def lost(crew: Crew) -> tuple[str, ...]:
+    """Those of them that are lost with their work, in the same words."""
+    found = [_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items() if state in LOST]
+    return (*found, *crew.gone)
+
+
+def everybody(crew: Crew) -> tuple[str, ...]:
+    """All workers in words, whatever they do: for a controller that may know none of them."""
+    return (*[_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items()], *crew.gone)
+
+
+def _words(pane: str, agent: str, state: str) -> str:
+    return f"{pane} ({agent}) {WORDS.get(state) or OTHERWISE.get(state, 'is in an unknown state')}"
+
+
+def _has_turned(crew: Crew, since: float) -> bool:
+    return crew.turn is not None and crew.turn >= since - PING
+
+
+def is_free(crew: Crew) -> bool:
+    return not crew.since or any(state in FREE for _, state, _ in crew.since.values())
+
+
+def is_working(crew: Crew) -> bool:
+    return any(state in ("working", "starting") for _, state, _ in crew.since.values())

@@ -1,0 +1,301 @@
+"""The monitor of one task directory: one blocking call that looks, judges, brings the task back, and says how it ended.
+
+It sleeps until the kernel tells of a file, the end of a process, or until time alone may change the verdict. Of several
+monitors of one directory the one that holds the lease acts; the others wait for what it says, and take over if it
+dies. What it must remember is on disk before it acts, so that it may be killed at any moment. Its own end never ends
+the session.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+
+from midwatch.config import paths
+from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
+from midwatch.core.job_model import Alive
+from midwatch.core.text import signal_name
+from midwatch.core.verdict import Verdict
+from midwatch.jobs.loop_beat import PassBeat
+from midwatch.system import procfs
+from midwatch.system.wakeup_sources import Alarm
+from midwatch.taskdir import actions as hand
+from midwatch.taskdir import codec
+from midwatch.taskdir import resume as taskdir_resume
+from midwatch.taskdir import store as taskdir_store
+from midwatch.taskdir.agent_observer import TaskTalk
+from midwatch.taskdir.model import Notes, Numbers, Step, Talk, TaskFacts
+from midwatch.taskdir.observe import TaskSense, living, read, told
+from midwatch.taskdir.rules import action
+from midwatch.taskdir.rules.verdict import judge
+from midwatch.taskdir.session_actions import TaskHand
+from midwatch.taskdir.session_observer import VARIABLE, command_line
+
+LATE = 2.0
+"""A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count."""
+LONGEST_LOOK = 5.0
+"""A look that took longer was stopped on the way: tmux is not waited for as long."""
+SOON = 0.2
+"""Seconds between looks for whoever acts, while he has not written down who he is."""
+AGAIN = 2.0
+"""Seconds between attempts to type where somebody else is typing."""
+NAMES = frozenset(("done", "exit_code", "pid", "resume", taskdir_store.NOTES))
+
+Ended = Callable[[Verdict, str, float], None]
+"""Is told the verdict, which run of the task it is about, and its monotonic moment, which all monitors share."""
+
+
+def monitor(
+    session: str,
+    directory: str,
+    server: tuple[str, ...] = (),
+    numbers: Numbers | None = None,
+    *,
+    wrapper: str = "",
+    cleanup: bool = False,
+    tell: Callable[[Verdict], None] | None = None,
+    ended: Ended | None = None,
+) -> Verdict:
+    """Watch a task to its end. Returns as `midwatch monitor` does: on final states, and on what a caller must be told.
+
+    ``wrapper``: the script that is run again for a resume, if it was not seen at work. Where nobody knows one, the
+    agent's own command goes on (``taskdir/resume.py``). ``cleanup``: at a final state close the capture and kill
+    that session, unless the agent still runs. ``tell`` is called with what was seen whenever the task is resumed,
+    ``ended`` once when the watch ends, also by a fault of ours.
+    """
+    watch = _Monitor(session.removeprefix("="), directory, server, numbers or Numbers(), cleanup=cleanup, tell=tell)
+    watch.ended = ended
+    if wrapper:
+        words = ("bash", os.path.abspath(wrapper))
+        watch.notes = watch.notes._replace(command=command_line(words, {VARIABLE: watch.directory}))
+    return watch.run()
+
+
+class _Monitor:
+    def __init__(
+        self, session: str, directory: str, server: tuple[str, ...], numbers: Numbers, *,
+        cleanup: bool, tell: Callable[[Verdict], None] | None,
+    ) -> None:  # fmt: skip
+        self.session = session
+        self.directory = os.path.realpath(directory)
+        self.numbers = numbers
+        self.cleanup = cleanup
+        self.tell = tell
+        self.began = time.monotonic()
+        self.foreign = paths.shared_with_others(os.path.abspath(directory))
+        self.sense = TaskSense(session, self.directory, server, self.foreign)
+        self.hand = TaskHand(server)
+        self.talk = TaskTalk(server, self.directory)
+        self.first = taskdir_store.text(self.directory)
+        """Notes that were there before we asked for the lease: what stands in them is of others before us."""
+        self.lease = taskdir_store.lease(self.directory)
+        me = os.getpid()
+        self.notes = Notes(self.sense.boot, self.began, self.began, monitor=(me, procfs.start_time(me)))
+        self.awake = self.began
+        """When we last knew that we were not standing still."""
+        self.leading = self.noted = False
+        self.ended: Ended | None = None
+        self.beat = PassBeat()
+
+    def run(self) -> Verdict:
+        self.check()
+        with contextlib.ExitStack() as held:
+            for each in (self.lease, self.sense, self.talk):
+                held.callback(each.close)
+            self.alarm = held.enter_context(contextlib.closing(Alarm(self.directory, NAMES)))
+            try:
+                verdict = None
+                while verdict is None:
+                    verdict = self.attend()
+            except BaseException:
+                self.report(self.leave(self.gave_up("the monitor failed"), "monitor_failed"))
+                raise
+            self.report(verdict)
+            return verdict
+
+    def check(self) -> None:
+        """A directory of another session is a slip of the finger: nothing may be typed into the wrong one."""
+        for name in codec.MANIFESTS:
+            with contextlib.suppress(FormatError):
+                fields = codec.manifest(name, read(f"{self.directory}/{name}") or "")
+                named = str(fields.get("session_name") or self.session)
+                if named not in (self.session, self.sense.panes.written):
+                    raise UsageError(f"{self.directory} is of the session {named}, not of {self.session}")
+
+    def attend(self) -> Verdict | None:
+        """One round; the verdict when the watch is over."""
+        if not self.lead():
+            return self.follow()
+        before, began, asked = self.notes, self.awake, self.alarm.signals.asked
+        facts = self.look(before)
+        self.awake = time.monotonic()
+        if (lost := self.awake - began) > LONGEST_LOOK:
+            self.note(action.shift(before, lost), before)
+            return None
+        step = action.plan(facts, before, self.numbers)
+        if step.what == "derive":
+            facts = facts._replace(recipe=taskdir_resume.derive(facts._replace(notes=step.notes)))
+            step = action.plan(facts, before, self.numbers)
+        self.note(step.notes, before)
+        if step.what == "say":
+            return self.finish(step.verdict, facts)
+        if self.alarm.signals.asked and not asked:
+            return None  # what is said of the task at our end is what a look has found since we were asked
+        if asked:
+            name = signal_name(asked)
+            reason = f"the monitor was ended by {name}; the task was left as it is ({step.verdict.reason})"
+            return self.leave(self.gave_up(reason), action.LEFT)
+        over = None
+        if step.what == "resume":
+            over = self.resume(step, facts)
+        elif step.what == "type":
+            self.run_wrapper(facts)
+        else:
+            self.wait(step, facts)
+        self.awake = time.monotonic()
+        return over
+
+    # Who acts
+
+    def lead(self) -> bool:
+        """Whether we are the one who acts. Where nothing may be written, everyone watches for himself."""
+        if self.leading or self.foreign or not os.path.isdir(self.directory):
+            return True
+        try:
+            self.leading = self.lease.take()
+        except OSError as error:
+            self.foreign = self.sense.foreign = f"nothing can be written to {self.directory}: {error.strerror}"
+            return True
+        if self.leading and (text := taskdir_store.text(self.directory)):
+            if self.told(text):
+                self.leading = False
+                self.lease.close()
+            else:
+                before = taskdir_store.read(text, self.session)
+                self.notes = action.taken_over(before, self.notes, time.monotonic(), self.directory)
+        return self.leading
+
+    def told(self, text: str) -> Verdict | None:
+        """What the monitor that acted beside us came to; None if it came to nothing, or has left."""
+        notes = taskdir_store.read(text, self.session) if text != self.first else None
+        return notes.verdict if notes and notes.verdict and notes.verdict.detail != action.LEFT else None
+
+    def follow(self) -> Verdict | None:
+        """Another monitor acts: wait for what it says, or for its end."""
+        if said := self.told(text := taskdir_store.text(self.directory)):
+            self.notes = taskdir_store.read(text, self.session) or self.notes
+            return said
+        if self.alarm.signals.asked or time.monotonic() >= self.began + self.numbers.deadline_s:
+            why = signal_name(self.alarm.signals.asked) if self.alarm.signals.asked else "its deadline"
+            return self.gave_up(f"this monitor was ended by {why}; another one goes on")
+        acting = taskdir_store.read(taskdir_store.text(self.directory), self.session)
+        known = acting is not None and acting.verdict is None and self.alarm.watch_ends({"monitor": acting.monitor})
+        self.alarm.sleep(self.beat.after_pass(time.monotonic() + (self.numbers.interval(0) if known else SOON)))
+        self.awake = time.monotonic()
+        return None
+
+    # Looking
+
+    def look(self, notes: Notes) -> TaskFacts:
+        interval = self.numbers.interval(notes.retry)
+        self.sense.every = interval
+        talk = Talk()
+        if notes.agent[0] and notes.sources and not notes.gone_since:
+            quiet = time.monotonic() - told(notes.sources) >= self.numbers.stale_s / 2
+            talk = self.talk.listen(notes.pane[0], notes.agent[0], interval, quiet=quiet)
+        facts = self.sense.look(notes, self.numbers.stale_s, talk)
+        if self.leading and isinstance(facts.agent, Alive) and hand.was_given_up(facts):
+            with contextlib.suppress(FormatError, OSError):
+                hand.runs_again(self.directory, facts.pid)
+        return facts
+
+    def note(self, notes: Notes, before: Notes) -> None:
+        """Remember, on disk too if that would let another monitor say something else."""
+        self.notes = notes
+        if self.leading and (not self.noted or action.essence(notes) != action.essence(before)):
+            with contextlib.suppress(OSError):
+                taskdir_store.write(self.directory, notes)
+                self.noted = True
+
+    def wait(self, step: Step, facts: TaskFacts) -> None:
+        if not self.alarm.watch_ends(living(facts)):
+            self.sense.due = 0.0
+            return
+        until = min(step.at, self.sense.panes.again_at)
+        if facts.notes.pane[0] and isinstance(facts.agent, Alive):
+            until = min(until, self.talk.due if self.talk.agent == facts.pid else facts.now)
+        until = self.beat.after_pass(until)
+        if "pane" in self.alarm.sleep(until):
+            self.sense.due = 0.0
+        if (late := time.monotonic() - max(until, facts.now)) > LATE:
+            self.note(action.shift(self.notes, late), self.notes)
+
+    # Acting
+
+    def resume(self, step: Step, facts: TaskFacts) -> Verdict | None:
+        """End what is left of it and make ready for its wrapper, which is run once its pane is back at a shell."""
+        notes = step.notes
+        if self.tell is not None:
+            counted = f"{step.verdict.reason}; resumed ({notes.total} of {self.numbers.retries})"
+            self.tell(step.verdict._replace(final=False, reason=counted))
+        try:
+            if isinstance(facts.agent, Alive) and not hand.alive(notes.agent):
+                return None  # it ended by itself just now: how, is the truth
+            taskdir_resume.make_ready(self.directory, notes, facts)
+        except (RefusedError, OSError) as error:
+            return self.finish(step.verdict._replace(reason=f"{step.verdict.reason}; not resumed: {error}"), facts)
+        self.note(notes._replace(phase="ready"), notes)
+        return None
+
+    def run_wrapper(self, facts: TaskFacts) -> None:
+        ready, pane = self.notes, facts.session.pane
+        assert pane is not None
+        if facts.done:  # by the shell of the agent that was ended
+            hand.make_ready(self.directory, 0)
+        self.note(ready._replace(phase="typed", resumed_at=time.monotonic()), ready)
+        if self.hand.run(pane, ready.command):
+            self.note(ready, self.notes)
+            self.alarm.sleep(self.beat.after_pass(time.monotonic() + AGAIN))
+
+    # Ending
+
+    def finish(self, verdict: Verdict, facts: TaskFacts) -> Verdict:
+        """Write down what nobody else will, clear away if that was wanted, and tell those who watch beside us."""
+        if self.leading and facts.exists:
+            code = self.notes.code if facts.code is None else facts.code
+            try:
+                if facts.done:
+                    hand.complete_manifest(self.directory, verdict, code, facts.status, self.notes.total)
+                else:
+                    hand.write_end(self.directory, verdict, code, self.notes.total)
+            except (OSError, MidwatchError) as error:
+                verdict = verdict._replace(reason=f"{verdict.reason}; that could not be written down: {error}")
+        if self.cleanup and verdict.final and not self.foreign and facts.session.there:
+            if isinstance(facts.agent, Alive) and not facts.done:
+                verdict = verdict._replace(reason=f"{verdict.reason}; its session was left, for the agent runs")
+            elif why := self.hand.clear_away(facts.session.name, self.notes.pane[0]):
+                verdict = verdict._replace(reason=f"{verdict.reason}; its session could not be killed: {why}")
+        self.note(self.notes._replace(verdict=verdict, ended_at=time.monotonic()), self.notes)
+        return verdict
+
+    def report(self, verdict: Verdict) -> None:
+        if self.ended is not None:
+            run = taskdir_resume.run_name(self.directory, self.notes)
+            self.ended(verdict, run, self.notes.ended_at or time.monotonic())
+
+    def leave(self, verdict: Verdict, reason: str) -> Verdict:
+        """The end of this monitor comes before its task's. The task goes on, and the next monitor carries on."""
+        if self.leading:
+            with contextlib.suppress(OSError, MidwatchError):
+                hand.tell(self.directory, hand.abandoned(reason))
+            self.note(self.notes._replace(verdict=verdict, ended_at=time.monotonic()), self.notes)
+        return verdict
+
+    def gave_up(self, reason: str) -> Verdict:
+        facts = TaskFacts(self.session, self.directory, time.monotonic(), self.notes)
+        verdict = judge(facts, self.numbers)
+        return verdict._replace(
+            state="abandoned", final=True, cause="monitor-ended", reason=reason, settled=True, detail=action.LEFT
+        )

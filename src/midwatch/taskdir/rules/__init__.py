@@ -1,0 +1,1 @@
+"""Decisions of `taskdir`: pure, and time is an argument."""

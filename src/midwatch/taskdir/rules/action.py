@@ -1,0 +1,234 @@
+"""What a monitor notes after a look at a task, and what it does about what it saw.
+
+A resume is counted before anything is touched, so that no monitor that is killed half way makes the number of resumes
+endless; each of its phases can be begun again by the next one. After a resume the next waits as long as the looks of
+the protocol lay apart: an agent that crashes at once must not use up all its resumes while a service is down.
+"""
+
+from __future__ import annotations
+
+from midwatch.core.causes import Cause
+from midwatch.core.exit_codes import REPORTED
+from midwatch.core.job_model import Alive, Gone, Source
+from midwatch.core.text import in_words
+from midwatch.core.verdict import Verdict
+from midwatch.taskdir import codec
+from midwatch.taskdir.model import Notes, Numbers, Step, TaskFacts
+from midwatch.taskdir.rules.verdict import SIGNALLED, judge, resumable
+
+SOON = 0.2
+"""Seconds between looks at a pane whose shell is about to come back: nothing tells of that."""
+TIMED_LOOK = 2.0
+PATIENCE = 5.0
+"""Seconds, besides those for a wrapper, in which tmux may come to its senses."""
+SAMPLES = 10
+"""Looks at CPU and I/O in the time after which silence counts."""
+USED = ("cpu", "io")
+PRINTED = ("output", "screen")
+"""What moves when the agent prints: as it was captured, and as its pane shows it."""
+SHORTEST_SAMPLE, LONGEST_SAMPLE = 1.0, 3.0
+LEFT = "monitor_ended"
+CLOCKS_STOOD = ("waiting", "limited")
+
+
+def plan(facts: TaskFacts, before: Notes, numbers: Numbers) -> Step:
+    """What to do after a look. ``before``: the notes that the look began with; it brought them up to its moment."""
+    if _left_over(facts):
+        facts = facts._replace(done=False, code=None)
+    notes = keep(facts, before, numbers)
+    facts = facts._replace(notes=notes)
+    verdict = judge(facts, numbers)
+    over = verdict.final and verdict.settled
+    if over and not resumable(verdict):
+        return Step("say", verdict, notes, facts.now)
+    if facts.now >= notes.began + numbers.deadline_s:
+        return Step("say", verdict if over else _out_of_time(verdict, numbers), notes, facts.now)
+    if not verdict.settled:
+        return _wait(facts, verdict, numbers)
+    if resumable(verdict) or (verdict.state == "stuck" and isinstance(facts.agent, Alive)):
+        return _again(facts, verdict, numbers)
+    if verdict.state in REPORTED or verdict.state == "unknown":
+        return Step("say", verdict, notes, facts.now)
+    if notes.phase == "ready":
+        return _run_wrapper(facts, verdict, numbers)
+    return _wait(facts, verdict, numbers)
+
+
+def _left_over(facts: TaskFacts) -> bool:
+    """Whether an end is that of the agent which was ended for the resume that is under way: told late, by its shell."""
+    killed = facts.done and facts.code is not None and facts.code > SIGNALLED
+    return killed and facts.agent is None and facts.notes.phase in ("ready", "typed")
+
+
+def keep(facts: TaskFacts, before: Notes, numbers: Numbers) -> Notes:
+    """What is remembered of a look."""
+    notes, now = facts.notes, facts.now
+    verdict = judge(facts, numbers)
+    ended = facts.done or isinstance(facts.agent, Gone)
+    notes = notes._replace(
+        at=now,
+        gone_since=(now if notes.gone_since is None else notes.gone_since) if ended else None,
+        unknown_since=(now if notes.unknown_since is None else notes.unknown_since)
+        if verdict.state == "unknown"
+        else None,
+    )
+    if verdict.progress != "stalled":
+        notes = notes._replace(stale_since=None, stuck=False)
+    elif notes.stale_since is None:  # never act on the first stale look
+        notes = notes._replace(stale_since=now, stuck=False)
+    else:
+        notes = notes._replace(stuck=now >= notes.stale_since + numbers.grace_s)
+    if notes.agent == before.agent and any(_moved(name, before, notes) for name in PRINTED):
+        notes = notes._replace(retry=0)
+    return notes._replace(phase=_phase(facts, notes, before))
+
+
+def _moved(name: str, before: Notes, after: Notes) -> bool:
+    return name in before.sources and name in after.sources and after.sources[name].moved > before.sources[name].moved
+
+
+def _phase(facts: TaskFacts, notes: Notes, before: Notes) -> str:
+    """A resume is over when there is a new pid file, and called off when what hung moves again."""
+    phase = notes.phase
+    if phase in ("ready", "typed"):
+        return "" if facts.agent is not None or facts.done else phase
+    if phase == "resuming" and isinstance(facts.agent, Alive):
+        return phase if notes.stuck and notes.agent == before.agent else ""
+    return phase
+
+
+def shift(notes: Notes, gap: float) -> Notes:
+    """Notes after time was lost: every moment that something is reckoned from moves along."""
+
+    def later(moment: float | None) -> float | None:
+        return None if moment is None else moment + gap
+
+    return notes._replace(
+        at=notes.at + gap,
+        began=notes.began + gap,
+        met=notes.met + gap,
+        resumed_at=later(notes.resumed_at),
+        gone_since=later(notes.gone_since),
+        unknown_since=later(notes.unknown_since),
+        stale_since=later(notes.stale_since),
+        sources={name: Source(value, at + gap, moved + gap) for name, (value, at, moved) in notes.sources.items()},
+    )
+
+
+def taken_over(before: Notes | None, mine: Notes, now: float, directory: str) -> Notes:
+    """Notes to go on with where the last monitor was ended before it could say anything; else those of a new watch."""
+    if before is None:
+        return mine
+    script = codec.script_command(directory)
+    command = mine.command or before.command if before.command in ("", script) else before.command
+    if before.verdict and before.verdict.final and before.verdict.detail != LEFT:
+        return mine._replace(command=command)
+    if before.boot != mine.boot:
+        before = shift(before, now - before.at)._replace(
+            boot=mine.boot, agent=(0, 0), wrapper=(0, 0), pane=("", 0), gone_since=None
+        )
+    if before.verdict and before.verdict.state in CLOCKS_STOOD:
+        before = before._replace(agent=(0, 0))
+    if before.verdict and before.verdict.detail == LEFT:
+        before = before._replace(began=now)  # somebody ended it, and somebody has started this one
+    return before._replace(verdict=None, ended_at=0.0, monitor=mine.monitor, command=command)
+
+
+def essence(notes: Notes) -> Notes:
+    """What another monitor would judge by: of movement, only when."""
+    moved = {name: source._replace(value=0.0, at=0.0) for name, source in notes.sources.items()}
+    return notes._replace(at=0.0, sources=moved)
+
+
+# Coming back
+
+
+def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
+    """What has crashed or hangs is resumed, if it may be, once the time for it has come."""
+    notes, now = facts.notes, facts.now
+    if numbers.retries == 0:
+        return Step("say", verdict, notes, now)
+    if facts.rival:
+        said = verdict._replace(reason=f"{verdict.reason}; its own monitor ({facts.rival}) may resume it", final=False)
+        return _wait(facts, said, numbers)
+    since = notes.gone_since if notes.stale_since is None else notes.stale_since + numbers.grace_s
+    if facts.session.there is None and not facts.foreign and now < (since or now) + PATIENCE + numbers.dispatch_s:
+        return Step("wait", verdict, notes, now + TIMED_LOOK)
+    if why := _refusal(facts):
+        return Step("say", _not_resumed(verdict, why), notes, now)
+    if notes.command in ("", codec.script_command(facts.directory)):
+        if facts.recipe is None:
+            return Step("derive", verdict, notes, now)
+        if facts.recipe.why:
+            return Step("say", _not_resumed(verdict, facts.recipe.why), notes, now)
+        notes = notes._replace(command=codec.script_command(facts.directory))
+    if notes.phase == "resuming":
+        return Step("resume", verdict, notes, now)
+    if notes.total >= numbers.retries:
+        reason = f"resumed {notes.total} times, and again: {verdict.reason}"
+        return Step("say", _abandoned(verdict, "retries-exhausted", reason, "max_retries_exceeded"), notes, now)
+    due = now if notes.resumed_at is None else notes.resumed_at + numbers.interval(notes.retry)
+    if now < due:
+        said = verdict._replace(reason=f"{verdict.reason}; resumed in {in_words(due - now)}", final=False)
+        return Step("wait", said, notes, min(due, notes.began + numbers.deadline_s))
+    counted = notes._replace(
+        total=notes.total + 1,
+        retry=notes.retry + 1,
+        resumed_at=now,
+        phase="resuming",
+        cause="hung" if verdict.state == "stuck" else "crashed",
+    )
+    return Step("resume", verdict, counted, now)
+
+
+def _not_resumed(verdict: Verdict, why: str) -> Verdict:
+    return verdict._replace(reason=f"{verdict.reason}; not resumed: {why}")
+
+
+def _refusal(facts: TaskFacts) -> str:
+    """Why it cannot be resumed; empty when it can."""
+    session, notes = facts.session, facts.notes
+    if facts.foreign:
+        return facts.foreign
+    if not session.there:
+        return session.why
+    if session.pane is None:
+        return f"which of the {session.panes} panes of {session.name} was its own is not known"
+    if session.pane.pid == notes.wrapper[0]:
+        return "its pane has no shell to run the wrapper in, it runs the wrapper itself"
+    return ""
+
+
+def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
+    pane, notes = facts.session.pane, facts.notes
+    if facts.session.there is False or (facts.session.there and (pane is None or facts.foreign)):
+        lost = verdict._replace(state="crashed", cause="no-status", final=True, process="gone")
+        return Step("say", lost._replace(reason=f"{notes.cause}; not resumed: {_refusal(facts)}"), notes, facts.now)
+    if pane is not None and not pane.busy:
+        return Step("type", verdict, notes, facts.now)
+    young = facts.now < (notes.resumed_at or 0.0) + numbers.dispatch_s
+    return Step("wait", verdict, notes, facts.now + (SOON if young else TIMED_LOOK))
+
+
+# Ends and waits
+
+
+def _out_of_time(verdict: Verdict, numbers: Numbers) -> Verdict:
+    reason = f"not done after {in_words(numbers.deadline_s)} of watching; it is left as it is ({verdict.reason})"
+    return _abandoned(verdict, "deadline", reason, "deadline_exceeded")
+
+
+def _abandoned(verdict: Verdict, cause: Cause, reason: str, detail: str) -> Verdict:
+    return verdict._replace(state="abandoned", final=True, settled=True, cause=cause, reason=reason, detail=detail)
+
+
+def _wait(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
+    notes, now = facts.notes, facts.now
+    at = min(now + numbers.interval(notes.retry), notes.began + numbers.deadline_s)
+    if verdict.look_at is not None and verdict.look_at > now:
+        at = min(at, verdict.look_at)
+    said = [source.moved for name, source in notes.sources.items() if name not in USED]
+    if said and isinstance(facts.agent, Alive):  # what it uses counts once all else has been silent for half the time
+        sample = min(max(numbers.stale_s / SAMPLES, SHORTEST_SAMPLE), LONGEST_SAMPLE)
+        at = min(at, max(max(said) + numbers.stale_s / 2, now + sample))
+    return Step("wait", verdict, notes, at)
