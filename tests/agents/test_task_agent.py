@@ -16,7 +16,7 @@ from midwatch.taskdir.resume import CONTINUE
 from tests.agents.conftest import need
 from tests.agents.sessions import SLOW
 from tests.conftest import tool, until, until_gone
-from tests.integration.seed2.skill import LINE, PERL
+from tests.integration.three_layer_monitor.skill import LINE, PERL
 from tests.lab.homes import Wish
 from tests.lab.lab import Lab
 

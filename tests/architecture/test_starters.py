@@ -12,12 +12,12 @@ STARTERS = {
 }  # fmt: skip
 MODULES = {"os", "subprocess"}
 OURS = {
-    "forking.py:fork_judge": "the judge, whose environment is made without the names that the shim was given",
-    "forking.py:run_beside": "who delivers notices, and logs in at the broker",
-    "forking.py:become_work": "the work, whose environment `specification` made without them",
+    "shim/fork.py:fork_judge": "the judge, whose environment is made without the names that the shim was given",
+    "shim/fork.py:run_beside": "who delivers notices, and logs in at the broker",
+    "shim/fork.py:become_work": "the work, whose environment `specification` made without them",
     "jobs/launch.py:launch": "the shim, which starts who delivers notices",
     "jobs/launch_from_api.py:launch": "the shim, as above",
-    "entering.py:main": "the shim, as above",
+    "sessions/pane_entry.py:main": "the shim, as above",
     "integrations/git.py:_ask": "git, which gets only the variables that it needs",
 }
 

@@ -11,24 +11,26 @@ from midwatch.config.paths import configuration
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.system.atomic_files import read_plain
 
-OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "agents")
-SHARED = tuple(os.path.join(OURS, name) for name in ("_status.toml", "_transcripts.toml"))
+OURS = os.path.dirname(os.path.abspath(__file__))
+SHARED = tuple(os.path.join(OURS, name, "rules.toml") for name in ("program_status", "transcripts"))
 """Rules that hold for every agent."""
+FILE = "definition.toml"
+"""In the folder that has the agent's name."""
 SUFFIX = ".toml"
+"""Of the user's own files, which have the agent's name."""
 LARGEST = 1 << 20
 
 
 def paths() -> dict[str, str]:
     """Agent and the file that describes it; a user's file stands in place of ours."""
-    found: dict[str, str] = {}
-    for directory in (OURS, os.path.join(configuration(), "agents")):
-        try:
-            names = sorted(os.listdir(directory))
-        except OSError:
-            continue
-        ours = [name for name in names if name.endswith(SUFFIX) and not name.startswith("_")]
-        found |= {name.removesuffix(SUFFIX): os.path.join(directory, name) for name in ours}
-    return found
+    found = {name: path for name in sorted(os.listdir(OURS)) if os.path.exists(path := f"{OURS}/{name}/{FILE}")}
+    directory = os.path.join(configuration(), "agents")
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError:
+        return found
+    own = [name for name in names if name.endswith(SUFFIX) and not name.startswith("_")]
+    return found | {name.removesuffix(SUFFIX): os.path.join(directory, name) for name in own}
 
 
 def load(agent: str) -> Detector:
@@ -37,7 +39,7 @@ def load(agent: str) -> Detector:
     if agent not in known:
         raise UsageError(f"no agent is called {agent!r}; known are {', '.join(known)}")
     path = known[agent]
-    detector = definition_file.read(_text(path), path, _shared(), ours=os.path.dirname(path) == OURS)
+    detector = definition_file.read(_text(path), path, _shared(), ours=path.startswith(f"{OURS}/"))
     if detector.agent != agent:
         raise FormatError(f"{known[agent]}:1: agent is {detector.agent!r}, but the file is called {agent}{SUFFIX}")
     return detector

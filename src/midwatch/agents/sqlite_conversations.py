@@ -1,6 +1,6 @@
 """Conversations that agents keep in SQLite: OpenCode's ``opencode.db`` and agy's ``conversations/<id>.db``.
 
-How such a file is opened and what limits hold stands in ``midwatch.system.foreign_database``. Reading is asked for only when
+How such a file is opened and what limits hold stands in ``system/foreign_database.py``. Reading is asked for only when
 the size or time of the file or of its ``-wal`` has changed.
 
 OpenCode gives the words of ``midwatch.agents.transcripts``. Of agy, which has not been tried, only what is documented

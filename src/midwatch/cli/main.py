@@ -62,7 +62,7 @@ def _called(verb: str, rest: list[str]) -> int:
 
             send_pending.send(options.text("--dir"))
         broker_settings.mark_secrets()
-        module = __import__(f"midwatch.cli.{verb.lstrip('_')}", fromlist=["main"])
+        module = __import__(f"midwatch.cli.commands.{verb.lstrip('_')}", fromlist=["main"])
         return int(module.main(options))
     except UsageError as error:
         help_for = f"midwatch {verb} --help" if verb in VERBS else "midwatch --help"

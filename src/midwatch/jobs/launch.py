@@ -87,7 +87,7 @@ def teller_command(directory: str, name: str = "", run: str = "", report: str = 
 
     ``report``: what a watcher has just filed. It is only named so that others can see that somebody takes care of it.
     """
-    found = [sys.executable, *procfs.BESIDE, ROOT, "_tell", "--dir", directory]
+    found = [sys.executable, *procfs.BESIDE, ROOT, "_deliver", "--dir", directory]
     if report:
         return [*found, "--report", report]
     return [*found, "--run", run, name] if name else found

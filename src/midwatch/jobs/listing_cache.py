@@ -31,8 +31,8 @@ SETTLED = 2.0
 """Seconds after which a change must show in a file's times, however coarse the clock of its file system."""
 LARGEST, LARGEST_RESULT = 64 << 20, 4096
 """Bytes; what is larger is read again rather than kept twice."""
-WORDING = ("judge", "formats", "model", "loops")
-"""Rooms whose code a verdict comes from."""
+WORDING = ("core", "jobs", "jobs/codec", "jobs/rules")
+"""Packages whose code a verdict comes from."""
 
 
 def marks(fd: int, name: str) -> Marks:
@@ -100,8 +100,8 @@ def _head(rows: str) -> str:
     """Names the program that wrote the rows, the code that their words come from, and their check sum."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     code = []
-    for room in WORDING:
-        with os.scandir(f"{package}/{room}") as entries:
+    for package_part in WORDING:
+        with os.scandir(f"{package}/{package_part}") as entries:
             code += sorted((entry.name, entry.stat().st_mtime_ns) for entry in entries if entry.name.endswith(".py"))
     sums = [zlib.crc32(text.encode("ascii")) for text in (repr(code), rows)]
     return f"midwatch {__version__} listing {SCHEMA} {sums[0]:08x} {sums[1]:08x}"

@@ -1,6 +1,6 @@
 """What is told of a change that was reported, if it is news: decided under a lock, then left in the outbox.
 
-This runs in the process that tells (`midwatch _tell`), beside the work and beside whoever watches.
+This runs in the process that tells (`midwatch _deliver`), beside the work and beside whoever watches.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Publishing how work ended: the journal's terminal events, in order, each once the one before was handed over.
 
-It runs in the process that tells (`midwatch _tell`), beside the work. One process per directory publishes; whoever
+It runs in the process that tells (`midwatch _deliver`), beside the work. One process per directory publishes; whoever
 finds it at work leaves a mark, and it goes on until nothing is left, or for as long as it may stay. The cursor moves
 only when the broker has taken an event over: of one that was killed in between, the next publishes it once more.
 """

@@ -1,7 +1,7 @@
 """Telling those who want to know what became of work: who sees a change reports it, once, and goes on.
 
-A watcher calls `changed` after each look; a shim starts `midwatch _tell NAME` when its work has ended or is stuck.
-Either way the rest is done by a process of its own (`notifications/enqueue.py`, `notifications/deliver.py`). So a channel that is
+A watcher calls `changed` after each look; a shim starts `midwatch _deliver NAME` when its work has ended or is stuck.
+Either way the rest is done by a process of its own (`enqueue.py`, `deliver.py`). So a channel that is
 down or hangs can neither delay nor change a verdict, which is written before anyone is told.
 """
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from typing import IO
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-APPRISE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from midwatch.notifications.apprise_worker import main; sys.exit(main())"
+WORKER = "midwatch.notifications.apprise_worker"
+APPRISE = f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {WORKER} import main; sys.exit(main())"
 MERCY = 1.0
 """Seconds between asking a command to end and ending it."""
 TICK = 0.05

@@ -1,7 +1,7 @@
 """What a shim says: to the `midwatch run` that started it, and by way of others to whoever wants to know. A leaf.
 
-Notices are delivered by a process of its own (`midwatch _tell`), which looks for itself: it is started once the files
-say what became of the work, and nobody waits for it. A channel that hangs can neither delay nor change a verdict.
+Notices are delivered by a process of its own (`midwatch _deliver`), which looks for itself: it is started once the
+files say what became of the work, and nobody waits for it. A channel that hangs can neither delay nor change a verdict.
 """
 
 from __future__ import annotations

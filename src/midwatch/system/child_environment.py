@@ -1,7 +1,7 @@
 """The environment that a program of others gets from us: all of ours but our secrets. A leaf of the shim.
 
 Programs of others are jobs, agents, tmux, trackers, verifiers, checks and notification commands. Our own processes
-beside the work (`_tell`) may keep a secret: they log in at the broker with it.
+beside the work (`_deliver`) may keep a secret: they log in at the broker with it.
 """
 
 from __future__ import annotations

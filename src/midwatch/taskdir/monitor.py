@@ -2,8 +2,7 @@
 
 It sleeps until the kernel tells of a file, the end of a process, or until time alone may change the verdict. Of several
 monitors of one directory the one that holds the lease acts; the others wait for what it says, and take over if it
-dies. What it must remember is on disk before it acts, so that it may be killed at any moment. Its own end never ends
-the session.
+dies. What it must remember is on disk before it acts, so it may be killed at any time. Its end never ends the session.
 """
 
 from __future__ import annotations

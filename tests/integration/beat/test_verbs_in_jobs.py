@@ -15,10 +15,10 @@ from tests.integration.compat.stories import Stories
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
 from tests.integration.reconcile.workspace import Workspace
-from tests.integration.seed2.tasks import Task
 from tests.integration.send.conftest import Agent
 from tests.integration.session.desk import Desk
 from tests.integration.spawn.office import Office
+from tests.integration.three_layer_monitor.tasks import Task
 from tests.integration.wait.watching import Gate, start, start_gated
 from tests.integration.watchdog.swarm import TITLE, Swarm
 from tests.lab.mosquitto import Mosquitto

@@ -213,7 +213,7 @@ def test_work_that_goes_on_without_its_shim_is_still_the_trial(box: Box) -> None
 
 KILLED = """
 import os, sys
-from midwatch.loops import breaker
+from midwatch.jobs import admission as breaker
 from midwatch.jobs.observe import Looker
 from midwatch.core.job_model import Breaker
 from midwatch.core.policy import PATIENT

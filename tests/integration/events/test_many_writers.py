@@ -31,7 +31,7 @@ from tests.integration.events.spooling import (
 WRITERS, TAKERS = 40, 5
 NOTER = f"""
 {BEFORE}
-from midwatch.store import journal
+from midwatch.journal import journal
 for n in range(1, int(sys.argv[3]) + 1):
     journal.note(sys.argv[1], sys.argv[2], "", "noted", count=n)
 """

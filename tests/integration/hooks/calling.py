@@ -17,8 +17,9 @@ from midwatch.core.pane_model import Pane, Running
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, tool
 
-HOOKS = Path(midwatch.__file__).parent / "hooks"
-SCRIPT = HOOKS / "hook.sh"
+AGENTS = Path(midwatch.__file__).parent / "agents"
+SCRIPT = AGENTS / "hooks" / "hook.sh"
+PLUGIN = AGENTS / "opencode" / "plugin.js"
 SHELLS = {"dash": ["dash"], "bash": ["bash", "--posix"], "busybox": ["busybox", "sh"]}
 SOCKET = "/tmp/midwatch-test/default"
 PANE = "%3"

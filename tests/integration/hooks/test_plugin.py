@@ -11,7 +11,7 @@ import pytest
 from midwatch.agents.hooks import events as hooks_events
 from midwatch.agents.hooks.spool import Hooks
 from tests.conftest import PATIENCE, tool
-from tests.integration.hooks.calling import HOOKS, PANE, SOCKET, pane, this_process
+from tests.integration.hooks.calling import PANE, PLUGIN, SOCKET, pane, this_process
 
 DRIVER = """
 import { Midwatch } from "./midwatch.mjs"
@@ -31,7 +31,7 @@ class Plugin:
         self.spool = home / 'sp"ool'
         self.spool.mkdir(0o700)
         self.file = self.spool / f"opencode{SOCKET.replace('/', ',')}{PANE}.events"
-        (home / "midwatch.mjs").write_text(hooks_events.plugin((HOOKS / "opencode.js").read_text(), str(self.spool)))
+        (home / "midwatch.mjs").write_text(hooks_events.plugin(PLUGIN.read_text(), str(self.spool)))
         (home / "driver.mjs").write_text(DRIVER)
 
     def tell(self, *events: list[Any]) -> None:

@@ -17,7 +17,7 @@ from tests.conftest import Box, tool, until
 
 AT_ONCE = """
 import os, sys
-from midwatch.store import mail
+from midwatch.mail import store as mail
 place, writers = sys.argv[1], int(sys.argv[2])
 gate, opened = os.pipe()
 children = []
@@ -34,7 +34,7 @@ assert not any(os.waitpid(child, 0)[1] for child in children)
 """
 ON_AND_ON = """
 import os, sys
-from midwatch.store import mail
+from midwatch.mail import store as mail
 while True:
     os.write(1, f"{mail.send(sys.argv[1], sender='w', to='c', subject='s', text='x' * 300_000).id}\\n".encode())
 """

@@ -73,7 +73,7 @@ class Notices:
     def start(self, change: Change | None = None, *arguments: str) -> subprocess.Popen[str]:
         """Have somebody told, as a watcher (with a change) or a shim (with arguments) would."""
         process = self.box.start(
-            "_tell", "--dir", str(self.box.dir), *arguments, stdin=subprocess.PIPE, stdout=None, stderr=None
+            "_deliver", "--dir", str(self.box.dir), *arguments, stdin=subprocess.PIPE, stdout=None, stderr=None
         )
         self.started.append(process)
         assert process.stdin is not None
@@ -111,7 +111,7 @@ class Notices:
         for pid in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
-                if "_tell" in words and str(self.box.dir) in words:
+                if "_deliver" in words and str(self.box.dir) in words:
                     found.append(int(pid))
         return found
 

@@ -281,7 +281,7 @@ def test_a_teller_below_a_shim_is_none_of_its_work(notices: Notices, tmp_path: P
     mark = tmp_path / "hangs"
     notices.mine(notices.command(then=HANG.format(mark=str(mark))))
     starter = (
-        "import sys; from midwatch.shim.fork import run_beside; from midwatch.hands import spawn;"
+        "import sys; from midwatch.shim.fork import run_beside; from midwatch.jobs import launch as spawn;"
         "print(run_beside(spawn.teller_command(sys.argv[1]), None, sys.argv[2].encode()), flush=True); sys.stdin.read()"
     )
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})

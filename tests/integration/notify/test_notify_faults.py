@@ -17,7 +17,7 @@ from tests.integration.api.programs import program, said
 from tests.integration.notify.conftest import Notices
 from tests.integration.wait.disks import fill, mounted
 
-SENDER = "_tell"
+SENDER = "_deliver"
 HELD = f"""\
 import os, signal, sys
 if {SENDER!r} in sys.argv and os.path.exists({{held!r}}):
@@ -273,7 +273,7 @@ def test_a_job_whose_shim_was_killed_with_its_work_is_sent_by_whoever_lists(noti
 
 WATCHER = """
 import sys
-from midwatch.loops import notify
+from midwatch.notifications import report_change as notify
 from midwatch.notifications.model import About
 from midwatch.core.verdict import Verdict
 directory, project, *states = sys.argv[1:]

@@ -21,7 +21,7 @@ from tests.integration.notify.conftest import Notices
 
 WATCHER = """
 import sys, time
-from midwatch.loops import notify
+from midwatch.notifications import report_change as notify
 from midwatch.notifications.model import About
 from midwatch.core.verdict import Verdict
 directory, project, at = sys.argv[1], sys.argv[2], float(sys.argv[3])

@@ -278,7 +278,7 @@ COUNT = """
 import sys
 from midwatch.agents.source_checks.rules import count_comparison
 from midwatch.agents.source_checks.model import AGREES, Claim, Comparison
-from midwatch.store import source_records
+from midwatch.agents.source_checks import store as source_records
 who = sys.argv[1]
 for n in range(25):
     one = Comparison(Claim("title", "idle", f"{who}{n}"), AGREES, "state", 1.0)

@@ -62,7 +62,7 @@ def test_looking_changes_nothing_on_the_server(box: Box, private: Private, tmp_p
 def test_doctor_warns_of_an_agent_newer_than_any_golden(box: Box, private: Private, tmp_path: Path) -> None:
     own = tmp_path / "config" / "midwatch" / "agents" / "claude.toml"
     own.parent.mkdir(parents=True)
-    ours = Path(__file__).parents[3] / "src" / "midwatch" / "agents" / "claude.toml"
+    ours = Path(__file__).parents[3] / "src/midwatch/agents/claude/definition.toml"
     text = ours.read_text()
     start, end = text.index("tested = ["), text.index("]", text.index("tested = [")) + 1
     own.write_text(text[:start] + 'tested = ["1.0.0"]' + text[end:])

@@ -18,7 +18,7 @@ from tests.integration.ready.conftest import Desk, steps, told
 from tests.integration.send.conftest import attached
 from tests.integration.spawn.office import Office
 
-HOOK = Path(midwatch.__file__).parent / "hooks" / "hook.sh"
+HOOK = Path(midwatch.__file__).parent / "agents" / "hooks" / "hook.sh"
 MINE = "take the next task, and tell me when it is done"
 
 

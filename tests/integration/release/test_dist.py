@@ -129,7 +129,7 @@ def test_a_job_is_run_with_what_was_installed(elsewhere: Box, installed: Path) -
 
 def test_what_lies_beside_the_code_has_been_installed_with_it(elsewhere: Box, installed: Path) -> None:
     agents = [json.loads(line)["agent"] for line in elsewhere("agents", "list", "--json").out.splitlines()]
-    assert agents == sorted(path.stem for path in (ROOT / "src/midwatch/agents").glob("[a-z]*.toml"))
+    assert agents == sorted(path.parent.name for path in (ROOT / "src/midwatch/agents").glob("*/definition.toml"))
     assert elsewhere("doctor").code == 0, elsewhere("doctor")
     (found,) = installed.glob("lib/python*/site-packages/midwatch")
     for part in ("py.typed", "agents/hooks/hook.sh", "agents/opencode/plugin.js"):

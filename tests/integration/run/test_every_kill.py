@@ -44,7 +44,7 @@ import midwatch.shim.shim
 main = midwatch.shim.shim.main
 midwatch.shim.shim.main = lambda: (os.kill(os.getpid(), 19), main())
 """
-"""A `midwatch.shim.shim` that imports the real one and stands still before its first step; its command line is the same."""
+"""A shim that imports the real one and stands still before its first step; its command line is the same."""
 ORPHAN = "setsid sh -c 'echo > {ready}; read line < {never}' & read line < {ready}"
 """A child in a session of its own, and the knowledge that it is there."""
 WORK = f"echo ran > {{mark}}; {ORPHAN}; echo > {{settled}}; read line < {{fifo}}; exit 0"

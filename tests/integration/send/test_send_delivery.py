@@ -20,7 +20,7 @@ from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate
 
-HOOK = Path(midwatch.__file__).parent / "hooks" / "hook.sh"
+HOOK = Path(midwatch.__file__).parent / "agents" / "hooks" / "hook.sh"
 
 
 def test_a_prompt_is_pasted_once_and_the_transcript_proves_it(box: Box, agent: Agent) -> None:

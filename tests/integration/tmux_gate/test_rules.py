@@ -128,7 +128,7 @@ def test_no_server_is_started_where_others_could_be_faster(place: Path) -> None:
 
 SANDBOX = """
 import ctypes, os
-from midwatch.senses import servers
+from midwatch.tmux import client as servers
 place, uid = servers.default_socket(), os.geteuid()
 print(bool(servers.refusal(place)))
 if ctypes.CDLL(None).unshare(0x10000000):

@@ -22,15 +22,15 @@ from midwatch.sessions.pane_observer import Panes
 from tests.lab.pane import AgentPane
 
 EVERY = 0.25
-HOOKS = Path(midwatch.__file__).parent / "hooks"
+AGENTS = Path(midwatch.__file__).parent / "agents"
 
 
 def told(agent: str, spool: Path) -> dict[str, Any]:
     """How an agent is to be started so that it tells Midwatch's own hook."""
     name = agent.partition("-")[0]
     if name == "opencode":
-        return {"plugin": events.plugin((HOOKS / "opencode.js").read_text(), str(spool))}
-    return {"hooks": events.command(str(HOOKS / "hook.sh"), str(spool), name)}
+        return {"plugin": events.plugin((AGENTS / "opencode" / "plugin.js").read_text(), str(spool))}
+    return {"hooks": events.command(str(AGENTS / "hooks" / "hook.sh"), str(spool), name)}
 
 
 class Tape:
@@ -73,7 +73,7 @@ class Tape:
         header = recording.Writer().header(recording.Header(agent, self.pane.version, scenario))
         ordered = [line for _, line in sorted(looks, key=lambda each: each[0])]
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = "\n".join([header, *ordered]).replace(str(HOOKS.parents[2]), "/opt/midwatch")
+        text = "\n".join([header, *ordered]).replace(str(AGENTS.parents[2]), "/opt/midwatch")
         path.write_text(text + "\n", encoding="utf-8")
 
 

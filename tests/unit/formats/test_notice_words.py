@@ -23,10 +23,10 @@ SESSION = About("r", "claude", "%3", "work", "api", "tmux attach -t =api")
 def change(
     state: str,
     reason: str,
-    about: About = About("r"),
+    about: About = About("r"),  # noqa: B008
     name: str = "build",
     cause: str = "",
-    until: str = "",  # noqa: B008
+    until: str = "",
 ) -> Change:
     final = state in FINAL
     return Change(name, about, state, final, reason, NEXT[state], 1.0, "b", 2.0, "/p", cause=cause, until=until)

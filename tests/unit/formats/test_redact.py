@@ -110,8 +110,10 @@ def test_neither_a_notice_nor_a_message_nor_a_line_holds_it(text: str) -> None:
     told = messages.told(event._replace(seq=1), {"reason": text}, None, host="h", project="/p", dir="/d")
     said_by_it = ForeignText(text)
     verdict = Verdict("job", "session", "failed", final=True, reason=text, process="", progress="", message=said_by_it)
-    said = (*message_text.fields(change).values(), event.body, messages.encode(told).decode(), verdict_json.encode(verdict, "x"),
-            verdict_json.worded(verdict), str(verdict_json.fields(verdict, "x")))  # fmt: skip
+    said = (
+        *message_text.fields(change).values(), event.body, messages.encode(told).decode(),
+        verdict_json.encode(verdict, "x"), verdict_json.worded(verdict), str(verdict_json.fields(verdict, "x")),
+    )  # fmt: skip
     assert not [each for each in said if PLANTED in each]
 
 

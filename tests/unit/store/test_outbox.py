@@ -67,7 +67,7 @@ def test_whoever_opened_a_notice_that_is_written_anew_before_he_has_it_does_not_
 def test_a_notice_of_one_who_was_killed_is_free(directory: str) -> None:
     outbox.file(directory, NOTICE)
     code = (
-        "import sys; from midwatch.store import outbox; [notice] = outbox.pending(sys.argv[1]);"
+        "import sys; from midwatch.notifications import outbox; [notice] = outbox.pending(sys.argv[1]);"
         "held = outbox.hold(sys.argv[1], notice); print(bool(held), flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen(

@@ -7,5 +7,6 @@ anything richer would be paid for at every call.
 from midwatch.cli.command_table import history, jobs, registry, safeguards, sessions, swarm, system
 
 VERBS = {
-    **jobs.VERBS, **safeguards.VERBS, **sessions.VERBS, **swarm.VERBS, **registry.VERBS, **history.VERBS, **system.VERBS,
+    **jobs.VERBS, **safeguards.VERBS, **sessions.VERBS, **swarm.VERBS, **registry.VERBS, **history.VERBS,
+    **system.VERBS,
 }  # fmt: skip

@@ -284,7 +284,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "examples": ("midwatch notify", 'midwatch notify --test "is anybody there?"', "midwatch notify --pending"),
     },
-    "_tell": {
+    "_deliver": {
         "says": "",
         "takes": "[NAME]",
         "examples": (),

@@ -1,4 +1,4 @@
-"""`midwatch _tell`: what a shim or a watcher starts to have somebody told. Nobody waits for it."""
+"""`midwatch _deliver`: what a shim or a watcher starts to have somebody told. Nobody waits for it."""
 
 import os
 import signal

@@ -129,7 +129,8 @@ def shell(there: There) -> Verdict | None:
     found = managed_verdict.shell_at_prompt(Trees().below(there.pid))
     why = f"{found} is at its prompt; no agent is to be seen in it"
     return Verdict(
-        there.name, "session", "idle", False, why, "alive", "unknown", "at-prompt", turn="idle", detail=managed_verdict.SHELL,
+        there.name, "session", "idle", False, why, "alive", "unknown", "at-prompt",
+        turn="idle", detail=managed_verdict.SHELL,
     ) if found else None  # fmt: skip
 
 

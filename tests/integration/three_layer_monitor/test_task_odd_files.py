@@ -12,8 +12,8 @@ from midwatch.system import atomic_files
 from midwatch.taskdir import actions as hand
 from tests.conftest import alive, until
 from tests.integration.foreign.template import dead_pid, sleeper
-from tests.integration.seed2.tasks import QUICK, Task, outcome
-from tests.integration.seed2.test_task_defects import crash
+from tests.integration.three_layer_monitor.tasks import QUICK, Task, outcome
+from tests.integration.three_layer_monitor.test_task_defects import crash
 
 
 def test_in_a_directory_that_others_may_write_nothing_is_ended_typed_or_written(task: Task) -> None:

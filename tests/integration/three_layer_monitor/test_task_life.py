@@ -8,8 +8,8 @@ import signal
 import pytest
 
 from tests.conftest import alive
-from tests.integration.seed2.conftest import Make
-from tests.integration.seed2.tasks import QUICK, outcome
+from tests.integration.three_layer_monitor.conftest import Make
+from tests.integration.three_layer_monitor.tasks import QUICK, outcome
 
 
 @pytest.mark.parametrize("form", ["manifest.json", "manifest"])

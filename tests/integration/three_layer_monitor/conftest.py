@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.panes.conftest import alone, private
 from tests.integration.panes.private import Private
-from tests.integration.seed2.tasks import Task
+from tests.integration.three_layer_monitor.tasks import Task
 
 __all__ = ["alone", "private"]
 

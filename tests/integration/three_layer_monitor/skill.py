@@ -12,7 +12,7 @@ from pathlib import Path
 from midwatch.system import procfs
 from tests.conftest import tool, until
 from tests.integration.panes.private import Private
-from tests.integration.seed2.tasks import HERE, Task
+from tests.integration.three_layer_monitor.tasks import HERE, Task
 
 MODEL = "claude-sonnet-4-6"
 PERL = r"s/\x1b\[[0-9;]*[mGKHfABCDJsu]//g; s/\x1b\][^\x07]*\x07//g; s/\x1b\(B//g; s/\r//g"
@@ -100,7 +100,8 @@ class SkillTask(Task):
         place = self.home / ".claude" / "sessions" / f"{agent}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         found = {
-            "pid": agent, "sessionId": conversation, "cwd": str(self.project), "procStart": str(procfs.start_time(agent)),
+            "pid": agent, "sessionId": conversation, "cwd": str(self.project),
+            "procStart": str(procfs.start_time(agent)),
             "version": "2.1.326", "kind": "interactive", "status": "busy", "updatedAt": int(time.time() * 1000),
         }  # fmt: skip
         place.write_text(json.dumps(found))

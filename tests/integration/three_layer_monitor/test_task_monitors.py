@@ -13,9 +13,9 @@ from midwatch.system import procfs
 from midwatch.taskdir.monitor import monitor
 from tests.conftest import alive, tool, until, until_gone
 from tests.integration.foreign.template import sleeper
-from tests.integration.seed2.conftest import Make
-from tests.integration.seed2.tasks import PATIENT, QUICK, Task, outcome
-from tests.integration.seed2.test_task_defects import crash
+from tests.integration.three_layer_monitor.conftest import Make
+from tests.integration.three_layer_monitor.tasks import PATIENT, QUICK, Task, outcome
+from tests.integration.three_layer_monitor.test_task_defects import crash
 
 
 def test_of_two_monitors_one_acts_and_both_say_the_same(task: Task) -> None:

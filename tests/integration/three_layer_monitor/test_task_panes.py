@@ -15,9 +15,9 @@ from midwatch.taskdir.session_actions import TaskHand
 from tests.conftest import alive, tool, until
 from tests.integration.adopt.elsewhere import switches
 from tests.integration.panes.agent import SCREENS
-from tests.integration.seed2.conftest import Make
-from tests.integration.seed2.tasks import QUICK, Task, outcome
-from tests.integration.seed2.test_task_defects import crash
+from tests.integration.three_layer_monitor.conftest import Make
+from tests.integration.three_layer_monitor.tasks import QUICK, Task, outcome
+from tests.integration.three_layer_monitor.test_task_defects import crash
 
 
 def test_a_resume_goes_to_the_pane_of_the_task_and_to_no_other(task: Task) -> None:

@@ -11,9 +11,9 @@ import pytest
 from midwatch.taskdir.resume import CONTINUE
 from tests.conftest import alive, kill, tool, until, until_gone
 from tests.integration.panes.private import Private
-from tests.integration.seed2.skill import MODEL, SkillTask
-from tests.integration.seed2.tasks import QUICK, Task, outcome
-from tests.integration.seed2.test_task_defects import crash
+from tests.integration.three_layer_monitor.skill import MODEL, SkillTask
+from tests.integration.three_layer_monitor.tasks import QUICK, Task, outcome
+from tests.integration.three_layer_monitor.test_task_defects import crash
 
 FIRST, OTHER = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-00000000000f"
 

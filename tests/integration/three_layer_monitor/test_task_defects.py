@@ -14,8 +14,8 @@ from midwatch.taskdir.observe import TaskSense
 from tests.conftest import alive, until, until_gone
 from tests.integration.adopt.elsewhere import kernel_keeps
 from tests.integration.foreign.template import dead_pid, sleeper
-from tests.integration.seed2.conftest import Make
-from tests.integration.seed2.tasks import PATIENT, QUICK, Task, outcome
+from tests.integration.three_layer_monitor.conftest import Make
+from tests.integration.three_layer_monitor.tasks import PATIENT, QUICK, Task, outcome
 
 NEVER = PATIENT._replace(retries=0)
 """What has crashed is only reported."""
