@@ -14,7 +14,7 @@ from midwatch.swarm.codec import assignment_text, tick_message
 from midwatch.swarm.codec.assignment_text import Assignment
 from midwatch.swarm.model import Sight, Worker
 from midwatch.trackers.model import EPIC, Task, Work
-from tests.unit.loops.rounds import Rounds, World
+from tests.unit.swarm.rounds import Rounds, World
 
 PIECES = st.sampled_from([
     "<", ">", "<<<", ">>>", "\uff1c", "\ufe64", "\u2039", "\u00ab", "\u22d8", "\u0301", "\n", "\r\n", "\u2028", "\x85",

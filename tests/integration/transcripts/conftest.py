@@ -13,7 +13,7 @@ import pytest
 from midwatch.core.pane_model import Running
 from midwatch.system import procfs
 
-SAMPLES = Path(__file__).parents[2] / "unit" / "transcripts" / "samples"
+SAMPLES = Path(__file__).parents[2] / "unit" / "agents" / "transcripts" / "samples"
 STARTED = 1_794_773_000.0
 CWD = "/home/developer/proj"
 

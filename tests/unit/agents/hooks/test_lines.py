@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from midwatch.agents.hooks import events as hooks_events
 from midwatch.core.errors import FormatError
-from tests.unit.hooks.lines import line, recorded
+from tests.unit.agents.hooks.lines import line, recorded
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -62,7 +62,7 @@ def test_a_session_that_opencode_began_for_a_sub_agent_is_its_child() -> None:
 
 
 def _texts(agent: str) -> list[str]:
-    from tests.unit.hooks.lines import SPOOL  # noqa: PLC0415
+    from tests.unit.agents.hooks.lines import SPOOL  # noqa: PLC0415
 
     return [text for text in (SPOOL / f"{agent}.events").read_text().split("\n") if text]
 

@@ -8,7 +8,7 @@ import pytest
 
 from midwatch.swarm.model import Rules, Sight, Told, Worker
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
-from tests.unit.loops.rounds import Rounds, World
+from tests.unit.swarm.rounds import Rounds, World
 
 
 def after_news(count: int, *, repeats: int = 0) -> tuple[World, Rounds]:

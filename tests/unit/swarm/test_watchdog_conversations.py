@@ -7,7 +7,7 @@ import pytest
 from midwatch.swarm.model import Recipient, Sight, Told, Worker
 from midwatch.swarm.rules.worker import GRACE
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
-from tests.unit.loops.rounds import TAKEN, Rounds, World
+from tests.unit.swarm.rounds import TAKEN, Rounds, World
 
 FIRST = Recipient("aaa", "100:1")
 

@@ -7,7 +7,7 @@ import pytest
 from midwatch.swarm.model import AUTO, Rules, Sight, Told, Worker
 from midwatch.swarm.watchdog import FRESH
 from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
-from tests.unit.loops.rounds import TAKEN, Rounds, World
+from tests.unit.swarm.rounds import TAKEN, Rounds, World
 
 
 def test_the_prompt_has_the_state_a_mark_and_what_to_do() -> None:

@@ -7,7 +7,7 @@ import pytest
 from midwatch.agents.hooks import events as hooks_events
 from midwatch.agents.hooks.events import Event
 from midwatch.agents.hooks.turns import turn
-from tests.unit.hooks.lines import line, recorded, told
+from tests.unit.agents.hooks.lines import line, recorded, told
 
 
 def answers(events: Sequence[Event]) -> list[str]:
