@@ -35,13 +35,15 @@ def end(looker: Looker, name: str, pid: int, ending: tuple[str, str, str], memor
     if left := hand.end_tree(lambda: meant):
         step_ends.remove(f"{looker.directory}/{name}")
         raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
+    trouble = ""
     try:
         settle(Adopted(looker.directory, name, True, ""), pid)
-    except OSError as error:
-        raise RefusedError(f"{name} was ended, but that could not be written down: {error.strerror}") from error
+    except OSError as error:  # ended it is all the same, and the note tells every reader how
+        trouble = f"; FAILED could not be written: {error.strerror}"
     facts = looker.facts(name)
     told = facts.ending is not None or (facts.status or NOTHING).raw.strip() == "SUCCESS"
-    return job.judge(facts if told else facts._replace(ending=ended))
+    verdict = job.judge(facts if told else facts._replace(ending=ended))
+    return verdict._replace(reason=f"{verdict.reason}{trouble}")
 
 
 def announce(directory: str, name: str, ending: tuple[str, str, str], elapsed: float) -> End:
