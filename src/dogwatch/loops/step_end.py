@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 
 from dogwatch import proc
 from dogwatch.ending import how_it_ended
@@ -28,6 +29,8 @@ def end(looker: Looker, name: str, pid: int, ending: tuple[str, str, str], memor
     if others := places.shared_with_others(looker.directory):
         raise RefusedError(f"{others}: nothing named there is signalled")
     meant = processes.started([pid, *proc.descendants(pid, jobs=False)])
+    if os.getpid() in meant:  # in a subshell `$$` is the pid of the shell around it, and that may be who asks
+        raise RefusedError(f"its pid file names process {pid}, which this very call runs in")
     facts = looker.facts(name, memory)  # whoever has that pid now is the one who was meant, and so are those below it
     if facts.status is not None or not isinstance(facts.shim, Alive) or facts.shim.pid != pid or pid not in meant:
         return job.judge(facts)

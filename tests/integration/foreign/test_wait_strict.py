@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dogwatch import proc
+from dogwatch.judge.consequences import EXIT_CODES
 from dogwatch.store import step_ends
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import sleeper, wrapped
@@ -169,6 +170,24 @@ def test_a_pid_that_another_process_has_by_now_is_not_signalled(box: Box, theirs
         os.utime(theirs / "step.pid", (time.time() - 3600, time.time() - 3600))
         done = within(box, 5, "wait", *strictly(theirs, "--work-timeout", "0.1s"))
         assert (done.code, alive(pid)) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("wait step --policy strict --work-timeout 0.1s --dir", EXIT_CODES["abandoned"]),
+        ("stop step --dir", EXIT_CODES["unknown"]),
+    ],
+    ids=["wait", "stop"],
+)
+def test_the_shell_that_calls_is_not_ended(box: Box, theirs: Path, call: str, code: int) -> None:
+    """A wrapper that is pasted into a subshell notes `$$`, the pid of the shell around it."""
+    script = f'(echo $$ > "$1/step.pid"); shift; "$@" {call} "$0"; echo "told $?"'
+    box.program = ["bash", "-c", script, str(theirs), str(theirs), *box.program]
+    done = box()
+    assert done.out.endswith(f"told {code}\n"), done
+    assert "which this very call runs in" in done.out + done.err
+    assert not (theirs / "step.status").exists()
 
 
 @pytest.mark.parametrize(
