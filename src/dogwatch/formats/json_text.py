@@ -52,8 +52,8 @@ def load(text: str) -> Any:
     if _scan is not None:
         try:
             value, end = _scan(bare, 0)
-        except (StopIteration, ValueError):
-            pass
+        except (StopIteration, ValueError, SystemError):
+            pass  # the last where Python 3.11 and older would have the unloaded json module say what is wrong
     if end == len(bare):
         return value
     import json  # noqa: PLC0415  # it says what is wrong

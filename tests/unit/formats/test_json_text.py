@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -83,3 +85,16 @@ def test_without_the_part_in_c_it_is_all_the_same(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(json_text, "_scan", None)
     monkeypatch.setattr(json_text, "_encoder", None)
     assert repr((dump(value), dump(value, spaced=True), load('{"a": [1.5, NaN]}'))) == repr(quick)
+
+
+@pytest.mark.parametrize("text", ['{"a"', "[1,]", "{1:2}", '"\\q"', '"\x01"', '{"a": }', '{"a":1}x', "", "nope"])
+def test_a_text_that_is_none_is_told_where_nobody_has_loaded_the_json_module(text: str) -> None:
+    """The part of it that is written in C asks Python 3.11 for a module that is not there, and fails without a word."""
+    code = (
+        "import sys; from dogwatch.formats.json_text import load\n"
+        "assert 'json' not in sys.modules\n"
+        "try: load(sys.argv[1])\n"
+        "except ValueError as error: print(type(error).__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, text], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("JSONDecodeError\n", "")
