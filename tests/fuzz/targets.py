@@ -34,6 +34,7 @@ from dogwatch.formats import (
     step_lines,
     steps,
     story_file,
+    targets,
     taskdir,
     templates,
     timeline,
@@ -42,6 +43,7 @@ from dogwatch.formats import (
     typing_tmux,
     until,
     verifiers,
+    watchdogs,
     watches,
 )
 from dogwatch.formats.control import ControlMode
@@ -59,6 +61,8 @@ from dogwatch.model.errors import DogwatchError, FormatError
 from dogwatch.model.registry import Add, Remove, Set
 from dogwatch.model.session import Pane, Running, Sighting
 from dogwatch.model.tracking import TrackerError
+from dogwatch.model.turns import SessionMemory
+from dogwatch.model.watching import Watch
 from dogwatch.store import detectors
 from dogwatch.terminal.program_status import StatusStream
 from dogwatch.terminal.transcript import Transcript
@@ -196,7 +200,8 @@ SURVEY = (
     f"{WORD}S3.3a,1,2\n{WORD}P%1,@1,77,80,2,0,0,1,0,0,,,5,/dev/pts/1{WORD}title{WORD}sh{WORD}/p{WORD}s{WORD}.\n"
     f"{WORD}C1\nrow\nrow\n{WORD}E\n"
 ).encode()
-TOML = b'[run]\nstale = "10m"\npreflight = ["disk:1G"]\n[notify]\ncommand = "say {text}"\nurls = ["ntfy://x"]\n'
+TOML = b'[run]\nstale = "10m"\nretries = 2\n[notify]\ncommand = "say {text}"\nurls = ["ntfy://x"]\n'
+CHECKS = b'[[check]]\ndisk = "1GB"\n[[check]]\ntcp = "localhost:80"\ntimeout = 2\n'
 PYPROJECT = (
     b'[project]\ndependencies = ["a>=1; python_version>\'3\'", "b[c]"]\n'
     b'[dependency-groups]\ndev = ["d", {include-group = "e"}]\n'
@@ -207,6 +212,14 @@ CLAUDE = (
 )
 MAIL = b"---\nid: abcdef\nfrom: a\nto: b\nsubject: s\nat: 2026-06-20T15:48:27Z\n---\n\nhi\n"
 SPOOLED = tuple(line for spool in goldens("formats/v1/*.jsonl") for line in spool.split(b"\n")[:3])
+
+TOOLS = (0.1, 2.0, 3.0, 4.0)
+MEMORY = SessionMemory("working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)}, {}, TOOLS, 3.0)
+WATCH = watches.encode(Watch("1a", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), "final", 3, (9, 10), MEMORY)).encode()
+LISTS = {name: ["a"] for name in watchdogs.LISTS}
+WATCHDOG = json.dumps(
+    {"told": LISTS, "at": 1.0, "sent": [0.5], "repeats": 1, "closed": 2, "unread": False, "process": "p"}
+).encode()
 
 TARGETS: dict[str, Target] = {
     "agent-file": Target(lambda data: reader.read(text(data), "x.toml"), agent_files(), TEXTS),
@@ -265,7 +278,12 @@ TARGETS: dict[str, Target] = {
         screen, (*goldens("agents/screens/*/*/screen.ansi.txt", 12), *goldens("agents/screens/*/*/screen.txt", 12))
     ),
     "seen": Target(of_text(sentinel.seen), goldens("formats/v1/*.seen"), TEXTS),
-    "settings": Target(lambda data: settings.given(settings.decoded(data, "x"), "x"), (TOML,), TEXTS),
+    "size": Target(
+        lambda data: (targets.disk(text(data)), targets.in_bytes(targets.size(text(data)))),
+        (b"500MB", b"1.5 GiB at /var"), (DogwatchError,),
+    ),
+    "address": Target(of_text(targets.address), (b"localhost:5432", b"[::1]:80"), (DogwatchError,)),
+    "settings": Target(lambda data: settings.given(settings.decoded(data, "x"), "x"), (TOML, CHECKS), TEXTS),
     "source-records": Target(of_text(source_records.decode), (b'{"schema":1,"releases":[]}',), (DogwatchError,)),
     "sprint": Target(
         lambda data: (sprint.find(text(data), "1.1"), sprint.stories(text(data)), sprint.of_epic(text(data), "1")),
@@ -315,7 +333,8 @@ TARGETS: dict[str, Target] = {
     "verifier": Target(
         of_text(verifiers.parse), (b"file:a", b"git:commit-since-start", b"make test"), (DogwatchError,)
     ),
-    "watch": Target(of_text(watches.decode), (b'{"schema":1}',)),
+    "watch": Target(of_text(watches.decode), (b'{"schema":1}', WATCH)),
+    "watchdog": Target(lambda data: watchdogs.read(json.loads(data), now=1.0, wall=1.0), (WATCHDOG,), (ValueError,)),
     **{
         f"transcript-{make.__name__.lower()}": Target(story(make), seeds)
         for make, seeds in (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dogwatch.formats.numbers import moment
 from dogwatch.formats.visible import visible
 from dogwatch.model.errors import FormatError
 from dogwatch.model.value import Value
@@ -53,7 +54,7 @@ def read(text: str) -> StatusLines:
 
 
 def _is_dated(line: object) -> bool:
-    return isinstance(line, dict) and all(type(line.get(key)) in (int, float) for key in ("at", "up"))
+    return isinstance(line, dict) and all(moment(line.get(key)) is not None for key in ("at", "up"))
 
 
 def fold(found: StatusLines, since: float) -> Status | None:

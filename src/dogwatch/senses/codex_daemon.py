@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 
 from dogwatch.agents.detector import Detector
+from dogwatch.formats.numbers import moment
 from dogwatch.model.session import Report, Running
 from dogwatch.senses import holders, trees
 from dogwatch.senses.codex_conversation import Choice, Thread, begun, no, unused, whose, works_in
@@ -155,7 +156,7 @@ class _Daemon:
     def _learn(self, found: Any) -> Thread | None:
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             return None
-        source, asked = found.get("threadSource") or "user", found.get("recencyAt")
+        source = found.get("threadSource") or "user"
         hidden = bool(found.get("ephemeral") or found.get("parentThreadId") or source != "user")
         thread = Thread(
             id=found["id"],
@@ -164,7 +165,7 @@ class _Daemon:
             begun=begun(found["id"]),
             hidden=hidden,
             used=hidden or bool(found.get("preview", "?")),
-            asked=float(asked) if isinstance(asked, int | float) else 0.0,
+            asked=moment(found.get("recencyAt")) or 0.0,
         )
         self._threads[thread.id] = thread
         return thread

@@ -87,7 +87,7 @@ def test_without_the_part_in_c_it_is_all_the_same(monkeypatch: pytest.MonkeyPatc
     assert repr((dump(value), dump(value, spaced=True), load('{"a": [1.5, NaN]}'))) == repr(quick)
 
 
-@pytest.mark.parametrize("text", ["", "{", "{1: 2}", '"\\x"', "[1,]", '{"a" 1}', '"'])
+@pytest.mark.parametrize("text", ["", "{", "{1: 2}", '"\\x"', "[1,]", '{"a" 1}', '"', '"\x01"', '{"a":1}x', "nope"])
 def test_where_nobody_has_loaded_the_json_module_an_error_is_that_of_it_too(text: str) -> None:
     """As in `ls` and `wait`: here the test itself has loaded it."""
     script = (
