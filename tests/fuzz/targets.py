@@ -24,13 +24,15 @@ from midwatch.agents.qwen.transcript import Qwen
 from midwatch.agents.source_checks import codec as source_checks_codec
 from midwatch.agents.statusline_clock import clock
 from midwatch.agents.transcripts.transcript_state import Story, until_in
+from midwatch.agents.turn_model import SessionMemory
 from midwatch.breaker import codec as breaker_codec
 from midwatch.config.codec import command_template, settings_file
-from midwatch.core import durations
+from midwatch.core import check_targets, durations
 from midwatch.core.errors import FormatError, MidwatchError
 from midwatch.core.pane_model import Pane, Running, Sighting
 from midwatch.integrations.mqtt.codec import messages
 from midwatch.jobs.codec import monitor_state_file, sentinel
+from midwatch.jobs.monitor_state import Watch
 from midwatch.journal import codec as journal_codec
 from midwatch.mail import codec as mail_codec
 from midwatch.notifications.codec import outbox_file
@@ -43,6 +45,7 @@ from midwatch.sessions.prompting import input_box
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.sessions.prompting.codec import tmux_commands
 from midwatch.stories.codec import log_patterns, model_answer, story_file
+from midwatch.swarm.codec import watchdog_state
 from midwatch.taskdir import codec as taskdir_codec
 from midwatch.terminal.program_status import StatusStream
 from midwatch.terminal.transcript import Transcript
@@ -185,7 +188,8 @@ SURVEY = (
     f"{WORD}S3.3a,1,2\n{WORD}P%1,@1,77,80,2,0,0,1,0,0,,,5,/dev/pts/1{WORD}title{WORD}sh{WORD}/p{WORD}s{WORD}.\n"
     f"{WORD}C1\nrow\nrow\n{WORD}E\n"
 ).encode()
-TOML = b'[run]\nstale = "10m"\npreflight = ["disk:1G"]\n[notify]\ncommand = "say {text}"\nurls = ["ntfy://x"]\n'
+TOML = b'[run]\nstale = "10m"\nretries = 2\n[notify]\ncommand = "say {text}"\nurls = ["ntfy://x"]\n'
+CHECKS = b'[[check]]\ndisk = "1GB"\n[[check]]\ntcp = "localhost:80"\ntimeout = 2\n'
 PYPROJECT = (
     b'[project]\ndependencies = ["a>=1; python_version>\'3\'", "b[c]"]\n'
     b'[dependency-groups]\ndev = ["d", {include-group = "e"}]\n'
@@ -196,6 +200,16 @@ CLAUDE = (
 )
 MAIL = b"---\nid: abcdef\nfrom: a\nto: b\nsubject: s\nat: 2026-06-20T15:48:27Z\n---\n\nhi\n"
 SPOOLED = tuple(line for spool in goldens("formats/v1/*.jsonl") for line in spool.split(b"\n")[:3])
+
+TOOLS = (0.1, 2.0, 3.0, 4.0)
+MEMORY = SessionMemory("working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)}, {}, TOOLS, 3.0)
+WATCH = monitor_state_file.encode(
+    Watch("1a", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), "final", 3, (9, 10), MEMORY)
+).encode()
+LISTS = {name: ["a"] for name in watchdog_state.LISTS}
+WATCHDOG = json.dumps(
+    {"told": LISTS, "at": 1.0, "sent": [0.5], "repeats": 1, "closed": 2, "unread": False, "process": "p"}
+).encode()
 
 TARGETS: dict[str, Target] = {
     "agent-file": Target(lambda data: definition_file.read(text(data), "x.toml"), agent_files(), TEXTS),
@@ -256,7 +270,13 @@ TARGETS: dict[str, Target] = {
         screen, (*goldens("agents/screens/*/*/screen.ansi.txt", 12), *goldens("agents/screens/*/*/screen.txt", 12))
     ),
     "seen": Target(of_text(sentinel.seen), goldens("formats/v1/*.seen"), TEXTS),
-    "settings": Target(lambda data: settings_file.given(settings_file.decoded(data, "x"), "x"), (TOML,), TEXTS),
+    "size": Target(
+        lambda data: (check_targets.disk(text(data)), check_targets.in_bytes(check_targets.size(text(data)))),
+        (b"500MB", b"1.5 GiB at /var"),
+        (MidwatchError,),
+    ),
+    "address": Target(of_text(check_targets.address), (b"localhost:5432", b"[::1]:80"), (MidwatchError,)),
+    "settings": Target(lambda data: settings_file.given(settings_file.decoded(data, "x"), "x"), (TOML, CHECKS), TEXTS),
     "source-records": Target(of_text(source_checks_codec.decode), (b'{"schema":1,"releases":[]}',), (MidwatchError,)),
     "sprint": Target(
         lambda data: (bmad.find(text(data), "1.1"), bmad.stories(text(data)), bmad.of_epic(text(data), "1")),
@@ -310,7 +330,10 @@ TARGETS: dict[str, Target] = {
     "verifier": Target(
         of_text(verification_codec.parse), (b"file:a", b"git:commit-since-start", b"make test"), (MidwatchError,)
     ),
-    "watch": Target(of_text(monitor_state_file.decode), (b'{"schema":1}',)),
+    "watch": Target(of_text(monitor_state_file.decode), (b'{"schema":1}', WATCH)),
+    "watchdog": Target(
+        lambda data: watchdog_state.read(json.loads(data), now=1.0, wall=1.0), (WATCHDOG,), (ValueError,)
+    ),
     **{
         f"transcript-{make.__name__.lower()}": Target(story(make), seeds)
         for make, seeds in (

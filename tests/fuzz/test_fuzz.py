@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,9 @@ PIECES = st.one_of(
          b"9" * 5000, b"NaN", b'"\\ud800"', b"\xe2\x80\xae", b"null", b"%", b"\t", b": ", b"- ", b"0x", b"\xd9\xa3",
          b"\r\n"]),
 )  # fmt: skip
+NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?![\d.])")
+NUMBERS = 40
+"""Of each example."""
 EDITS = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 40), PIECES), max_size=6)
 
 
@@ -40,6 +45,16 @@ def test_examples_and_inputs_that_once_broke_it_are_read(name: str) -> None:
     for data in played:
         play(name, data)
     assert len(played) > 0
+
+
+@pytest.mark.filterwarnings("ignore:Possible:FutureWarning")  # of a pattern in an agent's file
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_number_may_be_one_that_cannot_be(name: str) -> None:
+    """JSON has whole numbers that no `float` holds, and Python's has infinite ones."""
+    for seed in TARGETS[name].seeds:
+        for number in list(NUMBER.finditer(seed))[:NUMBERS]:
+            for other in (b"9" * 400, b"1e999", b"NaN", b"-1"):
+                play(name, seed[: number.start()] + other + seed[number.end() :])
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -220,5 +220,5 @@ class _File(TomlFile):
     def regex(self, text: str, at: Path, key: str) -> re.Pattern[str]:
         try:
             return re.compile(text, re.MULTILINE)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise self.wrong(f"{key} is not a regular expression: {error}", at, key) from None

@@ -46,7 +46,7 @@ def sharing_mail(start: str, given: str | None = None) -> list[str]:
 
 
 def state_root() -> str:
-    return (os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")) + "/midwatch"
+    return _of_user("XDG_STATE_HOME", "~/.local/state")
 
 
 def hook_spool() -> str:
@@ -60,7 +60,13 @@ def status_spool() -> str:
 
 
 def configuration() -> str:
-    return (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "/midwatch"
+    return _of_user("XDG_CONFIG_HOME", "~/.config")
+
+
+def _of_user(variable: str, usual: str) -> str:
+    """Our directory in one of the user's. A relative path in the variable counts as none, as XDG has it."""
+    given = os.environ.get(variable, "")
+    return f"{given if os.path.isabs(given) else os.path.abspath(os.path.expanduser(usual))}/midwatch"
 
 
 def directory(given: str | None = None, start: str = "") -> str:

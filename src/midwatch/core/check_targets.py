@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from midwatch.core.errors import FormatError
+from midwatch.core.numbers import whole_number
 
 UNITS = {
     "": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "K": 10**3, "M": 10**6, "G": 10**9,
@@ -13,13 +14,15 @@ UNITS = {
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)$")
 RELEASE = re.compile(r"(?:tmux )?(?:next-)?(\d+)\.(\d+)([a-z]?)(?:-rc\d*)?$")
 LAST_PORT = 65535
+LONGEST = 40
+"""Characters of a number, and of a target that an error quotes."""
 THOUSAND = 1000
 
 
 def size(text: str) -> int:
     found = SIZE.match(text.strip())
-    if found is None or found[2].upper() not in UNITS:
-        raise FormatError(f"{text!r} is not a size; say 500MB or 2GB")
+    if found is None or found[2].upper() not in UNITS or len(found[1]) > LONGEST:
+        raise FormatError(f"{text[:LONGEST]!r} is not a size; say 500MB or 2GB")
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 
@@ -43,9 +46,10 @@ def address(text: str) -> tuple[str, int]:
     """Host and port of "localhost:5432" or "[::1]:5432"."""
     host, _, port = text.strip().rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    if not bare or not port.isdecimal() or not 0 < int(port) <= LAST_PORT or (":" in bare and bare == host):
-        raise FormatError(f"{text!r} is not an address; say localhost:5432 or [::1]:5432")
-    return bare, int(port)
+    number = whole_number(port) or 0
+    if not bare or not 0 < number <= LAST_PORT or (":" in bare and bare == host):
+        raise FormatError(f"{text[:LONGEST]!r} is not an address; say localhost:5432 or [::1]:5432")
+    return bare, number
 
 
 def variable(text: str) -> tuple[str, str | None]:

@@ -3,6 +3,8 @@
 from midwatch.core.errors import UsageError
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+LONGEST_TEXT = 40
+"""Characters that an error quotes."""
 LONGEST = 10 * 365 * 86400.0
 
 
@@ -15,7 +17,7 @@ def parse(text: str) -> float:
     try:
         seconds = float(number) * factor
     except ValueError:
-        raise UsageError(f"{text!r} is not a duration; say seconds, or 90s, 15m, 2h") from None
+        raise UsageError(f"{text[:LONGEST_TEXT]!r} is not a duration; say seconds, or 90s, 15m, 2h") from None
     if not 0 <= seconds <= LONGEST:
-        raise UsageError(f"{text!r} is not a duration that can be waited for")
+        raise UsageError(f"{text[:LONGEST_TEXT]!r} is not a duration that can be waited for")
     return seconds

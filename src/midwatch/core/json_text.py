@@ -52,8 +52,8 @@ def load(text: str) -> Any:
     if _scan is not None:
         try:
             value, end = _scan(bare, 0)
-        except (StopIteration, ValueError):
-            pass
+        except (StopIteration, ValueError, SystemError):
+            pass  # Up to Python 3.11 it has no error to raise, and fails as `SystemError`, until the module is loaded.
     if end == len(bare):
         return value
     import json  # noqa: PLC0415  # it says what is wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, RefusedError
@@ -27,6 +28,8 @@ def end(looker: Looker, name: str, pid: int, ending: tuple[str, str, str], memor
     if others := paths.shared_with_others(looker.directory):
         raise RefusedError(f"{others}: nothing named there is signalled")
     meant = processes.started([pid, *procfs.descendants(pid, jobs=False)])
+    if os.getpid() in meant:  # in a subshell `$$` is the pid of the shell around it, and that may be who asks
+        raise RefusedError(f"its pid file names process {pid}, which this very call runs in")
     facts = looker.facts(name, memory)  # whoever has that pid now is the one who was meant, and so are those below it
     if facts.status is not None or not isinstance(facts.shim, Alive) or facts.shim.pid != pid or pid not in meant:
         return job_verdict.judge(facts)
@@ -34,13 +37,15 @@ def end(looker: Looker, name: str, pid: int, ending: tuple[str, str, str], memor
     if left := hand.end_tree(lambda: meant):
         foreign_step_store.remove(f"{looker.directory}/{name}")
         raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
+    trouble = ""
     try:
         settle(Adopted(looker.directory, name, True, ""), pid)
-    except OSError as error:
-        raise RefusedError(f"{name} was ended, but that could not be written down: {error.strerror}") from error
+    except OSError as error:  # ended it is all the same, and the note tells every reader how
+        trouble = f"; FAILED could not be written: {error.strerror}"
     facts = looker.facts(name)
     told = facts.ending is not None or (facts.status or NOTHING).raw.strip() == "SUCCESS"
-    return job_verdict.judge(facts if told else facts._replace(ending=ended))
+    verdict = job_verdict.judge(facts if told else facts._replace(ending=ended))
+    return verdict._replace(reason=f"{verdict.reason}{trouble}")
 
 
 def announce(directory: str, name: str, ending: tuple[str, str, str], elapsed: float) -> End:

@@ -81,6 +81,8 @@ def opened(directory: str) -> tuple[sqlite3.Connection, int]:
             _make(directory, path)
             os.fsync(folder)  # spools are removed because it is there
         inode = inode_of(directory)
+        if not os.path.isfile(path):
+            raise DamagedError("it is no plain file", inode)
         database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         try:
             if not check(database, path):

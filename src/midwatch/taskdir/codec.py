@@ -188,5 +188,5 @@ def notes(text: str, name: str) -> Notes:
             found["worker"] = Worker(**{**seen, **lists})
         read = Notes(**found)
         return read._replace(at=float(read.at), began=float(read.began), total=int(read.total), retry=int(read.retry))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(f"our notes cannot be read: {type(error).__name__} {error}"[:100]) from error

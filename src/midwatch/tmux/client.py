@@ -7,6 +7,7 @@ nothing is run where no socket is, and only commands that start none.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -17,7 +18,6 @@ from midwatch.core.value import Value
 from midwatch.system.child_environment import without_secrets
 from midwatch.tmux import socket_gate
 from midwatch.tmux.codec import commands
-from midwatch.tmux.socket_gate import UnsafeServerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ def refusal(place: str, *, starting: bool = False) -> str:
     return socket_gate.refusal(place, _directory(), starting=starting)
 
 
+def admits(place: str, *, starting: bool = False) -> bool:
+    """Whether a client may connect now: False where nothing is. UnsafeServerError where the server is refused."""
+    return socket_gate.admits(place, _directory(), starting=starting)
+
+
 def is_socket(path: str) -> bool:
     try:
         return stat.S_ISSOCK(os.stat(path).st_mode)
@@ -126,8 +131,8 @@ def ask(
     """
     if starting and is_usual(place):
         _make(os.path.dirname(place))
-    if why := refusal(place, starting=starting):
-        raise UnsafeServerError(why)
+    if not admits(place, starting=starting):
+        return Answer(b"", f"no server running on {place}", late=False)
     return _run([tmux, "-u", "-S", place, *words], deadline, environment(whole=starting), text)
 
 
@@ -202,12 +207,12 @@ def start_control(place: str, words: list[str], files: tuple[int, int], tmux: st
     """Start a client in control mode with these as its input and output; its pid. It must not outlive us.
 
     One that cannot say its last words is kept by its server for ever, and that cannot end then (3.3a).
-    UnsafeServerError where that server is refused.
+    UnsafeServerError where that server is refused, OSError where there is none.
     """
     import ctypes  # noqa: PLC0415  # few clients are
 
-    if why := refusal(place):
-        raise UnsafeServerError(why)
+    if not admits(place):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place)
     command, given = [tmux, "-N", "-u", "-S", place, "-C", *words], environment()
     libc = ctypes.CDLL(None)
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

@@ -35,7 +35,19 @@ def refusal(place: str, own: str, *, starting: bool = False) -> str:
     return visible(f"tmux server {place} is refused: {why}") if why else ""
 
 
-def _on_the_way(place: str, own: str, *, starting: bool) -> str:
+def admits(place: str, own: str, *, starting: bool) -> bool:
+    """Whether a client may connect at this moment: False where nothing is. UnsafeServerError where it is refused.
+
+    Where nothing is, nobody may connect: another user could put a directory there before the client has come.
+    """
+    why = _on_the_way(place, own, starting=starting)
+    if why:
+        raise UnsafeServerError(visible(f"tmux server {place} is refused: {why}"))
+    return why is not None
+
+
+def _on_the_way(place: str, own: str, *, starting: bool) -> str | None:
+    """Why a server is refused; empty when it is not, None where nothing is to connect to."""
     path, above, links = "", os.lstat("/"), 0
     left = place.split("/")[::-1]
     while left:
@@ -51,7 +63,9 @@ def _on_the_way(place: str, own: str, *, starting: bool) -> str:
             found = os.lstat(entry)
             target = os.readlink(entry) if stat.S_ISLNK(found.st_mode) else ""
         except (FileNotFoundError, NotADirectoryError):
-            return "" if left else _made_by_others(path or "/", above, starting=starting)
+            if left:
+                return f"there is no {entry}; make that directory" if starting else None
+            return _made_by_others(path or "/", above, starting=starting) or ("" if starting else None)
         except (OSError, ValueError) as error:
             return f"{entry} cannot be checked: {getattr(error, 'strerror', '') or error}"
         links += bool(target)

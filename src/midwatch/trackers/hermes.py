@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from midwatch.core.foreign_text import ForeignText
+from midwatch.core.numbers import moment
 from midwatch.integrations import hermes_kanban
 from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Tracker, TrackerError, Work
 
@@ -45,7 +46,7 @@ def _highest(tasks: dict[str, Task]) -> int:
 
 
 def _task(card: dict[str, object]) -> Task:
-    said, priority, done = str(card["status"]), card.get("priority"), card.get("completed_at")
+    said, priority = str(card["status"]), card.get("priority")
     return Task(
         id=str(card["id"]),
         title=ForeignText(str(card["title"])),
@@ -54,5 +55,5 @@ def _task(card: dict[str, object]) -> Task:
         priority=-priority if isinstance(priority, int) else 0,
         assignee=ForeignText(str(card.get("assignee") or "")),
         said=ForeignText(said),
-        closed=float(done) if isinstance(done, int | float) else None,
+        closed=moment(card.get("completed_at")),
     )

@@ -114,3 +114,13 @@ def test_a_start_looks_at_the_disk_of_the_directory_that_it_was_given(box: Box) 
     """As `preflight --dir` does; /proc has no room."""
     refused = box("run", "--preflight", "--dir", "/proc/none", "--", "true")
     assert "disk of the state directory" in refused.err
+
+
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME"])
+def test_a_relative_path_in_a_variable_of_the_user_keeps_nothing_from_ending(box: Box, variable: str) -> None:
+    """XDG has it ignored: it would mean another directory for whoever calls from elsewhere."""
+    del box.env["MIDWATCH_HOME"]
+    box.env[variable] = "relative"
+    assert box("run", "--", "true").code == 0
+    assert box("doctor").code == 0
+    assert (box.cwd / "relative").exists() == (variable == "HOME")

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +174,17 @@ def test_a_damaged_journal_is_put_aside_with_a_warning(box: Box) -> None:
     assert "was damaged" in done.err
     assert len(list(box.dir.glob("journal.sqlite.bad-*"))) == 1
     assert [row["n"] for row in rows(box("events", "--json", "--since", "2"))] == [1, 2], "a listener would skip them"
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_what_is_no_file_in_the_place_of_the_journal_is_put_aside(box: Box, make: Callable[[str], None]) -> None:
+    box("run", "--name", "build", "--", "true")
+    make(str(box.path("journal.sqlite")))
+    done = box("events", "-n", "1")
+    assert (done.code, "ended" in done.out) == (0, True), done
+    assert "was damaged (it is no plain file)" in done.err
+    assert len(list(box.dir.glob("journal.sqlite.bad-*"))) == 1
+    assert box("events").err == ""
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,21 @@
 """`wait --dir D --policy strict`: the decision tree of the sentinel protocol, carried out on a directory of others."""
 
+import contextlib
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.jobs import foreign_step_store
 from midwatch.system import procfs
 from tests.conftest import Box, alive, letter, until, until_gone
 from tests.integration.foreign.template import sleeper, wrapped
+from tests.integration.wait.disks import mounted
 from tests.integration.wait.watching import SOON, SOON_BY_ENV, finish, listed, silent_for, waiter, within
 
 
@@ -21,6 +25,21 @@ def theirs(box: Box) -> Iterator[Path]:
     found.mkdir(mode=0o700)
     yield found
     assert {path.suffix for path in found.iterdir()} <= {".pid", ".heartbeat", ".log", ".status", ".result"}
+
+
+@pytest.fixture
+def full(box: Box) -> Iterator[Path]:
+    """A directory of others on a disk of its own, which a test fills."""
+    found = box.cwd / "full"
+    mounted(found, "size=64k,mode=700")
+    yield found
+    subprocess.run(["umount", "--lazy", str(found)], check=True)
+
+
+def fill(directory: Path) -> None:
+    with contextlib.suppress(OSError), (directory / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(b"x" * 4096)
 
 
 def strictly(theirs: Path, *more: str) -> tuple[str, ...]:
@@ -51,6 +70,22 @@ def test_a_step_that_takes_too_long_since_its_start_is_ended_as_timeout(box: Box
         assert [each for each in whole if alive(each)] == []
     assert (done.code, done.json["state"], done.json["final"], done.json["cause"]) == (5, "timeout", True, "timeout")
     assert (theirs / "step.status").read_text() == "FAILED\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "state"), [((*SOON,), "stuck"), (("--work-timeout", "1s"), "timeout")], ids=["stuck", "timeout"]
+)
+def test_a_step_that_was_ended_on_a_full_disk_has_one_verdict(
+    box: Box, full: Path, how: tuple[str, ...], state: str
+) -> None:
+    with wrapped(box, "step", "sleep 300", full) as pid:
+        whole = tree(pid)
+        fill(full)
+        done = within(box, 20, "wait", *strictly(full, *how), "--json")
+        assert [each for each in whole if alive(each)] == []
+    assert (done.json["state"], done.json["final"]) == (state, True)
+    assert "FAILED could not be written: No space left on device" in done.json["reason"]
+    assert listed(box, "--dir", str(full))["step"]["state"] == state
 
 
 def test_the_time_before_the_wait_counts(box: Box, theirs: Path) -> None:
@@ -135,6 +170,24 @@ def test_a_pid_that_another_process_has_by_now_is_not_signalled(box: Box, theirs
         os.utime(theirs / "step.pid", (time.time() - 3600, time.time() - 3600))
         done = within(box, 5, "wait", *strictly(theirs, "--work-timeout", "0.1s"))
         assert (done.code, alive(pid)) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("wait step --policy strict --work-timeout 0.1s --dir", EXIT_CODES["abandoned"]),
+        ("stop step --dir", EXIT_CODES["unknown"]),
+    ],
+    ids=["wait", "stop"],
+)
+def test_the_shell_that_calls_is_not_ended(box: Box, theirs: Path, call: str, code: int) -> None:
+    """A wrapper that is pasted into a subshell notes `$$`, the pid of the shell around it."""
+    script = f'(echo $$ > "$1/step.pid"); shift; "$@" {call} "$0"; echo "told $?"'
+    box.program = ["bash", "-c", script, str(theirs), str(theirs), *box.program]
+    done = box()
+    assert done.out.endswith(f"told {code}\n"), done
+    assert "which this very call runs in" in done.out + done.err
+    assert not (theirs / "step.status").exists()
 
 
 @pytest.mark.parametrize(

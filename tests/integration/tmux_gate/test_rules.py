@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.server import Tmux
 from midwatch.tmux.socket_gate import UnsafeServerError
 from tests import users
+from tests.conftest import PATIENCE
 from tests.integration.tmux_gate.conftest import NOTHING, Attacker, Victim
 
 STRANGER = 65534
@@ -117,6 +119,28 @@ def test_where_nothing_is_nothing_is_refused(place: Path) -> None:
     for path in (own(place) / "default", place / "no" / "where", place / "file" / "s"):
         (place / "file").touch()
         assert tmux_client.refusal(str(path)) == ""
+
+
+def test_where_nothing_is_no_client_is_run(place: Path) -> None:
+    """Another user could put a directory there between the check and the connection, and take it away before each."""
+    ran = place / "ran"
+    client = place / "client"
+    client.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    client.chmod(0o755)
+    for path in (own(place) / "default", place / "no" / "where", place / "s"):
+        answer = tmux_client.ask(str(path), ["list-panes"], time.monotonic() + PATIENCE, tmux=str(client))
+        assert (answer.out, answer.errors, answer.late) == (b"", f"no server running on {path}", False)
+        with pytest.raises(FileNotFoundError):
+            tmux_client.start_control(str(path), ["list-panes"], (0, 1), str(client))
+    assert not ran.exists()
+
+
+def test_no_server_is_started_where_no_directory_is(place: Path) -> None:
+    """Tmux's own is made before; any other that comes meanwhile may be another user's."""
+    path = place / "no" / "where"
+    assert f"there is no {place}/no" in tmux_client.refusal(str(path), starting=True)
+    with pytest.raises(UnsafeServerError, match="make that directory"):
+        tmux_client.ask(str(path), ["new-session", "-d"], time.monotonic() + PATIENCE, starting=True)
 
 
 def test_no_server_is_started_where_others_could_be_faster(place: Path) -> None:

@@ -75,7 +75,7 @@ def test_it_shows_each_command_with_its_line_and_trusts_with_yes(box: Box, file:
         "  line 5    tcp      localhost:5432",
         "  line 8    run      scripts/healthy",
         "No script of the project is named by its path.",
-        "Not covered: what these call in turn, other files, what is named without its path, Python environments.",
+        "Not covered: what these call in turn, other files, words with no path or with `$` or `*`, Python's libraries.",
         f"{file} is trusted until it changes",
     ]
     assert listed(box) == [(str(file), "trusted")]

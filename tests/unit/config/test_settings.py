@@ -122,7 +122,7 @@ def test_a_name_made_from_a_command_of_several_lines_is_one_line() -> None:
         ("threshold = 3", "cooldown = -5", 10, "no time that can be waited for"),
         ("[breaker]", "[[breaker]]", 9, "breaker must be a table"),
         ('tcp = "localhost:5432"', 'tcp = "localhost"', 17, "'localhost' is not an address"),
-        ('tcp = "localhost:5432"', 'tcp = "localhost:' + "9" * 9999 + '"', 17, "too large"),
+        ('tcp = "localhost:5432"', 'tcp = "localhost:' + "9" * 9999 + '"', 17, "is not an address"),
         ('tcp = "localhost:5432"', 'disk = "much"', 17, "'much' is not a size"),
         ('tcp = "localhost:5432"', "tcp = 5432", 17, "tcp must be text in quotes"),
         ('tcp = "localhost:5432"', 'tcp = " "', 17, "tcp must hold text"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -83,3 +85,19 @@ def test_without_the_part_in_c_it_is_all_the_same(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(json_text, "_scan", None)
     monkeypatch.setattr(json_text, "_encoder", None)
     assert repr((dump(value), dump(value, spaced=True), load('{"a": [1.5, NaN]}'))) == repr(quick)
+
+
+@pytest.mark.parametrize("text", ["", "{", "{1: 2}", '"\\x"', "[1,]", '{"a" 1}', '"', '"\x01"', '{"a":1}x', "nope"])
+def test_where_nobody_has_loaded_the_json_module_an_error_is_that_of_it_too(text: str) -> None:
+    """As in `ls` and `wait`: here the test itself has loaded it."""
+    script = (
+        "import sys\n"
+        "from midwatch.core.json_text import load\n"
+        "assert 'json' not in sys.modules\n"
+        "try:\n    load(sys.argv[1])\n"
+        "except ValueError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, text], capture_output=True, text=True, check=False)
+    with pytest.raises(ValueError, match=r"line 1") as error:
+        json.loads(text)
+    assert (done.stdout, done.stderr) == (f"{error.value}\n", "")

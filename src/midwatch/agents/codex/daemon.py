@@ -19,6 +19,7 @@ from midwatch.agents import conversation_holders
 from midwatch.agents.codex.conversation import Choice, Thread, begun, no, unused, whose, works_in
 from midwatch.agents.codex.websocket import LostError, WebSocket
 from midwatch.agents.definition import Detector
+from midwatch.core.numbers import moment
 from midwatch.core.pane_model import Report, Running
 from midwatch.system import process_tree
 
@@ -156,7 +157,7 @@ class _Daemon:
     def _learn(self, found: Any) -> Thread | None:
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             return None
-        source, asked = found.get("threadSource") or "user", found.get("recencyAt")
+        source = found.get("threadSource") or "user"
         hidden = bool(found.get("ephemeral") or found.get("parentThreadId") or source != "user")
         thread = Thread(
             id=found["id"],
@@ -165,7 +166,7 @@ class _Daemon:
             begun=begun(found["id"]),
             hidden=hidden,
             used=hidden or bool(found.get("preview", "?")),
-            asked=float(asked) if isinstance(asked, int | float) else 0.0,
+            asked=moment(found.get("recencyAt")) or 0.0,
         )
         self._threads[thread.id] = thread
         return thread

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from midwatch.core.errors import FormatError
+from midwatch.core.numbers import moment
 from midwatch.core.value import Value
 from midwatch.core.visible import visible
 from midwatch.terminal.program_status import StatusRecords
@@ -53,7 +54,7 @@ def read(text: str) -> StatusLines:
 
 
 def _is_dated(line: object) -> bool:
-    return isinstance(line, dict) and all(type(line.get(key)) in (int, float) for key in ("at", "up"))
+    return isinstance(line, dict) and all(moment(line.get(key)) is not None for key in ("at", "up"))
 
 
 def fold(found: StatusLines, since: float) -> Status | None:

@@ -19,6 +19,7 @@ SHOWN = (
     "accept_unsigned",
 )  # fmt: skip
 """What is shown of a broker beside its address."""
+NOT_COVERED = "what these call in turn, other files, words with no path or with `$` or `*`, Python's libraries"
 
 
 def main(options: Options) -> int:
@@ -194,7 +195,7 @@ def _show_files(named: dict[str, str], *, as_json: bool) -> None:
     print("Covered with it, by their content:" if named else "No script of the project is named by its path.")
     for place in named:
         print(f"  {visible(place)}")
-    print("Not covered: what these call in turn, other files, what is named without its path, Python environments.")
+    print(f"Not covered: {NOT_COVERED}.")
 
 
 def _show_broker(broker: MqttSettings, *, as_json: bool) -> None:

@@ -189,8 +189,6 @@ class _File(TomlFile):
             READERS.get(kind, str)(target)
         except FormatError as error:
             raise self.wrong(f"{kind}: {error}", at, kind) from None
-        except (ValueError, OverflowError):  # more digits than a number may have
-            raise self.wrong(f"{kind}: the number is too large", at, kind) from None
         return target
 
     # Notices

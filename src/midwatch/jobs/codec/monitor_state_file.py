@@ -44,7 +44,7 @@ def decode(text: str) -> Watch | None:
             "memory": None if memory is None else _memory(memory),
             "verdict": None if verdict is None else _told(verdict),
         })  # fmt: skip
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+    except (ValueError, OverflowError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
 

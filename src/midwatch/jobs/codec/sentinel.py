@@ -44,10 +44,10 @@ class _Fields:
         return str(self.get(key, str))
 
     def number(self, key: str) -> float:
-        value = float(self.get(key, int, float))  # type: ignore[arg-type]
-        if abs(value) > LARGEST_NUMBER or value != value:  # noqa: PLR0124  # not a number
-            raise ValueError(f"{key} is {value}")
-        return value
+        value = self.get(key, int, float)
+        if not abs(value) <= LARGEST_NUMBER:  # type: ignore[arg-type]  # nor is that so of what is not a number
+            raise ValueError(f"{key} is {value if isinstance(value, float) else 'too large'}")
+        return float(value)  # type: ignore[arg-type]
 
     def optional(self, key: str) -> float | None:
         return None if self.found.get(key, 0) is None else self.number(key)

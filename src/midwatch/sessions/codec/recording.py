@@ -133,7 +133,7 @@ def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Given 
                 yield reader.sighting(found)
                 if "given" in found:
                     yield _given(float(found["at"]), found["given"])
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        except (ValueError, OverflowError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
             raise FormatError(f"{path}:{number}: not a line of a timeline: {error!r}") from None
 
 

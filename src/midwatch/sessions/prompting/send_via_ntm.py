@@ -32,8 +32,8 @@ class ByNtm(Sending):
         there = pane_location.of(self.panes.tmux.server, self.pane)
         if there is None:
             raise RefusedError("the tmux server does not tell in which session the pane is")
-        if why := tmux_client.refusal(self.socket):
-            raise RefusedError(why)  # ntm would connect without a question
+        if not tmux_client.admits(self.socket):  # ntm would connect without a question
+            raise RefusedError(f"no tmux server listens at {self.socket} any more")
         own = there.own
         self.typed, self.submitted = True, time.time()
         try:

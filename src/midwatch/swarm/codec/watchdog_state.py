@@ -33,5 +33,5 @@ def read(data: dict[str, object], *, now: float, wall: float) -> Memory:
             return Memory()
         to = Recipient(*[each if isinstance(each := data.get(name), str) else "" for name in Recipient._fields])
         return Memory(state, now - (wall - at), repeats, moments, unread=data["unread"] is True, closed=closed, to=to)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return Memory()
