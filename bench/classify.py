@@ -10,7 +10,7 @@ from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, informs
 from midwatch.agents import catalog, evidence
 from midwatch.agents.rules import fuse
-from midwatch.core.pane_model import Sighting
+from midwatch.core.pane_model import Observation
 from midwatch.replay import golden_runner
 from midwatch.replay.codec import screen_case
 
@@ -21,7 +21,7 @@ GOAL = 1.0
 
 def rows(_stage: Stage) -> Iterator[Row]:
     known = catalog.Detectors()
-    cases: list[Sighting] = []
+    cases: list[Observation] = []
     for folder in map(Path, golden_runner.folders(str(SCREENS))):
         agent = folder.parent.name.partition("-")[0]
         facts = folder / "facts.json"

@@ -10,10 +10,10 @@ from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, percentile
 from bench.waiting import now
 from midwatch.agents import catalog
 from midwatch.config.model import Settings
-from midwatch.sessions.pane_observer import Panes
-from midwatch.swarm.controller_session import Controlled
-from midwatch.swarm.model import Rules
-from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.sessions.pane_observer import PaneObserver
+from midwatch.swarm.controller_session import ControllerSession
+from midwatch.swarm.model import WakeRules
+from midwatch.swarm.watchdog import Watchdog, WatchdogRequest
 from midwatch.trackers import builtin
 from tests.lab.night import END, TICK, Night
 
@@ -37,7 +37,9 @@ def rows(stage: Stage) -> Iterator[Row]:
 
 def _messages(seed: int) -> int:
     night = Night(seed)
-    dog = Watchdog(Asked("s", "/p", "controller", "", (), Rules(interval=float(TICK))), night, lambda _: None)
+    dog = Watchdog(
+        WatchdogRequest("s", "/p", "controller", "", (), WakeRules(interval=float(TICK))), night, lambda _: None
+    )
     due = 0
     while night.time < END:
         night.step()
@@ -53,10 +55,10 @@ def _round(stage: Stage) -> Row:
     server = Server(stage, AGENTS, f"exec {place}/claude 600")
     for name in server.names[1:]:
         stage.time("tmux", *server.arguments, "move-window", "-d", "-s", f"={name}:", "-t", f"={server.names[0]}:")
-    panes = Panes(catalog.load_all(), place, server.arguments)
-    asked = Asked(server.names[0], place, "controller", "", (), Rules(), server.arguments)
+    panes = PaneObserver(catalog.load_all(), place, server.arguments)
+    asked = WatchdogRequest(server.names[0], place, "controller", "", (), WakeRules(), server.arguments)
     tracker = builtin.Tasks(f"{place}/{builtin.NAME}")
-    world = Controlled(asked, Settings(), tracker, panes, lambda _: None, lambda: False)
+    world = ControllerSession(asked, Settings(), tracker, panes, lambda _: None, lambda: False)
     dog = Watchdog(asked, world, lambda _: None)
     ours, theirs = [], []
     try:

@@ -13,8 +13,8 @@ from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, ratio_at_m
 from bench.waiting import PATIENCE, end_of, now, runtime_ns
 from midwatch.agents import catalog
 from midwatch.core.pane_model import Pane
-from midwatch.sessions.pane_observer import Panes
-from midwatch.tmux.control_client import Control
+from midwatch.sessions.pane_observer import PaneObserver
+from midwatch.tmux.control_client import ControlClient
 from midwatch.tmux.server import Look, Tmux
 
 CROWDS = {10: (10, 1 / 20, 1 / 75), 100: (3, 1 / 60, 1 / 100), 500: (2, 1 / 60, 1 / 100)}
@@ -112,14 +112,14 @@ def resident(stage: Stage, count: int) -> Iterator[Row]:
     yield informs(f"{what}: CPU of the tmux server", served, "% of a core")
 
 
-def agents(stage: Stage, count: int) -> tuple["Server", Panes]:
+def agents(stage: Stage, count: int) -> tuple["Server", PaneObserver]:
     """Agents that do nothing, a shell, an agent with threads and a tool in each pane, and one who has seen them all."""
     place = stage.dir("agents")
     with open(f"{place}/agent.py", "w", encoding="ascii") as file:
         file.write(AGENT)
     os.symlink(os.path.realpath(sys.executable), f"{place}/claude")
     server = Server(stage, count, f"cat {SCREEN}; {place}/claude {place}/agent.py; :")
-    watch = Panes(catalog.load_all(), f"{place}/no-hooks", server.arguments)
+    watch = PaneObserver(catalog.load_all(), f"{place}/no-hooks", server.arguments)
     grown = lambda: sum(len(seen.sighting.tasks) for seen in watch.look().seen) == PROCESSES * count  # noqa: E731
     until(grown, "the agents do not start")
     return server, watch
@@ -164,7 +164,7 @@ class Server:
             raise RuntimeError(look.trouble or f"{len(look.screens)} of {len(self.names)} screens were seen")
         return look
 
-    def attach(self, tmux: Tmux) -> Control:
+    def attach(self, tmux: Tmux) -> ControlClient:
         """A client in control mode that can be asked."""
         control = tmux.attach(self.look(tmux).panes[0])
         until(lambda: self.look(tmux).forks == 0, "the client does not attach")

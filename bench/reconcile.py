@@ -12,7 +12,7 @@ from bench.panes import Server, until
 from bench.stage import Stage
 from bench.table import Row, at_most, in_ms, informs
 from bench.waiting import now
-from midwatch.registry.model import Found
+from midwatch.registry.model import TmuxPane
 from midwatch.registry.reconcile import Reconciler
 from midwatch.system import procfs
 
@@ -116,7 +116,7 @@ class Watch:
         return sum(map(int, fields[11:15])) / procfs.TICKS
 
 
-def _agents(reconciler: Reconciler) -> list[Found]:
+def _agents(reconciler: Reconciler) -> list[TmuxPane]:
     return [found for found in reconciler.look().sight.panes if found.agent]
 
 

@@ -13,7 +13,7 @@ from midwatch.core.pane_model import SOURCES
 from midwatch.core.verdict import Verdict
 from midwatch.replay import golden_runner
 from midwatch.replay.rules import timeline_accuracy
-from midwatch.replay.rules.accuracy import Trial, matrix, share
+from midwatch.replay.rules.accuracy import AccuracyTrial, matrix, share
 from midwatch.sessions.codec import recording
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "agents"
@@ -25,10 +25,10 @@ LATE = "change to verdict (median / 90 %)"
 
 
 class Result(NamedTuple):
-    screens: list[Trial]
-    looks: list[Trial]
+    screens: list[AccuracyTrial]
+    looks: list[AccuracyTrial]
     replays: list[golden_runner.Replay]
-    changes: list[tuple[str, timeline_accuracy.Change]]
+    changes: list[tuple[str, timeline_accuracy.TrueChange]]
     flickers: list[str]
 
 
@@ -36,7 +36,7 @@ def judge_all(recorded: Path = GOLDENS) -> Result:
     """Everything below `screens` and `timelines` of a directory, judged now."""
     known = catalog.Detectors()
     replays = [golden_runner.replay(path, known) for path in golden_runner.timelines(str(recorded / "timelines"))]
-    changes: list[tuple[str, timeline_accuracy.Change]] = []
+    changes: list[tuple[str, timeline_accuracy.TrueChange]] = []
     flickers: list[str] = []
     for done in replays:
         truths, said = [(truth.at, truth.turn) for truth in done.truths], golden_runner.spoken(done)
@@ -117,7 +117,7 @@ def night(result: Result) -> list[str]:
     return rows
 
 
-def _told(source: str, within: list[golden_runner.Moment], truth: recording.Truth) -> str:
+def _told(source: str, within: list[golden_runner.Moment], truth: recording.RecordedTruth) -> str:
     """When a source first told the true turn, and the last detail that it gave; what it said if never."""
     told = [
         (moment.at, each.turn, each.detail)

@@ -14,7 +14,7 @@ from midwatch.agents.definition import Detector
 from midwatch.agents.source_checks import rules as source_checks_rules
 from midwatch.agents.source_checks.model import AGREES, CONTRADICTS, Claim, Comparison, Records
 from midwatch.agents.source_checks.rules import Overlap
-from midwatch.core.pane_model import Sighting
+from midwatch.core.pane_model import Observation
 from midwatch.replay import golden_runner
 from midwatch.sessions.codec import recording
 from tests.accuracy import report
@@ -66,12 +66,12 @@ class Watched:
         }
 
 
-def looks(path: str, *, lasting: bool) -> Iterator[recording.Header | Sighting]:
-    last: Sighting | None = None
+def looks(path: str, *, lasting: bool) -> Iterator[recording.Header | Observation]:
+    last: Observation | None = None
     with open(path, encoding="utf-8") as lines:
         for each in recording.read(lines, path):
-            if isinstance(each, recording.Header | Sighting):
-                last = each if isinstance(each, Sighting) else last
+            if isinstance(each, recording.Header | Observation):
+                last = each if isinstance(each, Observation) else last
                 yield each
     for second in range(1, LASTS if lasting and last else 0):
         assert last is not None

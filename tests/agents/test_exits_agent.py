@@ -19,7 +19,7 @@ from midwatch.agents import catalog
 from midwatch.agents.catalog import Detectors
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.replayer import Replayer
 from tests.agents.conftest import each
 from tests.agents.test_smoke import SLOW
@@ -41,7 +41,7 @@ class Watcher:
 
     def __init__(self, pane: AgentPane, spool: Path) -> None:
         self.pane = pane
-        self.panes = Panes(catalog.load_all(), str(spool), tuple(pane.server_args))
+        self.panes = PaneObserver(catalog.load_all(), str(spool), tuple(pane.server_args))
         self._blind = Replayer(PATIENT, Detectors())
         self.blind = ""
 

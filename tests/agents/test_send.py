@@ -13,12 +13,12 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.agents.conversation_files import LAYOUTS
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import input_box, send
-from midwatch.sessions.prompting.model import Sent
+from midwatch.sessions.prompting.model import PromptResult
 from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.send import deliver
-from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.sessions.prompting.type_keys import KeyTyper
 from tests.agents.conftest import each, need
 from tests.agents.test_smoke import SLOW, WAYS
 from tests.lab.lab import Lab
@@ -192,9 +192,9 @@ def test_nobody_is_disturbed(lab: Lab, agent: str, age: str) -> None:
     pane.until(WAYS[agent.partition("-")[0]].asks, SLOW)
 
 
-def begun(lab: Lab, pane: AgentPane, text: str) -> Sent:
+def begun(lab: Lab, pane: AgentPane, text: str) -> PromptResult:
     """Deliver a prompt to an agent that has just been started."""
-    panes = Panes(catalog.load_all(), str(lab.root / "spool"), tuple(pane.server_args))
+    panes = PaneObserver(catalog.load_all(), str(lab.root / "spool"), tuple(pane.server_args))
     try:
         return deliver(panes, pane.pane_id, text, until=time.monotonic() + SLOW)
     finally:
@@ -225,7 +225,7 @@ def test_a_question_for_trust_at_the_start_is_a_persons(lab: Lab, agent: str) ->
     assert "nobody should" not in pane.screen()
 
 
-class Deaf(Hand):
+class Deaf(KeyTyper):
     """Presses Enter where the agent does not hear it."""
 
     def press(self, keys: tuple[str, ...], guard: str) -> bool:
@@ -241,7 +241,7 @@ def test_what_is_not_taken_is_taken_out_again(lab: Lab, agent: str, age: str, mo
     monkeypatch.setattr(send, "GIVEN_UP", 0.1)
     monkeypatch.setattr(send, "Hand", Deaf)
     server = tuple(pane.server_args)
-    panes = Panes(catalog.load_all(), str(lab.root / "spool"), server)
+    panes = PaneObserver(catalog.load_all(), str(lab.root / "spool"), server)
     for text in ("one line", "three\nlines\n\n  of text", TALL):
         sender.idle()
         sent = deliver(panes, pane.pane_id, text)

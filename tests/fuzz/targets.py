@@ -23,16 +23,16 @@ from midwatch.agents.program_status import codec as program_status_codec
 from midwatch.agents.qwen.transcript import Qwen
 from midwatch.agents.source_checks import codec as source_checks_codec
 from midwatch.agents.statusline_clock import clock
-from midwatch.agents.transcripts.transcript_state import Story, until_in
+from midwatch.agents.transcripts.transcript_state import TranscriptState, until_in
 from midwatch.agents.turn_model import SessionMemory
 from midwatch.breaker import codec as breaker_codec
 from midwatch.config.codec import command_template, settings_file
 from midwatch.core import check_targets, durations
 from midwatch.core.errors import FormatError, MidwatchError
-from midwatch.core.pane_model import Pane, Running, Sighting
+from midwatch.core.pane_model import Observation, Pane, RunningAgent
 from midwatch.integrations.mqtt.codec import messages
 from midwatch.jobs.codec import monitor_state_file, sentinel
-from midwatch.jobs.monitor_state import Watch
+from midwatch.jobs.monitor_state import MonitorState
 from midwatch.journal import codec as journal_codec
 from midwatch.mail import codec as mail_codec
 from midwatch.notifications.codec import outbox_file
@@ -59,7 +59,7 @@ GOLDENS = Path(__file__).parents[1] / "goldens"
 CORPUS = Path(__file__).with_name("corpus")
 WORD = "qwertyuiop"
 UTC = dt.UTC
-RUNNING = Running("claude", 4711, 100, 1.0, "/p", ("claude",), {})
+RUNNING = RunningAgent("claude", 4711, 100, 1.0, "/p", ("claude",), {})
 PANE = Pane((), "%1", "s", 1, "t", "claude", "/p", 80, 24, 0, 0, True, False, False, "", 0)
 
 
@@ -94,14 +94,14 @@ def screen(data: bytes) -> None:
     rows, styles = sgr.split(tuple(text(data).split("\n")[:200]))
     sgr.undimmed(tuple(text(data).split("\n")[:200]))
     for detector in known_agents():
-        seen = Sighting(detector.agent, PANE, rows, (), styles=styles)
+        seen = Observation(detector.agent, PANE, rows, (), styles=styles)
         agents_evidence.ask(detector, seen)
         input_box.read(detector, rows)
         exit_message.is_said(detector, rows, (0, 0))
     clock(rows)
 
 
-def story(make: type[Story]) -> Callable[[bytes], object]:
+def story(make: type[TranscriptState]) -> Callable[[bytes], object]:
     def read(data: bytes) -> object:
         told = make()
         for line in data.split(b"\n"):
@@ -204,7 +204,7 @@ SPOOLED = tuple(line for spool in goldens("formats/v1/*.jsonl") for line in spoo
 TOOLS = (0.1, 2.0, 3.0, 4.0)
 MEMORY = SessionMemory("working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)}, {}, TOOLS, 3.0)
 WATCH = monitor_state_file.encode(
-    Watch("1a", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), "final", 3, (9, 10), MEMORY)
+    MonitorState("1a", "boot", (7, 8), 1.5, 2.5, (60.0, 30.0), "final", 3, (9, 10), MEMORY)
 ).encode()
 LISTS = {name: ["a"] for name in watchdog_state.LISTS}
 WATCHDOG = json.dumps(

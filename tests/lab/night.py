@@ -10,12 +10,12 @@ import random
 
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.prompting.model import EMPTY, Box, Client, Glimpse
+from midwatch.sessions.prompting.model import EMPTY, AttachedClient, InputBox, PaneSnapshot
 from midwatch.sessions.prompting.rules import recovery
-from midwatch.sessions.prompting.rules.recovery import READY, Case
+from midwatch.sessions.prompting.rules.recovery import READY, RecoveryCase
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import Sight, Told, Worker
-from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN, Task, TrackerError, Work
+from midwatch.swarm.model import DeliveryResult, SessionSnapshot, Worker
+from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN, TrackerError, TrackerTask, Work
 
 HOURS, STEP, TICK = 8, 9, 420
 END = HOURS * 3600
@@ -104,12 +104,12 @@ class Night:
     def work(self) -> Work:
         if self.chance.random() < 0.03:
             raise TrackerError("it hangs")
-        tasks = {name: Task(name, ForeignText(f"Handle {name}"), status) for name, status in self.tasks.items()}
+        tasks = {name: TrackerTask(name, ForeignText(f"Handle {name}"), status) for name, status in self.tasks.items()}
         return Work(tasks, "a night")
 
-    def look(self) -> Sight:
+    def look(self) -> SessionSnapshot:
         workers = [Worker(f"%{number + 2}", "claude", state) for number, (state, _, _) in self.workers.items()]
-        return Sight(PANE, "", self.state(), tuple(workers))
+        return SessionSnapshot(PANE, "", self.state(), tuple(workers))
 
     def state(self) -> str:
         return "waiting" if self.has_dialog() else "working" if self.turn is not None else "idle"
@@ -135,16 +135,16 @@ class Night:
     def template(self) -> str:
         return tick_message.TICK
 
-    def tell(self, pane: str, text: str) -> Told:
-        client = Client(PANE, self.time - 60, control=False, readonly=False)  # whose hands rest
-        seen = Glimpse("", False, False, False, False, (client,) if self.has_person() else (), ())
+    def tell(self, pane: str, text: str) -> DeliveryResult:
+        client = AttachedClient(PANE, self.time - 60, control=False, readonly=False)  # whose hands rest
+        seen = PaneSnapshot("", False, False, False, False, (client,) if self.has_person() else (), ())
         verdict = Verdict("", "session", self.state(), False, "", "alive", "unknown", turn=self.state(),
                           evidence=(Evidence("screen", "idle"),))  # fmt: skip
-        gate = recovery.step(Case(pane, seen, float(self.time), verdict, front=True, box=Box(EMPTY)))
+        gate = recovery.step(RecoveryCase(pane, seen, float(self.time), verdict, front=True, box=InputBox(EMPTY)))
         if gate.what != READY:
-            return Told(taken=False, proven=False, reason=gate.why)
+            return DeliveryResult(taken=False, proven=False, reason=gate.why)
         self.messages.append((self.time, text))
         if self.is_held():
             self.wrong.append(f"a message at {self.time} s while the controller is {self.state()}")
         self.turn = self.time + TURN
-        return Told(taken=True, proven=True, reason="its transcript tells of it")
+        return DeliveryResult(taken=True, proven=True, reason="its transcript tells of it")

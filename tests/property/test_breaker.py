@@ -15,16 +15,16 @@ from midwatch.breaker import codec as lines
 from midwatch.breaker import store
 from midwatch.breaker.model import (
     COUNTING,
+    AttemptOutcome,
     Closed,
     Happening,
     Ledger,
     Open,
-    Outcome,
     Reset,
     SetBack,
     Started,
     State,
-    Trial,
+    TrialRun,
     Trip,
     Tripped,
     Void,
@@ -47,8 +47,8 @@ GARBAGE = (
 moments = st.floats(-1e6, 1e6)
 runs = st.sampled_from(["r1", "r2", "r3"])
 starts = st.builds(Started, moments, runs, st.just("job"), st.booleans())
-failures = st.builds(Outcome, moments, runs, st.just("job"), st.integers(1, 3), st.sampled_from(COUNTING))
-ends = st.builds(Outcome, moments, runs, st.just("job"), st.integers(1, 3), st.sampled_from(ENDS))
+failures = st.builds(AttemptOutcome, moments, runs, st.just("job"), st.integers(1, 3), st.sampled_from(COUNTING))
+ends = st.builds(AttemptOutcome, moments, runs, st.just("job"), st.integers(1, 3), st.sampled_from(ENDS))
 voids = st.builds(Void, moments, runs)
 covered = st.lists(st.tuples(runs, st.integers(1, 3)), max_size=3).map(tuple)
 resets = st.builds(Reset, moments, st.text(), covered)
@@ -60,7 +60,9 @@ thresholds = st.integers(1, MOST)
 
 def row(at: float) -> list[Happening]:
     """Enough failures to open any breaker of these tests."""
-    pairs = [(Started(at, f"p{n}", "job", trial=False), Outcome(at, f"p{n}", "job", 1, "failed")) for n in range(MOST)]
+    pairs = [
+        (Started(at, f"p{n}", "job", trial=False), AttemptOutcome(at, f"p{n}", "job", 1, "failed")) for n in range(MOST)
+    ]
     return [each for pair in pairs for each in pair]
 
 
@@ -134,7 +136,7 @@ def same(state: State, model: Model) -> bool:
             return model.mode == "closed" and failures == model.row
         case Open(since=since, failures=failures):
             return model.mode == "open" and model.trial is None and (since, failures) == (model.since, model.row)
-        case Trial(run=run, before=before):
+        case TrialRun(run=run, before=before):
             return (
                 model.mode == "open"
                 and model.trial == run
@@ -152,7 +154,7 @@ def told(model: Model, each: Happening) -> None:
     match each:
         case Started():
             model.start(each.run, trial=each.trial)
-        case Outcome():
+        case AttemptOutcome():
             model.end(each.run, each.attempt, each.state, each.at)
         case Void():
             model.void(each.run)
@@ -220,7 +222,7 @@ class AnyNight(RuleBasedStateMachine):
     @rule(back=st.integers(0, 2), attempt=st.integers(1, 3), state=st.sampled_from([*ENDS, *COUNTING]))
     def end(self, back: int, attempt: int, state: str) -> None:
         """A shim tells how an attempt of one of the last runs ended, perhaps not for the first time."""
-        outcome = Outcome(self.now, f"run{self.number - back}", "job", attempt, state)
+        outcome = AttemptOutcome(self.now, f"run{self.number - back}", "job", attempt, state)
         atomic_files.append(self.path, lines.line(outcome))
         if not self.torn:
             told(self.model, outcome)
@@ -311,10 +313,10 @@ def test_only_success_and_a_person_let_anything_through_before_the_cool_down(
         return
     now = ledger.state.since + elapsed
     unforced = [
-        each._replace(at=now) if isinstance(each, Outcome) else each
+        each._replace(at=now) if isinstance(each, AttemptOutcome) else each
         for each in later
         if not isinstance(each, Reset | Trip | SetBack)
-        and not (isinstance(each, Outcome) and each.state == "completed")
+        and not (isinstance(each, AttemptOutcome) and each.state == "completed")
     ]
     assert not breaker.answer(ledger.state, COOLDOWN, now).admitted
     assert not breaker.answer(breaker.fold(ledger, unforced, threshold).state, COOLDOWN, now).admitted
@@ -330,12 +332,12 @@ def test_a_row_of_failures_always_opens(
         history = [
             *history,
             Started(0.0, f"new{number}", "job", trial=False),
-            Outcome(0.0, f"new{number}", "job", 1, state),
+            AttemptOutcome(0.0, f"new{number}", "job", 1, state),
         ]
         if number < len(between) and between[number] != "completed":
             history += [
                 Started(0.0, f"odd{number}", "job", trial=False),
-                Outcome(0.0, f"odd{number}", "job", 1, between[number]),
+                AttemptOutcome(0.0, f"odd{number}", "job", 1, between[number]),
             ]
     assert not isinstance(breaker.fold(Ledger(), history, threshold).state, Closed)
 
@@ -345,7 +347,10 @@ def test_a_success_of_a_run_that_is_known_closes_whatever_is_not_tripped(
     history: list[Happening], threshold: int
 ) -> None:
     ledger = breaker.fold(Ledger(), history, threshold)
-    after: list[Happening] = [Started(0.0, "new", "job", trial=False), Outcome(0.0, "new", "job", 1, "completed")]
+    after: list[Happening] = [
+        Started(0.0, "new", "job", trial=False),
+        AttemptOutcome(0.0, "new", "job", 1, "completed"),
+    ]
     state = breaker.fold(ledger, after, threshold).state
     assert state == (ledger.state if isinstance(ledger.state, Tripped) else Closed())
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.tmux.codec import commands
-from midwatch.tmux.codec.control_mode import Answer, ControlMode, Heard, Notice
-from midwatch.tmux.codec.query_modes import BUFFERED, PRINTED, Way
+from midwatch.tmux.codec.control_mode import ControlMode, ControlNotice, ControlReply, Heard
+from midwatch.tmux.codec.query_modes import BUFFERED, PRINTED, QueryMode
 
 WORD = "qwertyuiop"
 FIRST = 100
@@ -54,7 +54,7 @@ class Wire:
         for line in (b"%begin " + guard, *lines, b"%end " + guard):
             self.say(line)
 
-    def survey(self, screens: list[list[bytes]], way: Way) -> None:
+    def survey(self, screens: list[list[bytes]], way: QueryMode) -> None:
         """A list of panes, then their screens; a hook of the owner says something now and then."""
         mark = WORD.encode()
         self.block(mark + b"S3.3a,1,2")
@@ -68,7 +68,7 @@ class Wire:
         self.block(mark + b"E")
         self.block(mark + b"Z")
 
-    def captures(self, screens: list[list[bytes]], way: Way) -> None:
+    def captures(self, screens: list[list[bytes]], way: QueryMode) -> None:
         """Screens, each for itself; the last of them is of a pane that is gone."""
         mark = WORD.encode()
         for number, rows in enumerate(screens):
@@ -81,7 +81,7 @@ class Wire:
         self.block(mark + b"E")
         self.block(mark + b"Z")
 
-    def screen(self, rows: list[bytes], way: Way, *heading: bytes) -> None:
+    def screen(self, rows: list[bytes], way: QueryMode, *heading: bytes) -> None:
         if way.buffered:
             self.block()
         if heading:
@@ -116,12 +116,12 @@ def heard(data: bytes, cuts: list[int], *, asked: bool) -> list[Heard]:
 
 
 @given(SCREENS, CUTS, st.sampled_from([PRINTED, BUFFERED]))
-def test_any_screen_comes_back_as_it_was(screens: list[list[bytes]], cuts: list[int], way: Way) -> None:
+def test_any_screen_comes_back_as_it_was(screens: list[list[bytes]], cuts: list[int], way: QueryMode) -> None:
     wire = Wire()
     wire.survey(screens, way)
     wire.say(b"%sessions-changed")
     said = heard(wire.data, cuts, asked=True)
-    (answer,) = [each for each in said if isinstance(each, Answer)]
+    (answer,) = [each for each in said if isinstance(each, ControlReply)]
     reply = commands.read(answer.text, WORD, (), way)
     assert reply.complete
     assert [pane.id for pane in reply.panes] == [f"%{number}" for number in range(len(screens))]
@@ -129,16 +129,16 @@ def test_any_screen_comes_back_as_it_was(screens: list[list[bytes]], cuts: list[
         f"%{number}": tuple(row.decode("utf-8", "replace") for row in rows) for number, rows in enumerate(screens)
     }
     assert reply.screens == expected
-    assert said[-1] == Notice("sessions-changed", "")
+    assert said[-1] == ControlNotice("sessions-changed", "")
 
 
 @given(SCREENS, CUTS, st.sampled_from([PRINTED, BUFFERED]))
 def test_screens_that_are_asked_for_one_by_one_come_back_too(
-    screens: list[list[bytes]], cuts: list[int], way: Way
+    screens: list[list[bytes]], cuts: list[int], way: QueryMode
 ) -> None:
     wire = Wire()
     wire.captures(screens, way)
-    (answer,) = [each for each in heard(wire.data, cuts, asked=True) if isinstance(each, Answer)]
+    (answer,) = [each for each in heard(wire.data, cuts, asked=True) if isinstance(each, ControlReply)]
     reply = commands.read(answer.text, WORD, (), way)
     assert reply.complete
     assert reply.screens == {
@@ -148,7 +148,7 @@ def test_screens_that_are_asked_for_one_by_one_come_back_too(
 
 @given(SCREENS.filter(bool), st.data(), st.sampled_from([PRINTED, BUFFERED]))
 def test_a_stream_that_lost_or_got_lines_shows_no_screen_in_place_of_another(
-    screens: list[list[bytes]], data: st.DataObject, way: Way
+    screens: list[list[bytes]], data: st.DataObject, way: QueryMode
 ) -> None:
     """A reply is complete only if every screen is its pane's, but for what was done to its own rows."""
     wire = Wire()
@@ -179,4 +179,4 @@ def test_notices_are_told_from_what_commands_print(texts: list[bytes], count: in
         wire.block(*texts, b"%window-add @9")
         wire.say(b"%%window-close @%d" % number)
     said = heard(wire.data, cuts, asked=False)
-    assert said == [Notice("window-close", f"@{number}") for number in range(count)]
+    assert said == [ControlNotice("window-close", f"@{number}") for number in range(count)]

@@ -12,13 +12,13 @@ from midwatch.registry.model import (
     ENDED,
     STATUSES,
     Change,
-    Found,
-    Memory,
     PaneDirectory,
-    Plan,
+    ReconcileMemory,
+    ReconcilePlan,
+    ReconcileRules,
     Registry,
-    Rules,
-    Sight,
+    TmuxPane,
+    TmuxSnapshot,
     keys_of,
 )
 from midwatch.registry.rules import drift
@@ -29,7 +29,7 @@ IDS = ("id-1", "id-2", "id-3")
 WALL = 1_800_000_000.0
 SOCKETS = (None, "other")
 PLACES = ((), ("-L", "other"))
-RULES = Rules(
+RULES = ReconcileRules(
     naming=("*-creator-claude", "*-creator-agy"), workspace="/w",
     directories={home: PaneDirectory(home) for home in HOMES}, boot="b1",
 )  # fmt: skip
@@ -53,7 +53,7 @@ rows = st.fixed_dictionaries(
     },
 )
 panes = st.builds(
-    Found,
+    TmuxPane,
     server=st.sampled_from(PLACES), id=st.sampled_from(("%1", "%2", "%3")), session=st.sampled_from(NAMES),
     pid=st.integers(1, 4), start=st.integers(0, 2), command=st.sampled_from(("claude", "bash", "agy")),
     cwd=st.sampled_from(HOMES), dead=st.booleans(), agent=st.sampled_from(("", "claude", "agy")),
@@ -61,7 +61,7 @@ panes = st.builds(
 )  # fmt: skip
 by_row = st.integers(0, 5)
 worlds = st.builds(
-    Sight,
+    TmuxSnapshot,
     panes=st.lists(panes, max_size=5).map(tuple),
     troubles=st.dictionaries(st.sampled_from((None, ("-L", "other"))), st.just("it did not answer"), max_size=2),
     processes=st.dictionaries(by_row, st.sampled_from((LIVES, GONE, UNKNOWN))),
@@ -69,7 +69,7 @@ worlds = st.builds(
     appeared=st.dictionaries(by_row, st.sampled_from(IDS)),
 )
 memories = st.builds(
-    Memory,
+    ReconcileMemory,
     missed=st.dictionaries(
         st.sampled_from([f"{kind}:{name}" for kind in ("A", "exited") for name in NAMES]), st.just(1.0)
     ),
@@ -77,7 +77,7 @@ memories = st.builds(
 )
 
 
-def of(world: Sight, registry: Registry) -> Sight:
+def of(world: TmuxSnapshot, registry: Registry) -> TmuxSnapshot:
     """What a look at these rows could have found."""
     there = range(len(registry.rows))
     agents = {name: [each.agent for each in world.panes if each.session == name] for name in NAMES}
@@ -90,7 +90,7 @@ def of(world: Sight, registry: Registry) -> Sight:
     )
 
 
-def changes(plan: Plan) -> list[Change]:
+def changes(plan: ReconcilePlan) -> list[Change]:
     return [*[each.change for each in plan.drifts if each.change is not None and not each.wait_s], *plan.refresh]
 
 
@@ -103,7 +103,7 @@ def meant(registry: Registry) -> dict[str, dict[str, object]]:
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(rows, max_size=6), worlds, memories)
 def test_a_plan_that_was_carried_out_leaves_nothing_to_change(
-    listed: list[dict[str, object]], world: Sight, memory: Memory
+    listed: list[dict[str, object]], world: TmuxSnapshot, memory: ReconcileMemory
 ) -> None:
     text = yaml.safe_dump({"sessions": listed}, sort_keys=False)
     before = codec.read(text)
@@ -120,7 +120,9 @@ def test_a_plan_that_was_carried_out_leaves_nothing_to_change(
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(rows, max_size=6), worlds, memories)
-def test_no_end_that_somebody_meant_is_ever_lost(listed: list[dict[str, object]], world: Sight, memory: Memory) -> None:
+def test_no_end_that_somebody_meant_is_ever_lost(
+    listed: list[dict[str, object]], world: TmuxSnapshot, memory: ReconcileMemory
+) -> None:
     text = yaml.safe_dump({"sessions": listed}, sort_keys=False)
     before = codec.read(text)
     plan, _ = drift.plan(before, world, memory, RULES, now=100.0, wall=WALL)
@@ -133,7 +135,7 @@ def test_no_end_that_somebody_meant_is_ever_lost(listed: list[dict[str, object]]
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(rows, max_size=6), worlds, memories)
 def test_nothing_is_ended_on_a_server_that_did_not_answer_or_while_its_process_may_live(
-    listed: list[dict[str, object]], world: Sight, memory: Memory
+    listed: list[dict[str, object]], world: TmuxSnapshot, memory: ReconcileMemory
 ) -> None:
     before = codec.read(yaml.safe_dump({"sessions": listed}, sort_keys=False))
     plan, _ = drift.plan(before, world, memory, RULES, now=100.0, wall=WALL)

@@ -16,12 +16,12 @@ from midwatch.core.job_model import (
     Gone,
     Identity,
     JobFacts,
+    ProgressSnapshot,
+    ProgressSource,
     Record,
-    Result,
-    Seen,
-    Source,
     StopRequest,
     Unseen,
+    WorkResult,
 )
 from midwatch.core.policy import PATIENT, PROGRESS_SOURCES, STRICT
 from midwatch.core.verdict import FINAL, LIVE
@@ -59,8 +59,8 @@ records = st.builds(
     st.just(()),
 )  # fmt: skip
 notes = st.builds(
-    Seen, st.just("r"), st.just("b"), moments, st.none() | moments, st.booleans(),
-    st.dictionaries(st.sampled_from(PROGRESS_SOURCES), st.builds(Source, moments, moments, moments)),
+    ProgressSnapshot, st.just("r"), st.just("b"), moments, st.none() | moments, st.booleans(),
+    st.dictionaries(st.sampled_from(PROGRESS_SOURCES), st.builds(ProgressSource, moments, moments, moments)),
 )  # fmt: skip
 stops = st.builds(StopRequest, st.just("stopped"), st.just("stop"), ours, processes)
 statuses = st.sampled_from(["SUCCESS\n", "FAILED", ""]) | st.text()
@@ -69,7 +69,7 @@ looks = st.builds(
     policy=st.none() | st.just(PATIENT), status=st.none() | st.builds(ForeignText, statuses),
     earlier=st.none() | st.builds(ForeignText, statuses), open_until=st.none() | moments,
     status_since=st.none() | moments, watched=st.booleans(), unseen_since=st.none() | moments,
-    result=st.none() | st.builds(Result, st.booleans(), st.none()), ending=st.none() | ends,
+    result=st.none() | st.builds(WorkResult, st.booleans(), st.none()), ending=st.none() | ends,
     shim=processes, work=processes, seen=st.none() | notes, stop=st.none() | stops, outlived=st.booleans(),
     log=st.none() | st.just("/jobs/n.log"), elapsed_s=st.none() | st.floats(0, 1e6),
     others=st.just(0), pid_written=st.none(), survivors=named,
@@ -113,7 +113,7 @@ def test_nothing_suspended_or_unseen_is_ever_stuck(facts: JobFacts) -> None:
 def test_whatever_moved_within_the_threshold_is_not_stuck(facts: JobFacts, source: str) -> None:
     if facts.seen is None or (facts.record is not None and facts.record.end is not None):
         return
-    moved = facts.seen._replace(sources={**facts.seen.sources, source: Source(1.0, NOW, NOW - 1.0)})
+    moved = facts.seen._replace(sources={**facts.seen.sources, source: ProgressSource(1.0, NOW, NOW - 1.0)})
     verdict = job_verdict.judge(facts._replace(seen=moved))
     assert verdict.state != "stuck" or verdict.final, "final: an attempt that was stopped for it is past"
 

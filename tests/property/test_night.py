@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.swarm.model import Rules
-from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.swarm.model import WakeRules
+from midwatch.swarm.watchdog import Watchdog, WatchdogRequest
 from tests.lab.night import END, STEP, TICK, Night
 
 
@@ -16,7 +16,7 @@ from tests.lab.night import END, STEP, TICK, Night
 def test_a_fifth_of_the_messages_and_every_ready_task_within_one_tick(seed: int) -> None:
     night = Night(seed)
     log: list[str] = []
-    dog = Watchdog(Asked("s", "/p", "controller", "", (), Rules(interval=float(TICK))), night, log.append)
+    dog = Watchdog(WatchdogRequest("s", "/p", "controller", "", (), WakeRules(interval=float(TICK))), night, log.append)
     due, held_until = 0, 0
     since: dict[str, int] = {}
     told: set[str] = set()

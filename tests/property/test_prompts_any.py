@@ -12,8 +12,8 @@ from midwatch.core.errors import UsageError
 from midwatch.core.foreign_text import ForeignText
 from midwatch.swarm.codec import assignment_text, tick_message
 from midwatch.swarm.codec.assignment_text import Assignment
-from midwatch.swarm.model import Sight, Worker
-from midwatch.trackers.model import EPIC, Task, Work
+from midwatch.swarm.model import SessionSnapshot, Worker
+from midwatch.trackers.model import EPIC, TrackerTask, Work
 from tests.unit.swarm.rounds import Rounds, World
 
 PIECES = st.sampled_from([
@@ -33,16 +33,16 @@ class Foreign(World):
         super().__init__()
         one, two, three, trouble, agent, mail = texts
         self.all = [
-            Task(one, ForeignText(two), "open"),
-            Task(two, ForeignText(one), "in_progress"),
-            Task(three, ForeignText(one), "blocked"),
+            TrackerTask(one, ForeignText(two), "open"),
+            TrackerTask(two, ForeignText(one), "in_progress"),
+            TrackerTask(three, ForeignText(one), "blocked"),
         ]
-        self.sight = Sight("%1", "", "idle", (Worker("%2", agent, agent), Worker("%3", "codex", "crashed")))
+        self.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", agent, agent), Worker("%3", "codex", "crashed")))
         self.letters = (mail, trouble)
         self.damage = trouble
 
     def work(self) -> Work:
-        tasks = {task.id: task for task in (*self.all, Task("bd-epic", ForeignText("Epic"), "open", EPIC))}
+        tasks = {task.id: task for task in (*self.all, TrackerTask("bd-epic", ForeignText("Epic"), "open", EPIC))}
         return Work(tasks, "the test", self.damage)
 
 

@@ -14,16 +14,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from midwatch.agents.catalog import Detectors
-from midwatch.core.job_model import Alive, Attempt, End, Identity, JobFacts, Record, Seen, Source
-from midwatch.core.pane_model import Sighting
+from midwatch.core.job_model import Alive, Attempt, End, Identity, JobFacts, ProgressSnapshot, ProgressSource, Record
+from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.jobs.rules import stall
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, Row
-from midwatch.replay.replay import Told, of_events
-from midwatch.replay.replay_session import Replayed
+from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.replay import RecordedVerdict, of_events
+from midwatch.replay.replay_session import SessionReplay
 from midwatch.replay.rules import policy_comparison, replay_job
-from midwatch.replay.rules.policy_comparison import Otherwise
+from midwatch.replay.rules.policy_comparison import OtherPolicy
 from midwatch.sessions.codec import recording
 from midwatch.sessions.replayer import Replayer
 from midwatch.system.atomic_files import dumps
@@ -68,9 +68,9 @@ class Shim:
         self.spool("started", attempt=self.attempt, policy=policy, began=self.now, retries=self.retries, backoff_s=3.0)
 
     def facts(self, **record: Any) -> JobFacts:
-        seen = Seen(
+        seen = ProgressSnapshot(
             "r1", "boot", self.now, self.stale_since, self.stuck,
-            {name: Source(5.0, self.now, moved) for name, moved in self.moved.items()},
+            {name: ProgressSource(5.0, self.now, moved) for name, moved in self.moved.items()},
         )  # fmt: skip
         found = Record(
             "job", "r1", ("make", "all"), "/", self.policy, 9e8, self.began, WHO, WHO, (), None, attempt=self.attempt,
@@ -204,8 +204,8 @@ def happened(lines: list[str]) -> list[Happened]:
     return [it for line in lines for it in event_evidence.line(line.encode()).happened]
 
 
-def rows(lines: list[str], otherwise: Otherwise | None = None) -> list[Row]:
-    return [told.row for told in of_events(happened(lines), otherwise) if isinstance(told, Told)]
+def rows(lines: list[str], otherwise: OtherPolicy | None = None) -> list[ReplayRow]:
+    return [told.row for told in of_events(happened(lines), otherwise) if isinstance(told, RecordedVerdict)]
 
 
 def words(points: list[tuple[float, dict[str, object] | None]]) -> list[tuple[float, object, object]]:
@@ -256,7 +256,7 @@ def test_a_run_that_was_forged_is_noticed(
 def test_any_other_policy_can_be_tried_on_any_run(
     mine: Policy, other: Policy, retries: int, history: list[Step]
 ) -> None:
-    found = rows(Shim(mine, retries, 50.0).live(history), Otherwise(other, {}))
+    found = rows(Shim(mine, retries, 50.0).live(history), OtherPolicy(other, {}))
     assert [row.at for row in found] == sorted(row.at for row in found)
     assert all(row.now is not None and row.given is not None for row in found)
     if other.on_stuck == "report" and other.timeout_s is None:
@@ -266,7 +266,7 @@ def test_any_other_policy_can_be_tried_on_any_run(
 @settings(max_examples=200, deadline=None)
 @given(any_policy, st.integers(0, 2), any_history)
 def test_its_own_policy_changes_nothing(policy: Policy, retries: int, history: list[Step]) -> None:
-    found = rows(Shim(policy, retries, 50.0).live(history), Otherwise(policy, {}))
+    found = rows(Shim(policy, retries, 50.0).live(history), OtherPolicy(policy, {}))
     assert {row.mark for row in found} == {"="}
 
 
@@ -280,7 +280,7 @@ def test_what_another_policy_would_have_said_is_what_it_says_of_the_same_history
     mine = mine._replace(progress=sources)
     other = other._replace(progress=sources, heartbeat_s=mine.heartbeat_s, grace_s=other.grace_s + 2.0)
     lines = Shim(mine, 0, 50.0).live(history)
-    found, _ = policy_comparison.attempt(replay_job.begin(happened(lines)[0]), happened(lines), Otherwise(other, {}))
+    found, _ = policy_comparison.attempt(replay_job.begin(happened(lines)[0]), happened(lines), OtherPolicy(other, {}))
     assume(not any(row.uncertain for row in found) and not policy_comparison.limits(mine, other))
     told = [json.loads(line) for line in lines]
     silences = [line for line in told if line["event"] not in LOSSES]  # the others do not tell whether it was silent
@@ -300,13 +300,13 @@ def test_what_another_policy_would_have_said_is_what_it_says_of_the_same_history
 # Sessions -----------------------------------------------------------------------------------------------------------
 
 
-def _pool() -> list[Sighting]:
+def _pool() -> list[Observation]:
     """Looks at real agents in all kinds of turns."""
     folder = Path(__file__).parents[1] / "goldens" / "agents" / "timelines"
-    found: list[Sighting] = []
+    found: list[Observation] = []
     for path in sorted(folder.glob("claude-*.jsonl"))[:8]:
         with path.open(encoding="utf-8") as lines:
-            seen = [each for each in recording.read(lines, str(path)) if isinstance(each, Sighting)]
+            seen = [each for each in recording.read(lines, str(path)) if isinstance(each, Observation)]
         found += seen[:: max(1, len(seen) // 6)]
     return found
 
@@ -328,7 +328,7 @@ def test_any_recorded_session_is_judged_as_it_was(looks: list[tuple[int, float]]
     for which, gap in looks:
         now += gap
         lines.append(writer.line(POOL[which]._replace(now=now, wall=1e9 + now), again.given))
-    found = list(Replayed(KNOWN, None).rows(recording.read(lines, "t")))
+    found = list(SessionReplay(KNOWN, None).rows(recording.read(lines, "t")))
     assert len(found) == sum('"given":' in line for line in lines)
     assert [row for row in found if row.mark != "="] == []
 
@@ -336,13 +336,13 @@ def test_any_recorded_session_is_judged_as_it_was(looks: list[tuple[int, float]]
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(POOL) - 1), gaps), min_size=1, max_size=9), st.floats(0.0, 1e6))
 def test_what_is_judged_while_recording_is_what_is_read_later(looks: list[tuple[int, float]], now: float) -> None:
-    judged: list[Sighting] = []
+    judged: list[Observation] = []
     writer = recording.Writer()
     lines = [writer.header(recording.Header("claude", "", ""))]
     for which, gap in looks:
         now += gap
         lines.append(writer.line(POOL[which]._replace(now=now, wall=1e9 + now), judged.append))
-    assert judged == [each for each in recording.read(lines, "t") if isinstance(each, Sighting)]
+    assert judged == [each for each in recording.read(lines, "t") if isinstance(each, Observation)]
 
 
 def test_another_process_of_the_agent_is_not_remembered_as_the_one_before() -> None:
@@ -358,7 +358,7 @@ def test_every_golden_is_replayed_and_nothing_said_is_untrue() -> None:
     agents = set()
     for path in sorted(folder.glob("*.jsonl")):
         with path.open(encoding="utf-8") as lines:
-            replayed = Replayed(KNOWN, None)
+            replayed = SessionReplay(KNOWN, None)
             found = list(replayed.rows(recording.read(lines, str(path))))
         assert found, path
         assert {row.mark for row in found} <= {"=", "?"}, path

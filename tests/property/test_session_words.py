@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.agents.turn_model import Presence, Said, SessionFacts
+from midwatch.agents.turn_model import Presence, SessionFacts, SourceReading
 from midwatch.core import verdict_json
 from midwatch.core.exit_codes import NEXT
 from midwatch.core.foreign_text import ForeignText, is_plain
@@ -18,7 +18,7 @@ foreign = st.builds(ForeignText, st.text())
 sayings = st.tuples(
     st.sampled_from(SOURCES), st.sampled_from(TURNS), st.sampled_from(DETAILS), st.just("rule"),
     st.none() | st.floats(0, 1000), foreign, foreign,
-).map(lambda each: Said(*each))  # fmt: skip
+).map(lambda each: SourceReading(*each))  # fmt: skip
 presences = st.sampled_from(["alive", "suspended", "gone", "unseen"])
 
 

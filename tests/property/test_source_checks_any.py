@@ -9,7 +9,7 @@ from midwatch.agents.source_checks import codec as source_checks_codec
 from midwatch.agents.source_checks import rules as source_checks_rules
 from midwatch.agents.source_checks.model import AGREES, CONTRADICTS, STRONG, WEAK, WITHHELD, Claim, Comparison, Records
 from midwatch.agents.source_checks.rules import KEPT, MOST_CLAIMS, MOST_RELEASES, Overlap
-from midwatch.agents.turn_model import Said
+from midwatch.agents.turn_model import SourceReading
 from midwatch.core.pane_model import TURNS
 
 WALL = 1e9
@@ -19,7 +19,7 @@ moments = st.one_of(st.none(), st.floats(WALL - 100, WALL + 1000))
 
 
 @st.composite
-def looks(draw: st.DrawFn, *, alike: bool) -> list[tuple[float, tuple[Said, ...]]]:
+def looks(draw: st.DrawFn, *, alike: bool) -> list[tuple[float, tuple[SourceReading, ...]]]:
     """Looks one after the other, and what is said at each; ``alike``: by all sources the same."""
     found = []
     now = 0.0
@@ -28,7 +28,7 @@ def looks(draw: st.DrawFn, *, alike: bool) -> list[tuple[float, tuple[Said, ...]
         same = draw(turns)
         sources = [name for name in (*STRONG, *WEAK) if draw(st.booleans())]
         said = tuple(
-            Said(
+            SourceReading(
                 name, same if alike else draw(turns), draw(details), f"{name}-{draw(st.integers(0, 2))}",
                 draw(moments) if name in STRONG else None, firm=draw(st.booleans()),
             )
@@ -38,7 +38,9 @@ def looks(draw: st.DrawFn, *, alike: bool) -> list[tuple[float, tuple[Said, ...]
     return found
 
 
-def watch(seen: list[tuple[float, tuple[Said, ...]]], records: Records = ()) -> tuple[Records, list[Comparison]]:
+def watch(
+    seen: list[tuple[float, tuple[SourceReading, ...]]], records: Records = ()
+) -> tuple[Records, list[Comparison]]:
     overlap: Overlap | None = None
     found: list[Comparison] = []
     for now, said in seen:
@@ -52,14 +54,14 @@ def watch(seen: list[tuple[float, tuple[Said, ...]]], records: Records = ()) -> 
 
 
 @given(looks(alike=True))
-def test_sources_that_say_the_same_are_all_believed(seen: list[tuple[float, tuple[Said, ...]]]) -> None:
+def test_sources_that_say_the_same_are_all_believed(seen: list[tuple[float, tuple[SourceReading, ...]]]) -> None:
     records, found = watch(seen)
     assert {each.outcome for each in found} <= {AGREES}
     assert not source_checks_rules.disbelieved(records, "x", "1")
 
 
 @given(looks(alike=False))
-def test_at_most_one_outcome_of_a_claim_in_each_stretch(seen: list[tuple[float, tuple[Said, ...]]]) -> None:
+def test_at_most_one_outcome_of_a_claim_in_each_stretch(seen: list[tuple[float, tuple[SourceReading, ...]]]) -> None:
     _, found = watch(seen)
     stretches = [(each.claim, each.began, each.outcome) for each in found]
     assert len(stretches) == len(set(stretches))

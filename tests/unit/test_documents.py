@@ -10,7 +10,7 @@ from midwatch.cli.parser import usage_of
 from midwatch.core.exit_codes import EXIT_CODES, NEXT
 from midwatch.core.presence import UNKNOWN
 from midwatch.core.verdict import FINAL, LIVE
-from midwatch.registry.codec.reconcile_state import State
+from midwatch.registry.codec.reconcile_state import ReconcileRecord
 from midwatch.registry.model import OTHER_LIST, OUTSIDE, LeftOut
 from midwatch.registry.rules.drift import LOST
 
@@ -38,7 +38,7 @@ def section(page: str, title: str) -> str:
 
 def test_the_fields_of_the_state_file_of_reconcile_are_documented() -> None:
     rows = table(section("files.md", "The state file of `reconcile`"))
-    assert [row[0].strip("`") for row in rows] == ["schema", *State._fields]
+    assert [row[0].strip("`") for row in rows] == ["schema", *ReconcileRecord._fields]
 
 
 def test_what_reconcile_leaves_out_is_documented() -> None:

@@ -37,7 +37,7 @@ from midwatch.trackers.bmad import Sprint
 from midwatch.trackers.codec import beads, bmad
 from midwatch.trackers.model import TrackerError
 from midwatch.verification import checks
-from midwatch.verification.model import Check
+from midwatch.verification.model import VerificationCheck
 from midwatch.yamledit import parse
 
 TRAPS = ("pipe", "device", "socket", "directory", "sparse")
@@ -89,10 +89,10 @@ SILENT: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "pyproject.toml": ("pyproject.toml", lambda path: virtualenv_reader.origin(str(path.parent)).pyproject, ""),
     "RECORD": ("RECORD", lambda path: virtualenv_reader._record_of(str(path.parent)), ""),
     "package.json": ("package.json", lambda path: installed._package(str(path)), ""),
-    "notes of a monitor": ("x.state", lambda path: reports.read(str(path)), reconcile_state.State()),
+    "notes of a monitor": ("x.state", lambda path: reports.read(str(path)), reconcile_state.ReconcileRecord()),
     "watchdog": ("w.json", lambda path: watchdog_store.read(str(path).removesuffix(".json")), None),
     "listing": (listing_cache.FILE, lambda path: listing_cache.load(str(path.parent)), {}),
-    "small JSON": ("a.json", lambda path: file_head_cache.Heads().data(str(path)), None),
+    "small JSON": ("a.json", lambda path: file_head_cache.FileHeadCache().data(str(path)), None),
     "story file": ("1-1-a.md", lambda path: story_verification._text(str(path)), None),
 }
 
@@ -137,7 +137,7 @@ def test_a_trap_in_the_place_of_the_list_of_trusted_files_is_refused(
 @pytest.mark.parametrize("kind", TRAPS)
 def test_what_cannot_be_read_is_not_verified(tmp_path: Path, kind: str) -> None:
     trap(tmp_path / beads.PLACE, kind)
-    found = checks.verify(Check("bead", "bd-1", "closed"), str(tmp_path), None)
+    found = checks.verify(VerificationCheck("bead", "bd-1", "closed"), str(tmp_path), None)
     assert (found.done, "cannot be read" in found.reason) == (False, True)
 
 
@@ -269,7 +269,7 @@ def test_extras_that_take_in_each_other_are_gone_through_once() -> None:
 
 
 def test_a_line_without_end_is_dropped() -> None:
-    kept = line_splitter.Lines()
+    kept = line_splitter.LineSplitter()
     assert kept.feed(b"x" * (line_splitter.LONGEST + 1)) == []
     assert kept.feed(b"x\nshort\n") == [b"short"]
 
@@ -279,5 +279,5 @@ def test_of_a_spool_that_is_too_large_the_end_is_read(tmp_path: Path, monkeypatc
     line = '1\tclaude\t%1\t/tmp/x,1,1\t12\tb\t1.0\t\t{"hook_event_name": "Stop"}'
     path = tmp_path / "a"
     path.write_text(f"{line}\n" * 2 + line.replace("Stop", "Last") + "\n")
-    spool = hook_files._File(str(path))
+    spool = hook_files._PaneSpool(str(path))
     assert [event.name for event in spool.read(deep=True)] == ["Last"]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from midwatch.agents import file_locations
-from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.gemini.transcript import Gemini
 from midwatch.core.presence import GONE, THERE, UNKNOWN
 from midwatch.core.value import Value
@@ -21,7 +21,7 @@ from midwatch.system.recent_files import RACY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.agents.sqlite_conversations import Databases
+    from midwatch.agents.sqlite_conversations import SqliteConversations
 
 SHORT = 8
 """Characters of an id that Gemini CLI's file names end with."""
@@ -38,7 +38,7 @@ def _short(name: str) -> str:
     return stem[-SHORT:] if name.startswith("session-") and kind in ("json", "jsonl") else ""
 
 
-class Shelves(Value):
+class ConversationPlaces(Value):
     """Directories of an agent: at some depth below one of its home, each with a directory of this name in it or not."""
 
     top: str
@@ -48,35 +48,35 @@ class Shelves(Value):
     """The id that the name of a file tells; empty for other files."""
 
 
-class Home(Value):
+class AgentHome(Value):
     place: Callable[[Environment], str]
-    shelves: tuple[Shelves, ...]
+    shelves: tuple[ConversationPlaces, ...]
     direct: tuple[str, ...] = ()
     """Where a conversation of an id is, if it is not on a shelf."""
 
 
 HOMES = {
-    "claude": Home(file_locations.claude_home, (Shelves("projects", 1, "", _stem),)),
-    "codex": Home(
+    "claude": AgentHome(file_locations.claude_home, (ConversationPlaces("projects", 1, "", _stem),)),
+    "codex": AgentHome(
         file_locations.codex_home,
         (
-            Shelves("sessions", 3, "", file_locations.rollout_id),
-            Shelves("archived_sessions", 0, "", file_locations.rollout_id),
+            ConversationPlaces("sessions", 3, "", file_locations.rollout_id),
+            ConversationPlaces("archived_sessions", 0, "", file_locations.rollout_id),
         ),
     ),
-    "gemini": Home(file_locations.gemini_home, (Shelves("tmp", 1, "chats", _short),)),
-    "qwen": Home(file_locations.qwen_home, (Shelves("projects", 1, "chats", _stem),)),
-    "agy": Home(file_locations.agy_home, (), ("conversations/{}.db", "conversations/{}.pb", "brain/{}")),
+    "gemini": AgentHome(file_locations.gemini_home, (ConversationPlaces("tmp", 1, "chats", _short),)),
+    "qwen": AgentHome(file_locations.qwen_home, (ConversationPlaces("projects", 1, "chats", _stem),)),
+    "agy": AgentHome(file_locations.agy_home, (), ("conversations/{}.db", "conversations/{}.pb", "brain/{}")),
 }
 
 
-class Artifacts:
+class ConversationIndex:
     """Kept from pass to pass; nothing is read anew within one pass."""
 
     def __init__(self) -> None:
-        self._heads = Heads()
+        self._heads = FileHeadCache()
         self._found: dict[tuple[str, str, str], str] = {}
-        self._libraries: dict[tuple[str, str], _Library] = {}
+        self._libraries: dict[tuple[str, str], _AgentConversations] = {}
         self._mounted: dict[str, bool] = {}
 
     def begin(self) -> None:
@@ -114,7 +114,7 @@ class Artifacts:
             if _exists(path := f"{home}/{form.format(conversation)}"):
                 self._found[agent, home, conversation] = path
                 return THERE
-        library = self._libraries.setdefault((agent, home), _Library(agent, home))
+        library = self._libraries.setdefault((agent, home), _AgentConversations(agent, home))
         path = library.find(conversation)
         if not path:
             return GONE
@@ -124,10 +124,10 @@ class Artifacts:
         return THERE
 
     @cached_property
-    def databases(self) -> Databases:
-        from midwatch.agents.sqlite_conversations import Databases  # noqa: PLC0415  # few have OpenCode
+    def databases(self) -> SqliteConversations:
+        from midwatch.agents.sqlite_conversations import SqliteConversations  # noqa: PLC0415  # few have OpenCode
 
-        return Databases()
+        return SqliteConversations()
 
     def _in_database(self, conversation: str, environment: Environment) -> str:
         from sqlite3 import Error  # noqa: PLC0415  # few have OpenCode
@@ -142,14 +142,14 @@ class Artifacts:
         return THERE if found else GONE
 
 
-class _Library:
+class _AgentConversations:
     """All shelves of one agent's home."""
 
     def __init__(self, agent: str, home: str) -> None:
         self._kinds = HOMES[agent].shelves
         self._home = home
-        self._shelves: dict[str, _Shelf] = {}
-        self._full: list[_Shelf] = []
+        self._shelves: dict[str, _ConversationFolder] = {}
+        self._full: list[_ConversationFolder] = []
         self._missing: set[str] = set()
         self.fresh = False
 
@@ -181,13 +181,13 @@ class _Library:
             self._missing.clear()
         self._full, self.fresh = full, True
 
-    def _looked(self, path: str, key: Callable[[str], str]) -> _Shelf:
-        shelf = self._shelves.setdefault(path, _Shelf(path, key))
+    def _looked(self, path: str, key: Callable[[str], str]) -> _ConversationFolder:
+        shelf = self._shelves.setdefault(path, _ConversationFolder(path, key))
         shelf.look()
         return shelf
 
 
-class _Shelf:
+class _ConversationFolder:
     """One directory: what its files' names tell."""
 
     def __init__(self, path: str, key: Callable[[str], str]) -> None:

@@ -17,11 +17,11 @@ from midwatch.agents import file_locations
 from midwatch.agents.agy.transcript import Agy
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.codex.transcript import Codex
-from midwatch.agents.file_head_cache import Heads, remember
+from midwatch.agents.file_head_cache import FileHeadCache, remember
 from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.qwen.transcript import Qwen
-from midwatch.agents.transcripts.transcript_state import Story, inner, number, text
-from midwatch.core.pane_model import Running
+from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, number, text
+from midwatch.core.pane_model import RunningAgent
 from midwatch.core.value import Value
 from midwatch.system import procfs
 from midwatch.system.recent_files import written
@@ -31,14 +31,14 @@ DAEMON = "app-server"
 """On the command line of Codex's daemon, which serves all panes."""
 
 
-class UnclearError(Exception):
+class AmbiguousConversationError(Exception):
     """More than one conversation may be meant."""
 
     def __init__(self, directory: str) -> None:
         super().__init__(f"two conversations or more were written in {directory} since it started; which is its own?")
 
 
-def only(paths: Iterable[str], running: Running, make: type[Story], heads: Heads) -> str:
+def only(paths: Iterable[str], running: RunningAgent, make: type[TranscriptState], heads: FileHeadCache) -> str:
     """The one file that belongs to the agent's directory; empty for none. Raises UnclearError for two."""
     own: dict[str, str] = {}
     for path in paths:
@@ -49,14 +49,14 @@ def only(paths: Iterable[str], running: Running, make: type[Story], heads: Heads
         if not head.side and head.home in (running.cwd, file_locations.digest(running.cwd)):
             own.setdefault(head.conversation or path, path)
     if len(own) > 1:
-        raise UnclearError(running.cwd)
+        raise AmbiguousConversationError(running.cwd)
     return next(iter(own.values()), "")
 
 
 # One function per agent: the path of the transcript, or empty ---------------------------------------------------
 
 
-def claude(running: Running, wanted: str, heads: Heads) -> str:
+def claude(running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
     if not (home := file_locations.claude_home(running.environment)):
         return ""
     if wanted := wanted or file_locations.asked_for(running.args):
@@ -67,7 +67,7 @@ def claude(running: Running, wanted: str, heads: Heads) -> str:
     return only(since("claude", running, heads), running, Claude, heads)
 
 
-def _claude_shelves(running: Running, _: Heads) -> list[str]:
+def _claude_shelves(running: RunningAgent, _: FileHeadCache) -> list[str]:
     home = file_locations.claude_home(running.environment)
     top = f"{home}/projects"
     return [f"{top}/{key}" for key in _spelled(top, file_locations.claude_keys(running.cwd))] if home else []
@@ -79,7 +79,7 @@ def _spelled(top: str, keys: tuple[str, ...]) -> list[str]:
     return [*keys, *(name for name in (_listed(top) if begins else []) if name.startswith(begins) and name not in keys)]
 
 
-def _elsewhere(top: str, wanted: str, heads: Heads) -> str:
+def _elsewhere(top: str, wanted: str, heads: FileHeadCache) -> str:
     """The transcript under another directory's name; looked for again only when there are new directories."""
     try:
         mark = f"{top}/{wanted}@{os.stat(top).st_mtime_ns}"
@@ -91,7 +91,7 @@ def _elsewhere(top: str, wanted: str, heads: Heads) -> str:
     return heads.paths[mark]
 
 
-def codex(running: Running, wanted: str, heads: Heads) -> str:
+def codex(running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
     if not (home := file_locations.codex_home(running.environment)):
         return ""
     top = f"{home}/sessions"
@@ -102,12 +102,12 @@ def codex(running: Running, wanted: str, heads: Heads) -> str:
     return only(since("codex", running, heads), running, Codex, heads)
 
 
-def _codex_shelves(running: Running, _: Heads) -> list[str]:
+def _codex_shelves(running: RunningAgent, _: FileHeadCache) -> list[str]:
     home = file_locations.codex_home(running.environment)
     return _days(f"{home}/sessions", running.started) if home else []
 
 
-def _held(running: Running, heads: Heads) -> str:
+def _held(running: RunningAgent, heads: FileHeadCache) -> str:
     """The rollout that the process has open, the last written of several. A daemon's are those of other panes too."""
     if procfs.start_time(running.pid) != running.start:
         return ""
@@ -134,7 +134,7 @@ def open_files(pid: int) -> Iterable[str]:
             continue
 
 
-def _rollout(top: str, wanted: str, running: Running, heads: Heads) -> str:
+def _rollout(top: str, wanted: str, running: RunningAgent, heads: FileHeadCache) -> str:
     """The rollout of an id, whichever day it is from; all days are searched once."""
     if not heads.paths.get(wanted):
         days = _days(top, 0.0 if wanted not in heads.paths else running.started)
@@ -155,7 +155,7 @@ def _days(top: str, since: float) -> list[str]:
     return [f"{top}/{day}" for day in sorted(days, reverse=True)]
 
 
-def gemini(running: Running, wanted: str, heads: Heads) -> str:
+def gemini(running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
     if not (wanted := wanted or file_locations.asked_for(running.args)):
         return only(since("gemini", running, heads), running, Gemini, heads)
     ends = tuple(f"-{wanted[:8]}{suffix}" for suffix in LAYOUTS["gemini"].ends)
@@ -163,7 +163,7 @@ def gemini(running: Running, wanted: str, heads: Heads) -> str:
     return next((path for path in paths if heads.story(path, Gemini).conversation == wanted), "")
 
 
-def _gemini_shelves(running: Running, heads: Heads) -> list[str]:
+def _gemini_shelves(running: RunningAgent, heads: FileHeadCache) -> list[str]:
     """By the names that are noted for the directory, and by what projects say of themselves."""
     if not (home := file_locations.gemini_home(running.environment)):
         return []
@@ -180,12 +180,12 @@ def _listed(directory: str) -> list[str]:
         return []
 
 
-def _root(directory: str, heads: Heads) -> str:
+def _root(directory: str, heads: FileHeadCache) -> str:
     root = heads.data(f"{directory}/.project_root")
     return root.strip() if isinstance(root, str) else ""
 
 
-def qwen(running: Running, wanted: str, heads: Heads) -> str:
+def qwen(running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
     if not (home := file_locations.qwen_home(running.environment)):
         return ""
     chats = f"{home}/projects/{file_locations.qwen_key(running.cwd)}/chats"
@@ -194,19 +194,19 @@ def qwen(running: Running, wanted: str, heads: Heads) -> str:
     return only(since("qwen", running, heads), running, Qwen, heads)
 
 
-def _qwen_shelves(running: Running, _: Heads) -> list[str]:
+def _qwen_shelves(running: RunningAgent, _: FileHeadCache) -> list[str]:
     home = file_locations.qwen_home(running.environment)
     return [f"{home}/projects/{file_locations.qwen_key(running.cwd)}/chats"] if home else []
 
 
-def _signed(chats: str, running: Running, heads: Heads) -> str:
+def _signed(chats: str, running: RunningAgent, heads: FileHeadCache) -> str:
     """The conversation that newer versions say the process serves, in ``<id>.runtime.json``."""
     signed = [heads.data(path) for path in written(chats, running.started, (".runtime.json",))]
     own = [each for each in signed if number(inner(each, "pid")) in (running.pid, *procfs.children(running.pid))]
     return next((named for each in own if file_locations.ID.match(named := text(each, "session_id"))), "")
 
 
-def agy(running: Running, wanted: str, heads: Heads) -> str:
+def agy(running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
     if not (home := file_locations.agy_home(running.environment)):
         return ""
     asked = wanted or file_locations.asked_for(running.args)
@@ -217,7 +217,7 @@ def agy(running: Running, wanted: str, heads: Heads) -> str:
     return max(found, default="")
 
 
-def agy_last(home: str, running: Running, heads: Heads) -> str:
+def agy_last(home: str, running: RunningAgent, heads: FileHeadCache) -> str:
     """The last conversation of a directory, as agy notes it; it may be that of another agy there."""
     last = text(heads.data(f"{home}/cache/last_conversations.json"), running.cwd)
     return last if file_locations.ID.match(last) else ""
@@ -226,16 +226,16 @@ def agy_last(home: str, running: Running, heads: Heads) -> str:
 # All agents -----------------------------------------------------------------------------------------------------
 
 
-def _no_shelves(_running: Running, _: Heads) -> list[str]:
+def _no_shelves(_running: RunningAgent, _: FileHeadCache) -> list[str]:
     return []
 
 
 class Layout(Value):
     """How one agent's transcripts are found and read."""
 
-    story: type[Story]
-    find: Callable[[Running, str, Heads], str]
-    shelves: Callable[[Running, Heads], list[str]] = _no_shelves
+    story: type[TranscriptState]
+    find: Callable[[RunningAgent, str, FileHeadCache], str]
+    shelves: Callable[[RunningAgent, FileHeadCache], list[str]] = _no_shelves
     """Directories in which conversations of the agent's directory may be, among others'."""
     ends: tuple[str, ...] = (".jsonl",)
     begins: str = ""
@@ -250,12 +250,12 @@ LAYOUTS = {
 }
 
 
-def shelves(running: Running, heads: Heads) -> list[str]:
+def shelves(running: RunningAgent, heads: FileHeadCache) -> list[str]:
     """Directories in which conversations of the agent's directory may be; they need not be there yet."""
     return LAYOUTS[running.agent].shelves(running, heads) if running.agent in LAYOUTS else []
 
 
-def since(agent: str, running: Running, heads: Heads) -> list[str]:
+def since(agent: str, running: RunningAgent, heads: FileHeadCache) -> list[str]:
     """Files that were written since the agent started where its own may be; not those of sub-agents."""
     layout = LAYOUTS[agent]
     paths = [
@@ -266,7 +266,7 @@ def since(agent: str, running: Running, heads: Heads) -> list[str]:
     return [path for path in paths if not os.path.basename(path).startswith("agent-")]
 
 
-def begun(running: Running, heads: Heads) -> dict[str, str]:
+def begun(running: RunningAgent, heads: FileHeadCache) -> dict[str, str]:
     """Conversations that began in the agent's directory since it started: id and file of each."""
     found: dict[str, str] = {}
     story = LAYOUTS[running.agent].story
@@ -279,7 +279,7 @@ def begun(running: Running, heads: Heads) -> dict[str, str]:
     return found
 
 
-def own(running: Running, heads: Heads) -> str:
+def own(running: RunningAgent, heads: FileHeadCache) -> str:
     """The conversation that is the agent's beyond doubt: in a file that it holds or signed, else on its command line.
 
     The surest of all, its state file, is read elsewhere.

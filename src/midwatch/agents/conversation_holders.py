@@ -7,7 +7,7 @@ import os
 
 from midwatch.agents.claude.state_file_reader import StateFiles
 from midwatch.agents.definition import Detector, is_agent
-from midwatch.core.pane_model import Task
+from midwatch.core.pane_model import ProcessInfo
 from midwatch.system import procfs
 from midwatch.system.process_tree import running
 
@@ -17,20 +17,20 @@ def holders(agent: Detector, conversation: str) -> list[int]:
     return [task.pid for task in agents(agent) if _has(agent, task, conversation)]
 
 
-def agents(agent: Detector) -> list[Task]:
+def agents(agent: Detector) -> list[ProcessInfo]:
     """All its processes on this machine that live, in a pane or not."""
     found = []
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         with contextlib.suppress(OSError, ValueError, IndexError):
             fields = procfs.stat_fields(pid)
             args = tuple(procfs.read_text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0"))
-            task = Task(pid, int(fields[1]), fields[0], procfs.command_name(pid), args, int(fields[19]))
+            task = ProcessInfo(pid, int(fields[1]), fields[0], procfs.command_name(pid), args, int(fields[19]))
             if task.letter not in "ZX" and is_agent(agent, task):
                 found.append(task)
     return found
 
 
-def _has(agent: Detector, task: Task, conversation: str) -> bool:
+def _has(agent: Detector, task: ProcessInfo, conversation: str) -> bool:
     if any(conversation in word for word in task.args):
         return True
     who = running(task, agent.agent, agent.variables)

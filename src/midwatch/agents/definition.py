@@ -6,11 +6,11 @@ import re
 from collections import deque
 
 from midwatch.agents import wrapped_rows
-from midwatch.agents.launch import Starting
-from midwatch.agents.lazy_pattern import Expression
-from midwatch.agents.turn_model import Presence, Said
+from midwatch.agents.launch import LaunchRules
+from midwatch.agents.lazy_pattern import LazyPattern
+from midwatch.agents.turn_model import Presence, SourceReading
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.pane_model import SOURCES, Task
+from midwatch.core.pane_model import SOURCES, ProcessInfo
 from midwatch.core.value import Value
 from midwatch.core.visible import visible
 
@@ -19,7 +19,7 @@ LONGEST_TEXT = 200
 
 Texts = dict[str, str]
 """What the rules look at, by name: regions of the screen, the title, fields of files …"""
-Conditions = tuple[tuple[str, Expression], ...]
+Conditions = tuple[tuple[str, LazyPattern], ...]
 """Names of texts, and what is looked for in each."""
 
 
@@ -29,7 +29,7 @@ class Region(Value):
     name: str
     within: str
     """Region or text that it is searched in."""
-    match: Expression | None
+    match: LazyPattern | None
     """It is the last match of this; None for a region that lies beside another."""
     above: str = ""
     below: str = ""
@@ -73,7 +73,7 @@ class Typing(Value):
     """Keys that take out a line before the cursor, and join what is left to the line above."""
 
 
-class Limits(Value):
+class LimitRules(Value):
     """What the agent itself does about a limit of its service."""
 
     menu: Conditions
@@ -103,9 +103,9 @@ class Detector(Value):
     rules: tuple[Rule, ...]
     typing: Typing | None = None
     """None where nobody has looked at how it takes a prompt."""
-    start: Starting | None = None
+    start: LaunchRules | None = None
     """None where nobody has looked at how it is started."""
-    limits: Limits | None = None
+    limits: LimitRules | None = None
     """None where it does nothing about a limit."""
     clock: str = ""
     """The region in which people have it show the time; empty where it shows none."""
@@ -165,13 +165,13 @@ def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tup
     return found[0].span() if found else None
 
 
-def hear(detector: Detector, texts: Texts, version: str) -> tuple[Said, ...]:
+def hear(detector: Detector, texts: Texts, version: str) -> tuple[SourceReading, ...]:
     """What each source says, strongest source first: of every source the matching rule with the highest priority."""
     number = numbered(version)
-    said: dict[str, Said] = {}
+    said: dict[str, SourceReading] = {}
     for rule in detector.rules:
         if rule.source not in said and _holds(rule, texts, number):
-            said[rule.source] = Said(
+            said[rule.source] = SourceReading(
                 rule.source, rule.turn, rule.detail, rule.name, None,
                 ForeignText(_group(rule, texts, "until").rstrip(".")), ForeignText(_group(rule, texts, "text")),
                 firm=rule.source in detector.firm,
@@ -205,7 +205,7 @@ def _group(rule: Rule, texts: Texts, group: str) -> str:
     return ""
 
 
-def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead: bool) -> Presence:
+def presence(detector: Detector, tasks: tuple[ProcessInfo, ...], command: str, *, dead: bool) -> Presence:
     """Whether the agent's process is among those of the pane."""
     if dead:
         return Presence("gone", "the pane's process has ended")
@@ -219,17 +219,17 @@ def presence(detector: Detector, tasks: tuple[Task, ...], command: str, *, dead:
     if not tasks:
         if detector.names.search(command) or not command:
             return Presence("unseen", "no process list")
-        tasks = (Task(0, 0, "?", command, (), 0),)
+        tasks = (ProcessInfo(0, 0, "?", command, (), 0),)
     if any(task.name in CARRIERS for task in tasks):
         return Presence("unseen", f"what runs inside {visible(command)} cannot be seen from here")
     front = visible(command or tasks[0].name)
     return Presence("gone", f"no process of {visible(detector.title)} in the pane; {front} is in front")
 
 
-def _of_pane(detector: Detector, tasks: tuple[Task, ...]) -> list[Task]:
+def _of_pane(detector: Detector, tasks: tuple[ProcessInfo, ...]) -> list[ProcessInfo]:
     """Processes that are the agent itself; not what its daemons run, which may be the agent too, elsewhere."""
     apart: set[int] = set()
-    found: list[Task] = []
+    found: list[ProcessInfo] = []
     for task in tasks:  # parents come before their children
         named = _is_named(detector, task)
         if task.parent in apart or (named and _is_aside(detector, task)):
@@ -239,20 +239,20 @@ def _of_pane(detector: Detector, tasks: tuple[Task, ...]) -> list[Task]:
     return found
 
 
-def is_agent(detector: Detector, task: Task) -> bool:
+def is_agent(detector: Detector, task: ProcessInfo) -> bool:
     """Whether a process is the agent itself."""
     return _is_named(detector, task) and not _is_aside(detector, task)
 
 
-def _is_named(detector: Detector, task: Task) -> bool:
+def _is_named(detector: Detector, task: ProcessInfo) -> bool:
     return bool(detector.names.search(task.name) or detector.names.search(" ".join(task.args)))
 
 
-def _is_aside(detector: Detector, task: Task) -> bool:
+def _is_aside(detector: Detector, task: ProcessInfo) -> bool:
     return detector.not_names is not None and bool(detector.not_names.search(" ".join(task.args)))
 
 
-def find(detectors: tuple[Detector, ...], tasks: tuple[Task, ...]) -> tuple[Detector, Task] | None:
+def find(detectors: tuple[Detector, ...], tasks: tuple[ProcessInfo, ...]) -> tuple[Detector, ProcessInfo] | None:
     """Which agent runs among some processes, and as which; the one nearest to the top of the tree."""
     alive = tuple(task for task in tasks if task.letter not in "ZX")
     own = [(detector, {task.pid for task in _of_pane(detector, alive)}) for detector in detectors]
@@ -268,7 +268,7 @@ def numbered(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version.partition("-")[0])[:4])
 
 
-def standing_for(detector: Detector, task: Task) -> Detector:
+def standing_for(detector: Detector, task: ProcessInfo) -> Detector:
     """The detector of any program, for this one."""
     return detector._replace(title=task.name, names=re.compile(f"^{re.escape(task.name)}$"))
 

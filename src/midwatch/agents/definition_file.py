@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from midwatch.agents import wrapped_rows
-from midwatch.agents.definition import Conditions, Detector, Limits, Region, Rule, Typing, numbered
-from midwatch.agents.launch import CONVERSATION, MODEL, Starting
-from midwatch.agents.lazy_pattern import Expression
+from midwatch.agents.definition import Conditions, Detector, LimitRules, Region, Rule, Typing, numbered
+from midwatch.agents.launch import CONVERSATION, MODEL, LaunchRules
+from midwatch.agents.lazy_pattern import LazyPattern
 from midwatch.config.codec.toml_positions import Path
 from midwatch.config.codec.toml_reader import Table, TomlFile
 from midwatch.core.pane_model import SOURCES, TURNS
@@ -37,15 +37,15 @@ def read(text: str, path: str, shared: tuple[Rule, ...] = (), *, ours: bool = Fa
 
     ``ours``: the file is known to be good.
     """
-    return _File(text, path, ours=ours).detector(shared)
+    return _DefinitionFile(text, path, ours=ours).detector(shared)
 
 
 def read_rules(text: str, path: str, *, ours: bool = False) -> tuple[Rule, ...]:
     """A file of nothing but rules."""
-    return _File(text, path, ours=ours).rules()
+    return _DefinitionFile(text, path, ours=ours).rules()
 
 
-class _File(TomlFile):
+class _DefinitionFile(TomlFile):
     def __init__(self, text: str, path: str, *, ours: bool) -> None:
         super().__init__(text, path)
         self.ours = ours
@@ -147,13 +147,13 @@ class _File(TomlFile):
             raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
         return made
 
-    def start(self, data: Table) -> Starting | None:
+    def start(self, data: Table) -> LaunchRules | None:
         if "start" not in data:
             return None
         at = ("start",)
         table = self.table(data, "start", ())
         self.known(table, at, KEYS_OF_START)
-        made = Starting(**{key: self.strings(table, key, at) for key in KEYS_OF_START})
+        made = LaunchRules(**{key: self.strings(table, key, at) for key in KEYS_OF_START})
         if not made.command:
             raise self.wrong("command must name a program", at, "command")
         for key, sign in SIGNS:
@@ -161,13 +161,13 @@ class _File(TomlFile):
                 raise self.wrong(f"{key} must hold {sign}", at, key)
         return made
 
-    def limits(self, data: Table, texts: set[str]) -> Limits | None:
+    def limits(self, data: Table, texts: set[str]) -> LimitRules | None:
         if "limit" not in data:
             return None
         at = ("limit",)
         table = self.table(data, "limit", ())
         self.known(table, at, KEYS_OF_LIMIT)
-        made = Limits(self.conditions(table, "menu", at, texts), self.strings(table, "wait", at))
+        made = LimitRules(self.conditions(table, "menu", at, texts), self.strings(table, "wait", at))
         if not made.menu or not made.wait:
             raise self.wrong("`menu` tells when the keys in `wait` may be pressed; it needs both", at)
         if odd := [key for key in made.wait if not KEY.fullmatch(key)]:
@@ -175,7 +175,7 @@ class _File(TomlFile):
         return made
 
     def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> Conditions:
-        found: list[tuple[str, Expression]] = []
+        found: list[tuple[str, LazyPattern]] = []
         for name, value in self.flat(data, key, at).items():
             if name not in texts and name.removesuffix(".style") not in texts and name.split(".")[0] not in REPORTED:
                 raise self.wrong(f"there is no text {name!r} to look at; there are {', '.join(sorted(texts))}", at, key)
@@ -210,9 +210,9 @@ class _File(TomlFile):
             raise self.wrong(f"{key} must be a number", at, key)
         return value
 
-    def expression(self, text: str, at: Path, key: str) -> Expression:
+    def expression(self, text: str, at: Path, key: str) -> LazyPattern:
         """Compiled now, so that an error has its line, unless the file is one of ours, which a test has read."""
-        found = Expression(text)
+        found = LazyPattern(text)
         if not self.ours:
             self.regex(text, at, key)
         return found

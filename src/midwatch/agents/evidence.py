@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from midwatch.agents import exit_message
 from midwatch.agents.definition import Detector, Texts, hear, is_agent, newer_than_tested, presence, regions, untested
 from midwatch.agents.statusline_clock import clock
-from midwatch.agents.turn_model import Departure, Presence, Said, SessionFacts
+from midwatch.agents.turn_model import Departure, Presence, SessionFacts, SourceReading
 from midwatch.core.foreign_text import ForeignText, cut
-from midwatch.core.pane_model import REPORTS, Running, Sighting, Task
+from midwatch.core.pane_model import REPORTS, Observation, ProcessInfo, RunningAgent
 from midwatch.core.visible import visible
 
 LONGEST = 60
@@ -27,7 +27,7 @@ FULL_SCREEN = frozenset(
 """Editors and pagers that an agent starts in its own place when a person asks for one."""
 
 
-def facts(detector: Detector, sighting: Sighting, name: str, running: Running | None = None) -> SessionFacts:
+def facts(detector: Detector, sighting: Observation, name: str, running: RunningAgent | None = None) -> SessionFacts:
     """A sighting as the judge takes it."""
     there = presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
     texts = look(detector, sighting, there)
@@ -57,7 +57,7 @@ def facts(detector: Detector, sighting: Sighting, name: str, running: Running | 
     )  # fmt: skip
 
 
-def departure(detector: Detector, sighting: Sighting) -> Departure:
+def departure(detector: Detector, sighting: Observation) -> Departure:
     """What tells how an agent ended that is gone: its status, where somebody saw it, and what stands in its pane."""
     words = next((report.words for report in sighting.reports if report.source == "process"), {})
     cursor = (sighting.pane.cursor_x, sighting.pane.cursor_y)
@@ -69,7 +69,7 @@ def departure(detector: Detector, sighting: Sighting) -> Departure:
     )
 
 
-def _tool(sighting: Sighting, tools: list[Task]) -> ForeignText:
+def _tool(sighting: Observation, tools: list[ProcessInfo]) -> ForeignText:
     """What the transcript says is open, with the last process that was started for it."""
     named = next(
         (each.words["open"] for each in sighting.reports if each.source == "transcript" and each.words.get("open")), ""
@@ -84,13 +84,13 @@ def _sum(rows: Iterable[str]) -> str:
     return str(zlib.crc32("\n".join(rows).encode("utf-8", "surrogatepass")))
 
 
-def ask(detector: Detector, sighting: Sighting) -> tuple[tuple[Said, ...], Presence]:
+def ask(detector: Detector, sighting: Observation) -> tuple[tuple[SourceReading, ...], Presence]:
     """What every source says, strongest first, and whether the agent is there at all."""
     there = presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
     return _said(detector, sighting, look(detector, sighting, there)), there
 
 
-def _said(detector: Detector, sighting: Sighting, texts: Texts) -> tuple[Said, ...]:
+def _said(detector: Detector, sighting: Observation, texts: Texts) -> tuple[SourceReading, ...]:
     when = {report.source: report.at for report in sighting.reports}
     return tuple(
         _told(each._replace(at=when.get(each.source)), texts)
@@ -98,7 +98,7 @@ def _said(detector: Detector, sighting: Sighting, texts: Texts) -> tuple[Said, .
     )
 
 
-def _told(said: Said, texts: Texts) -> Said:
+def _told(said: SourceReading, texts: Texts) -> SourceReading:
     """With the error that a source tells of a turn that failed or hit a limit, and when that ends; or what it asks."""
     if said.turn not in ("limited", "waiting") and said.detail != "turn-failed":
         return said
@@ -109,7 +109,7 @@ def _told(said: Said, texts: Texts) -> Said:
     return said._replace(until=said.until or ForeignText(until), text=said.text or ForeignText(message))
 
 
-def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
+def look(detector: Detector, sighting: Observation, there: Presence) -> Texts:
     """The texts that rules may look at."""
     pane = sighting.pane
     texts, spans = regions(detector, () if is_covered(detector, sighting, there) else sighting.rows)
@@ -133,7 +133,7 @@ def look(detector: Detector, sighting: Sighting, there: Presence) -> Texts:
     return texts
 
 
-def tools_of(detector: Detector, sighting: Sighting, there: Presence) -> list[Task]:
+def tools_of(detector: Detector, sighting: Observation, there: Presence) -> list[ProcessInfo]:
     """Processes below the agent's that are not the agent itself: agents start themselves again, or by a launcher.
 
     Nor daemons that it shares with other sessions: what they do is nobody's turn.
@@ -150,12 +150,12 @@ def tools_of(detector: Detector, sighting: Sighting, there: Presence) -> list[Ta
     return [task for task in sighting.tasks if below(task.pid) and not is_agent(detector, task)]
 
 
-def is_covered(detector: Detector, sighting: Sighting, there: Presence) -> bool:
+def is_covered(detector: Detector, sighting: Observation, there: Presence) -> bool:
     """Whether an editor or a pager below the agent has the terminal: then the rows are not the agent's."""
     return any(task.foreground and task.name in FULL_SCREEN for task in tools_of(detector, sighting, there))
 
 
-def version(detector: Detector, sighting: Sighting, screen: str) -> str:
+def version(detector: Detector, sighting: Observation, screen: str) -> str:
     """The agent's version: as its files tell it, else as its screen shows it; empty when neither does."""
     for report in sighting.reports:
         if report.words.get("version"):

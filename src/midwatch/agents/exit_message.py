@@ -33,14 +33,14 @@ NEAR = 3
 """Rows above the cursor in which a shell's message may be: prompts have several."""
 
 
-class Goodbye(Value):
+class ExitMessage(Value):
     agent: Detector
     conversation: str
     since: bool
     """Something was run at that prompt after it: whoever did so may have meant the shell to be his."""
 
 
-def read(detectors: tuple[Detector, ...], rows: tuple[str, ...], cursor: tuple[int, int]) -> Goodbye | None:
+def read(detectors: tuple[Detector, ...], rows: tuple[str, ...], cursor: tuple[int, int]) -> ExitMessage | None:
     """The last such words on a screen; ``cursor``: column and row, where a shell has its prompt."""
     text = "\n".join(rows).translate(FRAME)
     found = [
@@ -55,7 +55,7 @@ def read(detectors: tuple[Detector, ...], rows: tuple[str, ...], cursor: tuple[i
     prompt = _prompt(rows, cursor)
     after = [line.strip() for line in rows[text.count("\n", 0, end) + 1 :]]
     lines = [line.removeprefix(prompt) for line in after if prompt and line.startswith(prompt)]
-    return Goodbye(detector, conversation, any(line and not line.endswith(DROPPED) for line in lines))
+    return ExitMessage(detector, conversation, any(line and not line.endswith(DROPPED) for line in lines))
 
 
 def is_said(detector: Detector, rows: tuple[str, ...], cursor: tuple[int, int]) -> bool:

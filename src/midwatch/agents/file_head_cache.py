@@ -6,10 +6,10 @@ import json
 import os
 from typing import TypeVar
 
-from midwatch.agents.transcripts.line_splitter import LONGEST, Lines
-from midwatch.agents.transcripts.transcript_state import Story
+from midwatch.agents.transcripts.line_splitter import LONGEST, LineSplitter
+from midwatch.agents.transcripts.transcript_state import TranscriptState
 from midwatch.system.atomic_files import open_plain, read_plain
-from midwatch.system.recent_files import FEW, Recent
+from midwatch.system.recent_files import FEW, RecentFiles
 
 T = TypeVar("T")
 HEAD = 1 << 20
@@ -18,24 +18,24 @@ SMALL = 1 << 22
 REMEMBERED = 2048
 
 
-class Heads:
+class FileHeadCache:
     """Read again only when they changed; of a transcript that has said where it belongs, never."""
 
     def __init__(self, few: int = FEW) -> None:
-        self.recent = Recent(few)
-        self._stories: dict[str, tuple[int, int, Story]] = {}
+        self.recent = RecentFiles(few)
+        self._stories: dict[str, tuple[int, int, TranscriptState]] = {}
         self._data: dict[str, tuple[tuple[int, int, int], object]] = {}
         self.paths: dict[str, str] = {}
         """Where the conversation of an id was found; empty when it was searched for in vain."""
 
-    def story(self, path: str, make: type[Story]) -> Story:
+    def story(self, path: str, make: type[TranscriptState]) -> TranscriptState:
         """The beginning of a transcript, up to where it says which directory it belongs to."""
         now = os.stat(path)
         inode, size, story = self._stories.get(path, (0, 0, None))
         if story is None or inode != now.st_ino or (not story.home and size != now.st_size):
             story = make()
             with open(open_plain(path), "rb") as file:
-                for line in [file.read(LONGEST)] if path.endswith(".json") else Lines().feed(file.read(HEAD)):
+                for line in [file.read(LONGEST)] if path.endswith(".json") else LineSplitter().feed(file.read(HEAD)):
                     story.take(line)
                     if story.home:
                         break

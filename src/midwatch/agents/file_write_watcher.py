@@ -8,7 +8,7 @@ import os
 from midwatch.system import inotify
 
 
-class Writing:
+class FileWriteWatcher:
     """Some files, any of which may come, go or be replaced; what cannot be watched is left to timed looks."""
 
     def __init__(self) -> None:

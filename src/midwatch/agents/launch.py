@@ -7,7 +7,7 @@ from midwatch.core.value import Value
 CONVERSATION, MODEL, PROMPT = "{conversation}", "{model}", "{prompt}"
 
 
-class Starting(Value):
+class LaunchRules(Value):
     """Parts of a command line. Where an id or a model belongs, `{conversation}` or `{model}` stands."""
 
     command: tuple[str, ...]
@@ -27,29 +27,29 @@ class Starting(Value):
     """How to resume, as the agent itself prints it when it ends, where it words that otherwise."""
 
 
-def options(start: Starting, model: str, more: tuple[str, ...]) -> tuple[str, ...]:
+def options(start: LaunchRules, model: str, more: tuple[str, ...]) -> tuple[str, ...]:
     """What a person asked for: it holds for a resumed conversation as well."""
     return (*_filled(start.model if model else (), MODEL, model), *more)
 
 
-def begin(start: Starting, conversation: str, given: tuple[str, ...], *, headless: bool = False) -> list[str]:
+def begin(start: LaunchRules, conversation: str, given: tuple[str, ...], *, headless: bool = False) -> list[str]:
     """Starts a new conversation, under an id if one is given."""
     named = _filled(start.named if conversation else (), CONVERSATION, conversation)
     return [*start.command, *(start.headless if headless else ()), *named, *given]
 
 
-def resume(start: Starting, conversation: str, given: tuple[str, ...]) -> list[str]:
+def resume(start: LaunchRules, conversation: str, given: tuple[str, ...]) -> list[str]:
     """Goes on with exactly that conversation."""
     return [*start.command, *_filled(start.resume, CONVERSATION, conversation), *given]
 
 
-def program_in(start: Starting, args: tuple[str, ...]) -> tuple[str, ...]:
+def program_in(start: LaunchRules, args: tuple[str, ...]) -> tuple[str, ...]:
     """What runs on a command line, up to the agent's program; nothing where that does not stand there."""
     found = next((at for at, word in enumerate(args) if word.rpartition("/")[2] == start.command[0]), None)
     return () if found is None else args[: found + 1]
 
 
-def given_in(start: Starting, args: tuple[str, ...], prompt: str) -> tuple[str, ...] | None:
+def given_in(start: LaunchRules, args: tuple[str, ...], prompt: str) -> tuple[str, ...] | None:
     """What a running agent was given, from its command line; None where that does not tell.
 
     `{prompt}` stands where the prompt stood, which is known by what it says; its conversation is left out.
@@ -66,7 +66,7 @@ def given_in(start: Starting, args: tuple[str, ...], prompt: str) -> tuple[str, 
 
 
 def go_on(
-    start: Starting, program: tuple[str, ...], conversation: str, given: tuple[str, ...], prompt: str
+    start: LaunchRules, program: tuple[str, ...], conversation: str, given: tuple[str, ...], prompt: str
 ) -> list[str]:
     """Goes on with a conversation, or begins one if it is empty. ``given`` as `given_in` tells.
 
@@ -77,7 +77,7 @@ def go_on(
     return [*command, *which, *(prompt if word == PROMPT else word for word in given)]
 
 
-def plainly(start: Starting, model: str) -> tuple[str, ...]:
+def plainly(start: LaunchRules, model: str) -> tuple[str, ...]:
     """The same for an agent whose command line nobody has seen."""
     return (*start.plain, *options(start, model, ()), PROMPT)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 
-class Expression:
+class LazyPattern:
     """Raises re.error when it is first used, if it is none; whoever reads a file of others uses it at once."""
 
     __slots__ = ("_compiled", "text")

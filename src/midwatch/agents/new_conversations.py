@@ -11,13 +11,13 @@ from functools import cached_property
 
 from midwatch.agents import conversation_files, file_locations
 from midwatch.agents.conversation_files import LAYOUTS
-from midwatch.agents.file_head_cache import Heads
-from midwatch.core.pane_model import Running
+from midwatch.agents.file_head_cache import FileHeadCache
+from midwatch.core.pane_model import RunningAgent
 from midwatch.system.recent_files import SLACK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.agents.sqlite_conversations import Databases
+    from midwatch.agents.sqlite_conversations import SqliteConversations
 
 BY_NAME = ("claude", "qwen")
 """Agents whose files are called like the conversation; their lines may tell the id of one that it came from."""
@@ -27,13 +27,13 @@ class UnreadableError(Exception):
     """What has arrived cannot be told."""
 
 
-class Arrivals:
+class NewConversations:
     """Kept from pass to pass: while no directory changes, only the few files that were found are looked at."""
 
     def __init__(self) -> None:
-        self._heads = Heads(few=0)
+        self._heads = FileHeadCache(few=0)
 
-    def since(self, running: Running) -> set[str]:
+    def since(self, running: RunningAgent) -> set[str]:
         """Ids of the conversations in its directory that were written since it started."""
         try:
             if running.agent == "opencode":
@@ -45,12 +45,12 @@ class Arrivals:
             raise UnreadableError from error
 
     @cached_property
-    def databases(self) -> Databases:
-        from midwatch.agents.sqlite_conversations import Databases  # noqa: PLC0415  # few have OpenCode
+    def databases(self) -> SqliteConversations:
+        from midwatch.agents.sqlite_conversations import SqliteConversations  # noqa: PLC0415  # few have OpenCode
 
-        return Databases()
+        return SqliteConversations()
 
-    def _in_database(self, running: Running) -> list[str]:
+    def _in_database(self, running: RunningAgent) -> list[str]:
         from sqlite3 import Error  # noqa: PLC0415  # few have OpenCode
 
         try:
@@ -58,7 +58,7 @@ class Arrivals:
         except Error as error:
             raise UnreadableError from error
 
-    def _in_files(self, running: Running) -> set[str]:
+    def _in_files(self, running: RunningAgent) -> set[str]:
         found = set()
         layout = LAYOUTS[running.agent]
         for path in conversation_files.since(running.agent, running, self._heads):
@@ -71,7 +71,7 @@ class Arrivals:
                 found.add(name if file_locations.ID.match(name) else "")
         return found - {""}
 
-    def _agy(self, running: Running) -> set[str]:
+    def _agy(self, running: RunningAgent) -> set[str]:
         """What agy noted last for the directory may be another's of long ago; its database must have been written."""
         home = file_locations.agy_home(running.environment)
         last = conversation_files.agy_last(home, running, self._heads) if home else ""

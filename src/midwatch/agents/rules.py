@@ -12,7 +12,7 @@ unknown.
 
 from __future__ import annotations
 
-from midwatch.agents.turn_model import Presence, Said
+from midwatch.agents.turn_model import Presence, SourceReading
 from midwatch.core.foreign_text import NOTHING, ForeignText
 from midwatch.core.pane_model import REPORTS
 from midwatch.core.value import Value
@@ -44,12 +44,12 @@ class Turn(Value):
     """What the agent itself says of it."""
     ends: float | None = None
     """When a limit ends, on the wall clock."""
-    agree: tuple[Said, ...] = ()
-    against: tuple[Said, ...] = ()
+    agree: tuple[SourceReading, ...] = ()
+    against: tuple[SourceReading, ...] = ()
     """What the sources say that agree, and what others say differently."""
 
 
-def fuse(said: tuple[Said, ...], there: Presence, since: Since | None = None, wall: float = 0.0) -> Turn:
+def fuse(said: tuple[SourceReading, ...], there: Presence, since: Since | None = None, wall: float = 0.0) -> Turn:
     """The turn. ``since`` tells for each source from when on it has said this, in wall-clock seconds."""
     since = since or {}
     if there.state == "gone":
@@ -72,7 +72,7 @@ def fuse(said: tuple[Said, ...], there: Presence, since: Since | None = None, wa
     return _beside(Turn(base.turn, detail, base.rule, base.source, until, text, ends), said, heard)
 
 
-def _beside(turn: Turn, said: tuple[Said, ...], heard: tuple[Said, ...]) -> Turn:
+def _beside(turn: Turn, said: tuple[SourceReading, ...], heard: tuple[SourceReading, ...]) -> Turn:
     """The turn with who agrees and who does not. ``heard``: what was said, as it is understood now."""
     pairs = list(zip(said, heard, strict=True))
     return turn._replace(
@@ -81,7 +81,7 @@ def _beside(turn: Turn, said: tuple[Said, ...], heard: tuple[Said, ...]) -> Turn
     )
 
 
-def _strongest(said: tuple[Said, ...], since: Since, wall: float) -> Said:
+def _strongest(said: tuple[SourceReading, ...], since: Since, wall: float) -> SourceReading:
     """The highest source that nothing outweighs."""
     for rank, each in enumerate(said):
         at_work = next((low for low in said[rank + 1 :] if (low.source, low.turn) == ("screen", "working")), None)
@@ -100,7 +100,7 @@ def _strongest(said: tuple[Said, ...], since: Since, wall: float) -> Said:
     return said[-1]
 
 
-def _overtakes(low: Said, report: Said) -> bool:
+def _overtakes(low: SourceReading, report: SourceReading) -> bool:
     """Whether a lower source tells of something clearly later than the agent's last report, which must have been lost.
 
     What it is asked stays open whatever else it writes down: tools run side by side. Only what shows the present tells
@@ -110,7 +110,7 @@ def _overtakes(low: Said, report: Said) -> bool:
     return later and low.turn != report.turn and (low.source in OWN or (low.source in EVENTS and not _asks(report)))
 
 
-def _is_between(own: Said, wall: float) -> bool:
+def _is_between(own: SourceReading, wall: float) -> bool:
     """Whether an agent's own word that it is at rest is so new that it may be meant for the blink between two turns.
 
     Claude Code writes `idle` when a sub-agent is back, and `busy` as soon as it has gone on with what that brought. A
@@ -119,11 +119,11 @@ def _is_between(own: Said, wall: float) -> bool:
     return own.source in OWN and own.turn == "idle" and own.at is not None and wall < own.at + SUPERSEDED_AFTER
 
 
-def _asks(report: Said) -> bool:
+def _asks(report: SourceReading) -> bool:
     return report.turn == "waiting"
 
 
-def _outweighs(low: Said, event: Said, since: Since, wall: float) -> bool:
+def _outweighs(low: SourceReading, event: SourceReading, since: Since, wall: float) -> bool:
     """Whether a lower source knows better than an event: because it tells of a later one, or shows what came after."""
     if low.turn == event.turn or event.at is None:
         return False
@@ -140,7 +140,7 @@ def _outweighs(low: Said, event: Said, since: Since, wall: float) -> bool:
     return began > event.at and settled
 
 
-def _refined(base: Said, said: tuple[Said, ...], since: Since) -> Said:
+def _refined(base: SourceReading, said: tuple[SourceReading, ...], since: Since) -> SourceReading:
     """The same, or the dialog or limit that a lower source tells of and a higher one cannot express."""
     ended_well = any(each.source in (REPORTS, *EVENTS) and each.detail == "turn-ended" for each in said)
     for each in said[said.index(base) + 1 :]:
@@ -153,7 +153,7 @@ def _refined(base: Said, said: tuple[Said, ...], since: Since) -> Said:
     return base
 
 
-def _is_past(low: Said, high: Said, since: Since) -> bool:
+def _is_past(low: SourceReading, high: SourceReading, since: Since) -> bool:
     """Whether the higher source has spoken since the lower one began to say this. Rest does not end a limit."""
     if high.at is None:
         return False
@@ -164,7 +164,7 @@ def _is_past(low: Said, high: Said, since: Since) -> bool:
     return low.source in since and high.at > since[low.source] + SUPERSEDED_AFTER
 
 
-def _is_over(limit: Said, since: Since, wall: float) -> bool:
+def _is_over(limit: SourceReading, since: Since, wall: float) -> bool:
     """Whether a limit has ended. What shows that it will continue by itself is still waiting for that."""
     if limit.detail == "continues":
         return False
@@ -177,12 +177,14 @@ def _is_over(limit: Said, since: Since, wall: float) -> bool:
 # A turn that is open ---------------------------------------------------------------------------------------------
 
 
-def _is_absence(low: Said) -> bool:
+def _is_absence(low: SourceReading) -> bool:
     """Whether a source says `idle` only because it shows no sign of work."""
     return low.source in SHOWN and low.turn == "idle" and not low.detail
 
 
-def _seems_at_rest(base: Said, said: tuple[Said, ...], since: Since, wall: float) -> Said | None:
+def _seems_at_rest(
+    base: SourceReading, said: tuple[SourceReading, ...], since: Since, wall: float
+) -> SourceReading | None:
     """What shows no sign of work although an event has opened a turn; None while that may pass or a tool is open."""
     if base.source not in EVENTS or base.firm or base.detail == "tool" or base.at is None:
         return None
@@ -193,7 +195,7 @@ def _seems_at_rest(base: Said, said: tuple[Said, ...], since: Since, wall: float
     return shown[0] if wall >= began + OLD else None
 
 
-def _detail(base: Said, said: tuple[Said, ...], since: Since, wall: float) -> str:
+def _detail(base: SourceReading, said: tuple[SourceReading, ...], since: Since, wall: float) -> str:
     """For what it waits, after what it is idle: by whoever agrees and knows it."""
     detail = base.detail or next((each.detail for each in said if each.turn == base.turn and each.detail), "")
     if base.source == REPORTS and base.turn == "waiting":  # OSC 7501 has no word for these questions

@@ -17,16 +17,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from midwatch.agents import file_locations
-from midwatch.agents.conversation_files import UnclearError, agy_last
-from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.conversation_files import AmbiguousConversationError, agy_last
+from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.opencode.transcript import OpenCode
 from midwatch.agents.transcripts.transcript_state import number
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system import foreign_database
-from midwatch.system.foreign_database import LimitError, Limits, Reader, Row, State
+from midwatch.system.foreign_database import DatabaseLimits, DatabaseReader, LimitError, Row, State
 from midwatch.system.recent_files import SLACK
 
-LIMITS = Limits(seconds=2.0, rows=10_000, size=256 << 20, value=64 << 20, patience=0.2)
+LIMITS = DatabaseLimits(seconds=2.0, rows=10_000, size=256 << 20, value=64 << 20, patience=0.2)
 """A watcher reads at each look, so a database must not hold it up."""
 MOST = 512
 LATEST = 20
@@ -39,17 +39,17 @@ RECENT = "SELECT * FROM session WHERE directory = ? AND parent_id IS NULL AND ti
 T = TypeVar("T")
 
 
-class Databases:
+class SqliteConversations:
     """Kept by a watcher from look to look, for all its agents."""
 
     def __init__(self) -> None:
-        self._heads = Heads()
-        self._read: dict[tuple[int, int, str], tuple[State, Report | None]] = {}
+        self._heads = FileHeadCache()
+        self._read: dict[tuple[int, int, str], tuple[State, SourceReport | None]] = {}
         self._rows: dict[tuple[str, str, tuple[object, ...]], tuple[State, list[Row]]] = {}
         self._refused: dict[str, tuple[State, str]] = {}
         """Databases that went beyond a limit: in which state, and beyond which."""
 
-    def read(self, running: Running, conversation: str = "") -> Report | None:
+    def read(self, running: RunningAgent, conversation: str = "") -> SourceReport | None:
         """What the agent's database says; None where it has none (yet), trouble where it cannot be read."""
         if running.agent not in READERS or "/" in conversation:
             return None
@@ -62,7 +62,7 @@ class Databases:
             before = self._read.pop(who, ((), None))
             if before[0] != state:
                 before = self._ask(path, tables, lambda database: tell(database, path, running, conversation))
-        except UnclearError as error:
+        except AmbiguousConversationError as error:
             return _trouble(str(error))
         except (OSError, sqlite3.Error) as error:
             return _trouble(f"{path} cannot be read: {error}")
@@ -71,7 +71,7 @@ class Databases:
             del self._read[next(iter(self._read))]
         return before[1]
 
-    def since(self, running: Running) -> list[str]:
+    def since(self, running: RunningAgent) -> list[str]:
         """Ids of OpenCode's conversations in the agent's directory that were written since it started.
 
         Raises OSError or sqlite3.Error where they cannot be read.
@@ -96,7 +96,7 @@ class Databases:
             del self._rows[next(iter(self._rows))]
         return before[1]
 
-    def _ask(self, path: str, tables: tuple[str, ...], ask: Callable[[Reader], T]) -> tuple[State, T]:
+    def _ask(self, path: str, tables: tuple[str, ...], ask: Callable[[DatabaseReader], T]) -> tuple[State, T]:
         """Read a database, unless it was too much for us and is still the same."""
         state = foreign_database.state(path)
         if self._refused.get(path, ((), ""))[0] == state:
@@ -109,18 +109,18 @@ class Databases:
             raise
 
 
-def _trouble(why: str) -> Report:
-    return Report("transcript", None, {}, why)
+def _trouble(why: str) -> SourceReport:
+    return SourceReport("transcript", None, {}, why)
 
 
 # OpenCode -------------------------------------------------------------------------------------------------------
 
 
-def _opencode_path(running: Running, _wanted: str, _heads: Heads) -> str:
+def _opencode_path(running: RunningAgent, _wanted: str, _heads: FileHeadCache) -> str:
     return file_locations.opencode_database(running.environment)
 
 
-def _opencode(database: Reader, path: str, running: Running, wanted: str) -> Report | None:
+def _opencode(database: DatabaseReader, path: str, running: RunningAgent, wanted: str) -> SourceReport | None:
     if (session := _session(database, running, wanted)) is None:
         return None
     story = OpenCode()
@@ -137,16 +137,16 @@ def _opencode(database: Reader, path: str, running: Running, wanted: str) -> Rep
     newest = "SELECT time_updated FROM part WHERE session_id = ? ORDER BY rowid DESC LIMIT ?"
     for child in (session, *database.rows(below, story.conversation, LATEST)):
         changed += [number(part["time_updated"]) or 0 for part in database.rows(newest, child["id"], LATEST)]
-    return Report("transcript", story.at, story.words() | {"path": path, "size": str(max(changed))})
+    return SourceReport("transcript", story.at, story.words() | {"path": path, "size": str(max(changed))})
 
 
-def _session(database: Reader, running: Running, wanted: str) -> Row | None:
+def _session(database: DatabaseReader, running: RunningAgent, wanted: str) -> Row | None:
     if wanted := wanted or file_locations.asked_for(running.args):
         found = database.rows("SELECT * FROM session WHERE id = ?", wanted)
     else:
         found = database.rows(RECENT, running.cwd, (running.started - SLACK) * 1000)
     if len(found) > 1:
-        raise UnclearError(running.cwd)
+        raise AmbiguousConversationError(running.cwd)
     return found[0] if found else None
 
 
@@ -161,13 +161,13 @@ def _object(data: object) -> Row:
 # agy ------------------------------------------------------------------------------------------------------------
 
 
-def _agy_path(running: Running, wanted: str, heads: Heads) -> str:
+def _agy_path(running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
     home = file_locations.agy_home(running.environment)
     named = home and (wanted or file_locations.asked_for(running.args) or agy_last(home, running, heads))
     return f"{home}/conversations/{named}.db" if named else ""
 
 
-def _agy(database: Reader, path: str, _running: Running, _wanted: str) -> Report | None:
+def _agy(database: DatabaseReader, path: str, _running: RunningAgent, _wanted: str) -> SourceReport | None:
     changed = max(each[2] for each in foreign_database.state(path) if each) // 1_000_000
     words = {"event": "", "open": "", "path": path, "size": str(changed)}
     words["conversation"] = os.path.basename(path).removesuffix(".db")
@@ -175,7 +175,7 @@ def _agy(database: Reader, path: str, _running: Running, _wanted: str) -> Report
         words["steps"] = str(row["steps"])
     for row in database.rows("SELECT step_type, status FROM steps ORDER BY idx DESC LIMIT 1"):
         words |= {"step": str(row["step_type"]), "state": str(row["status"])}
-    return Report("transcript", None, words)
+    return SourceReport("transcript", None, words)
 
 
 READERS = {

@@ -11,12 +11,12 @@ import os
 
 from midwatch.agents import file_locations
 from midwatch.agents.claude.transcript import Claude
-from midwatch.agents.conversation_files import LAYOUTS, UnclearError
-from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.conversation_files import LAYOUTS, AmbiguousConversationError
+from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.gemini.transcript import Gemini
-from midwatch.agents.transcripts.line_splitter import LONGEST, Lines
-from midwatch.agents.transcripts.transcript_state import Story
-from midwatch.core.pane_model import Report, Running
+from midwatch.agents.transcripts.line_splitter import LONGEST, LineSplitter
+from midwatch.agents.transcripts.transcript_state import TranscriptState
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system.atomic_files import open_plain
 
 CHUNK = 1 << 20
@@ -31,7 +31,7 @@ MOST = 512
 class Tail:
     """One transcript and the story that it tells so far."""
 
-    def __init__(self, path: str, make: type[Story]) -> None:
+    def __init__(self, path: str, make: type[TranscriptState]) -> None:
         self.path = path
         self.story = make()
         self._make = make
@@ -41,7 +41,7 @@ class Tail:
 
     def _begin(self) -> None:
         self.story = self._make()
-        self._lines = Lines()
+        self._lines = LineSplitter()
         self._offset = 0
         self._witness = b""
 
@@ -80,10 +80,10 @@ class Tail:
 
     def _append(self, file: io.FileIO, size: int) -> None:
         if size - self._offset > (BEHIND if self._offset else FIRST + LAST):
-            for line in Lines().feed(file.read(FIRST) or b"") if not self._offset else ():
+            for line in LineSplitter().feed(file.read(FIRST) or b"") if not self._offset else ():
                 self.story.take(line)
             self.story.whole = False
-            self._lines = Lines()
+            self._lines = LineSplitter()
             self._offset = size - LAST  # the rest of a line, which we may come into, is no JSON and passed over
         file.seek(self._offset)
         # No further than it was: a file may grow faster than it is read.
@@ -98,14 +98,14 @@ def _state(now: os.stat_result) -> tuple[int, ...]:
     return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
 
 
-class Transcripts:
+class TranscriptFollower:
     """Kept by a watcher from look to look, for all its agents."""
 
     def __init__(self) -> None:
-        self._heads = Heads()
-        self._followed: dict[tuple[int, int], tuple[Tail, Report]] = {}
+        self._heads = FileHeadCache()
+        self._followed: dict[tuple[int, int], tuple[Tail, SourceReport]] = {}
 
-    def read(self, running: Running, conversation: str = "") -> Report | None:
+    def read(self, running: RunningAgent, conversation: str = "") -> SourceReport | None:
         """What the agent's transcript says; None where there is none (yet), trouble where it cannot be read.
 
         ``conversation`` is its id, where a better source knows it.
@@ -124,7 +124,7 @@ class Transcripts:
             beside = _beside(tail)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except UnclearError as error:
+        except AmbiguousConversationError as error:
             return _trouble(str(error))
         except OSError as error:
             return _trouble(f"{path or 'its transcript'} cannot be read: {error.strerror or error}")
@@ -135,18 +135,18 @@ class Transcripts:
         return report
 
 
-def _report(tail: Tail, size: int, last: Report | None) -> Report:
+def _report(tail: Tail, size: int, last: SourceReport | None) -> SourceReport:
     story = tail.story
     if not story.understood and story.passed_over:
         return _trouble(f"{tail.path} holds no line that can be read")
     words = story.words() | {"path": tail.path, "size": str(size)}
     words["conversation"] = words["conversation"] or os.path.basename(tail.path).removesuffix(".jsonl")
-    report = Report("transcript", story.at, words)
+    report = SourceReport("transcript", story.at, words)
     return last if last == report else report
 
 
-def _trouble(why: str) -> Report:
-    return Report("transcript", None, {}, why)
+def _trouble(why: str) -> SourceReport:
+    return SourceReport("transcript", None, {}, why)
 
 
 def _beside(tail: Tail) -> int:

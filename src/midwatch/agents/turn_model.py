@@ -7,7 +7,7 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import Doubt
 
 
-class Said(Value):
+class SourceReading(Value):
     """What one source says."""
 
     source: str
@@ -62,7 +62,7 @@ class SessionFacts(Value):
     now: float
     """Monotonic."""
     wall: float
-    said: tuple[Said, ...]
+    said: tuple[SourceReading, ...]
     there: Presence
     progress: dict[str, str]
     """What moves only when the work does: source and a value that differs when it moved."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 
 from midwatch.breaker.model import (
+    AttemptOutcome,
     Closed,
     Failure,
     Happening,
     Ledger,
     Open,
-    Outcome,
     Reset,
-    Running,
+    RunningAttempt,
     SetBack,
     Started,
     State,
-    Trial,
+    TrialRun,
     Trip,
     Tripped,
     Void,
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 WHAT: dict[str, Any] = {
-    "started": Started, "outcome": Outcome, "void": Void, "reset": Reset, "trip": Trip, "clock": SetBack,
+    "started": Started, "outcome": AttemptOutcome, "void": Void, "reset": Reset, "trip": Trip, "clock": SetBack,
 }  # fmt: skip
 WORDS = {kind: word for word, kind in WHAT.items()}
-STATES: dict[str, Any] = {"closed": Closed, "open": Open, "trial": Trial, "tripped": Tripped}
+STATES: dict[str, Any] = {"closed": Closed, "open": Open, "trial": TrialRun, "tripped": Tripped}
 STATE_WORDS = {kind: word for word, kind in STATES.items()}
 ENDS = (*FINAL, "stuck", "unknown")
 LATEST = 1e18
@@ -106,7 +106,7 @@ def bookmark(text: str) -> Bookmark:
         found = _load(text)
         state, running = _object(found.get("state")), _object(found.get("running"))
         made: State = _build(_kind(STATES, state.get("is")), state)
-        known = {_text(run): _build(Running, _object(each)) for run, each in running.items()}
+        known = {_text(run): _build(RunningAttempt, _object(each)) for run, each in running.items()}
         upto, check, threshold = (_whole(found.get(key)) for key in ("upto", "check", "threshold"))
         return Bookmark(upto, check, threshold, Ledger(made, known))
     except (ValueError, RecursionError) as error:

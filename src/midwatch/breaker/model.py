@@ -19,7 +19,7 @@ class Started(Value):
     """It was let through although the breaker was open, because the cool-down was over."""
 
 
-class Outcome(Value):
+class AttemptOutcome(Value):
     """How one attempt of a run ended."""
 
     at: float
@@ -54,7 +54,7 @@ class SetBack(Value):
     at: float
 
 
-Happening = Started | Outcome | Void | Reset | Trip | SetBack
+Happening = Started | AttemptOutcome | Void | Reset | Trip | SetBack
 
 
 # What follows from it
@@ -78,7 +78,7 @@ class Open(Value):
     last: Failure
 
 
-class Trial(Value):
+class TrialRun(Value):
     """Open, and one run was let through to find out."""
 
     run: str
@@ -94,10 +94,10 @@ class Tripped(Value):
     reason: str
 
 
-State = Closed | Open | Trial | Tripped
+State = Closed | Open | TrialRun | Tripped
 
 
-class Running(Value):
+class RunningAttempt(Value):
     """A run that was let through and may have more to say."""
 
     name: str
@@ -109,5 +109,5 @@ class Ledger(Value):
     """All that must be kept of what happened to go on from there."""
 
     state: State = Closed()
-    running: dict[str, Running] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
+    running: dict[str, RunningAttempt] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
     """By run, in the order of their starts."""

@@ -29,7 +29,7 @@ LARGEST = 64 * 1024 * 1024
 CHECKED = 256
 
 
-class Reading(Value):
+class BreakerFile(Value):
     """What stands in a breaker's file."""
 
     before: Ledger
@@ -80,13 +80,13 @@ def lock(directory: str, key: str) -> int:
     raise RefusedError(f"{words}; try again, or look who holds {path}")
 
 
-def read(directory: str, key: str, threshold: int) -> Reading:
+def read(directory: str, key: str, threshold: int) -> BreakerFile:
     """What stands in the file; nothing when there is none. FormatError where that cannot be known."""
     path = f"{directory}/breakers/{key}.jsonl"
     try:
         fd = open_plain(path)
     except (FileNotFoundError, NotADirectoryError):
-        return Reading(Ledger(), [], [])
+        return BreakerFile(Ledger(), [], [])
     except OSError as error:
         raise FormatError(f"{path} cannot be read ({error.strerror}), so breaker {key} says nothing") from error
     try:
@@ -96,7 +96,7 @@ def read(directory: str, key: str, threshold: int) -> Reading:
             raise FormatError(f"{path} is larger than any breaker makes it; remove it, which also closes breaker {key}")
         happened, wrong = breaker_codec.lines(data)
         upto = mark.upto + data.rfind(b"\n") + 1
-        return Reading(mark.ledger, happened, wrong, mark.upto, upto, _check(fd, upto))
+        return BreakerFile(mark.ledger, happened, wrong, mark.upto, upto, _check(fd, upto))
     except OSError as error:
         raise FormatError(f"{path} cannot be read ({error.strerror}), so breaker {key} says nothing") from error
     finally:
@@ -129,7 +129,7 @@ def _check(fd: int, upto: int) -> int:
     return zlib.crc32(found) if len(found) == size else -1
 
 
-def set_bookmark(directory: str, key: str, reading: Reading, threshold: int, ledger: Ledger) -> None:
+def set_bookmark(directory: str, key: str, reading: BreakerFile, threshold: int, ledger: Ledger) -> None:
     """Spare the next ones what we have read, if it was much. Only what stands in the file may be in the ledger."""
     if reading.upto - reading.start >= FAR:
         mark = Bookmark(reading.upto, reading.check, threshold, ledger)

@@ -17,7 +17,7 @@ from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.numbers import whole_number
 from midwatch.core.policy import CLOCKS, POLICIES, PROGRESS_SOURCES, Policy
 from midwatch.integrations.mqtt import broker_settings
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ LOOKING = (*READING, "ls", "stop")
 MOST = 1000
 
 
-def looker(options: Options) -> Looker:
+def looker(options: Options) -> JobObserver:
     directory = paths.directory(options.text("--dir"))
     if options.verb in READING and (others := paths.shared_with_others(directory)):
         output.warn(f"{others}; what it says may be false")
-    return Looker(directory, lazily(options))
+    return JobObserver(directory, lazily(options))
 
 
 def lazily(options: Options) -> Callable[[], Policy]:

@@ -6,18 +6,18 @@ from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.verdict import Verdict
-from midwatch.sessions.pane_observer import Panes, Seen
+from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.server import is_pane
 
 
-def watchers(options: Options) -> list[Panes]:
+def watchers(options: Options) -> list[PaneObserver]:
     """One for each server meant: -L or -S as tmux takes them, --all for every server of this user."""
     meant = server(options)
     chosen = [("-S", each) for each in tmux_client.sockets()] if options.flag("--all") else [meant]
     known = catalog.load_all()
-    return [Panes(known, paths.hook_spool(), server) for server in chosen]
+    return [PaneObserver(known, paths.hook_spool(), server) for server in chosen]
 
 
 def server(options: Options) -> tuple[str, ...]:
@@ -28,12 +28,12 @@ def server(options: Options) -> tuple[str, ...]:
     return ("-S", path) if path else ("-L", name) if name else ()
 
 
-def look(options: Options, only: str | None = None) -> tuple[list[Seen], str]:
+def look(options: Options, only: str | None = None) -> tuple[list[PaneVerdict], str]:
     """One look at each server; what could not be seen is said on standard error.
 
     And why panes may be missing from it; that no server runs is an answer.
     """
-    found: list[Seen] = []
+    found: list[PaneVerdict] = []
     unknown: list[str] = []
     for panes in watchers(options):
         looked = panes.look(only)
@@ -45,7 +45,7 @@ def look(options: Options, only: str | None = None) -> tuple[list[Seen], str]:
     return found, "; ".join(unknown)
 
 
-def inside(options: Options, target: str) -> tuple[list[Seen], str]:
+def inside(options: Options, target: str) -> tuple[list[PaneVerdict], str]:
     """The agents in %pane, or in exactly that =session; and why there may be more."""
     if target.startswith("%"):
         return look(options, only=target)
@@ -58,7 +58,7 @@ def nobody(target: str) -> str:
     return f"no agent in {where} there; `midwatch ls --panes` lists them"
 
 
-class NobodyError(RefusedError):
+class NoAgentError(RefusedError):
     """There is no such pane, session or name, or no agent in it."""
 
 
@@ -66,7 +66,7 @@ class NoServerError(RefusedError):
     """No tmux server is there in which anybody could be."""
 
 
-def agent_of(panes: Panes, target: str) -> Seen:
+def agent_of(panes: PaneObserver, target: str) -> PaneVerdict:
     """The one agent in %pane, or in exactly that =session. RefusedError where it cannot be told, or is not one."""
     only = target if is_pane(target) else None
     looked = panes.look(only)
@@ -75,14 +75,14 @@ def agent_of(panes: Panes, target: str) -> Seen:
     session = target.removeprefix("=")
     found = [seen for seen in looked.seen if only or codec.in_session(seen.sighting.pane, session)]
     if not found:
-        raise NobodyError(nobody(target))
+        raise NoAgentError(nobody(target))
     if len(found) > 1:
         several = ", ".join(f"{seen.sighting.pane.id} ({seen.sighting.agent})" for seen in found)
         raise RefusedError(f"there are {len(found)} agents in {session}: {several}; name the pane")
     return found[0]
 
 
-def named(seen: Seen) -> Verdict:
+def named(seen: PaneVerdict) -> Verdict:
     """The verdict with the agent and where it runs in its reason, for people."""
     pane = seen.sighting.pane
     return seen.verdict._replace(reason=f"{seen.sighting.agent} in {pane.session}: {seen.verdict.reason}")

@@ -120,7 +120,7 @@ def _may_ask() -> bool:
 
 def _ask(*, keeps_typed: bool) -> tuple[bool, bytes]:
     """Whether the terminal knows OSC 7501, and what was typed beside its answers. Its modes are as they were."""
-    answers, rest = status_report.Answers(), b""
+    answers, rest = status_report.StatusAnswers(), b""
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
         before = termios.tcgetattr(0)
@@ -141,7 +141,7 @@ def _ask(*, keeps_typed: bool) -> tuple[bool, bytes]:
     return bool(answers.supported), answers.typed + rest
 
 
-def _listen(answers: status_report.Answers, deadline: float) -> None:
+def _listen(answers: status_report.StatusAnswers, deadline: float) -> None:
     """Read one byte at a time: what comes after the last answer is for the next who reads."""
     while not answers.over and select.select([0], [], [], max(0.0, deadline - time.monotonic()))[0]:
         if not (data := os.read(0, 1)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from midwatch.config import paths
-from midwatch.config.model import Check, Settings
+from midwatch.config.model import PreflightCheck, Settings
 from midwatch.core.errors import FormatError
 from midwatch.system.atomic_files import read_plain
 
@@ -63,7 +63,7 @@ def held(path: str) -> bytes | None:
     return read(path) if data is None else data
 
 
-def _placed(check: Check, project: str) -> Check:
+def _placed(check: PreflightCheck, project: str) -> PreflightCheck:
     """The same check; its environment is meant from the project's root on, whichever file it comes from."""
     if check.kind == "venv":
         return check._replace(target=os.path.join(project, os.path.expanduser(check.target)))

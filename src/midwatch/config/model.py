@@ -16,7 +16,7 @@ PROGRAM_STATUS = ("auto", "on", "off")
 NAMING = ("*-creator-claude", "*-creator-agy")
 
 
-class Check(Value):
+class PreflightCheck(Value):
     """One thing that must be true before work is worth starting."""
 
     kind: str
@@ -93,7 +93,7 @@ class Settings(Value):
     breaker_cooldown_s: float = 900.0
     preflight: bool = False
     """Whether `run` looks before it starts, without being told to."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[PreflightCheck, ...] = ()
     channels: tuple[Channel, ...] = ()
     """Who is told of what; those of both files count, each for what its own file says."""
     parse: Command | None = None

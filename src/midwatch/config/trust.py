@@ -15,7 +15,7 @@ import re
 import time
 
 from midwatch.config import load, paths
-from midwatch.config.model import Check, Settings
+from midwatch.config.model import PreflightCheck, Settings
 from midwatch.core.errors import FormatError, MidwatchError, RefusedError
 from midwatch.core.value import Value
 from midwatch.core.visible import visible
@@ -45,7 +45,7 @@ class Trusted(Value):
     path: str
 
 
-def acts(check: Check) -> bool:
+def acts(check: PreflightCheck) -> bool:
     """Whether a check needs a trusted file, if it comes from a project's."""
     return check.kind in (*RUNNING, *CONNECTING) or bool(check.fix)
 

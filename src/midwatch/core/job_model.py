@@ -98,7 +98,7 @@ class Adopted(Value):
     """Where its output goes, as far as that could be found out."""
 
 
-class Seat(Value):
+class PaneRef(Value):
     """The pane that a session runs in."""
 
     server: tuple[str, ...]
@@ -141,7 +141,7 @@ class Record(Value):
     kind: str = "job"
     """Or `session`: an agent in a pane."""
     agent: str = ""
-    pane: Seat | None = None
+    pane: PaneRef | None = None
     conversation: str = ""
     """Its id, where that was known when the agent was started."""
     again: str = ""
@@ -171,7 +171,7 @@ class Record(Value):
         return last if last and last.number == self.attempt and self.end is None else None
 
 
-class Source(Value):
+class ProgressSource(Value):
     """One source of progress: its last value, when that was taken, when it last moved (monotonic)."""
 
     value: float
@@ -179,7 +179,7 @@ class Source(Value):
     moved: float
 
 
-class Seen(Value):
+class ProgressSnapshot(Value):
     """What the keeper of a job's time last noted; every face judges from it."""
 
     run: str
@@ -188,7 +188,7 @@ class Seen(Value):
     stale_since: float | None
     stuck: bool
     """The judge said so when the keeper asked at the end of the grace period, and nothing has moved since."""
-    sources: dict[str, Source]
+    sources: dict[str, ProgressSource]
     helper: int = 0
     own_cpu_s: float = 0.0
     own_io: float = 0.0
@@ -203,7 +203,7 @@ class Beat(Value):
     progress: float | None
 
 
-class Result(Value):
+class WorkResult(Value):
     """What the work left for whoever started it."""
 
     valid: bool
@@ -230,7 +230,7 @@ class StepStatus(Value):
     """What the files of a foreign step say of the run that its pid file names."""
 
     status: ForeignText | None = None
-    result: Result | None = None
+    result: WorkResult | None = None
     earlier: ForeignText | None = None
     """Text of a status that is of an earlier run, or may be."""
     open_until: float | None = None
@@ -259,7 +259,7 @@ class JobFacts(Value):
     """Whoever looks will look again; a single look must say what it can."""
     unseen_since: float | None = None
     """Since when this watcher sees no process of it."""
-    result: Result | None = None
+    result: WorkResult | None = None
     pid_written: int | None = None
     """When the pid file of a foreign step was written (ns)."""
     ending: End | None = None
@@ -267,7 +267,7 @@ class JobFacts(Value):
     shim: Process = Unseen("not looked at")
     """The process of the pid file: our shim, or a foreign wrapper."""
     work: Process = Unseen("not looked at")
-    seen: Seen | None = None
+    seen: ProgressSnapshot | None = None
     """The keeper's notes, brought up to this moment by a fresh look."""
     survivors: tuple[tuple[ForeignText, int], ...] = ()
     """Processes of this run that were found although shim and work are gone."""

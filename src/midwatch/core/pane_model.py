@@ -42,7 +42,7 @@ class Pane(Value):
     """Further sessions that show the same window."""
 
 
-class Task(Value):
+class ProcessInfo(Value):
     """One process of a pane's tree."""
 
     pid: int
@@ -59,7 +59,7 @@ class Task(Value):
     io: float = 0.0
 
 
-class Running(Value):
+class RunningAgent(Value):
     """One agent that runs: the process to ask for, and where its files are."""
 
     agent: str
@@ -74,7 +74,7 @@ class Running(Value):
     """Only the variables that the agent's file asks for, and HOME."""
 
 
-class Report(Value):
+class SourceReport(Value):
     """What one source other than pane and processes says, in that source's own words."""
 
     source: str
@@ -89,14 +89,14 @@ class Report(Value):
     """It knows several conversations that may be this agent's: a source that knows fewer must not choose one."""
 
 
-class Sighting(Value):
+class Observation(Value):
     """Everything that one look at one agent's pane found."""
 
     agent: str
     pane: Pane
     rows: tuple[str, ...]
-    tasks: tuple[Task, ...]
-    reports: tuple[Report, ...] = ()
+    tasks: tuple[ProcessInfo, ...]
+    reports: tuple[SourceReport, ...] = ()
     now: float = 0.0
     """Monotonic seconds."""
     wall: float = 0.0

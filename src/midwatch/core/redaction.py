@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
-    from midwatch.core.pane_model import Sighting
+    from midwatch.core.pane_model import Observation
 
 KEYS = (
     r"\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
@@ -129,7 +129,7 @@ class Redactor:
         text = clean(text)
         return self.homes.sub("/home/user", text) if self.homes else text
 
-    def clean_sighting(self, seen: Sighting) -> Sighting:
+    def clean_sighting(self, seen: Observation) -> Observation:
         """A look without keys, names of homes, and where its tmux server is."""
         clean = self.clean
         pane = seen.pane._replace(title=clean(seen.pane.title), path=clean(seen.pane.path), server=(), tty="")

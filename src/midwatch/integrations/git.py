@@ -49,7 +49,7 @@ class GitError(Exception):
     """git could not be asked, or did not know; the message says why."""
 
 
-class Said(Value):
+class GitOutput(Value):
     code: int
     out: str
     trouble: str
@@ -68,7 +68,7 @@ def last_commit(cwd: str, since: float | None) -> str:
     return visible(said.out.partition("\n")[2].strip())  # after a line with the whole hash
 
 
-def _ask(cwd: str, *words: str) -> Said:
+def _ask(cwd: str, *words: str) -> GitOutput:
     # Programs of the project are not found by relative paths.
     path = os.pathsep.join(each for each in os.get_exec_path() if os.path.isabs(each))
     program = shutil.which("git", path=path)
@@ -90,7 +90,7 @@ def _ask(cwd: str, *words: str) -> Said:
         _end(process)
 
 
-def _listen(process: subprocess.Popen[bytes]) -> Said:
+def _listen(process: subprocess.Popen[bytes]) -> GitOutput:
     """All that it says, and its exit code. GitError where it says too much or takes too long."""
     assert process.stdout is not None
     assert process.stderr is not None
@@ -111,7 +111,7 @@ def _listen(process: subprocess.Popen[bytes]) -> Said:
         code = process.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise GitError(f"git took longer than {in_words(LIMIT)}") from error
-    return Said(code, said[out].decode("utf-8", "replace"), said[trouble].decode("utf-8", "replace"))
+    return GitOutput(code, said[out].decode("utf-8", "replace"), said[trouble].decode("utf-8", "replace"))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -47,7 +47,7 @@ class Comment(Value):
     """In wall-clock seconds; Hermes keeps whole ones."""
 
 
-class Shown(Value):
+class CardState(Value):
     status: str
     comments: tuple[Comment, ...]
 
@@ -63,8 +63,8 @@ class Card:
             raise UsageError(f"{task!r} is no id of a card; `hermes kanban list` shows them")
         self.task = task
         self._author = author
-        self.hermes = Program(program, board, author)
-        self._shown: Shown | None = None
+        self.hermes = HermesProgram(program, board, author)
+        self._shown: CardState | None = None
         self._files: Files = ()
         """The files of the database before the last look; empty when they tell nothing."""
         self._first = 0
@@ -119,13 +119,13 @@ class Card:
                 return f"{plain(comment.author, LONGEST)} at {time.strftime('%FT%TZ', time.gmtime(comment.at))}"
         return ""
 
-    def _look(self) -> Shown:
+    def _look(self) -> CardState:
         files = self.hermes.files()
         out, trouble = self.hermes("show", self.task, "--json")
         try:
             found = json.loads(out)
             comments = tuple(Comment(str(c["author"]), str(c["body"]), int(c["created_at"])) for c in found["comments"])
-            shown = Shown(str(found["task"]["status"]), comments)
+            shown = CardState(str(found["task"]["status"]), comments)
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise KanbanError(self._words("show", out, trouble)) from error
         if self._shown is None:
@@ -154,7 +154,7 @@ def create(
     it.
     """
     key = key or f"{title} ({os.uname().nodename}:{os.getcwd()})"
-    hermes, wanted = Program(program, board, author), key
+    hermes, wanted = HermesProgram(program, board, author), key
     for _ in range(CHAIN):
         out, trouble = hermes(
             "create", f"--body={body}", f"--idempotency-key={wanted}", f"--created-by={author}", "--json", "--", title
@@ -185,7 +185,7 @@ def last_line(text: str) -> str:
     return plain(Redactor(()).clean(lines[-1]), LONGEST).rstrip(" .") if lines else ""
 
 
-class Program:
+class HermesProgram:
     """Hermes' program, called for so long and no longer, in a session of its own."""
 
     def __init__(self, program: str, board: str, author: str) -> None:
@@ -229,7 +229,7 @@ class Program:
         try:
             called = input_program.call(command, env, limit=limit, name=f"hermes kanban {words[0]}")
         except input_program.CallError as error:
-            late = isinstance(error, input_program.LateError)
+            late = isinstance(error, input_program.ProgramLateError)
             mend = "install hermes-agent, or set MIDWATCH_HERMES to its program"
             raise KanbanError(f"{error}; {'is its database in use?' if late else mend}") from error
         return called.out, called.trouble

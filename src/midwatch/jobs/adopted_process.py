@@ -17,7 +17,7 @@ from midwatch.jobs import foreign_step_status
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.shim.terminate import how_it_ended
 from midwatch.system import exit_status, processes, procfs
-from midwatch.system.processes import Place
+from midwatch.system.processes import ProcessPlace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NEVER = float("inf")
 
 
-class Witness:
+class AdoptedProcess:
     def __init__(self, adopted: Adopted, work: Identity, pidfd: int, started: float, *, agent: bool = False) -> None:
         self.adopted = adopted
         self.work = work
@@ -35,7 +35,7 @@ class Witness:
         """Monotonic."""
         self.agent = agent
         """It is an agent in a pane."""
-        self.place = Place(work.host, work.boot, work.pidns, work.timens)
+        self.place = ProcessPlace(work.host, work.boot, work.pidns, work.timens)
         self.again_at = NEVER
         """When to look again at what its directory says."""
         self.below: dict[int, int] = {}

@@ -18,20 +18,20 @@ import signal
 import time
 
 from midwatch.config import paths
-from midwatch.core.job_model import Adopted, Identity, Seen, Source
+from midwatch.core.job_model import Adopted, Identity, ProgressSnapshot, ProgressSource
 from midwatch.core.policy import Policy
 from midwatch.core.text import in_words, signal_name
 from midwatch.jobs import foreign_step_end
-from midwatch.jobs.adopted_process import Witness
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.adopted_process import AdoptedProcess
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import stall
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.jobs.stall_tracker import Keeper, noted
-from midwatch.jobs.wait_state import Memory
+from midwatch.jobs.stall_tracker import StallTracker, noted
+from midwatch.jobs.wait_state import JobWatchState
 from midwatch.jobs.wakeups import TIMED_LOOK, Wakeups
-from midwatch.shim.announce import Voice
+from midwatch.shim.announce import ParentChannel
 from midwatch.shim.fork import listen
-from midwatch.shim.run_files import AGAIN, Notebook, opened, quietly
+from midwatch.shim.run_files import AGAIN, RunFiles, opened, quietly
 from midwatch.shim.terminate import ENDINGS, how_it_ended
 from midwatch.system import procfs
 from midwatch.system import terminate_tree as hand
@@ -47,7 +47,7 @@ LONGEST_SLEEP = 86400.0
 NEVER = float("inf")
 
 
-class Keeping:
+class AdoptedSupervisor:
     """One adopted subject, from its adoption to its end."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -59,7 +59,7 @@ class Keeping:
         self.base = f"{self.home.way}/{self.name}"
         self.policy = Policy(**{**head["policy"], "progress": tuple(head["policy"]["progress"])})
         self.adopted = Adopted(**head["adopted"])
-        self.looker = Looker(spec["dir"], self.policy)
+        self.looker = JobObserver(spec["dir"], self.policy)
         pid, start = spec["work"]
         self.work = Identity(pid=pid, start=start, **self.looker.place._asdict())
 
@@ -74,9 +74,9 @@ class Keeping:
             "work": {"pid": self.work.pid, "start": self.work.start},
             "states": [["working", time.time()]], "notes": spec["notes"],
         }  # fmt: skip
-        self.notes = Notebook(self.home.way, self.record)
-        self.voice = Voice(self.notes, self.control, spec["tell"])
-        self.witness = Witness(
+        self.notes = RunFiles(self.home.way, self.record)
+        self.voice = ParentChannel(self.notes, self.control, spec["tell"])
+        self.witness = AdoptedProcess(
             self.adopted, self.work, self.pidfd, self.began - age, agent=self.record["pane"] is not None
         )
 
@@ -99,9 +99,9 @@ class Keeping:
         self.voice.promise()
         self.notes.write_record()
         facts = self.looker.facts(self.name)._replace(now=self.began)
-        seen = Keeper(self.looker.directory, self.work.boot).begin(facts, self.policy)
+        seen = StallTracker(self.looker.directory, self.work.boot).begin(facts, self.policy)
         silent = {*self.policy.progress} - procfs.RATES.keys()  # what is not there yet is silent, too
-        silences = dict.fromkeys(silent, Source(0.0, self.began, self.began))
+        silences = dict.fromkeys(silent, ProgressSource(0.0, self.began, self.began))
         self.seen = seen._replace(sources=silences | seen.sources)
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
         os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
@@ -204,7 +204,7 @@ class Keeping:
 
     def look(self) -> None:
         """Judge as every face does, and note what has come of its silence."""
-        facts = self.looker.facts(self.name, Memory(seen=self.seen))
+        facts = self.looker.facts(self.name, JobWatchState(seen=self.seen))
         away = not facts.exists and self.home.is_away()
         self.ask_at = facts.now + (AGAIN if away else self.policy.heartbeat_s)  # also if the record cannot be read now
         if not away and (not facts.exists or (facts.record is not None and facts.record.end is not None)):
@@ -225,7 +225,7 @@ class Keeping:
         self.voice.reap()
         self.voice.notify()
 
-    def spool_change(self, before: Seen, reason: str) -> None:
+    def spool_change(self, before: ProgressSnapshot, reason: str) -> None:
         after, moved = self.seen, {name: source.moved for name, source in self.seen.sources.items()}
         was = max((source.moved for source in before.sources.values()), default=self.began)
         last = max(moved.values(), default=self.began)
@@ -294,4 +294,4 @@ def main() -> None:
     os.dup2(null, 0)
     for fd in {*spec["stdio"], spec["control"], spec["lock"]}:
         os.set_inheritable(fd, False)
-    Keeping(spec).run()
+    AdoptedSupervisor(spec).run()

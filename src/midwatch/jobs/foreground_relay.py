@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 
 from midwatch.core.visible import visible
 from midwatch.jobs.foreground_streams import NOWHERE, Streams, copy_size, in_foreground, someone_can_continue_us
-from midwatch.jobs.launch import Shim
+from midwatch.jobs.launch import LaunchedShim
 from midwatch.system import procfs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.system.exit_status import Held
+    from midwatch.system.exit_status import HeldProcess
 
 CHUNK = 65536
 ATOMIC = 4096
@@ -35,7 +35,7 @@ OTHER = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 class Relay:
     """Copies until the shim has said how the work ended."""
 
-    def __init__(self, shim: Shim, streams: Streams, log: int, *, typed: bytes = b"") -> None:
+    def __init__(self, shim: LaunchedShim, streams: Streams, log: int, *, typed: bytes = b"") -> None:
         self.shim = shim
         self.streams = streams
         self.log = log
@@ -43,7 +43,7 @@ class Relay:
         self.ending: list[str] | None = None
         self.work = 0
         self.witness = NOWHERE
-        self.held: Held | None = None
+        self.held: HeldProcess | None = None
         """The work, held on to once its shim is gone: its exit status can then be learnt from the kernel."""
         self.over = False
         """The work has ended and nobody is left to say how."""
@@ -183,9 +183,9 @@ class Relay:
     def outlive_shim(self) -> None:
         """The shim was killed without a word: go on relaying until the work itself has ended."""
         if self.work:
-            from midwatch.system.exit_status import Held  # noqa: PLC0415  # few lose their shim
+            from midwatch.system.exit_status import HeldProcess  # noqa: PLC0415  # few lose their shim
 
-            self.held = Held(self.work, procfs.start_time(self.work))
+            self.held = HeldProcess(self.work, procfs.start_time(self.work))
             self.witness = self.held.fileno()
         if self.witness != NOWHERE:
             self.poll.register(self.witness, select.POLLIN)

@@ -19,7 +19,7 @@ KERNEL_THREAD = 0x00200000
 HIDDEN = "the kernel hides it from us, as of another user's process"
 
 
-class Stranger(Value):
+class ForeignProcess(Value):
     pid: int
     start: int
     pidfd: int
@@ -32,7 +32,7 @@ class Stranger(Value):
     """Sources of progress that cannot be seen of it, and why."""
 
 
-def meet(pid: int) -> Stranger:
+def meet(pid: int) -> ForeignProcess:
     """Look at a process and hold on to it, or RefusedError."""
     if pid <= 1:
         raise RefusedError(f"process {pid} is the machine's own, no work that ends")
@@ -41,7 +41,7 @@ def meet(pid: int) -> Stranger:
         start = _start(pid, pidfd)
         log, unseen = _log(pid)
         blind = {source: why for source, why in (("output", unseen), ("io", _uncounted(pid))) if why}
-        found = Stranger(pid, start, pidfd, _command(pid), _link(f"/proc/{pid}/cwd"), log, blind)
+        found = ForeignProcess(pid, start, pidfd, _command(pid), _link(f"/proc/{pid}/cwd"), log, blind)
         if exit_status.has_ended(pidfd):
             raise RefusedError(_ended(pid, start, pidfd))  # noqa: TRY301  # it is let go of below
     except BaseException:

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from midwatch.core.job_model import Adopted, Breaker, Seat
+from midwatch.core.job_model import Adopted, Breaker, PaneRef
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.shim import drop_box
@@ -46,7 +46,7 @@ class Job(Value):
     """Pid and start time."""
     notes: tuple[str, ...] = ()
     agent: str = ""
-    pane: Seat | None = None
+    pane: PaneRef | None = None
     """Set for a session; then the shim runs in that pane."""
     conversation: str = ""
     options: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Job(Value):
     """When the work began that is to be verified, if not with this run (wall)."""
 
 
-class Shim(Value):
+class LaunchedShim(Value):
     """The process that is, or is about to become, a job's shim."""
 
     pid: int
@@ -93,7 +93,9 @@ def teller_command(directory: str, name: str = "", run: str = "", report: str = 
     return [*found, "--run", run, name] if name else found
 
 
-def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None) -> Shim:
+def launch(
+    job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None
+) -> LaunchedShim:
     """Start the shim of a job; it holds the lease and the streams from now on. The caller has 0, 1 and 2 open."""
     listening, control = os.pipe()
     feeding, feed = os.pipe()[::-1]
@@ -118,7 +120,7 @@ def launch(job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, comm
     os.close(errors)
     with open(feeding, "wb") as pipe:
         pipe.write(marshal.dumps(specification(job, control, lease, stdio, tty=tty)))
-    return Shim(pid, listening)
+    return LaunchedShim(pid, listening)
 
 
 def complaints(directory: str) -> int:

@@ -50,7 +50,7 @@ def take_low_descriptors() -> list[int]:
     return taken
 
 
-def launch(job: jobs_launch.Job, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> jobs_launch.Shim:
+def launch(job: jobs_launch.Job, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> jobs_launch.LaunchedShim:
     """As `spawn.launch` does it, but that the shim is no child of ours; its pid is in the files."""
     broker_settings.mark_secrets()
     listening, control = os.pipe()
@@ -70,4 +70,4 @@ def launch(job: jobs_launch.Job, lease: int, stdio: tuple[int, int, int], *, tty
         os.close(control)
         if errors >= 0:
             os.close(errors)
-    return jobs_launch.Shim(0, listening)
+    return jobs_launch.LaunchedShim(0, listening)

@@ -27,7 +27,7 @@ LEAST, MOST = 3, 30
 """How many beats fit into the time after which the job is suspected: no fewer, and no more however often it passes."""
 
 
-class PassBeat:
+class LoopBeat:
     """The job is looked up once. ``watched``: names of a directory; who waits for its own job makes no progress.
 
     Only the first thread of a program beats: that another one waits does not tell that the program makes progress.

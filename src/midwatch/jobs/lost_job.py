@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.job_model import Alive, Record, Seen, StopRequest
+from midwatch.core.job_model import Alive, ProgressSnapshot, Record, StopRequest
 from midwatch.jobs.codec import sentinel
 from midwatch.shim.terminate import how_it_ended
 from midwatch.system import exit_status, processes, procfs
@@ -24,8 +24,10 @@ def survivors(record: Record) -> tuple[tuple[ForeignText, int], ...]:
     return tuple((ForeignText(procfs.command_name(pid)), pid) for pid in left)
 
 
-class Lost:
-    def __init__(self, base: str, record: Record, stop: StopRequest | None, held: exit_status.Held | None) -> None:
+class LostJob:
+    def __init__(
+        self, base: str, record: Record, stop: StopRequest | None, held: exit_status.HeldProcess | None
+    ) -> None:
         self.base = base
         self.record = record
         self.stop = stop
@@ -34,7 +36,7 @@ class Lost:
         self.end: dict[str, Any] | None = None
         """How it ended, as a record holds it, where the kernel tells or a stop has begun."""
 
-    def outlived(self, seen: Seen | None) -> bool:
+    def outlived(self, seen: ProgressSnapshot | None) -> bool:
         """Whether the work ended after its shim: a watcher saw it, or it wrote when its shim beat no more."""
         if seen is not None and seen.outlived:
             return True

@@ -8,7 +8,7 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 
 
-class Watch(Value):
+class MonitorState(Value):
     """One monitor's notes. All moments are monotonic, of the boot named beside them."""
 
     run: str

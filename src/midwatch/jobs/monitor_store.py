@@ -12,7 +12,7 @@ from midwatch.config import sentinel_files
 from midwatch.core.errors import FormatError
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.codec import monitor_state_file
-from midwatch.jobs.monitor_state import Watch
+from midwatch.jobs.monitor_state import MonitorState
 from midwatch.system.atomic_files import write_atomic
 from midwatch.system.file_locks import Lease
 
@@ -22,7 +22,7 @@ def lease(base: str) -> Lease:
     return Lease(f"{base}.actor")
 
 
-def read(base: str, run: str = "") -> Watch | None:
+def read(base: str, run: str = "") -> MonitorState | None:
     """The notes of the last monitor; with a run, only those of that run."""
     try:
         text = sentinel_files.read(f"{base}.watch")
@@ -32,7 +32,7 @@ def read(base: str, run: str = "") -> Watch | None:
     return found if found is not None and run in ("", found.run) else None
 
 
-def write(base: str, watch: Watch) -> None:
+def write(base: str, watch: MonitorState) -> None:
     write_atomic(f"{base}.watch", monitor_state_file.encode(watch))
 
 

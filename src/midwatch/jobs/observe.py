@@ -12,13 +12,13 @@ import time
 from midwatch.config import sentinel_files
 from midwatch.core.errors import FormatError
 from midwatch.core.foreign_text import ForeignText, escaped
-from midwatch.core.job_model import Alive, Gone, JobFacts, Source, StepStatus, StopRequest, Unseen
+from midwatch.core.job_model import Alive, Gone, JobFacts, ProgressSource, StepStatus, StopRequest, Unseen
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import work_files
 from midwatch.jobs.codec import sentinel
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.jobs.wait_state import Memory
+from midwatch.jobs.wait_state import JobWatchState
 from midwatch.system import processes, procfs
 
 TYPE_CHECKING = False
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from midwatch.core.job_model import Beat, End, Process, Record, Result, Seen
-    from midwatch.jobs.lost_job import Lost
+    from midwatch.core.job_model import Beat, End, Process, ProgressSnapshot, Record, WorkResult
+    from midwatch.jobs.lost_job import LostJob
 
     Found = TypeVar("Found")
 
 
-class Looker:
+class JobObserver:
     """Looks at jobs of one directory. Keeps nothing of them but what is the same for all."""
 
     def __init__(self, directory: str, policy: Policy | Callable[[], Policy], *, brief: bool = False) -> None:
@@ -50,11 +50,11 @@ class Looker:
             self.given = self.given()
         return self.given
 
-    def verdict(self, name: str, memory: Memory | None = None) -> Verdict:
+    def verdict(self, name: str, memory: JobWatchState | None = None) -> Verdict:
         return job_verdict.judge(self.facts(name, memory))
 
-    def facts(self, name: str, memory: Memory | None = None) -> JobFacts:
-        look = _Look(self, f"{self.directory}/{name}", name)
+    def facts(self, name: str, memory: JobWatchState | None = None) -> JobFacts:
+        look = _JobObservation(self, f"{self.directory}/{name}", name)
         facts = look.facts(memory)
         if look.lost is not None and look.lost.end is not None:
             from midwatch.jobs import record_end  # noqa: PLC0415  # few lose their shim
@@ -67,25 +67,25 @@ class Looker:
     def archived(self, name: str, run: str) -> JobFacts | None:
         """An earlier run of a name, if it is still kept: someone may have waited for it when the next one began."""
         for base in sentinel_files.archived(self.directory, name):
-            facts = _Look(self, base, name).facts(None)
+            facts = _JobObservation(self, base, name).facts(None)
             if facts.record is not None and facts.record.run == run:
                 return facts
         return None
 
 
-class _Look:
+class _JobObservation:
     """The state of one look: what was read so far, and what could not be."""
 
-    def __init__(self, looker: Looker, base: str, name: str) -> None:
+    def __init__(self, looker: JobObserver, base: str, name: str) -> None:
         self.looker = looker
         self.name = name
         self.base = base
         self.now = time.monotonic()
         self.troubles: list[str] = []
         self.pid_written: int | None = None
-        self.lost: Lost | None = None
+        self.lost: LostJob | None = None
 
-    def facts(self, memory: Memory | None) -> JobFacts:
+    def facts(self, memory: JobWatchState | None) -> JobFacts:
         record = self.record()
         if record is None and not sentinel_files.exists(self.base):
             return self.missing()
@@ -116,9 +116,9 @@ class _Look:
         stop = self.stop(record) if record is not None else None
         survivors, outlived = tuple[tuple[ForeignText, int], ...](), False
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
-            from midwatch.jobs.lost_job import Lost  # noqa: PLC0415  # few lose their shim
+            from midwatch.jobs.lost_job import LostJob  # noqa: PLC0415  # few lose their shim
 
-            self.lost = Lost(self.base, record, stop, memory.held if memory else None)
+            self.lost = LostJob(self.base, record, stop, memory.held if memory else None)
             survivors, outlived = self.lost.survivors, self.lost.outlived(seen)
             if status is None and record.adopted is None and record.between is None:
                 record = self.lost.worked_out(self.elapsed(record) or 0.0)
@@ -144,7 +144,7 @@ class _Look:
             self.troubles.append(f"cannot read {directory}: {error.strerror}")
         return JobFacts(self.name, self.now, exists=False, others=others, troubles=tuple(self.troubles))
 
-    def ended(self, record: Record, memory: Memory | None) -> JobFacts:
+    def ended(self, record: Record, memory: JobWatchState | None) -> JobFacts:
         brief = self.looker.brief
         status = None if brief else self.status()
         writing = memory is not None and status is None  # the record comes first, and whoever waits is woken by it
@@ -200,7 +200,7 @@ class _Look:
     def status(self) -> ForeignText | None:
         return self.parsed("status", ForeignText)
 
-    def result(self) -> Result | None:
+    def result(self) -> WorkResult | None:
         return self.parsed("result", sentinel.result)
 
     def beat(self, record: Record | None) -> Beat | None:
@@ -244,7 +244,7 @@ class _Look:
     def same_boot(self, record: Record) -> bool:
         return record.shim.boot == self.looker.place.boot
 
-    def processes(self, record: Record | None, memory: Memory | None) -> tuple[Process, Process]:
+    def processes(self, record: Record | None, memory: JobWatchState | None) -> tuple[Process, Process]:
         if record is not None:
             place = self.looker.place
             return processes.find(record.shim, place), processes.find(record.work, place)
@@ -262,7 +262,9 @@ class _Look:
 
     # Movement
 
-    def seen(self, record: Record | None, shim: Process, work: Process, memory: Memory | None) -> Seen | None:
+    def seen(
+        self, record: Record | None, shim: Process, work: Process, memory: JobWatchState | None
+    ) -> ProgressSnapshot | None:
         """The keeper's notes with a fresh look on top: nothing has moved unless nobody saw it move."""
         notes = self.notes(record)
         if memory and memory.seen is not None and (notes is None or memory.seen.at > notes.at):
@@ -275,9 +277,9 @@ class _Look:
         procfs.track(sources, work_files.cheap_sample(self.base, wanted, record), self.now)
         if self.now - max((moved for _, _, moved in sources.values()), default=self.now) >= policy.stale_s / 2:
             procfs.track(sources, self.consumption(notes, shim, work, record, policy), self.now)
-        return notes._replace(sources={name: Source(*source) for name, source in sources.items()})
+        return notes._replace(sources={name: ProgressSource(*source) for name, source in sources.items()})
 
-    def notes(self, record: Record | None) -> Seen | None:
+    def notes(self, record: Record | None) -> ProgressSnapshot | None:
         place = self.looker.place
         if record is None or record.shim.pidns != place.pidns or not place.shares_clock(record.shim):
             return None
@@ -285,7 +287,7 @@ class _Look:
         return notes if notes is not None and notes.run == record.run and notes.boot == place.boot else None
 
     def consumption(
-        self, notes: Seen, shim: Process, work: Process, record: Record | None, policy: Policy
+        self, notes: ProgressSnapshot, shim: Process, work: Process, record: Record | None, policy: Policy
     ) -> dict[str, float]:
         adopted = record is not None and record.adopted is not None
         if isinstance(shim, Alive) and not adopted:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from midwatch.core.job_model import Alive, Gone, JobFacts, Seen, Source
+from midwatch.core.job_model import Alive, Gone, JobFacts, ProgressSnapshot, ProgressSource
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import name_claim
@@ -21,7 +21,7 @@ from midwatch.system.atomic_files import dumps, write_atomic
 SCHEMA = 1
 
 
-class Keeper:
+class StallTracker:
     """Keeps the time of any number of jobs in one directory, for as long as someone waits for them."""
 
     def __init__(self, directory: str, boot: str) -> None:
@@ -29,7 +29,9 @@ class Keeper:
         self.boot = boot
         self.leases: dict[str, int | None] = {}
 
-    def note(self, facts: JobFacts, verdict: Verdict, before: Seen | None) -> tuple[Seen, float]:
+    def note(
+        self, facts: JobFacts, verdict: Verdict, before: ProgressSnapshot | None
+    ) -> tuple[ProgressSnapshot, float]:
         """The notes after a look, and when to look again though nothing may wake us."""
         policy = facts.record.policy if facts.record else facts.policy or PATIENT
         seen = self.begin(facts, policy) if facts.seen is None else stall.keep(verdict, facts.seen, policy, facts.now)
@@ -41,7 +43,7 @@ class Keeper:
         half = max([source.moved for source in seen.sources.values()], default=facts.now) + policy.stale_s / 2
         return seen, max(half, facts.now + max(policy.stale_s / 10, procfs.RATE_SPAN))
 
-    def begin(self, facts: JobFacts, policy: Policy) -> Seen:
+    def begin(self, facts: JobFacts, policy: Policy) -> ProgressSnapshot:
         """First sight: silence is reckoned from now, for nobody knows how long it has lasted."""
         sources: procfs.Sources = {}
         adopted = facts.record.adopted if facts.record else None
@@ -52,16 +54,16 @@ class Keeper:
             keeper = facts.shim.pid if isinstance(facts.shim, Alive) and adopted else 0
             cpu, io = procfs.consumption(root.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)
             procfs.track(sources, {k: v for k, v in (("cpu", cpu), ("io", io)) if k in wanted}, facts.now)
-        return Seen(
+        return ProgressSnapshot(
             run=facts.record.run if facts.record else "",
             boot=self.boot,
             at=facts.now,
             stale_since=None,
             stuck=False,
-            sources={name: Source(*source) for name, source in sources.items()},
+            sources={name: ProgressSource(*source) for name, source in sources.items()},
         )
 
-    def write(self, name: str, seen: Seen) -> None:
+    def write(self, name: str, seen: ProgressSnapshot) -> None:
         base = f"{self.directory}/{name}"
         with contextlib.suppress(OSError):
             if self.leases.get(name) is None:
@@ -75,7 +77,7 @@ class Keeper:
                 os.close(lease)
 
 
-def _alike(seen: Seen, before: Seen | None) -> bool:
+def _alike(seen: ProgressSnapshot, before: ProgressSnapshot | None) -> bool:
     """Whether anyone who judges by the one would say the same by the other. Each write wakes every watcher, us too."""
     told = (seen.stale_since, seen.stuck, seen.outlived)
     if before is None or told != (before.stale_since, before.stuck, before.outlived):
@@ -83,7 +85,7 @@ def _alike(seen: Seen, before: Seen | None) -> bool:
     return [s.moved for s in seen.sources.values()] == [s.moved for s in before.sources.values()]
 
 
-def noted(seen: Seen) -> dict[str, object]:
+def noted(seen: ProgressSnapshot) -> dict[str, object]:
     """Notes as ``<name>.seen`` holds them."""
     given = seen._asdict()
     if not seen.outlived:

@@ -14,7 +14,7 @@ UNTIL = ("final", "exited", *LIVE, *FINAL)
 """What can be waited for; `exited` means the end of the process alone, whatever a session's turns come to."""
 
 
-class Wanted(Value):
+class WaitOptions(Value):
     """What a wait is for."""
 
     until: str | None = None
@@ -27,7 +27,7 @@ class Wanted(Value):
     """What tells whether the work is there, where that is not what was said when it was started."""
 
 
-class Outcome(Value):
+class WaitOutcome(Value):
     verdict: Verdict
     how: str
     """`state`, `match`, or `timeout`: the caller's own time ran out."""

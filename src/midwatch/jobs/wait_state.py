@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 
-from midwatch.core.job_model import Alive, Gone, JobFacts, Record, Seen
+from midwatch.core.job_model import Alive, Gone, JobFacts, ProgressSnapshot, Record
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from midwatch.jobs.log_scan import LogScan
-    from midwatch.system.exit_status import Held
+    from midwatch.system.exit_status import HeldProcess
 
 MOST_HELD = 128
 """Jobs that one wait holds on to while their shims live."""
 
 
-class Memory(Value):
+class JobWatchState(Value):
     """What a watcher remembers between its looks at one job."""
 
     status_since: float | None = None
@@ -26,9 +26,9 @@ class Memory(Value):
     """Pid and start time of the process that it was last seen to be."""
     pid_written: int | None = None
     """When the pid file that named it was written (ns)."""
-    seen: Seen | None = None
+    seen: ProgressSnapshot | None = None
     """Notes that the watcher keeps itself, where no shim does."""
-    held: Held | None = None
+    held: HeldProcess | None = None
     """The work, held on to while it lived: only so can its exit status be learnt from the kernel once it is reaped."""
     keeps: bool = False
     """The watcher holds the lease of the name."""
@@ -44,7 +44,7 @@ class WaitedSubject:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.memory = Memory()
+        self.memory = JobWatchState()
         self.known = False
         self.away_since: float | None = None
         """Since when its directory cannot be seen."""
@@ -61,7 +61,7 @@ class WaitedSubject:
         """It is a session: it has a pane."""
 
 
-def held(facts: JobFacts, before: Held | None, *, many: bool) -> Held | None:
+def held(facts: JobFacts, before: HeldProcess | None, *, many: bool) -> HeldProcess | None:
     """Hold on to the work: should its shim be killed, its exit status can still be learnt from the kernel.
 
     Descriptors are few, so of ``many`` that are waited for only those are held whose shim is gone already.
@@ -73,9 +73,9 @@ def held(facts: JobFacts, before: Held | None, *, many: bool) -> Held | None:
         return before
     if many and not isinstance(facts.shim, Gone):
         return None
-    from midwatch.system.exit_status import Held  # noqa: PLC0415  # who finds an end at once needs it not
+    from midwatch.system.exit_status import HeldProcess  # noqa: PLC0415  # who finds an end at once needs it not
 
-    return Held(*which)
+    return HeldProcess(*which)
 
 
 def directory_identity(directory: str, links: int | None = None) -> tuple[int, int] | None:

@@ -23,7 +23,7 @@ from midwatch.core.event import Event
 from midwatch.core.visible import visible
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal_database, spool_reader
-from midwatch.journal.spool_reader import Place, Taken
+from midwatch.journal.spool_reader import SpoolBatch, SpoolPosition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Journal:
         self.say = say
         self._inode = 0
         self._database: sqlite3.Connection | None = None
-        self._not_removed: dict[str, Place] = {}
+        self._not_removed: dict[str, SpoolPosition] = {}
 
     def close(self) -> None:
         if self._database is not None:
@@ -96,11 +96,11 @@ class Journal:
     def _take_some(self, base: sqlite3.Connection) -> bool:
         """One batch. Returns whether there may be more."""
         known = {
-            _text(file): Place(*map(_number, place))
+            _text(file): SpoolPosition(*map(_number, place))
             for file, *place in base.execute("SELECT file, inode, size, offset FROM spools")
         }
         known |= self._not_removed
-        room, all_taken = BATCH, list[Taken]()
+        room, all_taken = BATCH, list[SpoolBatch]()
         for file in spool_reader.grown(self.directory, known):
             taken = spool_reader.read(self.directory, file, known.get(file, spool_reader.START), room)
             if taken is not None:
@@ -118,7 +118,9 @@ class Journal:
                     self._not_removed[taken.file] = taken.place
         return room <= 0
 
-    def _write(self, base: sqlite3.Connection, new: Sequence[Event], read: list[Taken], over: list[Taken]) -> None:
+    def _write(
+        self, base: sqlite3.Connection, new: Sequence[Event], read: list[SpoolBatch], over: list[SpoolBatch]
+    ) -> None:
         """Events and how far they were read, in one transaction; on the disk before a spool may go."""
         with _writing(base, lasting=bool(over)):
             base.executemany(TAKE, [event[:6] for event in new])
@@ -221,7 +223,7 @@ class Journal:
         """A journal for this call only: what can be read of this one, though it cannot be written, and the spools."""
         from midwatch.system import foreign_database  # noqa: PLC0415  # rarely needed
 
-        limits = foreign_database.Limits(
+        limits = foreign_database.DatabaseLimits(
             seconds=30.0, rows=0, size=1 << 30, value=1 << 30, patience=journal_database.PATIENCE
         )
         found = Journal(self.directory, memory=True)
@@ -237,7 +239,7 @@ class Journal:
         return found
 
 
-def in_order(read: list[Taken]) -> list[Event]:
+def in_order(read: list[SpoolBatch]) -> list[Event]:
     """Events of several spools by their time; within one spool as they stand, whatever its clock did."""
     timed: list[tuple[float, Event]] = []
     for taken in read:

@@ -19,7 +19,7 @@ CHUNK = 1 << 20
 SUFFIX = ".jsonl"
 
 
-class Place(Value):
+class SpoolPosition(Value):
     """How far a file was read: which it was, how large then, where the first line begins that was not whole."""
 
     inode: int
@@ -27,15 +27,15 @@ class Place(Value):
     offset: int
 
 
-START = Place(0, 0, 0)
+START = SpoolPosition(0, 0, 0)
 
 
-class Taken(Value):
+class SpoolBatch(Value):
     """What was read of one file, and how far that goes."""
 
     file: str
     events: list[Event]
-    place: Place
+    place: SpoolPosition
     size: int
     """Bytes that these events take there."""
     over: bool
@@ -46,7 +46,7 @@ def folder(directory: str) -> str:
     return f"{directory}/spool"
 
 
-def grown(directory: str, known: dict[str, Place]) -> list[str]:
+def grown(directory: str, known: dict[str, SpoolPosition]) -> list[str]:
     """Files that are not as they were when they were last read. Links and whatever is no file are passed over."""
     if os.path.islink(folder(directory)):
         return []
@@ -57,7 +57,7 @@ def grown(directory: str, known: dict[str, Place]) -> list[str]:
         return []
 
 
-def _changed(entry: os.DirEntry[str], before: Place) -> bool:
+def _changed(entry: os.DirEntry[str], before: SpoolPosition) -> bool:
     if not entry.name.endswith(SUFFIX):
         return False
     try:
@@ -74,7 +74,7 @@ def whose(file: str) -> tuple[str, str] | None:
     return None if names.problem(name) or names.problem(run) else (name, run)
 
 
-def read(directory: str, file: str, before: Place, most: int) -> Taken | None:
+def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBatch | None:
     """The events that came since, about ``most`` bytes of them. None when the file cannot be read (any more)."""
     owner = whose(file)
     assert owner is not None
@@ -101,11 +101,11 @@ def read(directory: str, file: str, before: Place, most: int) -> Taken | None:
         os.close(fd)
     more = offset - start >= most and offset < now.st_size
     # What is not read yet has to be met again although the file may not grow.
-    place = Place(now.st_ino, offset if more else now.st_size, offset)
-    return Taken(file, found, place, offset - start, over=ended and offset == now.st_size)
+    place = SpoolPosition(now.st_ino, offset if more else now.st_size, offset)
+    return SpoolBatch(file, found, place, offset - start, over=ended and offset == now.st_size)
 
 
-def _goes_on(fd: int, now: os.stat_result, before: Place) -> bool:
+def _goes_on(fd: int, now: os.stat_result, before: SpoolPosition) -> bool:
     """Whether it is the file that was read before, and more: another one may stand in its place by now."""
     if now.st_ino != before.inode or now.st_size < before.offset:
         return False
@@ -130,7 +130,7 @@ def _lines(fd: int, start: int, end: int) -> Iterator[tuple[int, bytes, int]]:
             rest = rest[: journal_codec.KEPT]
 
 
-def remove(directory: str, taken: Taken) -> bool:
+def remove(directory: str, taken: SpoolBatch) -> bool:
     """Take away the spool of a run that has ended, unless something came meanwhile. True when it is gone."""
     path = f"{folder(directory)}/{taken.file}"
     try:

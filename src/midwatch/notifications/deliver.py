@@ -23,7 +23,7 @@ from midwatch.core.value import Value
 from midwatch.notifications import apprise_worker, channels, outbox
 from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications import transports as link
-from midwatch.notifications.model import Notice
+from midwatch.notifications.model import Notification
 
 LIMIT = 30.0
 """Seconds that one delivery may take."""
@@ -36,7 +36,7 @@ TICK = 1.0
 AT_ONCE = 8
 
 
-class Standing(Value):
+class ChannelStatus(Value):
     """A channel, and why it cannot be used now; empty when it can."""
 
     channel: Channel
@@ -47,9 +47,9 @@ class Standing(Value):
 # Channels
 
 
-def standings(project: str) -> list[Standing]:
+def standings(project: str) -> list[ChannelStatus]:
     return [
-        Standing(channel, link.called(channel), channels.barred(channel) or _missing(channel, project))
+        ChannelStatus(channel, link.called(channel), channels.barred(channel) or _missing(channel, project))
         for channel in channels.of(project)[0]
     ]
 
@@ -98,7 +98,7 @@ def deliver(directory: str, *, everything: bool = False, until: float = NEVER) -
     waiting = [notice for notice in outbox.pending(directory) if everything or notifications_rules.due(notice, now)]
     known = {project: _resolved(project) for project in {notice.project for notice in waiting}}
 
-    def attempt(notice: Notice) -> bool:
+    def attempt(notice: Notification) -> bool:
         return time.monotonic() < until and _attempt(
             directory, notice, known[notice.project].get(notice.channel), everything=everything
         )
@@ -117,7 +117,7 @@ def _resolved(project: str) -> dict[str, tuple[Channel, str]]:
     return found
 
 
-def _attempt(directory: str, notice: Notice, found: tuple[Channel, str] | None, *, everything: bool) -> bool:
+def _attempt(directory: str, notice: Notification, found: tuple[Channel, str] | None, *, everything: bool) -> bool:
     """Returns whether it was tried and failed."""
     held = outbox.hold(directory, notice)
     if held is None:
@@ -143,7 +143,7 @@ def _attempt(directory: str, notice: Notice, found: tuple[Channel, str] | None, 
     return False
 
 
-def _is_over(directory: str, notice: Notice) -> bool:
+def _is_over(directory: str, notice: Notification) -> bool:
     """Whether something else is so by now. That a monitor gave up says nothing of what it watched."""
     if notice.fields.get("state") not in LIVE_TOLD:
         return False
@@ -152,7 +152,7 @@ def _is_over(directory: str, notice: Notice) -> bool:
     return (told.number > notice.number or closed) and told.state != "abandoned"
 
 
-def _try(directory: str, held: outbox.Held, channel: Channel, problem: str) -> bool:
+def _try(directory: str, held: outbox.HeldNotification, channel: Channel, problem: str) -> bool:
     notice, now = held.notice, time.time()
     if problem:  # nothing was tried, so it does not count
         held.write(notice._replace(again=now + backoff.LONGEST, trouble=problem))
@@ -179,7 +179,7 @@ def _try(directory: str, held: outbox.Held, channel: Channel, problem: str) -> b
     return True
 
 
-def give_up(directory: str, held: outbox.Held, why: str) -> None:
+def give_up(directory: str, held: outbox.HeldNotification, why: str) -> None:
     held.remove()
     tries = held.notice.tries
     _tell(
@@ -187,7 +187,7 @@ def give_up(directory: str, held: outbox.Held, why: str) -> None:
     )
 
 
-def try_out(project: str, text: str) -> list[tuple[Standing, link.Delivered]]:
+def try_out(project: str, text: str) -> list[tuple[ChannelStatus, link.Delivered]]:
     """Say something through every channel, now, and what became of it; nothing is kept."""
     said = plain(text)
     fields = {
@@ -201,7 +201,7 @@ def try_out(project: str, text: str) -> list[tuple[Standing, link.Delivered]]:
     }
     found = standings(project)
 
-    def send(standing: Standing) -> link.Delivered:
+    def send(standing: ChannelStatus) -> link.Delivered:
         if standing.problem:
             return link.Delivered(ok=False, why=standing.problem)
         return link.send(standing.channel, fields, project, LIMIT)
@@ -213,7 +213,7 @@ def try_out(project: str, text: str) -> list[tuple[Standing, link.Delivered]]:
 # Saying what became of it
 
 
-def _tell(directory: str, notice: Notice, event: str, **body: object) -> None:
+def _tell(directory: str, notice: Notification, event: str, **body: object) -> None:
     note(directory, notice.name, notice.run, event, state=notice.fields["state"], **body)
 
 
@@ -227,7 +227,7 @@ def note(directory: str, name: str, run: str, event: str, **body: object) -> Non
         pass  # the deed counts, not the note
 
 
-def in_words(waiting: list[Notice]) -> str:
+def in_words(waiting: list[Notification]) -> str:
     """One line about what waits in an outbox."""
     many = "1 notice is" if len(waiting) == 1 else f"{len(waiting)} notices are"
     return f"{many} undelivered; the last: {waiting[-1].trouble or 'not tried yet'}"

@@ -19,7 +19,7 @@ from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal
 from midwatch.journal.journal import Journal
 from midwatch.notifications import channels, outbox
-from midwatch.notifications.model import Notice
+from midwatch.notifications.model import Notification
 
 
 class NotedDrift(Value):
@@ -75,13 +75,13 @@ def _send(directory: str, project: str, new: list[NotedDrift]) -> None:
     start_sender.start(launch.teller_command(directory))
 
 
-def _notice(drift: NotedDrift, channel: str, project: str) -> Notice:
+def _notice(drift: NotedDrift, channel: str, project: str) -> Notification:
     mark = "\0".join((drift.kind, drift.session, drift.text, channel, str(time.time_ns())))
     fields = {
         "text": drift.text, "name": drift.session, "state": DRIFT, "reason": drift.text, "agent": "", "pane": "",
         "next": "proceed" if drift.has_change else "investigate",
     }  # fmt: skip
-    return Notice(
+    return Notification(
         id=hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:20], name=drift.session, run="",
         channel=channel, project=project, filed=time.time(),
         fields={key: plain_text.plain(value) for key, value in fields.items()},

@@ -14,17 +14,17 @@ from midwatch.core.value import Value
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import monitor_store
 from midwatch.jobs.codec import sentinel
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.notifications import channels, deliver, outbox, pending_runs
 from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import message_text as words
-from midwatch.notifications.model import Change, Notice
+from midwatch.notifications.model import Change, Notification
 from midwatch.notifications.report_change import about, change_of, is_brought_back
 from midwatch.system import lock_holder
 
 
-class News(Value):
+class PendingChange(Value):
     """What one run of a job has to tell now."""
 
     project: str = ""
@@ -34,7 +34,7 @@ class News(Value):
     """Nothing more is to be told of this run once this was."""
 
 
-def look(looker: Looker, name: str, run: str) -> str:
+def look(looker: JobObserver, name: str, run: str) -> str:
     """Look at one run of a job, and hear what became of it. Returns the project that it is of."""
     news = _news(looker, name, run)
     if news.change is not None:
@@ -44,7 +44,7 @@ def look(looker: Looker, name: str, run: str) -> str:
     return news.project
 
 
-def settle(looker: Looker) -> str:
+def settle(looker: JobObserver) -> str:
     """Hear of all that is to be told and that nobody could tell yet. Returns a project that something was told of.
 
     RefusedError where nothing can be written: then all of it is still there for whoever comes next.
@@ -60,12 +60,12 @@ def settle(looker: Looker) -> str:
     return project
 
 
-def unheard(looker: Looker, trouble: str) -> list[Notice]:
+def unheard(looker: JobObserver, trouble: str) -> list[Notification]:
     """The notices that would be in the outbox, if it could be written."""
     directory = looker.directory
     all_news = [_news(looker, name, run) for name, run in pending_runs.runs(directory)]
     changes = [change for _, change in outbox.reported(directory)] + [each.change for each in all_news if each.change]
-    found: list[Notice] = []
+    found: list[Notification] = []
     for change in changes:
         told, tells = notifications_rules.hear(outbox.told(directory, change.name, change.about.run), change)
         if tells:
@@ -73,25 +73,25 @@ def unheard(looker: Looker, trouble: str) -> list[Notice]:
     return found
 
 
-def _news(looker: Looker, name: str, run: str) -> News:
+def _news(looker: JobObserver, name: str, run: str) -> PendingChange:
     facts = looker.facts(name)
     if facts.record is None or facts.record.run != run:  # the next one has begun meanwhile
         found = looker.archived(name, run)
         if found is None:  # a shim holds the lease of its name from before it makes a promise
-            return News(over=lock_holder.is_free(f"{looker.directory}/{name}.lock"))
+            return PendingChange(over=lock_holder.is_free(f"{looker.directory}/{name}.lock"))
         facts = found
     record, verdict = facts.record, job_verdict.judge(facts)
     if record is None or not record.notify:
-        return News(over=True)
+        return PendingChange(over=True)
     reported = verdict.state == "stuck" and record.policy.on_stuck != "stop"  # else its end is told, and soon
     if not verdict.final and not reported:
-        return News(record.notify)
+        return PendingChange(record.notify)
     if verdict.state == "stopped" and _was_closed(looker.directory, name, run):  # a monitor has told the rest
-        return News(record.notify, over=True)
+        return PendingChange(record.notify, over=True)
     if is_brought_back(looker.directory, record, verdict):
-        return News(record.notify)
+        return PendingChange(record.notify)
     change = change_of(verdict, record.notify, about(record), facts.now)
-    return News(record.notify, change, over=verdict.final)
+    return PendingChange(record.notify, change, over=verdict.final)
 
 
 def _was_closed(directory: str, name: str, run: str) -> bool:
@@ -158,16 +158,16 @@ def _withdraw(directory: str, change: Change, number: int) -> None:
             held.close()
 
 
-def _notices(change: Change, number: int) -> list[Notice]:
+def _notices(change: Change, number: int) -> list[Notification]:
     """One for each channel that is told of this."""
     named = [channel for channel in channels.of(change.project)[0] if notifications_rules.wanted(channel.on, change)]
     return [_notice(change, channels.id_of(channel), number) for channel in named]
 
 
-def _notice(change: Change, channel: str, number: int) -> Notice:
+def _notice(change: Change, channel: str, number: int) -> Notification:
     """Its id comes from what it tells: who was killed before he could write down that he told it writes the same."""
     mark = "\0".join((change.name, change.about.run, change.state, str(number), channel))
-    return Notice(
+    return Notification(
         id=hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:20], name=change.name,
         run=change.about.run, fields=words.fields(change), channel=channel, project=change.project, filed=change.wall,
         number=number,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from midwatch.core.value import Value
 
 
-class About(Value):
+class ChangeSubject(Value):
     """Whom a verdict is about, beyond its name."""
 
     run: str = ""
@@ -25,7 +25,7 @@ class Change(Value):
     """What became of a subject at one look."""
 
     name: str
-    about: About
+    about: ChangeSubject
     state: str
     final: bool
     reason: str
@@ -48,7 +48,7 @@ class Change(Value):
     """It is final for whoever watched, but there is still something that may end, wait or fail."""
 
 
-class Told(Value):
+class NotificationState(Value):
     """What has been told of one run of a subject."""
 
     state: str = ""
@@ -63,7 +63,7 @@ class Told(Value):
     """How many changes were told so far."""
 
 
-class Notice(Value):
+class Notification(Value):
     """One change on its way through one channel."""
 
     id: str

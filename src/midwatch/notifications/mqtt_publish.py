@@ -43,7 +43,7 @@ BUSY = "another process publishes at this moment; look again soon"
 NONE = "no broker is named: set url in [mqtt] of midwatch.toml or config.toml, or MIDWATCH_MQTT_URL; see docs/mqtt.md"
 
 
-class Standing(Value):
+class BrokerStatus(Value):
     """A project's broker, as it may be shown, and why it cannot be used now."""
 
     called: str
@@ -61,7 +61,7 @@ def broker_of(project: str) -> MqttSettings:
     return broker_settings.unlocked(where)
 
 
-def standing(project: str) -> Standing | None:
+def standing(project: str) -> BrokerStatus | None:
     """None where no broker is named. One that cannot be read is told of with the settings."""
     with contextlib.suppress(FormatError):
         where = broker_settings.of(project)
@@ -72,7 +72,7 @@ def standing(project: str) -> Standing | None:
             broker_of(project)
         except RefusedError as error:
             problem = str(error)
-        return Standing(f"mqtt{'s' * where.tls}://{where.host}:{where.port}", where.source, problem)
+        return BrokerStatus(f"mqtt{'s' * where.tls}://{where.host}:{where.port}", where.source, problem)
     return None
 
 

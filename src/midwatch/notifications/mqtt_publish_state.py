@@ -22,7 +22,7 @@ REST = 60.0
 """Seconds after a try before whoever comes by begins another."""
 
 
-class Mark(Value):
+class PublishMark(Value):
     """That something may be behind."""
 
     project: str
@@ -60,14 +60,14 @@ def unmark(directory: str) -> None:
         pass
 
 
-def marked(directory: str) -> Mark | None:
+def marked(directory: str) -> PublishMark | None:
     try:
         at = os.lstat(_mark(directory)).st_mtime
     except OSError:
         return None
     found = _read(_mark(directory))
     project, trouble = found.get("project"), found.get("trouble")
-    return Mark(project, trouble, at) if isinstance(project, str) and isinstance(trouble, str) else None
+    return PublishMark(project, trouble, at) if isinstance(project, str) and isinstance(trouble, str) else None
 
 
 def due(directory: str) -> bool:

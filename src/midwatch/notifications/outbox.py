@@ -20,7 +20,7 @@ from midwatch.core.errors import FormatError, RefusedError
 from midwatch.jobs.codec import sentinel
 from midwatch.notifications import pending_runs
 from midwatch.notifications.codec import outbox_file
-from midwatch.notifications.model import Change, Notice, Told
+from midwatch.notifications.model import Change, Notification, NotificationState
 from midwatch.system import file_locks
 from midwatch.system.atomic_files import open_plain, write_atomic
 
@@ -62,18 +62,18 @@ def told_file(directory: str, name: str, run: str) -> str:
     return f"{directory}/outbox/told/{_plain(name)}.{_plain(run).replace('.', '_')}"
 
 
-def told(directory: str, name: str, run: str) -> Told:
+def told(directory: str, name: str, run: str) -> NotificationState:
     """What was told of this run so far."""
     text = None
     with contextlib.suppress(FormatError):
         text = sentinel_files.read(told_file(directory, name, run))
     try:
-        return Told() if text is None else outbox_file.told(text)
+        return NotificationState() if text is None else outbox_file.told(text)
     except FormatError:
-        return Told()
+        return NotificationState()
 
 
-def write_told(directory: str, change: Change, found: Told) -> None:
+def write_told(directory: str, change: Change, found: NotificationState) -> None:
     write_atomic(told_file(directory, change.name, change.about.run), outbox_file.encode(found))
 
 
@@ -120,21 +120,21 @@ def reported(directory: str) -> list[tuple[str, Change]]:
 # What is to be delivered
 
 
-def file(directory: str, notice: Notice) -> None:
+def file(directory: str, notice: Notification) -> None:
     """Put a notice into the outbox, unless it is there already."""
     path = f"{directory}/outbox/{notice.id}.json"
     if not os.path.lexists(path):
         write_atomic(path, outbox_file.encode(notice))
 
 
-def is_noted(directory: str, notice: Notice) -> bool:
+def is_noted(directory: str, notice: Notification) -> bool:
     """Whether what it tells is noted as told: until then whoever was killed may still be heard, and files it anew."""
     return notice.number <= told(directory, notice.name, notice.run).number
 
 
-def pending(directory: str) -> list[Notice]:
+def pending(directory: str) -> list[Notification]:
     """All that is still to be delivered, oldest first. What cannot be read is passed over."""
-    found: list[Notice] = []
+    found: list[Notification] = []
     for entry in _listed(f"{directory}/outbox"):
         with contextlib.suppress(OSError, FormatError):
             if entry.endswith(".json"):
@@ -151,7 +151,7 @@ def _listed(folder: str) -> list[str]:
         raise RefusedError(f"cannot read {folder}: {error.strerror}") from error
 
 
-def _read(path: str, *, keep: bool = False) -> tuple[Notice, int]:
+def _read(path: str, *, keep: bool = False) -> tuple[Notification, int]:
     fd = open_plain(path)
     try:
         found = outbox_file.notice(os.pread(fd, LARGEST, 0).decode("utf-8", "replace"))
@@ -169,15 +169,15 @@ def _read(path: str, *, keep: bool = False) -> tuple[Notice, int]:
     return found, fd
 
 
-class Held:
+class HeldNotification:
     """A notice that is ours to deliver."""
 
-    def __init__(self, directory: str, notice: Notice, fd: int) -> None:
+    def __init__(self, directory: str, notice: Notification, fd: int) -> None:
         self.path = f"{directory}/outbox/{notice.id}.json"
         self.notice = notice
         self.fd = fd
 
-    def write(self, notice: Notice) -> None:
+    def write(self, notice: Notification) -> None:
         """Replace it; the new file is locked before anyone can see it."""
         temporary = f"{os.path.dirname(self.path)}/.{notice.id}.{os.getpid()}"
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -202,10 +202,10 @@ class Held:
         os.close(self.fd)
 
 
-def hold(directory: str, notice: Notice) -> Held | None:
+def hold(directory: str, notice: Notification) -> HeldNotification | None:
     """Take a notice for delivery; None when another has it, or has delivered it."""
     try:
         found, fd = _read(f"{directory}/outbox/{notice.id}.json", keep=True)
     except (OSError, FormatError):
         return None
-    return Held(directory, found, fd)
+    return HeldNotification(directory, found, fd)

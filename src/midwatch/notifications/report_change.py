@@ -22,11 +22,11 @@ from midwatch.jobs.rules.resumable import is_resumable
 from midwatch.notifications import channels, mqtt_publish_state, outbox, send_pending
 from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import outbox_file as lines
-from midwatch.notifications.model import About, Change
+from midwatch.notifications.model import Change, ChangeSubject
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 
-NOBODY = About()
+NOBODY = ChangeSubject()
 
 
 def configured(project: str) -> str:
@@ -35,7 +35,7 @@ def configured(project: str) -> str:
 
 
 def changed(
-    directory: str, verdict: Verdict, before: Verdict | None, *, project: str, about: About = NOBODY,
+    directory: str, verdict: Verdict, before: Verdict | None, *, project: str, about: ChangeSubject = NOBODY,
     at: float | None = None, since: float | None = None,
 ) -> None:  # fmt: skip
     """Report what a look (at the monotonic moment ``at``) found, with the verdict of the look before, None at first.
@@ -60,12 +60,12 @@ def changed(
         note(directory, change.name, about.run, "undelivered", reason=f"nobody could be told: {error.strerror}")
 
 
-def about(record: Record) -> About:
+def about(record: Record) -> ChangeSubject:
     """Whom a record is about."""
     seat, where = record.pane, os.path.basename(record.cwd)
     if seat is None:
-        return About(record.run, record.agent, "", where, record.name)
-    return About(record.run, record.agent, seat.id, where, record.name, attach(seat.server, seat.session))
+        return ChangeSubject(record.run, record.agent, "", where, record.name)
+    return ChangeSubject(record.run, record.agent, seat.id, where, record.name, attach(seat.server, seat.session))
 
 
 def attach(server: tuple[str, ...], session: str) -> str:
@@ -109,14 +109,14 @@ def noted(directory: str, project: str) -> None:
         pass  # whoever publishes next finds it in the journal
 
 
-def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: About) -> bool:
+def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: ChangeSubject) -> bool:
     if notifications_rules.stirs(before, verdict):
         return True
     # Whoever comes after a watcher that was killed may be the first to see that it is over.
     return before is None and os.path.exists(outbox.told_file(directory, verdict.name, about.run))
 
 
-def change_of(verdict: Verdict, project: str, about: About, at: float, since: float | None = None) -> Change:
+def change_of(verdict: Verdict, project: str, about: ChangeSubject, at: float, since: float | None = None) -> Change:
     """What a look found, for those who are told."""
     if verdict.state == "stuck" and verdict.silent_s is not None:
         since = at - verdict.silent_s

@@ -10,7 +10,7 @@ from __future__ import annotations
 from midwatch.breaker.rules import backoff
 from midwatch.core.notification_kinds import LIVE_TOLD
 from midwatch.core.verdict import FINAL, Verdict
-from midwatch.notifications.model import Change, Notice, Told
+from midwatch.notifications.model import Change, Notification, NotificationState
 
 FIRST = 30.0
 """Seconds before what could not be delivered is tried again; doubled each time, up to five minutes."""
@@ -41,7 +41,7 @@ def stirs(before: Verdict | None, after: Verdict) -> bool:
     return before is None or (before.state, before.final) != (after.state, after.final)
 
 
-def hear(told: Told, change: Change) -> tuple[Told, bool]:
+def hear(told: NotificationState, change: Change) -> tuple[NotificationState, bool]:
     """What has been told once this is heard, and whether it is to be told."""
     over = change.final and not change.goes_on
     if told.final:
@@ -53,10 +53,12 @@ def hear(told: Told, change: Change) -> tuple[Told, bool]:
         return told._replace(open=False, at=change.at, boot=change.boot), False
     if known and told.open and _repeats(told, change, over=over):
         return told._replace(final=over), False
-    return Told(change.state, over, open=True, at=change.at, boot=change.boot, number=told.number + 1), True
+    return NotificationState(
+        change.state, over, open=True, at=change.at, boot=change.boot, number=told.number + 1
+    ), True
 
 
-def _repeats(told: Told, change: Change, *, over: bool) -> bool:
+def _repeats(told: NotificationState, change: Change, *, over: bool) -> bool:
     """Whether this was told in other words. That what was done, or given up, is then ended on purpose is no news."""
     if over:
         return told.state in FINAL and change.state in (told.state, "stopped")
@@ -69,17 +71,17 @@ def wanted(on: tuple[str, ...], change: Change) -> bool:
     return change.state in on or (change.final and "final" in on)
 
 
-def due(notice: Notice, now: float) -> bool:
+def due(notice: Notification, now: float) -> bool:
     """Whether it is time to try. A time that is too far ahead was reckoned by a clock that has been set back since."""
     return notice.again <= now or notice.again > now + backoff.LONGEST
 
 
-def again(notice: Notice, now: float) -> float | None:
+def again(notice: Notification, now: float) -> float | None:
     """When to try again what could not be delivered; None: never, it was tried for long enough."""
     if notice.tries >= MOST_TRIES or late(notice, now):
         return None
     return now + backoff.delay(max(1, notice.tries), FIRST, notice.id)
 
 
-def late(notice: Notice, now: float) -> bool:
+def late(notice: Notification, now: float) -> bool:
     return now - notice.filed > KEPT

@@ -10,14 +10,14 @@ import os
 from collections.abc import Callable
 
 from midwatch.config import trust
-from midwatch.config.model import Check, Settings
+from midwatch.config.model import PreflightCheck, Settings
 from midwatch.core import check_targets
 from midwatch.core.value import Value
 from midwatch.preflight import interpreter_probe, machine, reachability, virtualenv_reader
 from midwatch.preflight.model import Finding
 from midwatch.preflight.rules import findings as judge
 from midwatch.preflight.rules import virtualenv as judge_environment
-from midwatch.preflight.virtualenv_model import Environment, Recipe
+from midwatch.preflight.virtualenv_model import Environment, EnvironmentRecipe
 from midwatch.system import run_program
 from midwatch.tmux.codec.commands import OLDEST
 
@@ -33,10 +33,10 @@ Problem = Callable[[str], str]
 """Why the commands of a settings file may not be run; empty when they may."""
 
 
-class Task(Value):
+class CheckTask(Value):
     """One check, ready to be carried out in a thread of its own."""
 
-    check: Check
+    check: PreflightCheck
     do: Callable[[int], list[Finding]]
     """Carries it out, or gives up when the pipe that it is given is closed."""
     limit: float
@@ -45,7 +45,7 @@ class Task(Value):
     """It starts a program."""
 
 
-def built_in(project: str, state: str, settings: Settings) -> list[Task]:
+def built_in(project: str, state: str, settings: Settings) -> list[CheckTask]:
     """What is looked at in any project. An environment that the settings name is looked at there."""
     named = [os.path.join(project, check.target) for check in settings.checks if check.kind == "venv"]
     found = [
@@ -57,11 +57,11 @@ def built_in(project: str, state: str, settings: Settings) -> list[Task]:
     tasks += [_disk("disk of the project", project), _disk("disk of the state directory", state)]
     if machine.has_tmux():
         oldest = ".".join(map(str, OLDEST))
-        tasks.append(_configured(project, Check("tmux", oldest, "tmux"), ""))
+        tasks.append(_configured(project, PreflightCheck("tmux", oldest, "tmux"), ""))
     return tasks
 
 
-def configured(project: str, settings: Settings, problem: Problem) -> list[Task]:
+def configured(project: str, settings: Settings, problem: Problem) -> list[CheckTask]:
     barred = {source: problem_of(source, problem) for source in {check.source for check in settings.checks}}
     return [_configured(project, check, barred[check.source]) for check in settings.checks]
 
@@ -78,14 +78,14 @@ def words_of(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _task(check: Check, do: Callable[[int], list[Finding]]) -> Task:
+def _task(check: PreflightCheck, do: Callable[[int], list[Finding]]) -> CheckTask:
     runs = check.kind in RUNNING
-    return Task(check, do, min(check.timeout_s, LONGEST) + (ENDING if runs else 0.0), runs)
+    return CheckTask(check, do, min(check.timeout_s, LONGEST) + (ENDING if runs else 0.0), runs)
 
 
-def _environment(project: str, path: str) -> Task:
+def _environment(project: str, path: str) -> CheckTask:
     name = _shown(project, path)
-    check = Check("venv", path, name)
+    check = PreflightCheck("venv", path, name)
 
     def do(_: int) -> list[Finding]:
         seen = virtualenv_reader.read(path)
@@ -98,11 +98,11 @@ def _environment(project: str, path: str) -> Task:
             for aspect in judge_environment.aspects(seen)
         ]  # fmt: skip
 
-    return Task(check, do, check.timeout_s, runs=False)
+    return CheckTask(check, do, check.timeout_s, runs=False)
 
 
-def _configured(project: str, check: Check, problem: str) -> Task:
-    look = _Look(project, check, problem)
+def _configured(project: str, check: PreflightCheck, problem: str) -> CheckTask:
+    look = _SettingsCheck(project, check, problem)
     carried_out: dict[str, Callable[[int], Finding]] = {
         "module": look.imported, "package": look.imported, "venv": look.environment, "command": look.command,
         "http": look.http, "tcp": look.tcp, "env": look.variable, "tmux": look.tmux, "run": look.run,
@@ -111,8 +111,8 @@ def _configured(project: str, check: Check, problem: str) -> Task:
     return _task(check, lambda cancel: [carried_out[check.kind](cancel)])
 
 
-def _disk(name: str, path: str) -> Task:
-    check = Check("disk", LEAST_ROOM, name)
+def _disk(name: str, path: str) -> CheckTask:
+    check = PreflightCheck("disk", LEAST_ROOM, name)
 
     def do(_: int) -> list[Finding]:
         place = machine.nearest(path)  # the state directory may still have to be made
@@ -125,10 +125,10 @@ def _shown(project: str, path: str) -> str:
     return os.path.relpath(path, project) if path.startswith(f"{project}/") else path
 
 
-class _Look:
+class _SettingsCheck:
     """One check of the settings."""
 
-    def __init__(self, project: str, check: Check, problem: str) -> None:
+    def __init__(self, project: str, check: PreflightCheck, problem: str) -> None:
         self.project = project
         self.check = check
         self.problem = problem
@@ -169,7 +169,7 @@ class _Look:
         judged = judge.module if self.check.kind == "module" else judge.package
         return judged(self.check, told, self._advice(judge.install, seen))
 
-    def _advice(self, how: Callable[[str, Recipe], str], seen: Environment) -> str:
+    def _advice(self, how: Callable[[str, EnvironmentRecipe], str], seen: Environment) -> str:
         made = judge_environment.recipe(virtualenv_reader.origin(self.project), seen.packages)
         return how(_shown(self.project, seen.path), made)
 

@@ -20,7 +20,7 @@ from midwatch.core.text import signal_name
 from midwatch.core.visible import visible
 from midwatch.preflight import checks
 from midwatch.preflight import fix_command as fixes
-from midwatch.preflight.checks import Task
+from midwatch.preflight.checks import CheckTask
 from midwatch.preflight.model import Finding
 from midwatch.preflight.rules import findings as judge
 
@@ -100,7 +100,7 @@ def _became(code: int | None) -> str:
 class _Round:
     """One run of all tasks."""
 
-    def __init__(self, tasks: list[Task]) -> None:
+    def __init__(self, tasks: list[CheckTask]) -> None:
         self._tasks = tasks
         self._found: dict[int, list[Finding]] = {}
         self._began: dict[int, float] = {}

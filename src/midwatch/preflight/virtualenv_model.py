@@ -69,7 +69,7 @@ class Origin(Value):
     """Text of each requirements*.txt."""
 
 
-class Recipe(Value):
+class EnvironmentRecipe(Value):
     """How an environment is made again, with the optional parts that it had."""
 
     names: tuple[str, ...] = ()

@@ -70,10 +70,10 @@ def read(path: str) -> Environment:
     if not os.path.isdir(path):
         leads = f"{path} leads to {os.path.realpath(path)}, which is not there" if os.path.islink(path) else ""
         return Environment(path, trouble=leads or f"there is no directory {path}")
-    return _Reader(path).read()
+    return _EnvironmentReader(path).read()
 
 
-class _Reader:
+class _EnvironmentReader:
     """One reading; what cannot be read is collected on the way."""
 
     def __init__(self, path: str) -> None:
@@ -89,7 +89,7 @@ class _Reader:
         directories = self._libraries()
         version = interpreter.version or codec.made_for(config or {})
         packages = directories.get(version) or next(iter(directories.values()), "")
-        library = _Library(self, packages) if packages else None
+        library = _PackageDirectory(self, packages) if packages else None
         shared = (config or {}).get("include-system-site-packages", "").lower() == "true"
         return Environment(
             path=self.path,
@@ -135,7 +135,7 @@ class _Reader:
         named = codec.activates(self.text(f"{self.bin}/activate"))
         return named if named and not same(named, self.path) else ""
 
-    def _scripts(self, library: _Library | None, *, shared: bool) -> Iterator[Script]:
+    def _scripts(self, library: _PackageDirectory | None, *, shared: bool) -> Iterator[Script]:
         for entry in self.list(self.bin):
             if not os.path.isfile(entry.path) or os.path.realpath(entry.path) == os.path.realpath(f"{self.bin}/python"):
                 continue
@@ -156,10 +156,10 @@ class _Reader:
         return OTHER if os.path.isfile(f"{home}/pyvenv.cfg") else ELSEWHERE
 
 
-class _Library:
+class _PackageDirectory:
     """A directory of packages: what it records, which modules it has, where else it looks for some."""
 
-    def __init__(self, reader: _Reader, path: str) -> None:
+    def __init__(self, reader: _EnvironmentReader, path: str) -> None:
         self.path = path
         self.packages: list[Package] = []
         self.gone: list[tuple[str, str]] = []
@@ -176,7 +176,7 @@ class _Library:
                 if entry.name.endswith(".py") and "editable" in entry.name:
                     self._redirect(codec.redirects(reader.text(entry.path)), entry.name)
 
-    def _record(self, reader: _Reader, entry: os.DirEntry[str], name: str, version: str) -> None:
+    def _record(self, reader: _EnvironmentReader, entry: os.DirEntry[str], name: str, version: str) -> None:
         wanted = ("METADATA", "RECORD") if entry.name.endswith(".dist-info") else ()
         lacks = tuple(file for file in wanted if not os.path.isfile(f"{entry.path}/{file}"))
         self.packages.append(Package(name, version, lacks))

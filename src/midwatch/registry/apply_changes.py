@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from midwatch.core.errors import FormatError, MidwatchError
 from midwatch.core.value import Value
-from midwatch.registry.model import Add, Change, Registry, Remove, Row
+from midwatch.registry.model import Add, Change, Registry, RegistryRow, Remove
 from midwatch.registry.store import RegistryFile
 
 
@@ -20,7 +20,7 @@ class Written(Value):
     """Sessions whose rows were written."""
 
 
-def write(file: RegistryFile, planned: Sequence[Change], rows: tuple[Row, ...]) -> Written:
+def write(file: RegistryFile, planned: Sequence[Change], rows: tuple[RegistryRow, ...]) -> Written:
     """Make the changes that were planned for these rows. One that cannot be made holds up no other."""
     if not planned:
         return Written()
@@ -49,11 +49,11 @@ def write(file: RegistryFile, planned: Sequence[Change], rows: tuple[Row, ...]) 
     return Written(frozenset(map(id, kept.values())), not_made, troubles, frozenset(names if written else ()))
 
 
-def _unchanged(before: tuple[Row, ...], now: tuple[Row, ...]) -> list[tuple[Row, int]]:
+def _unchanged(before: tuple[RegistryRow, ...], now: tuple[RegistryRow, ...]) -> list[tuple[RegistryRow, int]]:
     """Rows that stand as they stood, each with where that is now."""
     if before is now:
         return [(row, row.at) for row in before]
-    where: dict[str, list[Row]] = {}
+    where: dict[str, list[RegistryRow]] = {}
     for row in now:
         where.setdefault(row.name, []).append(row)
     found = []
@@ -65,7 +65,7 @@ def _unchanged(before: tuple[Row, ...], now: tuple[Row, ...]) -> list[tuple[Row,
     return found
 
 
-def _moved(change: Change, rows: tuple[Row, ...], same: dict[int, int], names: set[str]) -> Change | None:
+def _moved(change: Change, rows: tuple[RegistryRow, ...], same: dict[int, int], names: set[str]) -> Change | None:
     """A change as the file stands now; None where what it was planned for is not as it was."""
     if isinstance(change, Add):
         return None if change.name in names else change

@@ -13,26 +13,26 @@ from functools import cached_property
 
 from midwatch.agents import conversation_files, conversation_holders
 from midwatch.agents.claude.state_file_reader import StateFiles
-from midwatch.agents.conversation_exists import Artifacts
+from midwatch.agents.conversation_exists import ConversationIndex
 from midwatch.agents.definition import Detector
-from midwatch.agents.file_head_cache import Heads
-from midwatch.agents.new_conversations import Arrivals, UnreadableError
-from midwatch.core.pane_model import Running, Task
+from midwatch.agents.file_head_cache import FileHeadCache
+from midwatch.agents.new_conversations import NewConversations, UnreadableError
+from midwatch.core.pane_model import ProcessInfo, RunningAgent
 from midwatch.core.presence import THERE
 from midwatch.core.value import Value
-from midwatch.registry.model import RUNNING, Row
-from midwatch.registry.pane_cache import Kept
+from midwatch.registry.model import RUNNING, RegistryRow
+from midwatch.registry.pane_cache import CachedPane
 from midwatch.system import process_tree
 
 
-class Seat(Value):
+class RowPaneMatch(Value):
     """A row, and its pane where one is found."""
 
-    row: Row
-    kept: Kept | None
+    row: RegistryRow
+    kept: CachedPane | None
 
 
-class Stranger(Value):
+class UnplacedAgent(Value):
     """An agent that runs in no pane that we know."""
 
     cwd: str
@@ -40,16 +40,16 @@ class Stranger(Value):
     """Empty where it does not say."""
 
 
-class Whose:
+class ConversationMatcher:
     """Kept from pass to pass."""
 
-    def __init__(self, detectors: tuple[Detector, ...], artifacts: Artifacts) -> None:
+    def __init__(self, detectors: tuple[Detector, ...], artifacts: ConversationIndex) -> None:
         self._detectors = {each.agent: each for each in detectors}
         self._artifacts = artifacts
-        self._arrivals = Arrivals()
-        self._heads = Heads()
-        self._homes: dict[tuple[int, int, str, str], Running | None] = {}
-        self._strangers: dict[str, list[Stranger]] = {}
+        self._arrivals = NewConversations()
+        self._heads = FileHeadCache()
+        self._homes: dict[tuple[int, int, str, str], RunningAgent | None] = {}
+        self._strangers: dict[str, list[UnplacedAgent]] = {}
         self._ours: dict[str, str] = {}
 
     def begin(self) -> None:
@@ -57,7 +57,7 @@ class Whose:
         self._ours = dict(os.environ)
         self._strangers = {}
 
-    def environment(self, seat: Seat, agent: str) -> dict[str, str]:
+    def environment(self, seat: RowPaneMatch, agent: str) -> dict[str, str]:
         """By what the agent's files are found: as its process has it, else the pane's, else as we have it."""
         kept = seat.kept
         if kept is None:
@@ -65,7 +65,7 @@ class Whose:
         running = kept.running if kept.found.agent == agent else self._of_pane(kept, agent)
         return (running and running.environment) or self._ours
 
-    def _of_pane(self, kept: Kept, agent: str) -> Running | None:
+    def _of_pane(self, kept: CachedPane, agent: str) -> RunningAgent | None:
         """The pane's process as if it were the agent: it was started as the agent will have been."""
         found, detector = kept.found, self._detectors.get(agent)
         if not found.start or detector is None:
@@ -73,12 +73,12 @@ class Whose:
         # With its command: until it became that program, it had the variables of who started it.
         who = (found.pid, found.start, agent, found.command)
         if who not in self._homes:
-            task = Task(found.pid, 0, "?", "", (), found.start)
+            task = ProcessInfo(found.pid, 0, "?", "", (), found.start)
             self._homes[who] = process_tree.running(task, agent, detector.variables)
         running = self._homes[who]
         return running and running._replace(cwd=found.cwd)
 
-    def appeared(self, seats: list[Seat], panes: list[Kept]) -> dict[int, str]:
+    def appeared(self, seats: list[RowPaneMatch], panes: list[CachedPane]) -> dict[int, str]:
         """By row: the conversation that can only be its own."""
         around = _Around(seats, panes)
         self._homes = {who: home for who, home in self._homes.items() if who[:2] in around.processes}
@@ -87,7 +87,7 @@ class Whose:
         counts = Counter(found.values())
         return {at: name for at, name in found.items() if counts[name] == 1}
 
-    def _only(self, seat: Seat, kept: Kept, around: _Around) -> str:
+    def _only(self, seat: RowPaneMatch, kept: CachedPane, around: _Around) -> str:
         agent, found = seat.row.agent or kept.found.agent, kept.found
         if not agent or found.agent not in ("", agent):
             return ""
@@ -97,7 +97,7 @@ class Whose:
             return ""
         return name if self._artifacts.there(agent, name, self.environment(seat, agent)) == THERE else ""
 
-    def _arrived(self, seat: Seat, kept: Kept, agent: str, around: _Around) -> str:
+    def _arrived(self, seat: RowPaneMatch, kept: CachedPane, agent: str, around: _Around) -> str:
         """The one that was written there since, if nobody else can have written it."""
         running = kept.running if kept.found.agent else self._of_pane(kept, agent)
         if running is None or not running.cwd:
@@ -114,7 +114,7 @@ class Whose:
         found -= {each.conversation for each in strangers}
         return "" if any(not each.conversation for each in strangers) else next(iter(found), "")
 
-    def _outside(self, agent: str, around: _Around) -> list[Stranger]:
+    def _outside(self, agent: str, around: _Around) -> list[UnplacedAgent]:
         """Agents on this machine that are in no pane of ours; looked for once in a pass, and only when it matters."""
         if agent not in self._strangers:
             known = {pid for pid, _ in around.processes}
@@ -123,10 +123,10 @@ class Whose:
                 task for task in conversation_holders.agents(detector) if not known & process_tree.ancestry(task.pid)
             ]
             runs = [found for task in tasks if (found := process_tree.running(task, agent, detector.variables))]
-            self._strangers[agent] = [Stranger(each.cwd, self._says(each)) for each in runs]
+            self._strangers[agent] = [UnplacedAgent(each.cwd, self._says(each)) for each in runs]
         return self._strangers[agent]
 
-    def _says(self, running: Running) -> str:
+    def _says(self, running: RunningAgent) -> str:
         state = StateFiles().read(running)
         return (state.words.get("conversation", "") if state else "") or conversation_files.own(running, self._heads)
 
@@ -134,7 +134,7 @@ class Whose:
 class _Around:
     """Everybody else, in one pass."""
 
-    def __init__(self, seats: list[Seat], panes: list[Kept]) -> None:
+    def __init__(self, seats: list[RowPaneMatch], panes: list[CachedPane]) -> None:
         self._seats = seats
         self._panes = panes
         self.processes = {(kept.found.pid, kept.found.start) for kept in panes}
@@ -143,9 +143,9 @@ class _Around:
         self.opened = Counter([kept.found.conversation for kept in panes])
 
     @cached_property
-    def _rooms(self) -> dict[str, tuple[list[Seat], list[Kept]]]:
+    def _rooms(self) -> dict[str, tuple[list[RowPaneMatch], list[CachedPane]]]:
         """Who is in which directory, of those of whom nothing tells what they have written there."""
-        rooms: dict[str, tuple[list[Seat], list[Kept]]] = {}
+        rooms: dict[str, tuple[list[RowPaneMatch], list[CachedPane]]] = {}
         for seat in self._seats:
             told = seat.row.conversation or (seat.kept and seat.kept.found.conversation)
             if not told and (cwd := (seat.kept and _cwd(seat.kept)) or seat.row.pane.cwd):
@@ -155,7 +155,7 @@ class _Around:
                 rooms.setdefault(_real(_cwd(kept)), ([], []))[1].append(kept)
         return rooms
 
-    def doubtful(self, seat: Seat, kept: Kept, running: Running) -> bool:
+    def doubtful(self, seat: RowPaneMatch, kept: CachedPane, running: RunningAgent) -> bool:
         """Whether another row's or pane's agent may have written in that directory since."""
         seats, panes = self._rooms.get(_real(running.cwd), ((), ()))
         if any(each.found.agent == running.agent and each is not kept for each in panes):
@@ -164,7 +164,7 @@ class _Around:
         return any(row.status == RUNNING or row.since is None or row.since >= running.started for row in rows)
 
 
-def _cwd(kept: Kept) -> str:
+def _cwd(kept: CachedPane) -> str:
     return kept.running.cwd if kept.running else kept.found.cwd
 
 

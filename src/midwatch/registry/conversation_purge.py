@@ -12,12 +12,12 @@ from midwatch.agents import file_locations
 from midwatch.agents.conversation_files import LAYOUTS
 from midwatch.agents.conversation_holders import holders
 from midwatch.agents.definition import Detector
-from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.core.errors import RefusedError
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from midwatch.core.value import Value
-from midwatch.registry.model import Row
-from midwatch.registry.sessions import Listed, Standing
+from midwatch.registry.model import RegistryRow
+from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import conversation_lease
 
 IN_DATABASES = ("opencode", "agy")
@@ -29,16 +29,16 @@ class Purged(Value):
     """What is left, and why."""
 
 
-def look(listed: Listed, standing: Standing, seen: Running | None) -> Running:
+def look(listed: RegisteredSessions, standing: RowStatus, seen: RunningAgent | None) -> RunningAgent:
     """Where the files of a row's agent are: as of the agent that ran, else as of ourselves."""
     agent = listed.detector(standing.row)
     if seen is not None and seen.agent == agent.agent:
         return seen
     cwd = standing.record.cwd if standing.record else standing.row.pane.cwd
-    return Running(agent.agent, 0, 0, 0.0, cwd, (), listed.variables(standing))
+    return RunningAgent(agent.agent, 0, 0, 0.0, cwd, (), listed.variables(standing))
 
 
-def purge(listed: Listed, row: Row, conversation: str, where: Running) -> Purged:
+def purge(listed: RegisteredSessions, row: RegistryRow, conversation: str, where: RunningAgent) -> Purged:
     """Take a conversation's files away, and its id out of the row."""
     agent = listed.detector(row)
     if not file_locations.ID.match(conversation):
@@ -71,17 +71,17 @@ def _refuse_if_open(agent: Detector, conversation: str) -> None:
         raise RefusedError(f"conversation {conversation} is open in another process ({told}); nothing is removed")
 
 
-def _identity(row: Row, agent: str) -> object:
+def _identity(row: RegistryRow, agent: str) -> object:
     tables = row.data.get("agent_identities")
     table = tables.get(agent) if isinstance(tables, dict) else None
     return table.get("session_id") if isinstance(table, dict) else None
 
 
-def _files(where: Running, conversation: str) -> list[str]:
+def _files(where: RunningAgent, conversation: str) -> list[str]:
     """Its transcript, and what lies beside it under its id."""
     if where.agent not in LAYOUTS:
         return []
-    layout, heads = LAYOUTS[where.agent], Heads()
+    layout, heads = LAYOUTS[where.agent], FileHeadCache()
     try:
         path = layout.find(where, conversation, heads)
         if not path or os.path.islink(path) or not os.path.isfile(path):

@@ -29,7 +29,7 @@ KEPT = 500
 """Drifts that are kept for a card which cannot be reached. They are in the journal too."""
 
 
-class Errand:
+class RepeatedTask:
     """Something to be done again and again: doing it gives the seconds until the next time."""
 
     def __init__(self, do: Callable[[], float], at: float) -> None:
@@ -62,9 +62,9 @@ class CardKeeper:
         self._drifts = 0
         self._last = ""
         self._stopped = ""
-        self._looks = Errand(self._look, now)
-        self._tells = Errand(self._tell, NEVER)
-        self._beats = Errand(self._beat, now)
+        self._looks = RepeatedTask(self._look, now)
+        self._tells = RepeatedTask(self._tell, NEVER)
+        self._beats = RepeatedTask(self._beat, now)
         self._errands = (self._looks, self._tells, self._beats)
 
     def told(self, drifts: Sequence[Drift], now: float) -> None:
@@ -94,7 +94,7 @@ class CardKeeper:
         while (self._waiting or self._comment) and not self._tells.trouble:
             self._make(self._tells, now)
 
-    def _make(self, errand: Errand, now: float) -> None:
+    def _make(self, errand: RepeatedTask, now: float) -> None:
         began = time.monotonic()
         try:
             again = errand.do()

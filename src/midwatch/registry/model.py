@@ -35,7 +35,7 @@ class RowPane(Value):
     """The boot that these ticks count from."""
 
 
-class Row(Value):
+class RegistryRow(Value):
     """One session as the list has it."""
 
     at: int
@@ -69,7 +69,7 @@ class Row(Value):
 class Registry(Value):
     """The list, as it stands in its file."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[RegistryRow, ...]
 
 
 # Changes ------------------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ Change = Set | Add | Remove
 # The world ----------------------------------------------------------------------------------------------------------
 
 
-class Found(Value):
+class TmuxPane(Value):
     """One pane as tmux shows it now."""
 
     server: Place
@@ -123,10 +123,10 @@ class Found(Value):
     """The one that its agent has open, beyond doubt; else empty."""
 
 
-class Sight(Value):
+class TmuxSnapshot(Value):
     """What one look found."""
 
-    panes: tuple[Found, ...] = ()
+    panes: tuple[TmuxPane, ...] = ()
     troubles: dict[Place | None, str] = {}  # noqa: RUF012
     """Servers (as rows name them) that could not be asked, and why. Any other has answered, or there is none."""
     processes: dict[int, str] = {}  # noqa: RUF012
@@ -185,7 +185,7 @@ KINDS = {
 }
 
 
-class Memory(Value):
+class ReconcileMemory(Value):
     """What earlier looks found, as far as the next needs it; rows are named by `keys_of`."""
 
     missed: dict[str, float] = {}  # noqa: RUF012
@@ -231,7 +231,7 @@ class LeftOut(Value):
         return escaped(f"{self.session} (pane {self.pane}): not registered, {self.why}")
 
 
-class Rules(Value):
+class ReconcileRules(Value):
     """What is known besides list and world."""
 
     naming: tuple[str, ...]
@@ -249,7 +249,7 @@ class Rules(Value):
     """The machine that was looked at: rows that name another (``host``) are not judged by it."""
 
 
-class Plan(Value):
+class ReconcilePlan(Value):
     drifts: tuple[Drift, ...]
     refresh: tuple[Set, ...]
     """What is written besides, and is no drift: what an agent is at has changed."""
@@ -258,7 +258,7 @@ class Plan(Value):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def keys_of(rows: tuple[Row, ...]) -> list[str]:
+def keys_of(rows: tuple[RegistryRow, ...]) -> list[str]:
     """A name for each row that stays the same when others come and go."""
     seen: dict[str, int] = {}
     found = []

@@ -15,7 +15,7 @@ from midwatch.config.model import MqttSettings
 from midwatch.core.visible import visible
 from midwatch.integrations.mqtt.client import Broker
 from midwatch.integrations.mqtt.codec import messages
-from midwatch.integrations.mqtt.codec.messages import Told
+from midwatch.integrations.mqtt.codec.messages import SubjectEvent
 
 
 class Subscription:
@@ -26,7 +26,7 @@ class Subscription:
         self.prefix, self.accepted = where.prefix, where.accept_unsigned
         self.fallback_s = fallback_s
         self.ignored = 0
-        self._heard: list[Told] = []
+        self._heard: list[SubjectEvent] = []
         self._poll = select.epoll()
         self._registered = -1
         self._said = ""
@@ -41,7 +41,7 @@ class Subscription:
     def news(self) -> bool:
         return bool(self._heard)
 
-    def take(self) -> list[Told]:
+    def take(self) -> list[SubjectEvent]:
         heard, self._heard = self._heard, []
         return heard
 

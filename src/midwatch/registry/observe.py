@@ -6,18 +6,18 @@ told as a trouble or as unknown, never as gone.
 
 from __future__ import annotations
 
-from midwatch.agents.conversation_exists import Artifacts
+from midwatch.agents.conversation_exists import ConversationIndex
 from midwatch.agents.definition import Detector
 from midwatch.core.presence import LIVES
-from midwatch.registry.conversation_matching import Seat, Whose
-from midwatch.registry.model import Found, Place, Row, Sight
-from midwatch.registry.pane_cache import Kept, QuietPanes
+from midwatch.registry.conversation_matching import ConversationMatcher, RowPaneMatch
+from midwatch.registry.model import Place, RegistryRow, TmuxPane, TmuxSnapshot
+from midwatch.registry.pane_cache import CachedPane, PaneCache
 from midwatch.registry.row_process import tenant
 from midwatch.system import processes
 from midwatch.tmux import client as tmux_client
 
 
-class World:
+class RegistryObserver:
     """Kept from pass to pass."""
 
     def __init__(self, detectors: tuple[Detector, ...], spool: str, usual: Place = ()) -> None:
@@ -25,14 +25,14 @@ class World:
         self.spool = spool
         self.usual = usual
         self._here = processes.here()
-        self._artifacts = Artifacts()
-        self._whose = Whose(detectors, self._artifacts)
-        self._servers: dict[str, QuietPanes] = {}
+        self._artifacts = ConversationIndex()
+        self._whose = ConversationMatcher(detectors, self._artifacts)
+        self._servers: dict[str, PaneCache] = {}
         """By where they listen: a row may name one in another way."""
 
     def look(
-        self, rows: tuple[Row, ...], written: float = float("inf"), refused: dict[Place, str] | None = None
-    ) -> Sight:
+        self, rows: tuple[RegistryRow, ...], written: float = float("inf"), refused: dict[Place, str] | None = None
+    ) -> TmuxSnapshot:
         """``written``: when the list was, by the wall clock; a process that is younger is in none of its rows.
 
         ``refused``: servers that are not asked, and why.
@@ -51,14 +51,14 @@ class World:
             self._servers.pop(socket).close()
         for socket, server in named.items():
             if socket not in self._servers:
-                self._servers[socket] = QuietPanes(self.detectors, self.spool, server)
+                self._servers[socket] = PaneCache(self.detectors, self.spool, server)
         found = {socket: server.look() for socket, server in self._servers.items()}
         troubles = {named: why for named, socket in places.items() if (why := found.get(socket, ""))}
         seats = self._seats(rows, places)
         panes = [kept for server in self._servers.values() for kept in server.kept.values()]
         self._artifacts.begin()
         self._whose.begin()
-        return Sight(
+        return TmuxSnapshot(
             _found(rows, panes),
             troubles | dict(refused.items()),
             self._processes(rows, panes, written),
@@ -72,15 +72,15 @@ class World:
         found = self._servers.get(tmux_client.socket_path(server))
         return found.server if found else server
 
-    def _seats(self, rows: tuple[Row, ...], places: dict[Place | None, str]) -> list[Seat]:
-        named: dict[tuple[str, str], list[Kept]] = {}
+    def _seats(self, rows: tuple[RegistryRow, ...], places: dict[Place | None, str]) -> list[RowPaneMatch]:
+        named: dict[tuple[str, str], list[CachedPane]] = {}
         for socket, server in self._servers.items():
             for kept in server.kept.values():
                 for session in (kept.pane.session, *kept.pane.also):
                     named.setdefault((socket, session), []).append(kept)
-        return [Seat(row, _pane(row, named.get((places[row.server], _written(row.name)), []))) for row in rows]
+        return [RowPaneMatch(row, _pane(row, named.get((places[row.server], _written(row.name)), []))) for row in rows]
 
-    def _processes(self, rows: tuple[Row, ...], panes: list[Kept], written: float) -> dict[int, str]:
+    def _processes(self, rows: tuple[RegistryRow, ...], panes: list[CachedPane], written: float) -> dict[int, str]:
         """A process that tmux has in a pane lives, as sure as it can be told, and needs no second look."""
         lives = {(kept.found.pid, kept.found.start) for kept in panes if not kept.found.dead}
         boot = self._here.boot
@@ -91,7 +91,7 @@ class World:
             for row in rows
         }
 
-    def _artifact(self, seat: Seat) -> str:
+    def _artifact(self, seat: RowPaneMatch) -> str:
         agent = seat.row.agent
         return self._artifacts.there(agent, seat.row.conversation, self._whose.environment(seat, agent))
 
@@ -105,7 +105,7 @@ def _written(name: str) -> str:
     return name.replace(".", "_").replace(":", "_")
 
 
-def _pane(row: Row, panes: list[Kept]) -> Kept | None:
+def _pane(row: RegistryRow, panes: list[CachedPane]) -> CachedPane | None:
     """A row's pane among those of its session: with its agent, else as it names it, else the only one."""
     own = [kept for kept in panes if row.agent and kept.found.agent == row.agent] or panes
     named = [kept for kept in own if kept.found.pid == row.pane.pid or kept.found.id == row.pane.id]
@@ -113,7 +113,7 @@ def _pane(row: Row, panes: list[Kept]) -> Kept | None:
     return own[0] if len(own) == 1 else None
 
 
-def _found(rows: tuple[Row, ...], panes: list[Kept]) -> tuple[Found, ...]:
+def _found(rows: tuple[RegistryRow, ...], panes: list[CachedPane]) -> tuple[TmuxPane, ...]:
     """All panes, each under the name that a row has for its session, or for another that shows the same window."""
     names = {_written(row.name): row.name for row in rows} | {row.name: row.name for row in rows}
     found = []

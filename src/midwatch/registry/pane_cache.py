@@ -13,11 +13,11 @@ import time
 from midwatch.agents import conversation_files
 from midwatch.agents.claude.state_file_reader import path_of
 from midwatch.agents.definition import Detector
-from midwatch.agents.file_head_cache import Heads
-from midwatch.core.pane_model import Pane, Report, Running
+from midwatch.agents.file_head_cache import FileHeadCache
+from midwatch.core.pane_model import Pane, RunningAgent, SourceReport
 from midwatch.core.value import Value
-from midwatch.registry.model import Found, Place
-from midwatch.sessions.pane_observer import Panes, Seen
+from midwatch.registry.model import Place, TmuxPane
+from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
@@ -31,12 +31,12 @@ STEPS = 16
 """In how many steps that is spread over the panes, so that they do not all fall due at once."""
 
 
-class Kept(Value):
+class CachedPane(Value):
     """A pane as it was when it was last looked at closely."""
 
     pane: Pane
-    found: Found
-    running: Running | None
+    found: TmuxPane
+    running: RunningAgent | None
     """Its agent."""
     sure: str
     """The conversation that it said itself to have open."""
@@ -46,14 +46,14 @@ class Kept(Value):
     """When it is looked at closely in any case (monotonic); 0 where it may have changed while we looked."""
 
 
-class QuietPanes:
+class PaneCache:
     """Kept from pass to pass."""
 
     def __init__(self, detectors: tuple[Detector, ...], spool: str, server: Place) -> None:
         self.server = server
-        self.panes = Panes(detectors, spool, server)
-        self.kept: dict[str, Kept] = {}
-        self._heads = Heads()
+        self.panes = PaneObserver(detectors, spool, server)
+        self.kept: dict[str, CachedPane] = {}
+        self._heads = FileHeadCache()
         self._same: set[str] = set()
         self._now = 0.0
 
@@ -91,22 +91,22 @@ class QuietPanes:
         self._same.add(pane.id)
         return True
 
-    def _closely(self, pane: Pane, seen: Seen | None, wall: int) -> Kept:
+    def _closely(self, pane: Pane, seen: PaneVerdict | None, wall: int) -> CachedPane:
         known = self.panes.known.get(pane.id)
         agent = known.detector.agent if known and not (seen and seen.verdict.process == "gone") else ""
         running = known.running if known and agent else None
         sure = self._sure(pane.id, running, seen) if running and seen else ""
         own = sure or (conversation_files.own(running, self._heads) if running else "")
         start = 0 if pane.dead else procfs.start_time(pane.pid)
-        found = Found(
+        found = TmuxPane(
             self.server, pane.id, pane.session, pane.pid, start, pane.command, pane.path, pane.dead, agent,
             _turn(seen) if seen else "", corrected(own, seen.sighting.reports if seen else ()),
         )  # fmt: skip
         settled = pane.activity < wall and (known is None or known.memory is None or known.memory.pending is None)
         due = self._now + AGAIN * (1 - int(pane.id[1:]) % STEPS / STEPS / 2) if settled else 0.0
-        return Kept(pane, found, running, sure, _signs(running, seen), due)
+        return CachedPane(pane, found, running, sure, _signs(running, seen), due)
 
-    def _sure(self, pane: str, running: Running, seen: Seen) -> str:
+    def _sure(self, pane: str, running: RunningAgent, seen: PaneVerdict) -> str:
         """What the agent itself says that it has open; one that says so only while it works has it open still."""
         told = {each.source: each.words.get("conversation", "") for each in seen.sighting.reports}
         said = next((talk for source in FIRST_HAND[running.agent == DAEMON] if (talk := told.get(source))), "")
@@ -118,7 +118,7 @@ class QuietPanes:
         self.panes.close()
 
 
-def corrected(own: str, reports: tuple[Report, ...]) -> str:
+def corrected(own: str, reports: tuple[SourceReport, ...]) -> str:
     """A conversation, unless the agent's server knows that another was begun since: a command line stays as it was."""
     served = next((each for each in reports if each.source == "api"), None) if own else None
     if served is None or not (served.unclear or served.words.get("conversation")):
@@ -126,7 +126,7 @@ def corrected(own: str, reports: tuple[Report, ...]) -> str:
     return served.words.get("conversation", "")
 
 
-def _turn(seen: Seen) -> str:
+def _turn(seen: PaneVerdict) -> str:
     """What the agent is at, in a word or two."""
     verdict = seen.verdict
     if verdict.turn == "waiting":
@@ -134,7 +134,7 @@ def _turn(seen: Seen) -> str:
     return "" if verdict.turn == "unknown" else verdict.turn
 
 
-def _signs(running: Running | None, seen: Seen | None) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _signs(running: RunningAgent | None, seen: PaneVerdict | None) -> tuple[tuple[str, tuple[int, ...]], ...]:
     paths = [path] if running and (path := path_of(running)) else []
     paths += [each.words["path"] for each in (seen.sighting.reports if seen else ()) if each.words.get("path")]
     return tuple((path, _state(path)) for path in paths)

@@ -10,7 +10,7 @@ FRESH = 5.0
 """Seconds for which nothing is done to a row that somebody has changed."""
 
 
-class Freshness:
+class RecentEdits:
     """Rows by the name of their session, each as a digest."""
 
     def __init__(self, known: dict[str, str] | None) -> None:

@@ -15,27 +15,27 @@ from midwatch.agents import catalog
 from midwatch.config import load, paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.value import Value
-from midwatch.integrations.mqtt.codec.messages import Told
+from midwatch.integrations.mqtt.codec.messages import SubjectEvent
 from midwatch.registry import apply_changes, tmux_servers
 from midwatch.registry import store as registry_store
 from midwatch.registry.apply_changes import Written
 from midwatch.registry.codec import reconcile_state
-from midwatch.registry.codec.reconcile_state import State
+from midwatch.registry.codec.reconcile_state import ReconcileRecord
 from midwatch.registry.model import (
     RUNNING,
     Drift,
     DriftReport,
     LeftOut,
-    Memory,
     PaneDirectory,
     Place,
-    Plan,
+    ReconcileMemory,
+    ReconcilePlan,
+    ReconcileRules,
     Registry,
-    Rules,
-    Sight,
+    TmuxSnapshot,
 )
-from midwatch.registry.observe import World
-from midwatch.registry.recent_edits import Freshness
+from midwatch.registry.observe import RegistryObserver
+from midwatch.registry.recent_edits import RecentEdits
 from midwatch.registry.reconcile_memory import ReconcileState
 from midwatch.registry.remote_ends import ReportedEnds
 from midwatch.registry.rules import drift as judge
@@ -48,7 +48,7 @@ NAP = 1.0
 """Seconds between the looks of one pass, at most: somebody may write the list meanwhile."""
 
 
-class Passed(Value):
+class ReconcilePass(Value):
     """What one pass came to."""
 
     checked: int
@@ -62,15 +62,15 @@ class Passed(Value):
     """Panes that would be registered if they were in the workspace."""
 
 
-def failed(trouble: str) -> Passed:
+def failed(trouble: str) -> ReconcilePass:
     """A pass that came to nothing."""
-    return Passed(0, (), 0, (trouble,), None)
+    return ReconcilePass(0, (), 0, (trouble,), None)
 
 
-class Looked(Value):
+class RegistryObservation(Value):
     registry: Registry
-    sight: Sight
-    plan: Plan
+    sight: TmuxSnapshot
+    plan: ReconcilePlan
     wall: float
     again: float | None
     """Seconds after which a further look is due; None: nothing is open."""
@@ -83,16 +83,16 @@ class Reconciler:
         self.path = path
         self.prune, self.dry = prune, dry
         self.file = RegistryFile(path)
-        self.world = World(catalog.load_all(), paths.hook_spool(), usual)
+        self.world = RegistryObserver(catalog.load_all(), paths.hook_spool(), usual)
         self.workspace = registry_store.workspace(path)
         self.reported = ReconcileState(path)
-        self.memory = Memory(self.reported.missed(), self.reported.state.turns)
+        self.memory = ReconcileMemory(self.reported.missed(), self.reported.state.turns)
         self.host = os.uname().nodename
-        self._events: tuple[Told, ...] = ()
+        self._events: tuple[SubjectEvent, ...] = ()
         self._claims: dict[tuple[str, str], Drift] = {}
         """Ends that messages tell and that may not be written, by session and host: the first of each."""
         self._directories: dict[str, PaneDirectory] = {}
-        self._fresh = Freshness(self.reported.state.rows)
+        self._fresh = RecentEdits(self.reported.state.rows)
         self._digests: tuple[Registry, dict[str, str]] | None = None
         given = load.load(paths.project(self.workspace))
         self.naming, self.keep_s = given.naming, given.keep_s
@@ -100,14 +100,14 @@ class Reconciler:
     def close(self) -> None:
         self.world.close()
 
-    def look(self) -> Looked:
+    def look(self) -> RegistryObservation:
         """Compare the list with the world, and change nothing."""
         listed = self.file.read()
         refused = tmux_servers.refused(self.path, listed.rows, self.world.usual)
         sight = self.world.look(listed.rows, self.file.changed, refused)
         now, wall = time.monotonic(), time.time()
         fresh = self._fresh.look(self._digests_of(listed), self.file.changed, wall)
-        rules = Rules(
+        rules = ReconcileRules(
             naming=self.naming, workspace=self.workspace, directories=self._directories_of(sight), fresh=fresh,
             keep_s=self.keep_s, prune=self.prune, boot=procfs.boot_id(), host=self.host,
         )  # fmt: skip
@@ -117,9 +117,9 @@ class Reconciler:
             plan = plan._replace(drifts=tuple(drift._replace(wait_s=0.0) for drift in plan.drifts))
         waits = [drift.wait_s for drift in plan.drifts if drift.wait_s > 0]
         again = min([*waits, *([] if plan.again is None else [plan.again])], default=None)
-        return Looked(listed, sight, plan, wall, again)
+        return RegistryObservation(listed, sight, plan, wall, again)
 
-    def settled(self, tell: Callable[[tuple[DriftReport, ...]], None] | None = None) -> Looked:
+    def settled(self, tell: Callable[[tuple[DriftReport, ...]], None] | None = None) -> RegistryObservation:
         """Look until nothing is open any more: what is missed must be missed twice, what is fresh must have settled.
 
         Drifts whose change has to wait are told as soon as they are known.
@@ -133,7 +133,7 @@ class Reconciler:
             looked = self.look()
         return looked
 
-    def announced(self, looked: Looked) -> tuple[DriftReport, ...]:
+    def announced(self, looked: RegistryObservation) -> tuple[DriftReport, ...]:
         """Drifts that nobody has reported yet and whose change has to wait; they count as reported from now on."""
         waiting = [drift for drift in looked.plan.drifts if drift.wait_s > 0 and not self.reported.knows(drift)]
         if not waiting:
@@ -144,7 +144,7 @@ class Reconciler:
         }
         return self._report([DriftReport(drift) for drift in waiting], looked, told)[0]
 
-    def act(self, looked: Looked) -> Passed:
+    def act(self, looked: RegistryObservation) -> ReconcilePass:
         """Write what is to change, and find out what is new."""
         plan, written = looked.plan, Written() if self.dry else self._written(looked)
         troubles = [*looked.sight.troubles.values(), *[row.problem for row in looked.registry.rows if row.problem]]
@@ -161,12 +161,12 @@ class Reconciler:
                 new.append(DriftReport(drift, applied, repeated=applied and known))
         found, trouble = self._report(new, looked, self._unseen(looked) | standing)
         troubles += [*written.troubles, *([trouble] if trouble else [])]
-        return Passed(
+        return ReconcilePass(
             len(looked.registry.rows), found, len(plan.drifts), tuple(dict.fromkeys(troubles)), looked.again,
             plan.left_out,
         )  # fmt: skip
 
-    def hear(self, events: Sequence[Told], accepted: tuple[str, ...] = ()) -> tuple[DriftReport, ...]:
+    def hear(self, events: Sequence[SubjectEvent], accepted: tuple[str, ...] = ()) -> tuple[DriftReport, ...]:
         """Write what machines that are ``accepted`` report of their sessions; the ends among that are drifts.
 
         While the list cannot be written, the events are kept for the next call.
@@ -189,7 +189,7 @@ class Reconciler:
 
     # Writing
 
-    def _written(self, looked: Looked) -> Written:
+    def _written(self, looked: RegistryObservation) -> Written:
         planned = [drift.change for drift in looked.plan.drifts if drift.change is not None and not drift.wait_s]
         rows = looked.registry.rows
         written = apply_changes.write(self.file, [*planned, *looked.plan.refresh], rows)
@@ -199,21 +199,23 @@ class Reconciler:
 
     # Reporting
 
-    def _unseen(self, looked: Looked) -> dict[str, str]:
+    def _unseen(self, looked: RegistryObservation) -> dict[str, str]:
         """What was told of sessions that cannot be seen now."""
         unseen = {row.name for row in looked.registry.rows if row.server in looked.sight.troubles}
         told = self.reported.state.told
         return {mark: text for mark, text in told.items() if mark.partition(":")[2] in unseen}
 
     def _report(
-        self, new: list[DriftReport], looked: Looked, told: dict[str, str]
+        self, new: list[DriftReport], looked: RegistryObservation, told: dict[str, str]
     ) -> tuple[tuple[DriftReport, ...], str]:
         """What is still new when other processes are asked, and why it could not be remembered."""
         if self.dry:
             return tuple(new), ""
         waiting = any(drift.wait_s for drift in looked.plan.drifts)
         missing = {mark: at for mark, at in self.memory.missed.items() if waiting and mark.startswith("A:")}
-        state = State(told, self.memory.turns, dict(self._fresh.known), missing, procfs.boot_id() if missing else "")
+        state = ReconcileRecord(
+            told, self.memory.turns, dict(self._fresh.known), missing, procfs.boot_id() if missing else ""
+        )
         if all(report.applied for report in new):
             return tuple(new), self.reported.save(state)
         with contextlib.suppress(RefusedError), self.file.locked():  # else two would report the same
@@ -224,7 +226,7 @@ class Reconciler:
 
     # What the plan has to know
 
-    def _in_one_word(self, listed: Registry, sight: Sight) -> tuple[Registry, Sight]:
+    def _in_one_word(self, listed: Registry, sight: TmuxSnapshot) -> tuple[Registry, TmuxSnapshot]:
         """List and world with one name for each server: rows may name it as for `-L` and as for `-S`."""
         names = {row.server: self.world.place(row.server) for row in listed.rows if row.server is not None}
         if all(name == place for name, place in names.items()):
@@ -241,7 +243,7 @@ class Reconciler:
             self._digests = (listed, found)
         return self._digests[1]
 
-    def _directories_of(self, sight: Sight) -> dict[str, PaneDirectory]:
+    def _directories_of(self, sight: TmuxSnapshot) -> dict[str, PaneDirectory]:
         for pane in sight.panes:
             if pane.cwd not in self._directories:
                 self._directories[pane.cwd] = _directory(pane.cwd)

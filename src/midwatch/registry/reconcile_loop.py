@@ -13,18 +13,18 @@ import time
 
 from midwatch.agents import conversation_files
 from midwatch.agents import file_locations as homes
-from midwatch.agents.file_head_cache import Heads
-from midwatch.agents.file_write_watcher import Writing
+from midwatch.agents.file_head_cache import FileHeadCache
+from midwatch.agents.file_write_watcher import FileWriteWatcher
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from midwatch.core.value import Value
 from midwatch.core.visible import visible
-from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.registry import drift_notifications
 from midwatch.registry.model import RUNNING, DriftReport
-from midwatch.registry.reconcile import Looked, Passed, Reconciler, failed
-from midwatch.system.wakeup_sources import Alarm
+from midwatch.registry.reconcile import ReconcilePass, Reconciler, RegistryObservation, failed
+from midwatch.system.wakeup_sources import WakeupSources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ MOST_ENDS = 400
 """Processes whose end wakes us; of more, the next pass finds it."""
 
 
-class Wanted(Value):
+class LoopOptions(Value):
     """How long to stay, and how often to look."""
 
     interval: float | None = None
@@ -55,21 +55,21 @@ class Wanted(Value):
 
 class Watcher:
     def __init__(
-        self, reconciler: Reconciler, wanted: Wanted, *, card: CardKeeper | None, subscription: Subscription | None
+        self, reconciler: Reconciler, wanted: LoopOptions, *, card: CardKeeper | None, subscription: Subscription | None
     ) -> None:
         self.reconciler, self.wanted = reconciler, wanted
         self.card, self.subscription = card, subscription
         self.trouble = ""
-        self.writing = Writing()
-        self._beat = PassBeat()
-        self._heads = Heads()
+        self.writing = FileWriteWatcher()
+        self._beat = LoopBeat()
+        self._heads = FileHeadCache()
         self._followed = {reconciler.path}
         self._began = self._stirred = time.monotonic()
 
-    def run(self, tell: Callable[[Passed], None]) -> int:
+    def run(self, tell: Callable[[ReconcilePass], None]) -> int:
         """Until a limit, a signal or a person ends it. Returns the exit code; why it ended is said on stderr."""
         path = self.reconciler.file.path
-        alarm = Alarm(os.path.dirname(path), frozenset((os.path.basename(path),)))
+        alarm = WakeupSources(os.path.dirname(path), frozenset((os.path.basename(path),)))
         alarm.also(self.writing)
         alarm.also(self.subscription)
         try:
@@ -80,7 +80,7 @@ class Watcher:
             if self.card is not None:
                 self.card.close(time.monotonic())
 
-    def _run(self, alarm: Alarm, tell: Callable[[Passed], None]) -> int:
+    def _run(self, alarm: WakeupSources, tell: Callable[[ReconcilePass], None]) -> int:
         due = 0.0
         while True:
             now = time.monotonic()
@@ -94,7 +94,7 @@ class Watcher:
             if self._sleep(alarm, due):
                 due = min(due, max(time.monotonic() + SETTLING, now + SOONEST))
 
-    def _pass(self, alarm: Alarm, tell: Callable[[Passed], None]) -> float:
+    def _pass(self, alarm: WakeupSources, tell: Callable[[ReconcilePass], None]) -> float:
         """Look, write, tell. Returns for how long nothing needs to be done."""
         self.writing.follow(self._followed)  # before the look: what comes after it wakes us
         ends: tuple[DriftReport, ...] = ()
@@ -114,13 +114,13 @@ class Watcher:
             return max(passed.again or 0.0, SETTLING)
         return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
 
-    def _tell(self, passed: Passed, tell: Callable[[Passed], None]) -> None:
+    def _tell(self, passed: ReconcilePass, tell: Callable[[ReconcilePass], None]) -> None:
         if passed.new:
             self._stirred = time.monotonic()
             self._remember(passed)
         tell(passed)
 
-    def _remember(self, passed: Passed) -> None:
+    def _remember(self, passed: ReconcilePass) -> None:
         if not self.reconciler.dry:
             drift_notifications.remember(self.reconciler.path, paths.project(self.reconciler.workspace), passed.new)
         if self.card is not None:
@@ -129,7 +129,7 @@ class Watcher:
                 [each.drift._replace(message=drift_notifications.said(each)) for each in new], time.monotonic()
             )
 
-    def _sleep(self, alarm: Alarm, due: float) -> bool:
+    def _sleep(self, alarm: WakeupSources, due: float) -> bool:
         """Sleep until something is due. True: something stirred that is worth a pass."""
         moments = [due, self._limit(), *([self.card.due()] if self.card else [])]
         if self.subscription is not None:
@@ -172,14 +172,14 @@ def usual_interval(sessions: int) -> float:
     return LONG if sessions >= MANY else SHORT
 
 
-def _processes(looked: Looked) -> dict[str, tuple[int, int]]:
+def _processes(looked: RegistryObservation) -> dict[str, tuple[int, int]]:
     """Processes of panes whose end is worth a look."""
     names = {row.name for row in looked.registry.rows if row.status == RUNNING}
     found = {pane.id: (pane.pid, pane.start) for pane in looked.sight.panes if pane.session in names and pane.start}
     return dict(list(found.items())[:MOST_ENDS])
 
 
-def _directories(looked: Looked, heads: Heads) -> set[str]:
+def _directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
     """Where the conversation of a session would appear whose id is not known yet."""
     found: set[str] = set()
     environment, now = dict(os.environ), time.time()
@@ -187,7 +187,7 @@ def _directories(looked: Looked, heads: Heads) -> set[str]:
     for row in looked.registry.rows:
         if row.status != RUNNING or row.conversation:
             continue
-        running = Running(row.agent, row.pane.pid, row.pane.start, now, row.pane.cwd, (), environment)
+        running = RunningAgent(row.agent, row.pane.pid, row.pane.start, now, row.pane.cwd, (), environment)
         with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
             found.update(conversation_files.shelves(running, heads))
         found.update(homes.arrivals(row.agent, environment, day))

@@ -10,7 +10,7 @@ import time
 from midwatch.core.errors import RefusedError
 from midwatch.registry import reconcile_state_store as states
 from midwatch.registry.codec import reconcile_state
-from midwatch.registry.codec.reconcile_state import State
+from midwatch.registry.codec.reconcile_state import ReconcileRecord
 from midwatch.registry.model import Drift
 from midwatch.system import procfs
 
@@ -39,7 +39,7 @@ class ReconcileState:
         """Take over what other processes have reported since."""
         self.state = self.state._replace(told={**states.read(self.path).told, **self.state.told})
 
-    def save(self, state: State) -> str:
+    def save(self, state: ReconcileRecord) -> str:
         """Remember this. Returns why the file could not be written; it is tried again the next time."""
         if state == self.state and self._saved:
             return ""

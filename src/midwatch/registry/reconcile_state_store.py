@@ -10,7 +10,7 @@ import os
 from midwatch.core.errors import RefusedError
 from midwatch.registry import store as registry_store
 from midwatch.registry.codec import reconcile_state
-from midwatch.registry.codec.reconcile_state import State
+from midwatch.registry.codec.reconcile_state import ReconcileRecord
 from midwatch.system.atomic_files import read_plain, write_atomic
 
 LARGEST = 16 << 20
@@ -26,14 +26,14 @@ def path_of(registry_path: str) -> str:
     return f"{os.path.abspath(directory)}/{os.path.basename(workspace) or 'root'}{odd}.state"
 
 
-def read(path: str) -> State:
+def read(path: str) -> ReconcileRecord:
     try:
         return reconcile_state.read(read_plain(path, LARGEST, follow=True).decode("utf-8", "replace"))
     except OSError:
-        return State()
+        return ReconcileRecord()
 
 
-def write(path: str, state: State) -> None:
+def write(path: str, state: ReconcileRecord) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         write_atomic(path, reconcile_state.encode(state))

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from midwatch.core.errors import FormatError
 from midwatch.core.value import Value
 from midwatch.core.verdict import FINAL
-from midwatch.integrations.mqtt.codec.messages import Told
-from midwatch.registry.model import RUNNING, Change, Drift, DriftReport, Registry, Row, Set
+from midwatch.integrations.mqtt.codec.messages import SubjectEvent
+from midwatch.registry.model import RUNNING, Change, Drift, DriftReport, Registry, RegistryRow, Set
 from midwatch.registry.rules import row as single
 from midwatch.registry.rules.drift import iso
 from midwatch.registry.store import RegistryFile
@@ -42,7 +42,7 @@ class ReportedEnds:
         """``host``: this machine. ``accepted``: others that are believed."""
         self._file, self._host, self._accepted = file, host, accepted
 
-    def write(self, events: Sequence[Told]) -> Reported:
+    def write(self, events: Sequence[SubjectEvent]) -> Reported:
         ends: list[DriftReport] = []
         claims: dict[tuple[str, str], Drift] = {}
         now = iso(time.time())
@@ -72,11 +72,11 @@ class ReportedEnds:
         found = [end._replace(applied=_at(end) not in not_made) for end in ends]
         return Reported(bool(written), tuple(found), claims)
 
-    def _is_about(self, told: Told, row: Row) -> bool:
+    def _is_about(self, told: SubjectEvent, row: RegistryRow) -> bool:
         return told.host != self._host and (row.name, row.data.get("host")) == (told.name, told.host)
 
 
-def is_end(told: Told) -> bool:
+def is_end(told: SubjectEvent) -> bool:
     """Whether a report says that a session is over. That a turn or a task is done says nothing of its session."""
     if told.kind != "session" or told.state not in FINAL:
         return False

@@ -9,13 +9,13 @@ from midwatch.core.presence import GONE, LIVES, UNKNOWN
 from midwatch.registry.model import RowPane
 from midwatch.registry.rules.row import is_shell
 from midwatch.system import process_tree, processes, procfs
-from midwatch.system.processes import Place
+from midwatch.system.processes import ProcessPlace
 
 LARGEST = 1 << 22
 """No pid of Linux is larger."""
 
 
-def tenant(pane: RowPane, agent: str, place: Place, written: float = float("inf")) -> str:
+def tenant(pane: RowPane, agent: str, place: ProcessPlace, written: float = float("inf")) -> str:
     """LIVES, GONE, or UNKNOWN where a process has that pid and nothing tells whose it is.
 
     A row without a start may be known by directory or command. A shell may have gone elsewhere, and what was run in it

@@ -13,65 +13,72 @@ from midwatch.core.verdict import Verdict
 from midwatch.journal import journal
 from midwatch.notifications import report_change
 from midwatch.registry import store as registry_store
-from midwatch.registry.sessions import Listed, Standing
+from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import verify
 from midwatch.sessions.monitor import Monitor
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
-from midwatch.sessions.prompting.model import Outcome, Sent
+from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.rules import monitor as sessions_monitor
-from midwatch.sessions.rules.monitor import Wanted
-from midwatch.sessions.targets import Ours, Theirs, View
+from midwatch.sessions.rules.monitor import MonitorOptions
+from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 
 READY = 60.0
 """Seconds that a session may take to come to its prompt."""
-STATES = {Outcome.WAITING: "waiting", Outcome.LIMITED: "limited", Outcome.UNPROVEN: "incomplete"}
+STATES = {PromptOutcome.WAITING: "waiting", PromptOutcome.LIMITED: "limited", PromptOutcome.UNPROVEN: "incomplete"}
 """What is said of a task that was not taken; of all others that it is not known."""
 
 
-class Errand(Value):
+class DelegatedTask(Value):
     prompt: str
     verify: str = ""
     timeout_s: float = sessions_monitor.DEADLINE
 
 
-class ErrandMonitor(Monitor):
+class DelegatedTaskMonitor(Monitor):
     """A monitor for which work counts since the task was given."""
 
-    def __init__(self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None], since: float) -> None:
+    def __init__(
+        self,
+        subject: ManagedSession | ForeignPane,
+        wanted: MonitorOptions,
+        say: Callable[[Verdict], None],
+        since: float,
+    ) -> None:
         super().__init__(subject, wanted, say)
         self.since = since
         self.checked = False
         """It has come to a verification of our own."""
         self.worked = True  # it has taken its prompt
 
-    def verified(self, view: View, said: Verdict) -> Verdict:
+    def verified(self, view: TargetView, said: Verdict) -> Verdict:
         given = self.wanted.verify
         self.checked = bool(given)
         return verify.verified(said, given, view.record.cwd if view.record else view.cwd, self.since)
 
 
-def subject_of(listed: Listed, standing: Standing, policy: Policy) -> Ours | Theirs:
+def subject_of(listed: RegisteredSessions, standing: RowStatus, policy: Policy) -> ManagedSession | ForeignPane:
     """What is to be watched. RefusedError where there is no agent to be given anything."""
     row, pane = standing.row, standing.agent
     if standing.case.trouble:
         raise RefusedError(f"whether {row.name} runs cannot be told: {standing.case.trouble}")
     if not standing.over and standing.record is not None:
-        return Ours(listed.looker, row.name, policy)
+        return ManagedSession(listed.looker, row.name, policy)
     if pane is None:
         raise RefusedError(f"there is no agent in {row.name}; `midwatch session resume {row.name}` brings it back")
     if row.agent and pane.agent != row.agent:
         raise RefusedError(f"{row.name} is {row.agent} in the list, but {pane.agent} runs there")
-    panes = Panes(listed.detectors, paths.hook_spool(), pane.server, policy)
+    panes = PaneObserver(listed.detectors, paths.hook_spool(), pane.server, policy)
     seen = next((each for each in panes.look(pane.id).seen if each.sighting.pane.pid == pane.pid), None)
     if seen is None:
         panes.close()
         raise RefusedError(f"the agent of {row.name} has just gone; look again")
-    return Theirs(panes, seen, row.name, listed.looker.directory)
+    return ForeignPane(panes, seen, row.name, listed.looker.directory)
 
 
 def delegate(
-    subject: Ours | Theirs, task: Errand, say: Callable[[Verdict], None], stopped: Callable[[], bool]
+    subject: ManagedSession | ForeignPane, task: DelegatedTask, say: Callable[[Verdict], None],
+    stopped: Callable[[], bool]
 ) -> Verdict:  # fmt: skip
     """Give it its task and wait. The verdict is that of a monitor; of a task that was not taken, why."""
     began, since = time.monotonic(), time.time()
@@ -79,25 +86,27 @@ def delegate(
     if not sent.delivered:
         return _untaken(subject, sent)
     given, record = task.verify, None
-    if isinstance(subject, Ours):
+    if isinstance(subject, ManagedSession):
         subject.session.last = "working"  # who leaves before a look sees more has not done what he was asked to
         record = subject.looker.facts(subject.name).record
         given = given or (record.verify if record and not paths.shared_with_others(subject.directory) else "")
     left = max(began + task.timeout_s - time.monotonic(), 0.0)
-    monitor = ErrandMonitor(subject, Wanted(left, verify=given, afresh=True), say, since)
+    monitor = DelegatedTaskMonitor(subject, MonitorOptions(left, verify=given, afresh=True), say, since)
     verdict = monitor.run(lambda _: None)
     if verdict.state == "completed" and given and not monitor.checked and record:  # another monitor has said it
         return verify.verified(verdict, given, record.cwd, since)
     return verdict
 
 
-def _given(subject: Ours | Theirs, prompt: str, *, until: float, stopped: Callable[[], bool]) -> Sent:
-    if isinstance(subject, Ours):
+def _given(
+    subject: ManagedSession | ForeignPane, prompt: str, *, until: float, stopped: Callable[[], bool]
+) -> PromptResult:
+    if isinstance(subject, ManagedSession):
         return subject.session.deliver(prompt, until=until, stopped=stopped)
     return send.deliver(subject.panes, subject.pane.id, prompt, until=until, stopped=stopped)
 
 
-def _untaken(subject: Ours | Theirs, sent: Sent) -> Verdict:
+def _untaken(subject: ManagedSession | ForeignPane, sent: PromptResult) -> Verdict:
     verdict = subject.look().verdict
     subject.close()
     if verdict.final and not sent.submitted:
@@ -108,7 +117,7 @@ def _untaken(subject: Ours | Theirs, sent: Sent) -> Verdict:
     return verdict._replace(state=STATES.get(sent.outcome, "unknown"), cause="never-began", reason=why, final=False)
 
 
-def note(listed: Listed, standing: Standing, verdict: Verdict, code: int, elapsed_s: float) -> None:
+def note(listed: RegisteredSessions, standing: RowStatus, verdict: Verdict, code: int, elapsed_s: float) -> None:
     """The end of a task, for everyone who follows the journal."""
     record, pane = standing.record, standing.pane
     run = record.run if record is not None else f"{pane.pid}-{pane.start}" if pane is not None else "unknown"

@@ -6,7 +6,7 @@ import os
 import time
 
 from midwatch.agents import launch
-from midwatch.agents.conversation_exists import Artifacts
+from midwatch.agents.conversation_exists import ConversationIndex
 from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import RefusedError
@@ -17,12 +17,12 @@ from midwatch.jobs import launch as jobs_launch
 from midwatch.notifications import report_change
 from midwatch.registry.model import ENDED, RUNNING
 from midwatch.registry.rules.row import is_same, is_shell
-from midwatch.registry.sessions import Listed, Standing
+from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import resume
 from midwatch.sessions import spawn as sessions_spawn
-from midwatch.sessions.observe import Session
+from midwatch.sessions.observe import SessionObserver
 from midwatch.system import procfs
-from midwatch.tmux.sessions import PaneHand, session_name
+from midwatch.tmux.sessions import TmuxSessions, session_name
 
 SETTLES, LASTS, PAUSE = 15.0, 1.0, 0.1
 """Seconds that an agent has to show something, for which it must last, and between looks.
@@ -31,7 +31,7 @@ One whose conversation cannot be had says so, and ends.
 """
 
 
-def refuse(listed: Listed, standing: Standing) -> None:
+def refuse(listed: RegisteredSessions, standing: RowStatus) -> None:
     """RefusedError where there is a reason why it must not, or cannot, be started again."""
     row = standing.row
     if standing.case.trouble and row.status == RUNNING and not standing.is_gone:
@@ -57,7 +57,7 @@ def refuse(listed: Listed, standing: Standing) -> None:
             "would take for an option; mend the row"
         )
     sessions_spawn.check(row.name, listed.detector(row), cwd_of(standing))
-    artifacts = Artifacts()
+    artifacts = ConversationIndex()
     artifacts.begin()
     if artifacts.there(row.agent, row.conversation, listed.variables(standing)) == GONE:
         raise RefusedError(
@@ -65,27 +65,27 @@ def refuse(listed: Listed, standing: Standing) -> None:
         )
 
 
-def goes_on(standing: Standing) -> bool:
+def goes_on(standing: RowStatus) -> bool:
     """Whether it runs although its row says that it has ended: then it is only to be noted again."""
     agent = standing.agent
     return standing.row.status in ENDED and agent is not None and agent.agent == standing.row.agent
 
 
-def cwd_of(standing: Standing) -> str:
+def cwd_of(standing: RowStatus) -> str:
     found = standing.record.cwd if standing.record else standing.row.pane.cwd
     if not found:
         raise RefusedError(f"the row of {standing.row.name} does not tell its directory (pane.cwd); put it there")
     return found
 
 
-def command(listed: Listed, standing: Standing) -> list[str]:
+def command(listed: RegisteredSessions, standing: RowStatus) -> list[str]:
     """What would be run."""
     how = sessions_spawn.check(standing.row.name, listed.detector(standing.row), cwd_of(standing))
     options = standing.record.options if _is_known(standing) and standing.record else ()
     return launch.resume(how, standing.row.conversation, options)
 
 
-def bring_back(listed: Listed, standing: Standing) -> jobs_launch.Job:
+def bring_back(listed: RegisteredSessions, standing: RowStatus) -> jobs_launch.Job:
     """Start its agent again. RefusedError says why not; then nothing runs."""
     row, agent = standing.row, listed.detector(standing.row)
     refuse(listed, standing)
@@ -95,14 +95,14 @@ def bring_back(listed: Listed, standing: Standing) -> jobs_launch.Job:
     if session_name(row.name) != row.name:
         raise RefusedError(f"tmux would call {row.name!r} {session_name(row.name)!r}; give it another name in the list")
     _clear(standing)
-    wish = sessions_spawn.Wish(
+    wish = sessions_spawn.SpawnRequest(
         row.name, agent, cwd_of(standing), listed.server(row), conversation=row.conversation,
         notify=report_change.configured(paths.project(os.getcwd())),
     )  # fmt: skip
     return resume.take_up(listed.looker, wish)
 
 
-def settled(session: Session) -> Verdict:
+def settled(session: SessionObserver) -> Verdict:
     """What becomes of an agent that was just started: at its prompt, at work, at a dialog, or ended."""
     began = time.monotonic()
     since = 0.0
@@ -114,13 +114,13 @@ def settled(session: Session) -> Verdict:
     return verdict
 
 
-def _is_known(standing: Standing) -> bool:
+def _is_known(standing: RowStatus) -> bool:
     """Whether our record is of the conversation that the row names: then all that it was started with is known, too."""
     record = standing.record
     return record is not None and record.adopted is None and standing.conversation == standing.row.conversation
 
 
-def _clear(standing: Standing) -> None:
+def _clear(standing: RowStatus) -> None:
     """A pane that is left of it, with nothing in it but a shell at rest, makes room for the new one."""
     row, pane = standing.row, standing.case.pane
     if pane is None:
@@ -133,6 +133,6 @@ def _clear(standing: Standing) -> None:
         raise RefusedError(
             f"{what} runs in the pane of {row.name}; `midwatch session stop {row.name}` ends and closes it"
         )
-    tmux = PaneHand(pane.server)
+    tmux = TmuxSessions(pane.server)
     if why := tmux.remove(tmux.seat(pane.id)):
         raise RefusedError(f"pane {pane.id}, which is left of {row.name}, could not be closed: {why}")

@@ -11,18 +11,18 @@ import signal
 from midwatch.agents import definition as agents
 from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Record
-from midwatch.core.pane_model import Running, Task
+from midwatch.core.pane_model import ProcessInfo, RunningAgent
 from midwatch.core.presence import LIVES
 from midwatch.core.value import Value
 from midwatch.jobs import stop
-from midwatch.registry.model import ENDED, STOPPED, Found, Row
+from midwatch.registry.model import ENDED, STOPPED, RegistryRow, TmuxPane
 from midwatch.registry.rules.drift import iso
 from midwatch.registry.rules.row import is_same
-from midwatch.registry.sessions import Listed, Standing
+from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.system import processes, procfs
 from midwatch.system import terminate_tree as hand
-from midwatch.system.process_tree import Trees, running
-from midwatch.tmux.sessions import PaneHand
+from midwatch.system.process_tree import ProcessTrees, running
+from midwatch.tmux.sessions import TmuxSessions
 
 LEAVES = 10.0
 """Seconds that an agent has to leave by itself."""
@@ -32,7 +32,7 @@ GRACEFUL, FORCED = "graceful", "forced"
 WRITTEN = ("status", "stopped_at", "termination_mode", "resumable", "reason")
 
 
-class Asked(Value):
+class StopOptions(Value):
     """How somebody wants a session to be ended."""
 
     reason: str = ""
@@ -41,8 +41,8 @@ class Asked(Value):
     """Its conversation's id is to be noted first."""
 
 
-class Dismissed(Value):
-    row: Row
+class StopResult(Value):
+    row: RegistryRow
     mode: str
     """GRACEFUL or FORCED; empty where nothing of it was there any more."""
     again: bool = False
@@ -51,11 +51,11 @@ class Dismissed(Value):
     """Why its pane is still there."""
 
 
-def dismiss(listed: Listed, standing: Standing, asked: Asked, wall: float) -> Dismissed:
+def dismiss(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions, wall: float) -> StopResult:
     """End a session and say so in its row. RefusedError: it goes on as before, and its row says what it said."""
     row = standing.row
     if row.status in ENDED and not _is_meant(standing):
-        return Dismissed(row, "", again=True)
+        return StopResult(row, "", again=True)
     if standing.case.trouble and not standing.lives and not standing.is_gone:
         raise RefusedError(f"whether {row.name} runs cannot be told: {standing.case.trouble}")
     if standing.lives and not _is_meant(standing):
@@ -66,7 +66,7 @@ def dismiss(listed: Listed, standing: Standing, asked: Asked, wall: float) -> Di
     row = _noted(listed, standing, asked, wall)
     if not standing.lives:
         _close_dead(standing)
-        return Dismissed(row, "")
+        return StopResult(row, "")
     try:
         mode, left = _end(listed, standing, graceful=asked.graceful)
     except RefusedError:
@@ -74,10 +74,10 @@ def dismiss(listed: Listed, standing: Standing, asked: Asked, wall: float) -> Di
         raise
     if mode != (GRACEFUL if asked.graceful else FORCED):
         row = listed.write(row, {"termination_mode": mode})
-    return Dismissed(row, mode, left=left)
+    return StopResult(row, mode, left=left)
 
 
-def _noted(listed: Listed, standing: Standing, asked: Asked, wall: float) -> Row:
+def _noted(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions, wall: float) -> RegistryRow:
     row, talk = standing.row, standing.row.conversation
     values: dict[str, object] = {"status": STOPPED, "stopped_at": iso(wall)}
     if asked.capture:
@@ -97,7 +97,7 @@ def _noted(listed: Listed, standing: Standing, asked: Asked, wall: float) -> Row
     return listed.write(row, values)
 
 
-def _is_meant(standing: Standing) -> bool:
+def _is_meant(standing: RowStatus) -> bool:
     """Whether what is there is the row's beyond doubt, so that it may be ended."""
     row, pane = standing.row, standing.pane
     if not standing.over:
@@ -112,7 +112,7 @@ def _is_meant(standing: Standing) -> bool:
 # Ending ---------------------------------------------------------------------------------------------------------------
 
 
-def _end(listed: Listed, standing: Standing, *, graceful: bool) -> tuple[str, str]:
+def _end(listed: RegisteredSessions, standing: RowStatus, *, graceful: bool) -> tuple[str, str]:
     """End it. Returns how that went, and why its pane could not be closed, if so."""
     record = standing.record
     if record is not None and record.adopted is None and not standing.over:
@@ -124,15 +124,15 @@ def _end(listed: Listed, standing: Standing, *, graceful: bool) -> tuple[str, st
     return _end_theirs(listed, standing.pane, graceful=graceful)
 
 
-def _end_ours(listed: Listed, record: Record, *, graceful: bool) -> tuple[str, str]:
+def _end_ours(listed: RegisteredSessions, record: Record, *, graceful: bool) -> tuple[str, str]:
     """By its shim, which asks first and then ends; the capture and exactly its session are closed then."""
     verdict = stop.stop(listed.looker, record.name)
     assert record.pane is not None
-    left = PaneHand(record.pane.server).close(record.pane)
+    left = TmuxSessions(record.pane.server).close(record.pane)
     return GRACEFUL if graceful and verdict.signal != signal.SIGKILL else FORCED, left
 
 
-def _end_process(standing: Standing) -> str:
+def _end_process(standing: RowStatus) -> str:
     """The process of a pane that tmux does not show: the row tells exactly which one it is."""
     pane = standing.row.pane
     if left := hand.end_tree(lambda: {pane.pid: pane.start}):
@@ -140,8 +140,8 @@ def _end_process(standing: Standing) -> str:
     return FORCED
 
 
-def _end_theirs(listed: Listed, pane: Found, *, graceful: bool) -> tuple[str, str]:
-    tmux = PaneHand(pane.server)
+def _end_theirs(listed: RegisteredSessions, pane: TmuxPane, *, graceful: bool) -> tuple[str, str]:
+    tmux = TmuxSessions(pane.server)
     seat = tmux.seat(pane.id)
     if pane.start and procfs.start_time(pane.pid) != pane.start:
         raise RefusedError(f"what runs in {pane.id} has just become another; look again")
@@ -161,27 +161,27 @@ def _end_theirs(listed: Listed, pane: Found, *, graceful: bool) -> tuple[str, st
     return GRACEFUL if left_alone else FORCED, why
 
 
-def _close_dead(standing: Standing) -> None:
+def _close_dead(standing: RowStatus) -> None:
     """A pane that is left though nothing runs in it any more; that it could not be closed is no harm."""
     pane, record = standing.case.pane, standing.record
     if record is not None and record.pane is not None and record.adopted is None:
-        PaneHand(record.pane.server).close(record.pane)
+        TmuxSessions(record.pane.server).close(record.pane)
     elif pane is not None and pane.dead and is_same(standing.row, pane):
-        tmux = PaneHand(pane.server)
+        tmux = TmuxSessions(pane.server)
         tmux.remove(tmux.seat(pane.id))
 
 
-def _has_left(task: Task) -> bool:
+def _has_left(task: ProcessInfo) -> bool:
     processes.await_exit(task.pid, LEAVES)
     return not processes.lives(task.pid, task.start)
 
 
-def agent_below(listed: Listed, pid: int) -> tuple[agents.Detector, Task] | None:
+def agent_below(listed: RegisteredSessions, pid: int) -> tuple[agents.Detector, ProcessInfo] | None:
     """The agent in a pane: which, and as which process."""
-    return agents.find(listed.detectors, Trees().below(pid))
+    return agents.find(listed.detectors, ProcessTrees().below(pid))
 
 
-def running_in(listed: Listed, standing: Standing) -> Running | None:
+def running_in(listed: RegisteredSessions, standing: RowStatus) -> RunningAgent | None:
     """What is needed to find the files of a row's agent while it runs."""
     found = agent_below(listed, standing.pane.pid) if standing.pane is not None else None
     return running(found[1], found[0].agent, found[0].variables) if found else None

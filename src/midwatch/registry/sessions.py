@@ -14,13 +14,24 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Record
 from midwatch.core.presence import GONE, LIVES
 from midwatch.core.value import Value
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.registry import tmux_servers
-from midwatch.registry.model import AUTO_DETECTED, RUNNING, TERMINATED, Add, Change, Found, Place, Registry, Row, Set
-from midwatch.registry.observe import World
-from midwatch.registry.rules.row import Case, pane_fields
-from midwatch.registry.rules.row import World as Shown
+from midwatch.registry.model import (
+    AUTO_DETECTED,
+    RUNNING,
+    TERMINATED,
+    Add,
+    Change,
+    Place,
+    Registry,
+    RegistryRow,
+    Set,
+    TmuxPane,
+)
+from midwatch.registry.observe import RegistryObserver
+from midwatch.registry.rules.row import RowCase, pane_fields
+from midwatch.registry.rules.row import RowMatcher as Shown
 from midwatch.registry.store import RegistryFile
 from midwatch.sessions import conversation_lease
 from midwatch.system import procfs
@@ -36,15 +47,15 @@ OVER = ("terminated_at", "stopped_at", "archived_at", "termination_mode", "reaso
 """What a row tells of its end; a session that is there again has none."""
 
 
-class UnlistedError(RefusedError):
+class UnregisteredError(RefusedError):
     """The list has no such session."""
 
 
-class Standing(Value):
+class RowStatus(Value):
     """A row, and what there is of it now."""
 
-    row: Row
-    case: Case
+    row: RegistryRow
+    case: RowCase
     process: str
     """LIVES, GONE or UNKNOWN: that of its pane, whatever tmux says."""
     record: Record | None = None
@@ -55,12 +66,12 @@ class Standing(Value):
     """The one that its agent has, or had last; empty where nobody knows."""
 
     @property
-    def pane(self) -> Found | None:
+    def pane(self) -> TmuxPane | None:
         """Its pane, in which something lives."""
         return self.case.pane if self.case.pane is not None and not self.case.pane.dead else None
 
     @property
-    def agent(self) -> Found | None:
+    def agent(self) -> TmuxPane | None:
         """Its pane, with an agent in it."""
         return self.pane if self.pane is not None and self.pane.agent else None
 
@@ -76,10 +87,10 @@ class Standing(Value):
         return not self.lives and (self.process == GONE or not unknown)
 
 
-class Listed:
+class RegisteredSessions:
     """One list, and the directory in which sessions of ours have their records."""
 
-    def __init__(self, path: str, looker: Looker, usual: Place = ()) -> None:
+    def __init__(self, path: str, looker: JobObserver, usual: Place = ()) -> None:
         """``usual``: the server of rows that name none."""
         self.path = path
         self.file = RegistryFile(path)
@@ -87,7 +98,7 @@ class Listed:
         self.usual = usual
         self.detectors = catalog.load_all()
         self.host = os.uname().nodename
-        self._world: World | None = None
+        self._world: RegistryObserver | None = None
 
     def close(self) -> None:
         if self._world is not None:
@@ -95,11 +106,11 @@ class Listed:
 
     # Rows
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> RegistryRow:
         """The one that is meant by a name: that which runs, else the last."""
         rows = named(self.file.read(), name)
         if not rows:
-            raise UnlistedError(f"there is no session {name} in {self.path}; `midwatch session list` lists them")
+            raise UnregisteredError(f"there is no session {name} in {self.path}; `midwatch session list` lists them")
         if not any(row.is_on(self.host) for row in rows):
             raise RefusedError(f"{name} is a session of {rows[-1].data.get('host')}; this can only be done there")
         rows = [row for row in rows if row.is_on(self.host)]
@@ -110,20 +121,20 @@ class Listed:
             raise RefusedError(f"{len(running)} rows say that {name} runs ({self.path}, lines {lines}); leave one")
         return [*rows, *running][-1]
 
-    def look(self, row: Row) -> Standing:
+    def look(self, row: RegistryRow) -> RowStatus:
         """One look at all that a row tells of."""
         return self.looks((row,))[0]
 
-    def looks(self, rows: tuple[Row, ...]) -> list[Standing]:
+    def looks(self, rows: tuple[RegistryRow, ...]) -> list[RowStatus]:
         if self._world is None:
-            self._world = World(self.detectors, paths.hook_spool(), self.usual)
+            self._world = RegistryObserver(self.detectors, paths.hook_spool(), self.usual)
         sight = self._world.look(rows, self.file.changed, tmux_servers.refused(self.path, rows, self.usual))
         shown = Shown(sight)
         return [self._standing(row, shown.case(row), sight.processes.get(row.at, "")) for row in rows]
 
-    def _standing(self, row: Row, case: Case, process: str) -> Standing:
+    def _standing(self, row: RegistryRow, case: RowCase, process: str) -> RowStatus:
         talk = case.pane.conversation if case.pane is not None else ""
-        found = Standing(row, case, process, conversation=talk or row.conversation)
+        found = RowStatus(row, case, process, conversation=talk or row.conversation)
         facts = self.looker.facts(row.name) if row.name == session_name(row.name) else None
         record = facts.record if facts else None
         if facts is None or record is None or not self._is_of(row, record):
@@ -132,7 +143,7 @@ class Listed:
         over = job_verdict.judge(facts).final and not facts.survivors
         return found._replace(record=record, over=over, conversation=talk or known or row.conversation)
 
-    def detector(self, row: Row) -> Detector:
+    def detector(self, row: RegistryRow) -> Detector:
         found = next((each for each in self.detectors if each.agent == row.agent), None)
         if found is None:
             known = ", ".join(each.agent for each in self.detectors)
@@ -140,20 +151,20 @@ class Listed:
             raise RefusedError(f"which agent {row.name} is? Its row tells {told}; put `agent: …` there ({known})")
         return found
 
-    def variables(self, standing: Standing) -> dict[str, str]:
+    def variables(self, standing: RowStatus) -> dict[str, str]:
         """Where an agent that is started now would have its files."""
         agent, env = self.detector(standing.row), standing.record.env if standing.record else {}
         own = {name: os.environ[name] for name in ("HOME", *agent.variables) if name in os.environ}
         return own | {name: value for name, value in env.items() if name in agent.variables}
 
-    def server(self, row: Row) -> Place:
+    def server(self, row: RegistryRow) -> Place:
         """Where a row's session is to be. RefusedError where its file may not name that server."""
         found = self.usual if row.server is None else row.server
         if why := tmux_servers.refused(self.path, self.file.read().rows, self.usual).get(found):
             raise RefusedError(why)
         return found
 
-    def _is_of(self, row: Row, record: Record) -> bool:
+    def _is_of(self, row: RegistryRow, record: Record) -> bool:
         """Whether a record of that name is of the very session that a row means."""
         if record.pane is None or record.pane.session != row.name:
             return False
@@ -164,7 +175,7 @@ class Listed:
 
     # Writing
 
-    def write(self, row: Row, values: dict[str, object]) -> Row:
+    def write(self, row: RegistryRow, values: dict[str, object]) -> RegistryRow:
         """Give a row these values, wherever it stands by now. Returns it as it is then."""
 
         def decide(registry: Registry) -> list[Change]:
@@ -176,7 +187,7 @@ class Listed:
         self.file.update(decide)
         return _same(self.file.read(), row) or row
 
-    def put(self, name: str, values: dict[str, object]) -> Row:
+    def put(self, name: str, values: dict[str, object]) -> RegistryRow:
         """A row for a session that has just begun: the one of that name, else a new one."""
 
         def decide(registry: Registry) -> list[Change]:
@@ -191,17 +202,17 @@ class Listed:
         self.file.update(decide, create=True)
         return self.row(name)
 
-    def begun(self, row: Row, record: Record) -> Row:
+    def begun(self, row: RegistryRow, record: Record) -> RegistryRow:
         """It runs again."""
         return self.write(row, _forgotten(row) | _flat({"status": RUNNING, "pane": pane_of(record)}))
 
-    def again(self, row: Row, pane: Found) -> Row:
+    def again(self, row: RegistryRow, pane: TmuxPane) -> RegistryRow:
         """It never ended, and is here."""
         return self.write(
             row, _forgotten(row) | _flat({"status": RUNNING, "pane": pane_fields(pane, procfs.boot_id())})
         )
 
-    def seen(self, row: Row) -> Row:
+    def seen(self, row: RegistryRow) -> RegistryRow:
         """Note what its agent is at."""
         pane = self.look(row).pane
         if pane is None or not pane.turn or pane.turn == row.seen_status:
@@ -209,11 +220,11 @@ class Listed:
         return self.write(row, {"last_visible_status": pane.turn})
 
 
-def named(registry: Registry, name: str) -> list[Row]:
+def named(registry: Registry, name: str) -> list[RegistryRow]:
     return [row for row in registry.rows if row.name == name]
 
 
-def refuse_invalid(rows: list[Row]) -> None:
+def refuse_invalid(rows: list[RegistryRow]) -> None:
     """RefusedError where one of the rows cannot be understood: nobody knows what it says of the session."""
     if problem := next((row.problem for row in rows if row.problem), ""):
         raise RefusedError(f"{problem}; mend that row first")
@@ -242,7 +253,7 @@ def pane_of(record: Record) -> dict[str, object]:
     }  # fmt: skip
 
 
-def ended_unstopped(standing: Standing) -> bool:
+def ended_unstopped(standing: RowStatus) -> bool:
     """Whether it ran until something ended it that nobody meant to, or may have: that is to be found out then."""
     row = standing.row
     if row.status == RUNNING:
@@ -250,7 +261,7 @@ def ended_unstopped(standing: Standing) -> bool:
     return row.status == TERMINATED and row.data.get("termination_mode") == AUTO_DETECTED
 
 
-def _forgotten(row: Row) -> dict[str, object]:
+def _forgotten(row: RegistryRow) -> dict[str, object]:
     return {field: None for field in OVER if row.data.get(field) is not None}
 
 
@@ -262,7 +273,7 @@ def _flat(values: dict[str, object]) -> dict[str, object]:
     return found
 
 
-def _same(registry: Registry, row: Row) -> Row | None:
+def _same(registry: Registry, row: RegistryRow) -> RegistryRow | None:
     """The same row after others may have written."""
     rows = named(registry, row.name)
     alike = [each for each in rows if (each.conversation, each.pane.pid) == (row.conversation, row.pane.pid)]

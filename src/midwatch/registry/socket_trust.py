@@ -16,10 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from midwatch.registry.model import Row
+    from midwatch.registry.model import RegistryRow
 
 
-def sockets(rows: Iterable[Row]) -> tuple[str, ...]:
+def sockets(rows: Iterable[RegistryRow]) -> tuple[str, ...]:
     """The sockets that the rows of a registry name by path: what the file is trusted with."""
     return tuple(sorted({row.server[1] for row in rows if row.server is not None and row.server[0] == "-S"}))
 

@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from midwatch.registry.model import Place, Row
+    from midwatch.registry.model import Place, RegistryRow
 
 
-def refused(path: str, rows: Sequence[Row], usual: Place = ()) -> dict[Place, str]:
+def refused(path: str, rows: Sequence[RegistryRow], usual: Place = ()) -> dict[Place, str]:
     """The servers of these rows that are not asked, and why; ``usual`` is the one that the user named."""
     users = {tmux_client.socket_path(usual), tmux_client.socket_path(())}
     named = {row.server: tmux_client.socket_path(row.server) for row in rows if row.server is not None}

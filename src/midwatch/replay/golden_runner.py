@@ -10,15 +10,15 @@ from midwatch.agents import evidence
 from midwatch.agents.catalog import Detectors
 from midwatch.agents.definition import Detector
 from midwatch.agents.rules import Turn, fuse
-from midwatch.agents.turn_model import Said
+from midwatch.agents.turn_model import SourceReading
 from midwatch.core.errors import FormatError
-from midwatch.core.pane_model import Sighting
+from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.replay.codec import screen_case
 from midwatch.replay.rules import timeline_accuracy as timelines_judge
-from midwatch.replay.rules.accuracy import Trial
+from midwatch.replay.rules.accuracy import AccuracyTrial
 from midwatch.sessions import limit_tracker
 from midwatch.sessions.codec import recording
 from midwatch.sessions.rules import verdict as session_verdict
@@ -44,7 +44,7 @@ def timelines(root: str) -> list[str]:
     return sorted(f"{where}/{name}" for where, _, files in os.walk(root) for name in files if name.endswith(".jsonl"))
 
 
-def screens(root: str, *, colours: bool = True) -> Iterator[Trial]:
+def screens(root: str, *, colours: bool = True) -> Iterator[AccuracyTrial]:
     """Every labelled screen below a directory, with its colours where they were kept, and its facts."""
     known = Detectors()
     for folder in folders(root):
@@ -57,7 +57,7 @@ def screens(root: str, *, colours: bool = True) -> Iterator[Trial]:
         coloured = colours and os.path.exists(f"{folder}/screen.ansi.txt")
         screen = _text(f"{folder}/screen{'.ansi' if coloured else ''}.txt")
         read = classify(known[agent], screen, _text(facts), facts)
-        yield Trial(agent, os.path.relpath(folder, root), turn, detail, read.turn, read.detail, read.rule)
+        yield AccuracyTrial(agent, os.path.relpath(folder, root), turn, detail, read.turn, read.detail, read.rule)
 
 
 class Moment(Value):
@@ -65,7 +65,7 @@ class Moment(Value):
 
     at: float
     verdict: Verdict
-    said: tuple[Said, ...] = ()
+    said: tuple[SourceReading, ...] = ()
     """What each source said."""
 
 
@@ -75,22 +75,22 @@ class Replay(Value):
     header: recording.Header
     path: str
     moments: tuple[Moment, ...]
-    truths: tuple[recording.Truth, ...]
+    truths: tuple[recording.RecordedTruth, ...]
 
 
 def replay(path: str, known: Detectors, without: str = "") -> Replay:
     """Judge a timeline again, look by look, as its watcher would have; as if there had not been a source."""
     header: recording.Header | None = None
     moments: list[Moment] = []
-    truths: list[recording.Truth] = []
+    truths: list[recording.RecordedTruth] = []
     memory = None
     with open(open_plain(path, follow=True), encoding="utf-8") as lines:
         for each in recording.read(lines, path):
             if isinstance(each, recording.Header):
                 header = each
-            elif isinstance(each, recording.Truth):
+            elif isinstance(each, recording.RecordedTruth):
                 truths.append(each)
-            elif isinstance(each, Sighting):
+            elif isinstance(each, Observation):
                 seen = each._replace(reports=tuple(report for report in each.reports if report.source != without))
                 facts = limit_tracker.dated(evidence.facts(known[each.agent], seen, each.pane.id), memory)
                 verdict, memory = session_verdict.judge(facts, memory, PATIENT)
@@ -110,12 +110,12 @@ def spoken(done: Replay) -> timelines_judge.Said:
     return said
 
 
-def looks(done: Replay) -> Iterator[Trial]:
+def looks(done: Replay) -> Iterator[AccuracyTrial]:
     """Every look that was not just after a true change, beside the truth of its moment."""
     for moment, truth, detail in settled(done):
         read = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
         case = f"{os.path.basename(done.path)} at {moment.at:.1f}"
-        yield Trial(done.header.agent, case, truth, detail, read, moment.verdict.detail, "")
+        yield AccuracyTrial(done.header.agent, case, truth, detail, read, moment.verdict.detail, "")
 
 
 def settled(done: Replay) -> Iterator[tuple[Moment, str, str]]:

@@ -47,7 +47,7 @@ class Happened(Value):
         return self.at if self.mono is None else self.mono
 
 
-class Row(Value):
+class ReplayRow(Value):
     """One verdict: what was given, and what is said now."""
 
     given: dict[str, object] | None

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import TextIO
 
 from midwatch.agents.catalog import Detectors
-from midwatch.core.pane_model import Sighting
+from midwatch.core.pane_model import Observation
 from midwatch.core.redaction import Redactor
-from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.sessions.codec import recording
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.replayer import Replayer
 from midwatch.tmux.codec.commands import ABSENT
 
@@ -22,7 +22,7 @@ GONE_AFTER = 2
 
 class Recorder:
     def __init__(
-        self, panes: Panes, pane: str, out: TextIO, *, redact: bool, say: Callable[[str], None] = lambda _: None
+        self, panes: PaneObserver, pane: str, out: TextIO, *, redact: bool, say: Callable[[str], None] = lambda _: None
     ) -> None:
         """``say`` is told what keeps the recorder from seeing, once each time."""
         self.panes = panes
@@ -46,7 +46,7 @@ class Recorder:
 
     def run(self, every: float, limit: float | None) -> None:
         """Look every so many seconds; a look that comes late is not made up for."""
-        missed, due, beat = 0, time.monotonic(), PassBeat()
+        missed, due, beat = 0, time.monotonic(), LoopBeat()
         while limit is None or self.took < limit:
             looked = self.panes.look(self.pane)
             for seen in looked.seen:
@@ -72,7 +72,7 @@ class Recorder:
             self.say(trouble)
         self._told = trouble
 
-    def _write(self, seen: Sighting) -> None:
+    def _write(self, seen: Observation) -> None:
         if not self.looks:
             version = next((report.words["version"] for report in seen.reports if "version" in report.words), "")
             header = recording.Header(seen.agent, version, "", self.panes.policy)

@@ -12,13 +12,13 @@ from midwatch.agents.catalog import Detectors
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.job_model import Record
 from midwatch.core.value import Value
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, Row
-from midwatch.replay.replay_session import Replayed
+from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.replay_session import SessionReplay
 from midwatch.replay.rules import policy_comparison, replay_job
-from midwatch.replay.rules.policy_comparison import Otherwise
-from midwatch.replay.rules.replay_job import Story
+from midwatch.replay.rules.policy_comparison import OtherPolicy
+from midwatch.replay.rules.replay_job import RunState
 from midwatch.sessions.codec import recording
 
 LONGEST = 64 << 20
@@ -26,31 +26,31 @@ LONGEST = 64 << 20
 OF_JOBS = {"timeout_s": "--timeout", "on_stuck": "--on-stuck", "progress": "--progress"}
 
 
-class Told(Value):
+class RecordedVerdict(Value):
     """A verdict, and whose it is."""
 
     name: str
     run: str
     """Empty for a session."""
-    row: Row
+    row: ReplayRow
 
 
-class Note(Value):
+class ReplayNote(Value):
     """What whoever reads the verdicts should know of the evidence."""
 
     says: str
 
 
-Found = Iterator[Told | Note]
+Found = Iterator[RecordedVerdict | ReplayNote]
 
 
-def of_file(file: BinaryIO, path: str, otherwise: Otherwise | None) -> Found:
+def of_file(file: BinaryIO, path: str, otherwise: OtherPolicy | None) -> Found:
     """Everything in a file. FormatError says what is wrong, and in which line."""
     lines = _lines(file, path)
     first = next(lines, None)
     if first is None:
         raise FormatError(f"{path} is empty: there is nothing to judge")
-    if isinstance(first, Note):
+    if isinstance(first, ReplayNote):
         raise FormatError(f"{path}:1: it is cut off before its first line ends")
     found = _timeline(first[1])
     if found is None:
@@ -62,7 +62,7 @@ def of_file(file: BinaryIO, path: str, otherwise: Otherwise | None) -> Found:
         yield from _session(first, lines, path, otherwise)
 
 
-def _lines(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes] | Note]:
+def _lines(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes] | ReplayNote]:
     """Lines with their numbers. The last one may be cut off: its writer was killed, or has not come to its end."""
     number = 0
     while line := file.readline(LONGEST):
@@ -71,7 +71,7 @@ def _lines(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes] | Note]:
             if len(line) == LONGEST:
                 raise FormatError(f"{path}:{number}: a line of more than {LONGEST >> 20} MB is no evidence")
             if _json(line) is None:
-                yield Note(f"{path}:{number}: the last line is cut off; it is passed over")
+                yield ReplayNote(f"{path}:{number}: the last line is cut off; it is passed over")
                 return
         if line.strip():
             yield number, line
@@ -93,16 +93,16 @@ def _timeline(line: bytes) -> dict[str, object] | None:
 
 
 def _session(
-    first: tuple[int, bytes], lines: Iterator[tuple[int, bytes] | Note], path: str, otherwise: Otherwise | None
+    first: tuple[int, bytes], lines: Iterator[tuple[int, bytes] | ReplayNote], path: str, otherwise: OtherPolicy | None
 ) -> Found:
     if otherwise is not None and (wrong := [OF_JOBS[key] for key in otherwise.changes if key in OF_JOBS]):
         raise UsageError(f"{path} is a recording of a session, for which {', '.join(wrong)} means nothing")
-    notes: list[Note] = []
+    notes: list[ReplayNote] = []
 
     def texts() -> Iterator[str]:
         at = 0
         for each in chain([first], lines):
-            if isinstance(each, Note):
+            if isinstance(each, ReplayNote):
                 notes.append(each)
                 continue
             number, line = each
@@ -110,10 +110,10 @@ def _session(
             at = number
             yield line.decode("utf-8", "replace")
 
-    replayed = Replayed(Detectors(), otherwise)
+    replayed = SessionReplay(Detectors(), otherwise)
     try:
         for row in replayed.rows(recording.read(texts(), path)):
-            yield Told(replayed.agent, "", row)
+            yield RecordedVerdict(replayed.agent, "", row)
     except UsageError as error:
         raise FormatError(f"{path}:1: {error}") from error
     yield from notes
@@ -125,11 +125,11 @@ def _session(
 
 
 def _events(
-    first: tuple[int, bytes], lines: Iterator[tuple[int, bytes] | Note], path: str
-) -> Iterator[Happened | Record | Note]:
+    first: tuple[int, bytes], lines: Iterator[tuple[int, bytes] | ReplayNote], path: str
+) -> Iterator[Happened | Record | ReplayNote]:
     """Events in the order of the file, each run's record before them where it stands there."""
     for each in chain([first], lines):
-        if isinstance(each, Note):
+        if isinstance(each, ReplayNote):
             yield each
             continue
         number, text = each
@@ -141,7 +141,7 @@ def _events(
                 what += "; replay takes a file of `midwatch record`, or of `midwatch events --json`"
             raise FormatError(what) from error
         if line.torn:
-            yield Note(f"{path}:{number}: {line.torn} bytes in it are no event; they are passed over")
+            yield ReplayNote(f"{path}:{number}: {line.torn} bytes in it are no event; they are passed over")
         if line.record is not None:
             yield line.record
         yield from line.happened
@@ -150,7 +150,7 @@ def _events(
 class _Run:
     """One run while it is judged again."""
 
-    def __init__(self, story: Story, otherwise: Otherwise | None) -> None:
+    def __init__(self, story: RunState, otherwise: OtherPolicy | None) -> None:
         self.story = story
         self.otherwise = otherwise
         self.n = 0
@@ -162,15 +162,15 @@ class _Run:
     def take(self, it: Happened) -> Found:
         if it.n is not None:
             if it.n <= self.n:
-                yield Note(f"{it.name}: event {it.n} of run {it.run} is there twice; it counts once")
+                yield ReplayNote(f"{it.name}: event {it.n} of run {it.run} is there twice; it counts once")
                 return
             if it.n > self.n + 1:
-                yield Note(f"{it.name}: events {self.n + 1} to {it.n - 1} of run {it.run} are missing")
+                yield ReplayNote(f"{it.name}: events {self.n + 1} to {it.n - 1} of run {it.run} are missing")
             self.n = it.n
         if self.otherwise is None or it.event not in replay_job.STEPS:
             self.story, row = replay_job.step(self.story, it)
             if row is not None:
-                yield Told(it.name, it.run, row)
+                yield RecordedVerdict(it.name, it.run, row)
             return
         if it.event == "started":
             yield from self.end()
@@ -189,19 +189,19 @@ class _Run:
         events, self.attempt = self.attempt, []
         rows, self.story = policy_comparison.attempt(self.story, events, self.otherwise)
         for row in rows:
-            yield Told(self.story.name, self.story.run, row)
+            yield RecordedVerdict(self.story.name, self.story.run, row)
         if (policy := self.story.policy) is not None and not self.warned:
             other = self.otherwise.of(policy)
             self.warned = events[-1].when - self.story.began >= other.stale_s
-            yield from map(Note, policy_comparison.limits(policy, other) if self.warned else ())
+            yield from map(ReplayNote, policy_comparison.limits(policy, other) if self.warned else ())
 
 
-def of_events(found: Iterable[Happened | Record | Note], otherwise: Otherwise | None) -> Found:
+def of_events(found: Iterable[Happened | Record | ReplayNote], otherwise: OtherPolicy | None) -> Found:
     """Events of any number of runs, each judged apart."""
     runs: dict[tuple[str, str], _Run] = {}
     records: dict[str, Record] = {}
     for it in found:
-        if isinstance(it, Note):
+        if isinstance(it, ReplayNote):
             yield it
             continue
         if isinstance(it, Record):
@@ -217,7 +217,7 @@ def of_events(found: Iterable[Happened | Record | Note], otherwise: Otherwise | 
         yield from run.end()
 
 
-def of_job(looker: Looker, name: str, otherwise: Otherwise | None) -> Found | None:
+def of_job(looker: JobObserver, name: str, otherwise: OtherPolicy | None) -> Found | None:
     """The last run of a job, as the journal and its record have it. None when nothing is remembered of it."""
     from midwatch.jobs import history  # noqa: PLC0415  # it costs a database, which a file has no need of
 
@@ -227,6 +227,6 @@ def of_job(looker: Looker, name: str, otherwise: Otherwise | None) -> Found | No
         run = known.run(known.runs[-1]) if known.runs else None
     if run is None or not run.events:
         return None
-    notes = [Note(trouble)] if trouble else []
+    notes = [ReplayNote(trouble)] if trouble else []
     record = event_evidence.record(run.record)
     return of_events([*notes, *([record] if record else []), *map(event_evidence.remembered, run.events)], otherwise)

@@ -5,44 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from midwatch.agents.catalog import Detectors
-from midwatch.agents.turn_model import Said
-from midwatch.core.pane_model import Sighting
+from midwatch.agents.turn_model import SourceReading
+from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT
 from midwatch.replay.golden_runner import SETTLED
-from midwatch.replay.model import Row
-from midwatch.replay.rules.policy_comparison import Otherwise
-from midwatch.sessions.codec.recording import Given, Header, Truth
+from midwatch.replay.model import ReplayRow
+from midwatch.replay.rules.policy_comparison import OtherPolicy
+from midwatch.sessions.codec.recording import GivenVerdict, Header, RecordedTruth
 from midwatch.sessions.replayer import Replayer, word
 
 NOBODY_KNEW = "nobody knew what was true"
 
 
-class Replayed:
+class SessionReplay:
     """A recorded session judged again: a row wherever the verdict changed, then or now.
 
     Of evidence against a source every look is a row, with what each source says.
     """
 
-    def __init__(self, known: Detectors, otherwise: Otherwise | None) -> None:
+    def __init__(self, known: Detectors, otherwise: OtherPolicy | None) -> None:
         self.known = known
         self.otherwise = otherwise
         self.agent = ""
         self.looks = 0
-        self.given: Given | None = None
-        self.truths: list[Truth] = []
+        self.given: GivenVerdict | None = None
+        self.truths: list[RecordedTruth] = []
         self.says: str | None = None
         """What the sources say at the last look, where that is asked for."""
-        self.waiting: list[tuple[float, Row]] = []
+        self.waiting: list[tuple[float, ReplayRow]] = []
         """Rows without a verdict that was given; they are held against what was true until a moment later."""
 
-    def rows(self, items: Iterable[Header | Sighting | Given | Truth]) -> Iterator[Row]:
+    def rows(self, items: Iterable[Header | Observation | GivenVerdict | RecordedTruth]) -> Iterator[ReplayRow]:
         again: Replayer | None = None
         now, changed = None, False
         for item in items:
-            if isinstance(item, Truth):
+            if isinstance(item, RecordedTruth):
                 self.truths.append(item)
                 continue
-            if not isinstance(item, Given):
+            if not isinstance(item, GivenVerdict):
                 yield from self._row(now, None, changed=changed)
                 now, changed = None, False
             if isinstance(item, Header):
@@ -50,7 +50,7 @@ class Replayed:
                 again = Replayer(self.otherwise.of(policy) if self.otherwise else policy, self.known)
                 self.agent = item.agent
                 self.says = None if item.doubted is None else ""
-            elif isinstance(item, Sighting):
+            elif isinstance(item, Observation):
                 assert again is not None
                 self.looks += 1
                 changed = again.given(item) is not None
@@ -63,20 +63,20 @@ class Replayed:
         yield from self._row(now, None, changed=changed)
         yield from self._settled(float("inf"))
 
-    def _row(self, now: Given | None, given: Given | None, *, changed: bool) -> Iterator[Row]:
+    def _row(self, now: GivenVerdict | None, given: GivenVerdict | None, *, changed: bool) -> Iterator[ReplayRow]:
         """What was given at a look beside what is said now; nothing where neither changed."""
         self.given = given or self.given
         if now is None or not (changed or given or self.says):
             return
         note = self.says or ""
         if self.given is None:
-            self.waiting.append((now.at, Row(None, _axes(now), at=now.at, event="look", note=note)))
+            self.waiting.append((now.at, ReplayRow(None, _axes(now), at=now.at, event="look", note=note)))
             return
         told = given is not None and self.otherwise is None  # then its reason was noted at this very look
         same = self.given == now if told else word(self.given) == word(now)
-        yield Row(_axes(self.given), _axes(now), note=note, at=now.at, event="look", differs=not same)
+        yield ReplayRow(_axes(self.given), _axes(now), note=note, at=now.at, event="look", differs=not same)
 
-    def _settled(self, now: float) -> Iterator[Row]:
+    def _settled(self, now: float) -> Iterator[ReplayRow]:
         """Rows by which enough time has gone to hold them against the truth."""
         while self.waiting and self.waiting[0][0] + SETTLED < now:
             at, row = self.waiting.pop(0)
@@ -92,10 +92,10 @@ class Replayed:
             yield row._replace(truth=shown, uncertain=unknown, differs=read not in true and not unknown)
 
 
-def _heard(said: tuple[Said, ...]) -> str:
+def _heard(said: tuple[SourceReading, ...]) -> str:
     heard = [f"{each.source} says {each.turn}, by rule {each.rule}" for each in said]
     return "; ".join(heard) or "no source says anything"
 
 
-def _axes(given: Given) -> dict[str, object]:
+def _axes(given: GivenVerdict) -> dict[str, object]:
     return {"state": given.state, "turn": given.turn, "detail": given.detail, "reason": given.reason}

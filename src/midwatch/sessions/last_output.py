@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midwatch.core.job_model import Seat
+from midwatch.core.job_model import PaneRef
 from midwatch.jobs import log_scan
 from midwatch.tmux import capture
 
@@ -11,7 +11,7 @@ LARGEST = 1 << 20
 """Bytes of a log that are read."""
 
 
-def tail(seat: Seat, log: str) -> str:
+def tail(seat: PaneRef, log: str) -> str:
     """Its last lines. A pane that is gone, or was wiped when its shim was killed, has none."""
     return capture.text(seat, LINES) or of_log(log)
 

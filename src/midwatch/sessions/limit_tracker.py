@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
-from midwatch.agents.turn_model import Said, SessionFacts, SessionMemory
+from midwatch.agents.turn_model import SessionFacts, SessionMemory, SourceReading
 from midwatch.sessions.codec import limit_time
 
 MARGIN = 10.0
@@ -27,7 +27,7 @@ def dated(facts: SessionFacts, memory: SessionMemory | None) -> SessionFacts:
     )
 
 
-def _dated(said: Said, facts: SessionFacts, memory: SessionMemory | None) -> Said:
+def _dated(said: SourceReading, facts: SessionFacts, memory: SessionMemory | None) -> SourceReading:
     if said.turn != "limited" or not said.until:
         return said
     known = memory.limit if memory is not None else None

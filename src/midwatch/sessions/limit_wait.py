@@ -14,11 +14,11 @@ from midwatch.agents import definition
 from midwatch.core.errors import RefusedError
 from midwatch.core.verdict import Verdict
 from midwatch.sessions import resume
-from midwatch.sessions.prompting.pane_lock import Keyboard
+from midwatch.sessions.prompting.pane_lock import PaneLock
 from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.rules import readiness
-from midwatch.sessions.prompting.type_keys import Hand
-from midwatch.sessions.targets import Ours, Theirs, View
+from midwatch.sessions.prompting.type_keys import KeyTyper
+from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
 
@@ -32,7 +32,7 @@ class LimitWait:
     """One monitor's wait. ``say`` hears what is done, ``stopped`` tells that the monitor is to end."""
 
     def __init__(
-        self, subject: Ours | Theirs, say: Callable[[Verdict], None], stopped: Callable[[], bool]
+        self, subject: ManagedSession | ForeignPane, say: Callable[[Verdict], None], stopped: Callable[[], bool]
     ) -> None:  # fmt: skip
         self.subject = subject
         self.say = say
@@ -45,7 +45,7 @@ class LimitWait:
         self.told = False
         """The agent was given its prompt for this limit."""
 
-    def attend(self, view: View, said: Verdict | None, left: float) -> Verdict | None:
+    def attend(self, view: TargetView, said: Verdict | None, left: float) -> Verdict | None:
         """None while there is something to wait for; else what there is to be said. ``left``: seconds to the deadline.
 
         ``said`` is what the monitor would say of this look.
@@ -60,20 +60,20 @@ class LimitWait:
         self.over_since = now if self.over_since is None else self.over_since
         return None if self.stopped() or now < self.over_since + LASTS else self._over(verdict)
 
-    def _limited(self, view: View, verdict: Verdict, now: float, left: float) -> Verdict | None:
+    def _limited(self, view: TargetView, verdict: Verdict, now: float, left: float) -> Verdict | None:
         if verdict.ends is None:
             return verdict._replace(reason=f"{verdict.reason}; its end is not known, so it is not waited for")
         if verdict.ends > now + left:
             return verdict._replace(reason=f"{verdict.reason}; that is beyond the monitor's deadline")
         if verdict.ends != self.ends:
             self.ends, self.told = verdict.ends, False
-        if self.answered != self.ends and isinstance(self.subject, Ours) and _choose_wait(self.subject, view):
+        if self.answered != self.ends and isinstance(self.subject, ManagedSession) and _choose_wait(self.subject, view):
             self.answered = self.ends
             self.say(verdict._replace(reason=f"{verdict.reason}; its menu was answered with: wait"))
         return None
 
     def _over(self, verdict: Verdict) -> Verdict | None:
-        if not isinstance(self.subject, Ours):
+        if not isinstance(self.subject, ManagedSession):
             return _not_continued(verdict, "it runs in a pane that Midwatch did not open, so nothing is typed there")
         if self.told:
             return _not_continued(verdict, "it was told to continue, and did not")
@@ -90,7 +90,7 @@ def _not_continued(verdict: Verdict, why: str) -> Verdict:
     return verdict._replace(state="waiting", final=False, cause="not-continued", reason=reason)
 
 
-def _choose_wait(subject: Ours, view: View) -> bool:
+def _choose_wait(subject: ManagedSession, view: TargetView) -> bool:
     """Take the choice "wait" of the agent's limit menu, if that is open and marked; whether it was taken."""
     if view.record is None or view.record.pane is None:
         return False
@@ -98,12 +98,12 @@ def _choose_wait(subject: Ours, view: View) -> bool:
     if agent.limits is None or view.seen is None or not definition.offers_to_wait(agent, view.seen.sighting.rows):
         return False
     try:
-        with Keyboard(tmux_client.socket_path(seat.server), seat.id):
+        with PaneLock(tmux_client.socket_path(seat.server), seat.id):
             shown = glimpse(seat.server, seat.id)
             if shown is None or readiness.in_the_way(shown, seat.id, time.time()):
                 return False
             if not definition.offers_to_wait(agent, sgr.split(shown.rows)[0]):
                 return False
-            return Hand(seat.server, seat.id).press(agent.limits.wait, shown.guard)
+            return KeyTyper(seat.server, seat.id).press(agent.limits.wait, shown.guard)
     except RefusedError:
         return False  # somebody else types there, or tmux does not answer: the next look tries again

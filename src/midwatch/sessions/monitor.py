@@ -10,26 +10,26 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from midwatch.agents.file_write_watcher import Writing
+from midwatch.agents.file_write_watcher import FileWriteWatcher
 from midwatch.core.causes import Cause
 from midwatch.core.errors import MidwatchError, RefusedError
 from midwatch.core.job_model import Record
 from midwatch.core.text import signal_name
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
-from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.jobs.rules import resumable
 from midwatch.notifications import report_change
 from midwatch.sessions import resume as sessions_resume
 from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
 from midwatch.sessions.monitor_lease import Actor
-from midwatch.sessions.prompting.model import Outcome
+from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import Wanted
+from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.session_outcome import CALM, SOONEST, SessionWatch
-from midwatch.sessions.targets import Ours, Theirs, View
-from midwatch.system.wakeup_sources import Alarm
+from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
+from midwatch.system.wakeup_sources import WakeupSources
 
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count."""
@@ -40,20 +40,22 @@ UNTOUCHED = ("abandoned", "not_found")
 class Monitor(SessionWatch):
     """``say`` is called with every change that does not end it."""
 
-    def __init__(self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None]) -> None:
+    def __init__(
+        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None]
+    ) -> None:
         super().__init__(subject, wanted)
         self.say = say
-        self.actor = Actor(subject, wanted.resumes) if isinstance(subject, Ours) else None
+        self.actor = Actor(subject, wanted.resumes) if isinstance(subject, ManagedSession) else None
         self.began = time.monotonic()
         self.limit = LimitWait(subject, say, self.is_asked)
         self.before: Verdict | None = None
         self.retried = 0.0
-        self.beat = PassBeat()
+        self.beat = LoopBeat()
         name = subject.name
-        self.alarm = Alarm(
+        self.alarm = WakeupSources(
             subject.directory, frozenset((f"{name}.status", f"{name}.json", f"{name}.watch", f"{name}.halt"))
         )
-        self.writing = Writing()
+        self.writing = FileWriteWatcher()
 
     def run(self, end: Callable[[Verdict], None]) -> Verdict:
         """Watch, say at the end what there is to be said, and then write down that it was said."""
@@ -121,7 +123,7 @@ class Monitor(SessionWatch):
 
     # Watching
 
-    def sleep(self, view: View) -> None:
+    def sleep(self, view: TargetView) -> None:
         now = time.monotonic()
         self.writing.follow(view.files)
         self.alarm.also(self.subject.control)
@@ -140,7 +142,7 @@ class Monitor(SessionWatch):
         if self.actor:
             self.actor.began += seconds
 
-    def tell(self, view: View, verdict: Verdict, *, over: bool) -> None:
+    def tell(self, view: TargetView, verdict: Verdict, *, over: bool) -> None:
         """Notices for those who want them, and while it goes on a word for whoever waits here."""
         report_change.changed(
             self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
@@ -150,7 +152,7 @@ class Monitor(SessionWatch):
             self.say(verdict)
         self.before = verdict
 
-    def note(self, view: View, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
+    def note(self, view: TargetView, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
         if self.actor:
             self.actor.note(view, verdict, acting, left=left)
 
@@ -160,7 +162,7 @@ class Monitor(SessionWatch):
 
     # Acting
 
-    def verified(self, view: View, said: Verdict) -> Verdict:
+    def verified(self, view: TargetView, said: Verdict) -> Verdict:
         """The same, or that the work is not there."""
         given = self.wanted.verify
         if view.record is not None:
@@ -171,7 +173,7 @@ class Monitor(SessionWatch):
         """Whether somebody wants this monitor to end."""
         return bool(self.alarm.signals.asked)
 
-    def resume(self, actor: Actor, view: View, said: Verdict) -> Verdict | None:
+    def resume(self, actor: Actor, view: TargetView, said: Verdict) -> Verdict | None:
         """Bring it back and watch on; or say what became of it, and why it was not."""
         record, subject, total = view.record, actor.subject, self.wanted.resumes
         assert record is not None
@@ -200,7 +202,7 @@ class Monitor(SessionWatch):
         self.worked = sent.submitted
         if sent.submitted or self.is_asked() or monitor_store.asked_to_stop(subject.base, since):
             return None
-        if sent.outcome == Outcome.WORKING:
+        if sent.outcome == PromptOutcome.WORKING:
             return None  # its turn goes on by itself: a daemon had it
         view = self.view = subject.look()
         if view.verdict.final or view.verdict.state in ("waiting", "limited"):
@@ -210,11 +212,11 @@ class Monitor(SessionWatch):
 
     # Ending
 
-    def over(self, view: View, verdict: Verdict) -> Verdict:
+    def over(self, view: TargetView, verdict: Verdict) -> Verdict:
         self.tell(view, verdict, over=True)
         return self.finish(view, verdict)
 
-    def finish(self, view: View, verdict: Verdict) -> Verdict:
+    def finish(self, view: TargetView, verdict: Verdict) -> Verdict:
         cleanup = self.wanted.cleanup and verdict.final and verdict.state not in UNTOUCHED
         self.note(view, verdict, "cleanup" if cleanup else "")
         if cleanup:

@@ -14,9 +14,9 @@ from midwatch.core.errors import MidwatchError
 from midwatch.core.job_model import Record
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
-from midwatch.jobs.monitor_state import Watch
+from midwatch.jobs.monitor_state import MonitorState
 from midwatch.journal import journal
-from midwatch.sessions.targets import Ours, View
+from midwatch.sessions.targets import ManagedSession, TargetView
 from midwatch.system import procfs
 
 NOTED = 10.0
@@ -26,7 +26,7 @@ NOTED = 10.0
 class Actor:
     """What one monitor of a session of ours may do, and for how long."""
 
-    def __init__(self, subject: Ours, resumes: int) -> None:
+    def __init__(self, subject: ManagedSession, resumes: int) -> None:
         self.subject = subject
         self.resumes = resumes
         self.began = time.monotonic()
@@ -53,7 +53,7 @@ class Actor:
             self._carry_on(monitor_store.read(self.subject.base))
         return self.leading
 
-    def _carry_on(self, watch: Watch | None) -> None:
+    def _carry_on(self, watch: MonitorState | None) -> None:
         """Go on where a monitor of this run, or of the one that it repeats, was killed; what nobody watched is lost."""
         record = self.subject.looker.facts(self.subject.name).record
         if watch is None or record is None or watch.verdict is not None or watch.boot != procfs.boot_id():
@@ -72,7 +72,7 @@ class Actor:
         watch = monitor_store.read(self.subject.base)
         return {"monitor": watch.monitor} if watch is not None and watch.verdict is None else {}
 
-    def note(self, view: View, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
+    def note(self, view: TargetView, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
         """Remember on disk what would let another monitor, or `ls`, say something else."""
         if not self.leading or view.record is None:
             return
@@ -84,7 +84,7 @@ class Actor:
         if essence == self._noted and now < self._noted_at + NOTED:
             return
         policy = self.subject.session.policy
-        watch = Watch(
+        watch = MonitorState(
             run=view.record.run, boot=procfs.boot_id(), monitor=(os.getpid(), procfs.start_time(os.getpid())),
             began=self.began, at=now, patience=(policy.stale_s, policy.grace_s), clock=policy.clock,
             resumes=self.resumes, agent=view.agent, memory=memory, acting=acting, verdict=verdict, left=left,

@@ -16,37 +16,37 @@ from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.jobs.wait_state import Memory
+from midwatch.jobs.wait_state import JobWatchState
 from midwatch.sessions import conversation_lease
-from midwatch.sessions.pane_observer import Looked as PanesLooked
-from midwatch.sessions.pane_observer import Panes, Remembered, Seen
-from midwatch.sessions.prompting.model import Outcome, Sent
+from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict, Remembered
+from midwatch.sessions.pane_observer import PanesObservation as PanesLooked
+from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.rules import managed_verdict
-from midwatch.sessions.rules.managed_verdict import Glance
-from midwatch.system.process_tree import Trees
+from midwatch.sessions.rules.managed_verdict import PaneState
+from midwatch.system.process_tree import ProcessTrees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-Servers = dict[tuple[str, ...], Panes]
+Servers = dict[tuple[str, ...], PaneObserver]
 """Watchers of servers, by the arguments that reach them."""
 
 
-class Looked(Value):
+class SessionObservation(Value):
     facts: JobFacts
     verdict: Verdict
-    seen: Seen | None
+    seen: PaneVerdict | None
 
 
-class Session:
+class SessionObserver:
     """One session of ours, looked at again and again, or once."""
 
     def __init__(
-        self, looker: Looker, name: str, policy: Policy, servers: Servers | None = None, *, watching: bool = False
+        self, looker: JobObserver, name: str, policy: Policy, servers: Servers | None = None, *, watching: bool = False
     ) -> None:
         """``servers``: watchers of servers that others use, too.
 
@@ -56,7 +56,7 @@ class Session:
         self.name = name
         self.base = f"{looker.directory}/{name}"
         self.policy = policy
-        self.memory = Memory()
+        self.memory = JobWatchState()
         self.run = ""
         self.conversation = ""
         self.last = ""
@@ -69,16 +69,16 @@ class Session:
         self._shared = servers is not None
         self._watching = watching
 
-    def look(self) -> Looked:
+    def look(self) -> SessionObservation:
         facts = self.facts()
         verdict, record, seen = job_verdict.judge(facts), facts.record, None
         unseen = facts.now if self.memory.unseen_since is None else self.memory.unseen_since
         self.memory = self.memory._replace(unseen_since=unseen if verdict.state == "unknown" else None)
         if record is None or record.pane is None:
-            return Looked(facts, verdict, None)
-        glance = Glance()
+            return SessionObservation(facts, verdict, None)
+        glance = PaneState()
         if others := paths.shared_with_others(self.looker.directory):
-            glance = Glance(None, f"{others}; the tmux server that it names is not asked")
+            glance = PaneState(None, f"{others}; the tmux server that it names is not asked")
         elif not verdict.final and verdict.process in ("alive", "unsupervised"):
             glance, seen = self._glance(record)
         over = verdict.state == "completed" or verdict.cause == "exit-unseen"
@@ -91,7 +91,7 @@ class Session:
             if (verdict.turn, verdict.detail) != ("waiting", "menu"):  # which opens for whoever types its goodbye
                 self.last = verdict.turn
             self._learn(record, seen)
-        return Looked(facts, verdict, seen)
+        return SessionObservation(facts, verdict, seen)
 
     def verdict(self) -> Verdict:
         """What is true of it, with what its last monitor said of its work; who watches asks after the work himself."""
@@ -108,30 +108,34 @@ class Session:
 
     def deliver(
         self, text: str, *, until: float, stopped: Callable[[], bool] = lambda: False, past_limit: bool = False
-    ) -> Sent:
+    ) -> PromptResult:
         """Give the agent a prompt as soon as it takes one."""
         from midwatch.sessions.prompting import send  # noqa: PLC0415  # who only looks types nothing
 
         record = self.look().facts.record
         if record is None or record.pane is None:
-            return Sent(Outcome.EXITED, "it has ended")
+            return PromptResult(PromptOutcome.EXITED, "it has ended")
         sent = send.deliver(
             self.panes(record), record.pane.id, text, until=until, past_limit=past_limit,
             stopped=lambda: stopped() or self._has_ended(),
         )  # fmt: skip
         self.look()
-        return Sent(Outcome.EXITED, "it has ended") if sent.outcome == Outcome.INTERRUPTED and not stopped() else sent
+        return (
+            PromptResult(PromptOutcome.EXITED, "it has ended")
+            if sent.outcome == PromptOutcome.INTERRUPTED and not stopped()
+            else sent
+        )
 
     def _has_ended(self) -> bool:
         record = self.looker.facts(self.name).record
         return record is not None and record.end is not None
 
-    def panes(self, record: Record) -> Panes:
+    def panes(self, record: Record) -> PaneObserver:
         """The watcher of the server that the session is on."""
         assert record.pane is not None
         place = record.pane.server
         if place not in self._servers:
-            self._servers[place] = Panes(catalog.load_all(), paths.hook_spool(), place, self.policy)
+            self._servers[place] = PaneObserver(catalog.load_all(), paths.hook_spool(), place, self.policy)
         return self._servers[place]
 
     def detector(self, record: Record) -> Detector:
@@ -147,7 +151,7 @@ class Session:
     def meet(self, record: Record) -> None:
         """Another run than last time: what was remembered is of its predecessor."""
         self.run, self.last, self.closed = record.run, "", None
-        self.memory = Memory()
+        self.memory = JobWatchState()
         self.conversation = conversation_lease.known(self.base, record.run) or record.conversation
         watch = monitor_store.read(self.base, record.run)
         if watch is None or watch.memory is None or watch.boot != record.shim.boot:
@@ -167,14 +171,14 @@ class Session:
         if watch is not None and watch.acting == "cleanup":
             self.closed = watch.verdict
 
-    def _glance(self, record: Record) -> tuple[Glance, Seen | None]:
+    def _glance(self, record: Record) -> tuple[PaneState, PaneVerdict | None]:
         assert record.pane is not None
         looked = self.batch or self.panes(record).look(record.pane.id)
         seen = next((each for each in looked.seen if is_its(record, each)), None)
         shell = _shell(record) if seen is None or seen.verdict.turn == "exited" else ""
-        return Glance(seen.verdict if seen else None, looked.trouble, shell), seen
+        return PaneState(seen.verdict if seen else None, looked.trouble, shell), seen
 
-    def _learn(self, record: Record, seen: Seen) -> None:
+    def _learn(self, record: Record, seen: PaneVerdict) -> None:
         """Whoever begins anew in the same process (`/clear`) has another conversation, and its lease goes with it."""
         found = next((talk for report in seen.sighting.reports if (talk := report.words.get("conversation", ""))), "")
         if not found or found == self.conversation:
@@ -188,31 +192,33 @@ class Session:
 
 def _shell(record: Record) -> str:
     """The shell that a session was made with, where it runs nothing."""
-    tasks = Trees().below(record.work.pid)
+    tasks = ProcessTrees().below(record.work.pid)
     return managed_verdict.shell_at_prompt(tasks) if tasks and tasks[0].start == record.work.start else ""
 
 
-def is_its(record: Record, seen: Seen) -> bool:
+def is_its(record: Record, seen: PaneVerdict) -> bool:
     """Whether the session's own processes are in the pane: after a restart of tmux its number may be another's."""
     own = {(each.pid, each.start) for each in (record.shim, record.work)}
     return any((task.pid, task.start) in own for task in seen.sighting.tasks)
 
 
-def ended(looker: Looker, facts: JobFacts) -> Verdict:
+def ended(looker: JobObserver, facts: JobFacts) -> Verdict:
     """How a run of a session has ended, by its files and by what its last monitor wrote down."""
     record = facts.record
     assert record is not None
-    session = Session(looker, facts.name, looker.policy)
+    session = SessionObserver(looker, facts.name, looker.policy)
     session.meet(record)
     session.hear_of_closing(record)
-    return managed_verdict.judge(job_verdict.judge(facts), Glance(), session.last, facts.now, session.closed)
+    return managed_verdict.judge(job_verdict.judge(facts), PaneState(), session.last, facts.now, session.closed)
 
 
-def seen(looker: Looker, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
+def seen(looker: JobObserver, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
     """The same verdicts, with those on sessions by a look at their panes: one question to each server."""
     servers: Servers = {}
-    alive: dict[tuple[str, ...], list[Session]] = {}
-    sessions = {each.name: Session(looker, each.name, policy, servers) for each in verdicts if each.kind == "session"}
+    alive: dict[tuple[str, ...], list[SessionObserver]] = {}
+    sessions = {
+        each.name: SessionObserver(looker, each.name, policy, servers) for each in verdicts if each.kind == "session"
+    }
     foreign = bool(paths.shared_with_others(looker.directory))
     for session in () if foreign else sessions.values():
         record = session.facts().record

@@ -11,13 +11,13 @@ import os
 from midwatch.config import sentinel_files
 from midwatch.core import names
 from midwatch.core.errors import FormatError
-from midwatch.core.pane_model import Task
+from midwatch.core.pane_model import ProcessInfo
 from midwatch.jobs.codec import sentinel
 from midwatch.shim import drop_box
 from midwatch.system import process_tree, procfs
 
 
-def find(shim: int, tasks: tuple[Task, ...]) -> str:
+def find(shim: int, tasks: tuple[ProcessInfo, ...]) -> str:
     """The box of the session whose shim is the first process of a pane; empty where that is no shim."""
     told = (process_tree.environment(task.pid).get("MIDWATCH_NAME", "") for task in tasks if task.parent == shim)
     name = next(filter(None, told), "")

@@ -24,7 +24,7 @@ LONGEST = 90
 """Characters of the path of a socket that every kernel takes."""
 
 
-class Doorway:
+class PaneHandover:
     """A socket for one visitor."""
 
     def __init__(self) -> None:

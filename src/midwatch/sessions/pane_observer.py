@@ -14,12 +14,12 @@ from functools import cached_property
 from midwatch.agents import definition, evidence
 from midwatch.agents.claude.state_file_reader import StateFiles
 from midwatch.agents.definition import Detector
-from midwatch.agents.hooks.spool import Hooks
+from midwatch.agents.hooks.spool import HookSpool
 from midwatch.agents.program_status.observe import ProgramStatus
-from midwatch.agents.transcript_follower import Transcripts
+from midwatch.agents.transcript_follower import TranscriptFollower
 from midwatch.agents.turn_model import SessionMemory
 from midwatch.config import paths
-from midwatch.core.pane_model import Pane, Report, Running, Sighting, Task
+from midwatch.core.pane_model import Observation, Pane, ProcessInfo, RunningAgent, SourceReport
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.shells import SHELLS
 from midwatch.core.value import Value
@@ -28,31 +28,31 @@ from midwatch.sessions import limit_tracker, pane_drop_box
 from midwatch.sessions.rules import verdict as session_verdict
 from midwatch.sessions.source_checks import SourceChecks, SourceMemory
 from midwatch.system import exit_status
-from midwatch.system.process_tree import Trees, running
+from midwatch.system.process_tree import ProcessTrees, running
 from midwatch.tmux.codec import sgr
-from midwatch.tmux.control_client import Control
+from midwatch.tmux.control_client import ControlClient
 from midwatch.tmux.server import Tmux
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from midwatch.agents.codex.daemon import CodexDaemon
     from midwatch.agents.opencode.server import OpenCodeServer
-    from midwatch.agents.sqlite_conversations import Databases
+    from midwatch.agents.sqlite_conversations import SqliteConversations
 
 WITH_DATABASES = ("opencode", "agy")
 EARLIER = 1.0
 """Seconds by which an event may seem older than the process that wrote it."""
 
 
-class Seen(Value):
+class PaneVerdict(Value):
     """One agent's pane, as one look found it."""
 
-    sighting: Sighting
+    sighting: Observation
     verdict: Verdict
 
 
-class Looked(Value):
-    seen: tuple[Seen, ...]
+class PanesObservation(Value):
+    seen: tuple[PaneVerdict, ...]
     trouble: str
     """Why nothing, or not everything, could be seen; then what is missing is unknown, not gone."""
     cause: str
@@ -68,14 +68,14 @@ class _Known(Value):
     detector: Detector
     process: tuple[int, int]
     """Pid and start of the agent that was last seen in it."""
-    running: Running | None
+    running: RunningAgent | None
     memory: SessionMemory | None
     policy: Policy
     conversation: str = ""
     """The one that it had open when it was last seen alive."""
-    held: exit_status.Held | None = None
+    held: exit_status.HeldProcess | None = None
     """Its process."""
-    end: Report | None = None
+    end: SourceReport | None = None
     """How that ended, once it is known."""
     sources: SourceMemory = SourceMemory()
     box: str = ""
@@ -90,7 +90,7 @@ class Remembered(Value):
     policy: Policy
 
 
-class Panes:
+class PaneObserver:
     """The agents of one tmux server, looked at again and again."""
 
     def __init__(
@@ -99,10 +99,10 @@ class Panes:
         self.detectors = detectors
         self.policy = policy
         self.tmux = Tmux(server)
-        self.trees = Trees()
+        self.trees = ProcessTrees()
         self.files = StateFiles()
-        self.transcripts = Transcripts()
-        self.hooks = Hooks(spool)
+        self.transcripts = TranscriptFollower()
+        self.hooks = HookSpool(spool)
         self.status = ProgramStatus(paths.status_spool())
         self.program = next((each for each in detectors if each.any), None)
         self._programs: dict[str, Detector] = {}
@@ -110,10 +110,10 @@ class Panes:
         self.known: dict[str, _Known] = {}
         self.remembered: dict[str, Remembered] = {}
         """Of panes that have not been looked at yet: what another watcher knew of them."""
-        self.tasks: dict[str, tuple[Task, ...]] = {}
-        self._sightings: dict[str, Sighting] = {}
+        self.tasks: dict[str, tuple[ProcessInfo, ...]] = {}
+        self._sightings: dict[str, Observation] = {}
 
-    def look(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> Looked:
+    def look(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> PanesObservation:
         """Every pane with an agent (or only the one of that id), judged now; those ``passed`` are but listed."""
         self.tasks = {}
         self.status.refresh()
@@ -130,7 +130,7 @@ class Panes:
         seen = [
             self._judged(pane, found.screens[pane.id], now, wall) for pane in found.panes if pane.id in found.screens
         ]
-        return Looked(tuple(seen), found.trouble, found.cause, found.forks, found.panes)
+        return PanesObservation(tuple(seen), found.trouble, found.cause, found.forks, found.panes)
 
     def had_finished(self, pane: str) -> bool:
         """Whether an agent that is gone now had ended its turn before it went, by what it has written down itself."""
@@ -141,7 +141,7 @@ class Panes:
         said = evidence.facts(known.detector, seen._replace(reports=reports), pane).said
         return any((each.source, each.turn, each.detail) == ("transcript", "idle", "turn-ended") for each in said)
 
-    def attach(self, pane: Pane) -> Control:
+    def attach(self, pane: Pane) -> ControlClient:
         """Look from now on without a fork, as far as that can be: through a client on the session of this pane.
 
         It must be a pane that Midwatch started. When the client can be read, ask it whether it is time to look.
@@ -156,10 +156,10 @@ class Panes:
     # Senses that only some agents need: loading them takes longer than a look.
 
     @cached_property
-    def databases(self) -> Databases:
-        from midwatch.agents.sqlite_conversations import Databases  # noqa: PLC0415
+    def databases(self) -> SqliteConversations:
+        from midwatch.agents.sqlite_conversations import SqliteConversations  # noqa: PLC0415
 
-        return Databases()
+        return SqliteConversations()
 
     @cached_property
     def daemon(self) -> CodexDaemon:
@@ -186,13 +186,13 @@ class Panes:
             who, before = (task.pid, task.start), self.remembered.pop(pane.id, None)
             memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
             box = pane_drop_box.find(pane.pid, tasks)
-            self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exit_status.Held(*who), box=box)
+            self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exit_status.HeldProcess(*who), box=box)
         elif known.running is None or not known.running.args or not known.running.environment:
             # It was met in the middle of its exec, when it has its name and nothing else yet.
             self.known[pane.id] = known._replace(running=running(task, which.agent, which.variables))
         return True
 
-    def _reporting(self, pane: Pane, tasks: tuple[Task, ...]) -> tuple[Detector, Task] | None:
+    def _reporting(self, pane: Pane, tasks: tuple[ProcessInfo, ...]) -> tuple[Detector, ProcessInfo] | None:
         """A program that nobody knows, if it reports of itself."""
         if self.program is None or not self.status.hears(pane):
             return None
@@ -202,27 +202,27 @@ class Panes:
         which = self._programs.setdefault(task.name, definition.standing_for(self.program, task))
         return which, task
 
-    def _ended(self, pane: Pane, known: _Known) -> Report | None:
+    def _ended(self, pane: Pane, known: _Known) -> SourceReport | None:
         """How its process ended, by the kernel's word, or by that of tmux of the pane's own process."""
         if known.end is not None or known.held is None:
             return known.end
         found = known.held.status()
         if found is not None:
             code, number = exit_status.parts(found)
-            return Report("process", None, {"exit": str(code)} if number is None else {"signal": str(number)})
+            return SourceReport("process", None, {"exit": str(code)} if number is None else {"signal": str(number)})
         if pane.dead and pane.pid == known.process[0] and (pane.dead_signal or pane.dead_status):
             told = {"signal": pane.dead_signal} if pane.dead_signal else {"exit": pane.dead_status}
-            return Report("process", None, told)
+            return SourceReport("process", None, told)
         return None
 
-    def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> Seen:
+    def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> PaneVerdict:
         known = self.known[pane.id]
         plain, styles = sgr.split(rows)
         reports = self._reports(pane, known, known.running, plain) if known.running else ()
         end = self._ended(pane, known)
         reports = reports if end is None else (*reports, end)
         tasks = self.tasks[pane.id] + self._elsewhere(known)
-        seen = Sighting(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
+        seen = Observation(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
         self._sightings[pane.id] = seen
         facts = limit_tracker.dated(evidence.facts(known.detector, seen, pane.id, known.running), known.memory)
         facts, sources = self.checks.check(known.detector, known.process, seen, facts, known.policy, known.sources)
@@ -230,9 +230,9 @@ class Panes:
         talk = next((talk for report in reports if (talk := report.words.get("conversation", ""))), "")
         talk = known.conversation if verdict.process == "gone" else talk or known.conversation
         self.known[pane.id] = known._replace(memory=memory, conversation=talk, end=end, sources=sources)
-        return Seen(seen, verdict)
+        return PaneVerdict(seen, verdict)
 
-    def _elsewhere(self, known: _Known) -> tuple[Task, ...]:
+    def _elsewhere(self, known: _Known) -> tuple[ProcessInfo, ...]:
         """Tools that run below a shared daemon, if they can only be this agent's: told as if they were below it."""
         agent = known.running
         if (
@@ -247,7 +247,9 @@ class Panes:
         tasks = self.trees.below(daemon, usage=True)[1:]
         return tuple(task._replace(parent=agent.pid) if task.parent == daemon else task for task in tasks)
 
-    def _reports(self, pane: Pane, known: _Known, agent: Running, rows: tuple[str, ...]) -> tuple[Report, ...]:
+    def _reports(
+        self, pane: Pane, known: _Known, agent: RunningAgent, rows: tuple[str, ...]
+    ) -> tuple[SourceReport, ...]:
         """Every source of the agent's own; who knows the conversation's id tells the others."""
         reported = self.status.read(pane, agent.start)
         state = self.files.read(agent)
@@ -266,7 +268,7 @@ class Panes:
             found += [hook, written]
         return tuple(_of_this_run(report, agent) for report in found if report is not None)
 
-    def _codex(self, known: _Known, agent: Running, rows: tuple[str, ...]) -> Report | None:
+    def _codex(self, known: _Known, agent: RunningAgent, rows: tuple[str, ...]) -> SourceReport | None:
         """What its daemon says of the conversation in its pane."""
 
         def blank() -> bool:
@@ -278,7 +280,7 @@ class Panes:
         return self.daemon.read(agent, before=known.conversation, blank=blank, alone=alone)
 
 
-def _of_this_run(report: Report, agent: Running) -> Report:
+def _of_this_run(report: SourceReport, agent: RunningAgent) -> SourceReport:
     """What happened before this process began says nothing of its turn: a resumed conversation's last words."""
     if report.at is None or report.at >= agent.started - EARLIER:
         return report

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from midwatch.agents import definition, evidence
 from midwatch.agents.catalog import Detectors
-from midwatch.agents.turn_model import Said, SessionMemory
-from midwatch.core.pane_model import Sighting
+from midwatch.agents.turn_model import SessionMemory, SourceReading
+from midwatch.core.pane_model import Observation
 from midwatch.core.policy import Policy
 from midwatch.sessions import limit_tracker
-from midwatch.sessions.codec.recording import Given
+from midwatch.sessions.codec.recording import GivenVerdict
 from midwatch.sessions.rules import verdict as session_verdict
 
 
@@ -18,11 +18,11 @@ class Replayer:
         self.known = known
         self.memory: SessionMemory | None = None
         self.process = (0, 0)
-        self.before: Given | None = None
-        self.said: tuple[Said, ...] = ()
+        self.before: GivenVerdict | None = None
+        self.said: tuple[SourceReading, ...] = ()
         """What each source said at the last look."""
 
-    def judge(self, seen: Sighting) -> Given:
+    def judge(self, seen: Observation) -> GivenVerdict:
         which = self.known[seen.agent]
         found = definition.find((which,), seen.tasks)
         if found is not None and self.process != (found[1].pid, found[1].start):
@@ -30,13 +30,13 @@ class Replayer:
         facts = limit_tracker.dated(evidence.facts(which, seen, seen.pane.id), self.memory)
         self.said = facts.said
         verdict, self.memory = session_verdict.judge(facts, self.memory, self.policy)
-        return Given(seen.now, verdict.state, verdict.turn, verdict.detail, verdict.reason)
+        return GivenVerdict(seen.now, verdict.state, verdict.turn, verdict.detail, verdict.reason)
 
-    def given(self, seen: Sighting) -> Given | None:
+    def given(self, seen: Observation) -> GivenVerdict | None:
         """The verdict, if it is another than at the look before; that time goes by is no other."""
         before, self.before = self.before, self.judge(seen)
         return self.before if before is None or word(before) != word(self.before) else None
 
 
-def word(given: Given) -> tuple[str, ...]:
+def word(given: GivenVerdict) -> tuple[str, ...]:
     return given.state, given.turn, given.detail

@@ -9,14 +9,14 @@ import os
 
 from midwatch.agents.conversation_holders import holders
 from midwatch.agents.definition import Detector
-from midwatch.agents.sqlite_conversations import Databases
-from midwatch.agents.transcript_follower import Transcripts
+from midwatch.agents.sqlite_conversations import SqliteConversations
+from midwatch.agents.transcript_follower import TranscriptFollower
 from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Record
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, monitor_store
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.stop import end
 from midwatch.sessions import conversation_lease
 from midwatch.sessions import spawn as sessions_spawn
@@ -35,7 +35,7 @@ class StoppedError(RefusedError):
 
 
 def bring_back(
-    looker: Looker, record: Record, agent: Detector, *, since: float | None, attempt: int = 1,
+    looker: JobObserver, record: Record, agent: Detector, *, since: float | None, attempt: int = 1,
     stuck: Verdict | None = None,
 ) -> launch.Job:  # fmt: skip
     """Start the agent again with its conversation. RefusedError says why not.
@@ -62,7 +62,7 @@ def bring_back(
     return job
 
 
-def take_up(looker: Looker, wish: sessions_spawn.Wish) -> launch.Job:
+def take_up(looker: JobObserver, wish: sessions_spawn.SpawnRequest) -> launch.Job:
     """Go on with a conversation of which nothing but its id is known: whoever had it, it was none of our sessions."""
     _refuse_if_open(wish.agent, wish.conversation)
     return sessions_spawn.new(looker, wish)
@@ -88,9 +88,9 @@ def conversation_of(base: str, record: Record, agent: Detector) -> str:
 
 def _written(record: Record, agent: Detector) -> str:
     wanted = {name: os.environ[name] for name in ("HOME", *agent.variables) if name in os.environ}
-    was = Running(
+    was = RunningAgent(
         agent.agent, record.work.pid, record.work.start, record.started, record.cwd, record.command,
         wanted | {name: value for name, value in record.env.items() if name in agent.variables},
     )  # fmt: skip
-    report = Transcripts().read(was) or Databases().read(was)
+    report = TranscriptFollower().read(was) or SqliteConversations().read(was)
     return report.words.get("conversation", "") if report else ""

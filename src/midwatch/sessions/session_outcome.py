@@ -9,8 +9,8 @@ import time
 
 from midwatch.core.verdict import Verdict
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import Wanted
-from midwatch.sessions.targets import Ours, Theirs, View
+from midwatch.sessions.rules.monitor import MonitorOptions
+from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 
 BUSY, CALM = 1.0, 2.0
 """Seconds between looks at an agent that works, and at one that does not."""
@@ -21,16 +21,16 @@ SOONEST = 0.25
 class SessionWatch:
     """Remembers of the looks before what the outcome depends on."""
 
-    def __init__(self, subject: Ours | Theirs, wanted: Wanted) -> None:
+    def __init__(self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions) -> None:
         self.subject = subject
         self.wanted = wanted
         self.worked = False
         self.idle_since: float | None = None
         self.vague_since: float | None = None
-        self.view: View | None = None
+        self.view: TargetView | None = None
         """The last look."""
 
-    def observe(self) -> tuple[View, Verdict | None]:
+    def observe(self) -> tuple[TargetView, Verdict | None]:
         """One look, and the outcome if there is one; None: it goes on."""
         view = self.view = self.subject.look()
         now, verdict = time.monotonic(), view.verdict
@@ -39,7 +39,7 @@ class SessionWatch:
         self.vague_since = (self.vague_since or now) if monitor.is_vague(verdict) else None
         idle_s = now - self.idle_since if self.idle_since else 0.0
         vague_s = now - self.vague_since if self.vague_since else None
-        return view, monitor.outcome(verdict, monitor.Seen(self.worked, idle_s, vague_s), self.wanted)
+        return view, monitor.outcome(verdict, monitor.MonitorContext(self.worked, idle_s, vague_s), self.wanted)
 
     def next_look(self, verdict: Verdict, now: float) -> float:
         """When to look again though nothing may happen until then."""

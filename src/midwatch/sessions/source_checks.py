@@ -16,7 +16,7 @@ from midwatch.agents.source_checks.model import Claim, ClaimRecord, Comparison, 
 from midwatch.agents.source_checks.rules import Overlap
 from midwatch.agents.turn_model import SessionFacts
 from midwatch.config import paths
-from midwatch.core.pane_model import Sighting
+from midwatch.core.pane_model import Observation
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.visible import visible
@@ -32,7 +32,7 @@ class SourceMemory(Value):
     release: str = ""
     """Once it was seen: a screen shows it only at the start."""
     overlap: Overlap | None = None
-    moments: tuple[Sighting, ...] = ()
+    moments: tuple[Observation, ...] = ()
     """Of a contradiction that is under way."""
 
 
@@ -40,10 +40,10 @@ class SourceChecks:
     """For all panes of a watcher."""
 
     def __init__(self) -> None:
-        self._file = source_checks_store.Cached()
+        self._file = source_checks_store.SourceRecordsCache()
 
     def check(
-        self, detector: Detector, process: tuple[int, int], seen: Sighting, facts: SessionFacts, policy: Policy,
+        self, detector: Detector, process: tuple[int, int], seen: Observation, facts: SessionFacts, policy: Policy,
         before: SourceMemory,
     ) -> tuple[SessionFacts, SourceMemory]:  # fmt: skip
         """The facts without what is not believed, with a note on it, and what to remember."""
@@ -68,7 +68,7 @@ class SourceChecks:
 
     def _count(
         self, detector: Detector, release: str, found: tuple[Comparison, ...], who: str, wall: float,
-        moments: tuple[Sighting, ...], policy: Policy,
+        moments: tuple[Observation, ...], policy: Policy,
     ) -> dict[Claim, Disbelief]:  # fmt: skip
         """Count what was found; what is not believed then."""
         fallen: list[ClaimRecord] = []

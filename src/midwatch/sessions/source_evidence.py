@@ -9,7 +9,7 @@ from midwatch.agents.definition import Detector
 from midwatch.agents.source_checks import codec as words
 from midwatch.agents.source_checks import store as source_checks_store
 from midwatch.agents.source_checks.model import ClaimRecord
-from midwatch.core.pane_model import Sighting
+from midwatch.core.pane_model import Observation
 from midwatch.core.policy import Policy
 from midwatch.core.redaction import Redactor
 from midwatch.journal import journal
@@ -20,7 +20,12 @@ from midwatch.sessions.replayer import Replayer
 
 
 def report(
-    detector: Detector, release: str, record: ClaimRecord, moments: tuple[Sighting, ...], policy: Policy, project: str
+    detector: Detector,
+    release: str,
+    record: ClaimRecord,
+    moments: tuple[Observation, ...],
+    policy: Policy,
+    project: str,
 ) -> None:
     """Keep the looks, and note the drift. If that fails it is a warning: the claim is not believed all the same."""
     doubt, claim = record.disbelief, record.claim
@@ -36,7 +41,7 @@ def report(
 
 
 def recording(
-    detector: Detector, release: str, record: ClaimRecord, moments: tuple[Sighting, ...], policy: Policy
+    detector: Detector, release: str, record: ClaimRecord, moments: tuple[Observation, ...], policy: Policy
 ) -> str:
     """The looks as a timeline, without keys and names of homes."""
     assert record.disbelief is not None

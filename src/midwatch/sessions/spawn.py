@@ -13,26 +13,26 @@ import uuid
 
 from midwatch.agents import launch
 from midwatch.agents.definition import Detector
-from midwatch.agents.launch import Starting
+from midwatch.agents.launch import LaunchRules
 from midwatch.agents.program_status import observe as program_status_observe
 from midwatch.config import load, paths
 from midwatch.core.errors import FormatError, RefusedError, UsageError
-from midwatch.core.job_model import Record, Seat
+from midwatch.core.job_model import PaneRef, Record
 from midwatch.core.policy import SESSION, Policy
 from midwatch.core.value import Value
 from midwatch.jobs import launch as jobs_launch
 from midwatch.jobs import start
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import pending_runs
 from midwatch.sessions import conversation_lease
-from midwatch.sessions.pane_handover import Doorway
+from midwatch.sessions.pane_handover import PaneHandover
 from midwatch.system import procfs
-from midwatch.tmux.sessions import SIZE, PaneHand
+from midwatch.tmux.sessions import SIZE, TmuxSessions
 
 STATUS_PROTOCOL = "MIDWATCH_STATUS_PROTOCOL"
 
 
-class Wish(Value):
+class SpawnRequest(Value):
     """A session that somebody wants."""
 
     name: str
@@ -55,7 +55,7 @@ class Wish(Value):
     """Whether what the agent reports of itself (OSC 7501) is heard, and asked for where it waits to be asked."""
 
 
-def new(looker: Looker, wish: Wish) -> jobs_launch.Job:
+def new(looker: JobObserver, wish: SpawnRequest) -> jobs_launch.Job:
     """Start an agent with a new conversation, or with one that it is told. Returns the job that it is now."""
     how = check(wish.name, wish.agent, wish.cwd) if wish.conversation else _how(wish)
     options = launch.options(how, wish.model, wish.arguments)
@@ -76,7 +76,7 @@ def new(looker: Looker, wish: Wish) -> jobs_launch.Job:
     return _started(looker, job, wish.server, last.pane if last else None, wish.size, asks=asks)
 
 
-def headless(looker: Looker, wish: Wish, policy: Policy) -> jobs_launch.Job:
+def headless(looker: JobObserver, wish: SpawnRequest, policy: Policy) -> jobs_launch.Job:
     """The same without a terminal, as a job like any other, to be started with its prompt as input."""
     how = known(wish.agent)
     conversation = str(uuid.uuid4()) if how.named else ""
@@ -89,7 +89,9 @@ def headless(looker: Looker, wish: Wish, policy: Policy) -> jobs_launch.Job:
     )  # fmt: skip
 
 
-def resumed(looker: Looker, record: Record, agent: Detector, conversation: str, *, attempt: int) -> jobs_launch.Job:
+def resumed(
+    looker: JobObserver, record: Record, agent: Detector, conversation: str, *, attempt: int
+) -> jobs_launch.Job:
     """Start an agent again with the conversation that it had, in its pane if that is still there."""
     how = check(record.name, agent, record.cwd)
     job = jobs_launch.Job(
@@ -118,7 +120,7 @@ def hears_status(cwd: str) -> bool:
         return True  # the night's work goes on while somebody edits the file
 
 
-def check(name: str, agent: Detector, cwd: str) -> Starting:
+def check(name: str, agent: Detector, cwd: str) -> LaunchRules:
     """How it could be resumed, or RefusedError."""
     how = known(agent)
     if not how.resume:
@@ -130,19 +132,19 @@ def check(name: str, agent: Detector, cwd: str) -> Starting:
     return how
 
 
-def _how(wish: Wish) -> Starting:
-    return Starting(wish.command) if wish.agent.any else known(wish.agent)
+def _how(wish: SpawnRequest) -> LaunchRules:
+    return LaunchRules(wish.command) if wish.agent.any else known(wish.agent)
 
 
-def known(agent: Detector) -> Starting:
+def known(agent: Detector) -> LaunchRules:
     if agent.start is None:
         raise RefusedError(f"nobody has written down how {agent.title} is started; add [start] to its file")
     return agent.start
 
 
 def _started(
-    looker: Looker, job: jobs_launch.Job, server: tuple[str, ...], before: Seat | None, size: tuple[int, int] = SIZE,
-    *, asks: str | None,
+    looker: JobObserver, job: jobs_launch.Job, server: tuple[str, ...], before: PaneRef | None,
+    size: tuple[int, int] = SIZE, *, asks: str | None,
 ) -> jobs_launch.Job:  # fmt: skip
     """``asks``: what the agent prints before it asks whether its reports are read; None: they are not heard at all."""
     with contextlib.ExitStack() as undo:
@@ -153,9 +155,9 @@ def _started(
             raise RefusedError(f"{job.name} was started again by somebody else meanwhile")
         held = _conversation(job)
         undo.callback(os.close, held)
-        doorway = Doorway()
+        doorway = PaneHandover()
         undo.callback(doorway.close)
-        hand = PaneHand(server)
+        hand = TmuxSessions(server)
         seat = _seat(hand, job, doorway.command(), before, size)
         job = job._replace(pane=seat)
         closing = undo.enter_context(contextlib.ExitStack())
@@ -173,7 +175,7 @@ def _started(
     return job
 
 
-def capture(hand: PaneHand, seat: Seat, log: str, asks: str | None) -> None:
+def capture(hand: TmuxSessions, seat: PaneRef, log: str, asks: str | None) -> None:
     """Have it written down what the pane shows, and unless ``asks`` is None what the agent in it reports of itself."""
     status = status_path(seat.server, seat.id) if asks is not None else ""
     hand.capture(seat, capture_command(log, status, asks or ""), answers=bool(asks))
@@ -191,7 +193,9 @@ def status_path(server: tuple[str, ...], pane: str) -> str:
     return program_status_observe.path_of(directory, server, pane)
 
 
-def _seat(hand: PaneHand, job: jobs_launch.Job, command: list[str], before: Seat | None, size: tuple[int, int]) -> Seat:
+def _seat(
+    hand: TmuxSessions, job: jobs_launch.Job, command: list[str], before: PaneRef | None, size: tuple[int, int]
+) -> PaneRef:
     """The pane: the last one of this session if it is there and nothing runs in it any more, else a new one."""
     if before is not None and hand.is_left(before):
         hand.again(before, job.cwd, command)

@@ -13,28 +13,28 @@ from midwatch.core.job_model import Alive, Record
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.stop import end
 from midwatch.notifications import report_change
-from midwatch.notifications.model import About
-from midwatch.sessions.observe import Servers, Session
-from midwatch.sessions.pane_observer import Panes, Seen
+from midwatch.notifications.model import ChangeSubject
+from midwatch.sessions.observe import Servers, SessionObserver
+from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
 from midwatch.sessions.rules import agent_exit
 from midwatch.system import exit_status
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.control_client import Control
-from midwatch.tmux.sessions import PaneHand
+from midwatch.tmux.control_client import ControlClient
+from midwatch.tmux.sessions import TmuxSessions
 
 SECOND_LOOK = 1.0
 """Seconds between the two looks that must both miss a pane before it is gone."""
 
 
-class View(Value):
+class TargetView(Value):
     """One look at what is watched."""
 
     verdict: Verdict
-    about: About
+    about: ChangeSubject
     """Whom notices are about."""
     ends: dict[str, tuple[int, int]]
     """Processes (pid and start) whose end is worth a look."""
@@ -46,14 +46,14 @@ class View(Value):
     cwd: str = ""
     began: float | None = None
     """Where no record tells it: its directory, and when its work began (wall)."""
-    seen: Seen | None = None
+    seen: PaneVerdict | None = None
     """What was seen in its pane."""
 
 
-class Ours:
+class ManagedSession:
     """A session that Midwatch started or adopted."""
 
-    def __init__(self, looker: Looker, name: str, policy: Policy, waited: Servers | None = None) -> None:
+    def __init__(self, looker: JobObserver, name: str, policy: Policy, waited: Servers | None = None) -> None:
         """``waited``: for who only waits. He leaves no client in tmux, judges by the patience of the last monitor, and
         shares the watchers of servers among the sessions that he waits for.
         """
@@ -61,11 +61,11 @@ class Ours:
         self.directory = looker.directory
         self.name = name
         self.base = f"{looker.directory}/{name}"
-        self.session = Session(looker, name, policy, waited, watching=waited is None)
+        self.session = SessionObserver(looker, name, policy, waited, watching=waited is None)
         record = looker.facts(name).record
         if record is None or record.pane is None:
             raise RefusedError(f"{name} is no session; `midwatch wait {name}` waits for a job")
-        self.control: Control | None = None
+        self.control: ControlClient | None = None
         self._notify = record.notify
         self._attaching = waited is None
 
@@ -74,10 +74,10 @@ class Ours:
         """Whose notices are sent; empty where nobody is to be told."""
         return self._notify or report_change.configured(config_paths.project(os.getcwd()))
 
-    def look(self) -> View:
+    def look(self) -> TargetView:
         looked = self.session.look()
         record, seen = looked.facts.record, looked.seen
-        about = report_change.about(record) if record else About()
+        about = report_change.about(record) if record else ChangeSubject()
         ends = {}
         if record is not None:
             both = (("shim", looked.facts.shim, record.shim), ("work", looked.facts.work, record.work))
@@ -85,7 +85,7 @@ class Ours:
         if self._attaching and seen is not None and record is not None and record.adopted is None:
             self.control = self.session.panes(record).attach(seen.sighting.pane)
         known = self.session.panes(record).known.get(record.pane.id) if seen and record and record.pane else None
-        return View(
+        return TargetView(
             looked.verdict, about, ends, _files(seen), record, known.process if known else (0, 0),
             known.memory if known else None, seen=seen,
         )  # fmt: skip
@@ -97,28 +97,28 @@ class Ours:
             return ""
         if not job_verdict.judge(facts).final:
             end(self.looker, self.name)
-        return PaneHand(facts.record.pane.server).close(facts.record.pane)
+        return TmuxSessions(facts.record.pane.server).close(facts.record.pane)
 
     def close(self) -> None:
         self.session.close()
 
 
-class Theirs:
+class ForeignPane:
     """An agent in a pane that somebody else opened: it is watched, and nothing is done to it."""
 
-    def __init__(self, panes: Panes, seen: Seen, name: str, directory: str) -> None:
+    def __init__(self, panes: PaneObserver, seen: PaneVerdict, name: str, directory: str) -> None:
         self.panes = panes
         self.pane = seen.sighting.pane
-        self.seat = PaneHand(panes.tmux.server).seat(self.pane.id)
+        self.seat = TmuxSessions(panes.tmux.server).seat(self.pane.id)
         self.name = name
         self.directory = directory
         self.project = report_change.configured(config_paths.project(os.getcwd()))
-        self.control: Control | None = None
+        self.control: ControlClient | None = None
         self._missed: float | None = None
-        self._held = exit_status.Held(*panes.known[self.pane.id].process)
+        self._held = exit_status.HeldProcess(*panes.known[self.pane.id].process)
         self._last = self._view(seen)
 
-    def look(self) -> View:
+    def look(self) -> TargetView:
         looked = self.panes.look(self.pane.id)
         now = time.monotonic()
         if looked.trouble and looked.cause != codec.ABSENT:
@@ -148,27 +148,27 @@ class Theirs:
 
     def clear_away(self) -> str:
         """Close exactly the session that was named."""
-        return PaneHand(self.seat.server).close(self.seat)
+        return TmuxSessions(self.seat.server).close(self.seat)
 
     def close(self) -> None:
         self.panes.close()
 
-    def _view(self, seen: Seen) -> View:
+    def _view(self, seen: PaneVerdict) -> TargetView:
         known = self.panes.known[self.pane.id]
         pid, start = known.process
         if known.process != self._held.process:
-            self._held = exit_status.Held(*known.process)
+            self._held = exit_status.HeldProcess(*known.process)
         session, reach = self.pane.session, report_change.attach(self.pane.server, self.pane.session)
         where = os.path.basename(self.pane.path)
-        about = About(f"{pid}-{start}", seen.sighting.agent, self.pane.id, where, session, reach)
+        about = ChangeSubject(f"{pid}-{start}", seen.sighting.agent, self.pane.id, where, session, reach)
         ends = {"agent": (pid, start)} if seen.verdict.process == "alive" else {}
         verdict = seen.verdict._replace(name=self.name)
         began = known.running.started if known.running else None
         cwd = known.running.cwd if known.running else self.pane.path
-        return View(verdict, about, ends, _files(seen), None, known.process, known.memory, cwd, began)
+        return TargetView(verdict, about, ends, _files(seen), None, known.process, known.memory, cwd, began)
 
 
-def _files(seen: Seen | None) -> set[str]:
+def _files(seen: PaneVerdict | None) -> set[str]:
     """Transcript and state file, as far as the reports name them."""
     paths = {report.words["path"] for report in seen.sighting.reports if report.words.get("path")} if seen else set()
     return paths | {f"{path}-wal" for path in paths if path.endswith(".db")}

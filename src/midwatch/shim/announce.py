@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from midwatch.shim.fork import run_beside
-from midwatch.shim.run_files import Notebook, quietly
+from midwatch.shim.run_files import RunFiles, quietly
 from midwatch.system.atomic_files import UNSENT
 
 TYPE_CHECKING = False
@@ -26,8 +26,8 @@ def promise(directory: str, name: str, run: str) -> None:
     os.close(os.open(f"{directory}/{UNSENT}/{name}.{run}", flags, 0o600))
 
 
-class Voice:
-    def __init__(self, notes: Notebook, control: int, teller: list[str] | None) -> None:
+class ParentChannel:
+    def __init__(self, notes: RunFiles, control: int, teller: list[str] | None) -> None:
         self.notes = notes
         self.control = control
         self.teller = teller

@@ -17,7 +17,7 @@ SOON, SELDOM = 1.0, 60.0
 NEVER = float("inf")
 
 
-class Question:
+class JudgeRequest:
     """One question at a time, about the movement of one job."""
 
     def __init__(self, command: list[str], moves: Movement, secrets: list[str]) -> None:

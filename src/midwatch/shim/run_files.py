@@ -46,7 +46,7 @@ def opened(head: dict[str, Any], started: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Notebook:
+class RunFiles:
     """The files of one run of a job."""
 
     def __init__(self, directory: str, record: dict[str, Any]) -> None:

@@ -17,11 +17,11 @@ import os
 import select
 import time
 
-from midwatch.shim.announce import Voice
+from midwatch.shim.announce import ParentChannel
 from midwatch.shim.fork import calm_terminal, fork_work, give_up_work, listen
-from midwatch.shim.judge_client import NEVER, Question
+from midwatch.shim.judge_client import NEVER, JudgeRequest
 from midwatch.shim.progress import Movement
-from midwatch.shim.run_files import AGAIN, Notebook, opened, quietly
+from midwatch.shim.run_files import AGAIN, RunFiles, opened, quietly
 from midwatch.shim.terminate import ENDINGS, GIVE_UP_AFTER, KILL_AFTER, STOP_TICK, TERM_AFTER, Tree, asked, how_it_ended
 from midwatch.system import procfs
 from midwatch.system.atomic_files import StateDirectory, write_atomic
@@ -74,10 +74,10 @@ class Shim:
         self.last: dict[str, Any] | None = None
         """How the last attempt ended, if that is to be the end of it all."""
 
-        self.question = Question(spec["decide"], self.moves, spec["secrets"])
+        self.question = JudgeRequest(spec["decide"], self.moves, spec["secrets"])
         self.record = opened(spec["head"], self.started)
-        self.notes = Notebook(self.home.way, self.record)
-        self.voice = Voice(self.notes, spec["control"], spec["tell"])
+        self.notes = RunFiles(self.home.way, self.record)
+        self.voice = ParentChannel(self.notes, spec["control"], spec["tell"])
 
     # Starting
 

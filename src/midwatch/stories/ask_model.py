@@ -17,7 +17,7 @@ from midwatch.core.plain_text import clean
 from midwatch.core.text import in_words, signal_name
 from midwatch.core.value import Value
 from midwatch.stories.codec.model_answer import ESCAPE
-from midwatch.stories.model import CALL_FAILED, NO_JSON, TIMED_OUT, Trouble
+from midwatch.stories.model import CALL_FAILED, NO_JSON, TIMED_OUT, ParseTrouble
 from midwatch.system.child_environment import without_secrets
 
 TYPE_CHECKING = False
@@ -41,15 +41,15 @@ CHILD = {"STORY_AUTOMATOR_CHILD": "true"}
 """The stop hook of a story-automator lets no other agent of that project end."""
 
 
-class Answer(Value):
+class ModelReply(Value):
     said: str
-    trouble: Trouble | None = None
+    trouble: ParseTrouble | None = None
     """Why there is none; then nothing of what was said counts."""
     again: bool = False
     """Whether it may go better if asked again."""
 
 
-def ask(command: str, question: str, limit_s: float) -> Answer:
+def ask(command: str, question: str, limit_s: float) -> ModelReply:
     """Ask once. The command runs in a group of its own, which ends with it or with its time."""
     try:
         with _input(question) as asked:
@@ -59,7 +59,7 @@ def ask(command: str, question: str, limit_s: float) -> Answer:
             )  # fmt: skip
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command
         why = f"`{clean(command)}` cannot be run: {getattr(error, 'strerror', '') or error}"
-        return Answer("", Trouble(CALL_FAILED, why))
+        return ModelReply("", ParseTrouble(CALL_FAILED, why))
     assert process.stdout is not None
     assert process.stderr is not None
     with process.stdout as out, process.stderr as err:
@@ -122,20 +122,22 @@ class _Heard:
         return bool(part)
 
 
-def _answer(command: str, heard: _Heard, code: int, limit_s: float) -> Answer:
+def _answer(command: str, heard: _Heard, code: int, limit_s: float) -> ModelReply:
     called = f"`{clean(command)}`"
     if heard.too_much:
-        return Answer("", Trouble(NO_JSON, f"{called} said more than {LARGEST >> 10} kB"), again=True)
+        return ModelReply("", ParseTrouble(NO_JSON, f"{called} said more than {LARGEST >> 10} kB"), again=True)
     if not heard.ended:
-        return Answer("", Trouble(TIMED_OUT, f"{called} took longer than {in_words(limit_s)} and was ended"))
+        return ModelReply("", ParseTrouble(TIMED_OUT, f"{called} took longer than {in_words(limit_s)} and was ended"))
     if code:
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with {code}"
         last = _last_line(heard.said[heard.err]) or _last_line(heard.said[heard.out])
-        return Answer("", Trouble(CALL_FAILED, f"{called} {how}{last and f': {last}'}"), again=code != NOT_FOUND)
+        return ModelReply(
+            "", ParseTrouble(CALL_FAILED, f"{called} {how}{last and f': {last}'}"), again=code != NOT_FOUND
+        )
     try:
-        return Answer(heard.said[heard.out].decode("utf-8"))
+        return ModelReply(heard.said[heard.out].decode("utf-8"))
     except UnicodeDecodeError:
-        return Answer("", Trouble(NO_JSON, "the answer is not UTF-8"), again=True)
+        return ModelReply("", ParseTrouble(NO_JSON, "the answer is not UTF-8"), again=True)
 
 
 def _last_line(said: bytes) -> str:

@@ -15,7 +15,7 @@ TIMED_OUT = "sub-agent timed out"
 NO_JSON = "sub-agent returned invalid json"
 
 
-class Trouble(Value):
+class ParseTrouble(Value):
     """Why a model could not tell."""
 
     kind: str
@@ -41,4 +41,4 @@ class Parsed(Value):
     """What is asked of this step alone; None where nothing tells."""
     by: str
     """BY_MODEL or BY_RULES."""
-    trouble: Trouble | None = None
+    trouble: ParseTrouble | None = None

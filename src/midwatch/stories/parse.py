@@ -8,7 +8,7 @@ from midwatch.config import load, trust
 from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.stories import ask_model
 from midwatch.stories.codec import model_answer
-from midwatch.stories.model import NO_JSON, Parsed, Trouble
+from midwatch.stories.model import NO_JSON, Parsed, ParseTrouble
 from midwatch.stories.rules import log
 from midwatch.system.atomic_files import KIND, REGULAR
 
@@ -23,7 +23,7 @@ TAIL = 1 << 20
 def parse(text: str, step: str, command: str, *, limit_s: float = LIMIT) -> Parsed:
     """What a model makes of a log. Whatever the model does, this returns; `trouble` says why it could not tell."""
     wrong = ""
-    trouble: Trouble | None = None
+    trouble: ParseTrouble | None = None
     for _ in range(2):
         answer = ask_model.ask(command, model_answer.question(step, text, wrong), limit_s)
         trouble = answer.trouble
@@ -31,7 +31,7 @@ def parse(text: str, step: str, command: str, *, limit_s: float = LIMIT) -> Pars
             try:
                 return log.believed(model_answer.read(answer.said, step))
             except FormatError as error:
-                wrong, trouble = str(error), Trouble(NO_JSON, str(error))
+                wrong, trouble = str(error), ParseTrouble(NO_JSON, str(error))
         elif not answer.again:
             break
     assert trouble is not None

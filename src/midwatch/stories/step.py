@@ -18,15 +18,15 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
 from midwatch.jobs.launch import Job
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import resumable
 from midwatch.sessions import spawn, verify
-from midwatch.sessions.prompting.model import Outcome
-from midwatch.sessions.rules.monitor import DEADLINE, Wanted
+from midwatch.sessions.prompting.model import PromptOutcome
+from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
 from midwatch.stories.model import ESCALATE, Parsed
 from midwatch.stories.rules import next_action
-from midwatch.stories.rules.next_action import Ended, Next, Tally
-from midwatch.stories.step_session import Signals, Stage, StepMonitor, closed, end_children
+from midwatch.stories.rules.next_action import Next, StepEnd, Tally
+from midwatch.stories.step_session import StepMonitor, StepSession, StepSignals, closed, end_children
 from midwatch.system import procfs
 from midwatch.trackers.codec.bmad import ARTIFACTS
 
@@ -36,10 +36,10 @@ CREATED = f"{ARTIFACTS}/[0-9]*-[0-9]*-*.md"
 """What a step `create` creates where nobody says what, in projects that have such a directory."""
 
 
-class Plan(Value):
+class StepPlan(Value):
     """A step that somebody wants done."""
 
-    wish: spawn.Wish
+    wish: spawn.SpawnRequest
     prompt: str
     step: str = ""
     creates: str = ""
@@ -51,8 +51,8 @@ class Plan(Value):
     keep: bool = False
 
 
-class Result(Value):
-    ended: Ended
+class StepResult(Value):
+    ended: StepEnd
     """How the last attempt ended."""
     next: Next
     tally: Tally
@@ -67,28 +67,33 @@ class Stepper:
     """Carries out a plan. ``tell`` hears of every change of the session, ``say`` of what we do about it."""
 
     def __init__(
-        self, looker: Looker, policy: Policy, plan: Plan, tell: Callable[[Verdict], None], say: Callable[[str], None]
+        self,
+        looker: JobObserver,
+        policy: Policy,
+        plan: StepPlan,
+        tell: Callable[[Verdict], None],
+        say: Callable[[str], None],
     ) -> None:
         self.looker = looker
         self.policy = policy
         self.plan = plan
         self.tell = tell
         self.say = say
-        self.signals = Signals()
+        self.signals = StepSignals()
         self.began, self.clock = time.time(), time.monotonic()
         self.before = self.files()
         self.attempts, self.tally, self.output = 0, Tally(), ""
         self.kept: Job | None = None
         """Whose session is still open."""
 
-    def run(self) -> Result:
+    def run(self) -> StepResult:
         with self.signals:
             while True:
                 ended = self.attempt()
                 self.tally = self.counted(ended)
                 ended, then = self.hindered(ended, next_action.decide(ended, self.tally, self.plan.most))
                 if not then.again:
-                    return Result(ended, then, self.tally, self.attempts, self.output, self.signals.asked)
+                    return StepResult(ended, then, self.tally, self.attempts, self.output, self.signals.asked)
                 if then.again == "cycle":
                     self.tally = self.tally._replace(cycles=self.tally.cycles + 1)
                     which = f"review cycle {self.tally.cycles} of {self.plan.most.cycles}"
@@ -96,7 +101,7 @@ class Stepper:
                     which = f"crash retry {self.tally.crashes} of {self.plan.most.crashes}"
                 self.say(f"{ended.state}: {then.why}; {which} begins")
 
-    def hindered(self, ended: Ended, then: Next) -> tuple[Ended, Next]:
+    def hindered(self, ended: StepEnd, then: Next) -> tuple[StepEnd, Next]:
         """The same, unless there must be no further attempt although there would be one."""
         if not then.again:
             return ended, then
@@ -114,17 +119,17 @@ class Stepper:
 
     # One attempt
 
-    def attempt(self) -> Ended:
+    def attempt(self) -> StepEnd:
         if self.kept is not None:  # only the last is kept, for they have the same name
             self.cleared(None, self.kept)
         try:
             job = spawn.new(self.looker, self.plan.wish)
         except (MidwatchError, OSError) as error:
-            return Ended("unknown", f"no session was started: {error}", self.plan.step)
+            return StepEnd("unknown", f"no session was started: {error}", self.plan.step)
         self.attempts += 1
         stage = None
         try:
-            stage = Stage(self.looker, job, self.policy)
+            stage = StepSession(self.looker, job, self.policy)
             verdict = self.watched(stage)
             stage.save()
         finally:
@@ -134,7 +139,7 @@ class Stepper:
         ended = self.ended(verdict, trouble)
         return self.parsed(ended, stage.text) if ended.state == "completed" else ended
 
-    def cleared(self, stage: Stage | None, job: Job) -> str:
+    def cleared(self, stage: StepSession | None, job: Job) -> str:
         """Close the session of an attempt. What could not be done, in words."""
         try:
             why = closed(self.looker, job) if stage is None else stage.clear_away()
@@ -142,14 +147,14 @@ class Stepper:
             why = str(error)
         return f"; its session could not be closed: {why}" if why else ""
 
-    def watched(self, stage: Stage) -> Verdict:
+    def watched(self, stage: StepSession) -> Verdict:
         """Give it its prompt, and watch it until there is something to be said."""
         try:
             return self.refused(stage) or self.monitored(stage)
         finally:
             stage.close()
 
-    def refused(self, stage: Stage) -> Verdict | None:
+    def refused(self, stage: StepSession) -> Verdict | None:
         """What is to be said of a session that did not take its prompt."""
         self.say(f"attempt {self.attempts} has begun; it is given its prompt")
         sent = stage.session.deliver(
@@ -159,7 +164,7 @@ class Stepper:
         if sent.submitted:
             stage.session.last = "working"  # who leaves before a look sees more has not done what he was asked to
             return None
-        found = stage.settled() if sent.outcome == Outcome.EXITED else stage.session.look().verdict
+        found = stage.settled() if sent.outcome == PromptOutcome.EXITED else stage.session.look().verdict
         if self.signals.asked:
             return self.left_off(found)
         if found.final and found.state != "completed":
@@ -172,10 +177,10 @@ class Stepper:
         state = found.state if found.state in ("waiting", "limited") else "unknown"
         return found._replace(state=state, cause="never-began", reason=f"its prompt was not delivered: {sent.reason}")
 
-    def monitored(self, stage: Stage) -> Verdict:
+    def monitored(self, stage: StepSession) -> Verdict:
         left = max(self.clock + self.plan.deadline_s - time.monotonic(), 0.0)
         retries = max(self.plan.most.crashes - self.tally.crashes, 0)
-        wanted = Wanted(left, retries, cleanup=not self.plan.keep, verify=self.plan.wish.verify)
+        wanted = MonitorOptions(left, retries, cleanup=not self.plan.keep, verify=self.plan.wish.verify)
         monitor = StepMonitor(stage, wanted, self.tell, self.began, self.is_begun_anew)
         verdict = monitor.run(lambda _: None)
         self.signals.asked = self.signals.asked or monitor.alarm.signals.asked
@@ -204,14 +209,14 @@ class Stepper:
 
     # What it is worth
 
-    def ended(self, verdict: Verdict, trouble: str = "") -> Ended:
-        return Ended(
+    def ended(self, verdict: Verdict, trouble: str = "") -> StepEnd:
+        return StepEnd(
             verdict.state, f"{verdict.reason}{trouble}", self.plan.step,
             verdict.signal, self.is_verified(verdict), None, self.created(), verdict.until,
             unseen=verdict.state == "unknown" and resumable.is_resumable(verdict),
         )  # fmt: skip
 
-    def counted(self, ended: Ended) -> Tally:
+    def counted(self, ended: StepEnd) -> Tally:
         return self.tally._replace(crashes=self.tally.crashes + next_action.is_crash(ended))
 
     def is_verified(self, verdict: Verdict) -> bool | None:
@@ -219,7 +224,7 @@ class Stepper:
             return None
         return {"completed": True, "incomplete": False}.get(verdict.state)
 
-    def parsed(self, ended: Ended, text: str) -> Ended:
+    def parsed(self, ended: StepEnd, text: str) -> StepEnd:
         if self.plan.read is None:
             return ended
         self.say("its turn has ended; its output is read")

@@ -13,17 +13,17 @@ from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import stop
 from midwatch.jobs.launch import Job
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.sessions import last_output, verify
 from midwatch.sessions.monitor import Monitor
 from midwatch.sessions.monitor_lease import Actor
-from midwatch.sessions.rules.monitor import Wanted
-from midwatch.sessions.targets import Ours, View
+from midwatch.sessions.rules.monitor import MonitorOptions
+from midwatch.sessions.targets import ManagedSession, TargetView
 from midwatch.system import processes, procfs
 from midwatch.system import terminate_tree as hand
 from midwatch.system.atomic_files import write_atomic
 from midwatch.system.wakeup_sources import ENDING
-from midwatch.tmux.sessions import PaneHand
+from midwatch.tmux.sessions import TmuxSessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ LEAVES = 5.0
 """Seconds that the shim of an agent that is gone may take to end."""
 
 
-class Stage(Ours):
+class StepSession(ManagedSession):
     """The session of one attempt. What it has shown is saved before it is closed."""
 
-    def __init__(self, looker: Looker, job: Job, policy: Policy) -> None:
+    def __init__(self, looker: JobObserver, job: Job, policy: Policy) -> None:
         super().__init__(looker, job.name, policy)
         self.job = job
         self.text = ""
@@ -65,7 +65,7 @@ class Stage(Ours):
         return closed(self.looker, self.job)
 
 
-def closed(looker: Looker, job: Job) -> str:
+def closed(looker: JobObserver, job: Job) -> str:
     """End what is left of exactly that run, and its session. Returns why not; empty when it is gone."""
     assert job.pane is not None
     why = ""
@@ -77,7 +77,7 @@ def closed(looker: Looker, job: Job) -> str:
         why = f"still there: {', '.join(map(str, left))}" if left else ""
     except MidwatchError as error:
         why = str(error)
-    return PaneHand(job.pane.server).close(job.pane) or why
+    return TmuxSessions(job.pane.server).close(job.pane) or why
 
 
 def end_children(before: set[int]) -> None:
@@ -96,7 +96,7 @@ class StepMonitor(Monitor):
     """
 
     def __init__(
-        self, stage: Stage, wanted: Wanted, say: Callable[[Verdict], None], since: float,
+        self, stage: StepSession, wanted: MonitorOptions, say: Callable[[Verdict], None], since: float,
         again: Callable[[Verdict], bool],
     ) -> None:  # fmt: skip
         super().__init__(stage, wanted, say)
@@ -106,11 +106,11 @@ class StepMonitor(Monitor):
         """It has come to a verification of our own."""
         self.worked = True  # it has taken its prompt
 
-    def verified(self, view: View, said: Verdict) -> Verdict:
+    def verified(self, view: TargetView, said: Verdict) -> Verdict:
         if view.record is None or not self.wanted.verify:
             return verify.verified(said, "", "", None)
         self.checked = True
-        asked, before = Signals(self.alarm.signals.asked), set(procfs.children(os.getpid()))
+        asked, before = StepSignals(self.alarm.signals.asked), set(procfs.children(os.getpid()))
         try:
             with asked, asked.at_once():
                 return verify.verified(said, self.wanted.verify, view.record.cwd, self.since)
@@ -123,14 +123,14 @@ class StepMonitor(Monitor):
     def left_open(self, verdict: Verdict, why: str) -> Verdict:  # noqa: ARG002  # the step closes it, and says so
         return verdict
 
-    def resume(self, actor: Actor, view: View, said: Verdict) -> Verdict | None:
+    def resume(self, actor: Actor, view: TargetView, said: Verdict) -> Verdict | None:
         if not self.again(said):
             return self.over(view, said)
         actor.note(view, acting="resume")
         return said
 
 
-class Signals:
+class StepSignals:
     """Asked to end, we note it: what was begun is closed first. What our caller ignores stays ignored."""
 
     def __init__(self, asked: int = 0) -> None:

@@ -12,21 +12,21 @@ from midwatch.core.job_model import Adopted, Alive, JobFacts
 from midwatch.core.policy import SESSION, Policy
 from midwatch.core.value import Value
 from midwatch.jobs import foreign_process, launch
-from midwatch.jobs.foreign_process import Stranger
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.foreign_process import ForeignProcess
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.start import claim
 from midwatch.notifications import report_change
-from midwatch.tmux.sessions import PaneHand
+from midwatch.tmux.sessions import TmuxSessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from midwatch.sessions.pane_observer import Panes, Seen
+    from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
 
 
-class Kept(Value):
+class AdoptedJob(Value):
     """Work that has a keeper now."""
 
     name: str
@@ -34,7 +34,7 @@ class Kept(Value):
     """What cannot be seen of it."""
 
 
-def process(looker: Looker, pid: int, name: str | None, *, may_stop: bool) -> Kept:
+def process(looker: JobObserver, pid: int, name: str | None, *, may_stop: bool) -> AdoptedJob:
     """Adopt a process. RefusedError when it is no work, has ended, or its name is taken."""
     found = foreign_process.meet(pid)
     try:
@@ -45,7 +45,9 @@ def process(looker: Looker, pid: int, name: str | None, *, may_stop: bool) -> Ke
         os.close(found.pidfd)
 
 
-def session(looker: Looker, panes: Panes, seen: Seen, name: str | None, *, may_stop: bool) -> Kept:
+def session(
+    looker: JobObserver, panes: PaneObserver, seen: PaneVerdict, name: str | None, *, may_stop: bool
+) -> AdoptedJob:
     """Adopt an agent with the pane that it runs in. It stays where it is; its conversation is known if it tells."""
     pane, known = seen.sighting.pane, panes.known[seen.sighting.pane.id]
     found = foreign_process.meet(known.process[0])
@@ -54,7 +56,7 @@ def session(looker: Looker, panes: Panes, seen: Seen, name: str | None, *, may_s
             raise RefusedError(f"the agent in {pane.id} has just ended")
         talks = [talk for report in seen.sighting.reports if (talk := report.words.get("conversation", ""))]
         start = known.detector.start
-        seat = PaneHand(pane.server).seat(pane.id)
+        seat = TmuxSessions(pane.server).seat(pane.id)
         return _keep(
             looker, found._replace(blind={}), name or pane.session, Adopted("", "", may_stop, ""),
             agent=known.detector.agent, pane=seat, conversation=talks[0] if talks else "", policy=SESSION,
@@ -66,7 +68,7 @@ def session(looker: Looker, panes: Panes, seen: Seen, name: str | None, *, may_s
 
 def unfinished(directory: str, policy: Policy) -> list[str]:
     """Steps of a foreign directory whose process is there and that have not ended."""
-    there = Looker(directory, policy)
+    there = JobObserver(directory, policy)
     try:
         steps = sentinel_files.jobs(directory)
     except OSError as error:
@@ -75,9 +77,9 @@ def unfinished(directory: str, policy: Policy) -> list[str]:
     return [step for step, facts in looks if facts.record is None and not _why_not(facts)]
 
 
-def step(looker: Looker, directory: str, named: str, name: str | None, *, may_stop: bool) -> Kept:
+def step(looker: JobObserver, directory: str, named: str, name: str | None, *, may_stop: bool) -> AdoptedJob:
     """Adopt what a foreign directory says under a name. RefusedError when there is nothing at work."""
-    there = Looker(directory, looker.policy)
+    there = JobObserver(directory, looker.policy)
     found = foreign_process.meet(_process(there, named))
     try:
         _process(there, named, found.pid)  # it is the same, now that we hold on to it
@@ -88,7 +90,7 @@ def step(looker: Looker, directory: str, named: str, name: str | None, *, may_st
         os.close(found.pidfd)
 
 
-def _process(there: Looker, named: str, expected: int = 0) -> int:
+def _process(there: JobObserver, named: str, expected: int = 0) -> int:
     facts = there.facts(named)
     if facts.record is not None:
         raise RefusedError(
@@ -109,7 +111,7 @@ def _why_not(facts: JobFacts) -> str:
     return "" if isinstance(facts.shim, Alive) else verdict.reason
 
 
-def _keep(looker: Looker, found: Stranger, name: str, adopted: Adopted, **more: Any) -> Kept:
+def _keep(looker: JobObserver, found: ForeignProcess, name: str, adopted: Adopted, **more: Any) -> AdoptedJob:
     if adopted.stop:
         _may_signal(found, adopted.dir)
     policy, notes = (more.pop("policy"), ()) if "policy" in more else _seen_of(found, looker.policy)
@@ -129,10 +131,10 @@ def _keep(looker: Looker, found: Stranger, name: str, adopted: Adopted, **more: 
         raise RefusedError(f"cannot write to {job.directory}: {words[1]}")
     if words[0] != "started":
         raise RefusedError(f"the keeper of {name} did not start; see {job.directory}/spool/shim.err")
-    return Kept(job.name, notes)
+    return AdoptedJob(job.name, notes)
 
 
-def _may_signal(found: Stranger, directory: str) -> None:
+def _may_signal(found: ForeignProcess, directory: str) -> None:
     if directory and (others := paths.shared_with_others(directory)):
         raise RefusedError(f"{others}: nothing named there is signalled; adopt it without --stop")
     try:
@@ -143,7 +145,7 @@ def _may_signal(found: Stranger, directory: str) -> None:
         raise RefusedError(f"process {found.pid} has just ended") from None
 
 
-def _seen_of(found: Stranger, policy: Policy) -> tuple[Policy, tuple[str, ...]]:
+def _seen_of(found: ForeignProcess, policy: Policy) -> tuple[Policy, tuple[str, ...]]:
     """The policy with only what can be seen to move, and what cannot."""
     blind = {source: why for source, why in found.blind.items() if source in policy.progress}
     progress = tuple(source for source in policy.progress if source not in blind)

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.observation_schedule import NEVER
-from midwatch.jobs.wait_model import Outcome
+from midwatch.jobs.wait_model import WaitOutcome
 from midwatch.jobs.wakeups import Wakeups
 from midwatch.subjects.wait import Wait
 
@@ -105,7 +105,7 @@ class Listener:
             outcomes = [*self.wait.look_at([name])]
         return [(await self.verified(outcome)).verdict for outcome in outcomes]
 
-    async def verified(self, outcome: Outcome) -> Outcome:
+    async def verified(self, outcome: WaitOutcome) -> WaitOutcome:
         if outcome.record is None or not outcome.record.verify:
             return self.wait.verified(outcome)
         return await asyncio.to_thread(self.wait.verified, outcome)  # a verifier may take minutes

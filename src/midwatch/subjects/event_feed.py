@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from midwatch.core.errors import RefusedError
 from midwatch.core.event import Event
 from midwatch.jobs.history import check
-from midwatch.jobs.loop_beat import NEVER, PassBeat
+from midwatch.jobs.loop_beat import NEVER, LoopBeat
 from midwatch.jobs.wakeups import TIMED_LOOK
 from midwatch.journal import spool_reader
 from midwatch.journal.journal import Journal
@@ -23,7 +23,7 @@ GONE = inotify.DELETE_SELF | inotify.MOVE_SELF | 0x4
 """The last is also how a file that we have open tells that its name was taken away."""
 
 
-class Follow:
+class EventFeed:
     def __init__(self, journal: Journal, since: int, names: Sequence[str], reader: int) -> None:
         self.journal = journal
         self.since = since
@@ -31,7 +31,7 @@ class Follow:
         self.reader = reader
         """File descriptor that the events are written to."""
         self.trouble = ""
-        self._beat = PassBeat()
+        self._beat = LoopBeat()
         self._poll = select.poll()
         self._poll.register(reader, 0)  # an error there: whoever read us has gone
         self._files: inotify.FileEvents | None = None

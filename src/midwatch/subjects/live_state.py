@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from midwatch.core.errors import FormatError
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def verdict(looker: Looker, name: str, warn: Callable[[str], None]) -> Verdict:
+def verdict(looker: JobObserver, name: str, warn: Callable[[str], None]) -> Verdict:
     """What is true of a job or a session at this moment."""
     return with_turns(looker, [looker.verdict(name)], warn)[0]
 
 
-def with_turns(looker: Looker, verdicts: list[Verdict], warn: Callable[[str], None]) -> list[Verdict]:
+def with_turns(looker: JobObserver, verdicts: list[Verdict], warn: Callable[[str], None]) -> list[Verdict]:
     """The same verdicts, those on sessions by a look at their panes.
 
     An agent's file that is broken is no reason to say nothing: ``warn`` is told, and turns are left out.

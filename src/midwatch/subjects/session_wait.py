@@ -13,13 +13,13 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import JobFacts
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.observation_schedule import NEVER
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import report_change
 from midwatch.sessions import observe as sessions_observe
 from midwatch.sessions.observe import Servers
-from midwatch.sessions.rules.monitor import Wanted
+from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.session_outcome import SOONEST, SessionWatch
-from midwatch.sessions.targets import Ours, View
+from midwatch.sessions.targets import ManagedSession, TargetView
 
 
 class SessionWaits:
@@ -29,7 +29,7 @@ class SessionWaits:
     and whoever drives the wait takes it (`observe`) and comes again.
     """
 
-    def __init__(self, looker: Looker, until: str | None, *, beside: bool) -> None:
+    def __init__(self, looker: JobObserver, until: str | None, *, beside: bool) -> None:
         self.looker = looker
         self.until = until
         self.beside = beside
@@ -97,7 +97,7 @@ class SessionWaits:
 
     def _session(self, name: str) -> SessionWait:
         if name not in self.of:
-            self.of[name] = SessionWait(Ours(self.looker, name, self.looker.policy, self._servers))
+            self.of[name] = SessionWait(ManagedSession(self.looker, name, self.looker.policy, self._servers))
         return self.of[name]
 
     def _tidy(self) -> None:
@@ -113,8 +113,8 @@ class SessionWaits:
 class SessionWait:
     """One session that is waited for."""
 
-    def __init__(self, subject: Ours) -> None:
-        self.watch = SessionWatch(subject, Wanted())
+    def __init__(self, subject: ManagedSession) -> None:
+        self.watch = SessionWatch(subject, MonitorOptions())
         self.outcome: Verdict | None = None
         """What the last look came to; None: it goes on."""
         self.fresh = False
@@ -139,7 +139,7 @@ class SessionWait:
             return live
         return said if said is not None and (said.final or until in (None, said.state)) else None
 
-    def _is_brought_back(self, view: View, said: Verdict) -> bool:
+    def _is_brought_back(self, view: TargetView, said: Verdict) -> bool:
         if view.record is None or not (said.state == "stuck" or view.verdict.final):
             return False
         return report_change.is_brought_back(self.watch.subject.directory, view.record, said)

@@ -11,9 +11,9 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Alive, JobFacts
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import foreign_step_end, foreign_step_store
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import adopted_text
-from midwatch.jobs.wait_state import Memory
+from midwatch.jobs.wait_state import JobWatchState
 from midwatch.system import procfs
 from midwatch.system.file_locks import Lease
 
@@ -22,8 +22,8 @@ AGAIN = 1.0
 """Seconds until a step that another wait is ending is looked at again: that wait may be killed."""
 
 
-class Enforcement:
-    def __init__(self, looker: Looker) -> None:
+class StrictWait:
+    def __init__(self, looker: JobObserver) -> None:
         self.looker = looker
         self.policy = looker.policy
         self.timeouts: dict[tuple[str, int, int], float] = {}
@@ -33,7 +33,7 @@ class Enforcement:
         """Lost time does not count."""
         self.timeouts = {process: at + gap for process, at in self.timeouts.items()}
 
-    def applied(self, facts: JobFacts, verdict: Verdict, memory: Memory) -> Verdict:
+    def applied(self, facts: JobFacts, verdict: Verdict, memory: JobWatchState) -> Verdict:
         """The verdict on a step after the policy was applied to it."""
         if facts.record is not None or not isinstance(facts.shim, Alive):
             return verdict

@@ -13,9 +13,9 @@ from midwatch.core.job_model import Alive, Gone, JobFacts, Record
 from midwatch.core.redaction import clean
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.observation_schedule import NEVER, Schedule
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.jobs.wait_model import Outcome, Wanted
+from midwatch.jobs.wait_model import WaitOptions, WaitOutcome
 from midwatch.jobs.wait_state import MOST_HELD, WaitedSubject, directory_identity, held
 from midwatch.system import procfs
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from typing import Protocol
 
-    from midwatch.jobs.stall_tracker import Keeper
+    from midwatch.jobs.stall_tracker import StallTracker
     from midwatch.subjects.session_wait import SessionWaits
-    from midwatch.subjects.strict_wait import Enforcement
+    from midwatch.subjects.strict_wait import StrictWait
 
     class Attention(Protocol):
         """What can be told to wake a wait."""
@@ -50,7 +50,7 @@ class Wait:
     """
 
     def __init__(
-        self, looker: Looker, names: list[str], wanted: Wanted, *, guest: bool = False, beside: bool = False
+        self, looker: JobObserver, names: list[str], wanted: WaitOptions, *, guest: bool = False, beside: bool = False
     ) -> None:
         self.looker = looker
         self.beside = beside
@@ -59,14 +59,14 @@ class Wait:
         self.began = time.monotonic()
         self.deadline = NEVER if wanted.timeout_s is None else self.began + wanted.timeout_s
         self.pending = {name: WaitedSubject(name) for name in names}
-        self.keeper: Keeper | None = None
+        self.keeper: StallTracker | None = None
         self.sessions: SessionWaits | None = None
-        self.enforcement: Enforcement | None = None
+        self.enforcement: StrictWait | None = None
         self.wakeups: Attention | None = None
         self.schedule = Schedule()
         self.home = directory_identity(looker.directory)
 
-    def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Generator[Outcome, None, None]:
+    def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Generator[WaitOutcome, None, None]:
         """Wait. With ``tick``, call it about every second with the names waited for (for a line on a terminal)."""
         try:
             # Most waits are for what has ended already: a first look needs no wake-ups.
@@ -76,11 +76,11 @@ class Wait:
         finally:
             self.close()
 
-    def woken(self, tick: Callable[[list[str]], None] | None) -> Generator[Outcome, None, None]:
-        from midwatch.jobs.loop_beat import PassBeat  # noqa: PLC0415  # what has ended already needs neither
+    def woken(self, tick: Callable[[list[str]], None] | None) -> Generator[WaitOutcome, None, None]:
+        from midwatch.jobs.loop_beat import LoopBeat  # noqa: PLC0415  # what has ended already needs neither
         from midwatch.jobs.wakeups import Wakeups  # noqa: PLC0415
 
-        beat = PassBeat(self.looker.directory, self.pending)
+        beat = LoopBeat(self.looker.directory, self.pending)
         self.wakeups = wakeups = Wakeups(self.looker.directory, set(self.pending), guest=self.guest)
         try:
             yield from self.look_at(list(self.pending))
@@ -99,16 +99,16 @@ class Wait:
         finally:
             wakeups.close()
 
-    def give_up(self, name: str) -> Outcome:
+    def give_up(self, name: str) -> WaitOutcome:
         """What the caller's time has run out for, as it is now."""
         seen = self.sessions.observe(name) if self.sessions is not None and self.pending[name].seated else None
-        return Outcome(seen or self.looker.verdict(name, self.pending[name].memory), "timeout")
+        return WaitOutcome(seen or self.looker.verdict(name, self.pending[name].memory), "timeout")
 
     def live(self, name: str) -> Verdict:
         """How it is at this moment; a session, by the last look."""
         return (self.sessions.live(name) if self.sessions is not None else None) or self.looker.verdict(name)
 
-    def verified(self, outcome: Outcome) -> Outcome:
+    def verified(self, outcome: WaitOutcome) -> WaitOutcome:
         """What an end is worth: its verifier says so, and this takes as long as that does."""
         record, given = outcome.record, self.wanted.verify
         if record is None or not (given or record.verify or record.pane):
@@ -143,7 +143,7 @@ class Wait:
 
     # Looking
 
-    def look_at(self, names: list[str]) -> Iterator[Outcome]:
+    def look_at(self, names: list[str]) -> Iterator[WaitOutcome]:
         for name in names:
             subject = self.pending.get(name)
             if subject is None:
@@ -163,7 +163,7 @@ class Wait:
                 if subject.news is not None:
                     self.tell(subject, *subject.news)
 
-    def look(self, subject: WaitedSubject) -> Outcome | None:
+    def look(self, subject: WaitedSubject) -> WaitOutcome | None:
         facts = self.looker.facts(subject.name, subject.memory)
         current = self.is_its_run(subject, facts.record)
         if not current:
@@ -183,7 +183,7 @@ class Wait:
         matched = self.scan(subject, facts)
         if matched is not None:
             reason = f"a line matched: {clean(matched.line())}"
-            return Outcome(verdict._replace(reason=reason, matched=matched), "match", record)
+            return WaitOutcome(verdict._replace(reason=reason, matched=matched), "match", record)
         if subject.log is not None and subject.log.behind:
             self.schedule.set(subject.name, facts.now)  # a long log is read in parts, to its end
             return None
@@ -196,7 +196,7 @@ class Wait:
             return None
         if self.wanted.match and over.final:
             over = over._replace(reason=f"{over.reason}; no line matched {self.wanted.match.pattern!r}")
-        return Outcome(over, "state", record)
+        return WaitOutcome(over, "state", record)
 
     def is_its_run(self, subject: WaitedSubject, record: Record | None) -> bool:
         """Whether this is the run that is waited for; a session that was resumed goes on in another."""
@@ -230,7 +230,7 @@ class Wait:
             return True
         return verdict.state == self.wanted.until if self.wanted.until else verdict.state in REPORTED
 
-    def missing(self, subject: WaitedSubject, verdict: Verdict) -> Outcome | None:
+    def missing(self, subject: WaitedSubject, verdict: Verdict) -> WaitOutcome | None:
         if subject.known:
             away = self.is_away(subject)
             if away or self.looker.facts(subject.name).exists:  # the second: it is back since the look before
@@ -238,10 +238,10 @@ class Wait:
                 return None
             goes_on = subject.pid and procfs.start_time(subject.pid) == subject.pid_start
             left = f"process {subject.pid} goes on" if goes_on else "its process has ended"
-            return Outcome(verdict._replace(reason=f"its files were removed while waiting; {left}"), "state")
+            return WaitOutcome(verdict._replace(reason=f"its files were removed while waiting; {left}"), "state")
         due = self.began + self.wanted.start_s
         self.schedule.set(subject.name, due)
-        return Outcome(verdict, "state") if time.monotonic() >= due else None
+        return WaitOutcome(verdict, "state") if time.monotonic() >= due else None
 
     def is_away(self, subject: WaitedSubject) -> bool:
         """Whether its whole directory is out of sight, which may be back in a moment: that says nothing of the job."""
@@ -277,9 +277,9 @@ class Wait:
         subject.pid_start = procfs.start_time(subject.pid) if subject.pid else 0
         if not (facts.record and isinstance(facts.shim, Alive)):
             if self.keeper is None:
-                from midwatch.jobs.stall_tracker import Keeper  # noqa: PLC0415  # a shim keeps the time of most
+                from midwatch.jobs.stall_tracker import StallTracker  # noqa: PLC0415  # a shim keeps the time of most
 
-                self.keeper = Keeper(self.looker.directory, self.looker.place.boot)
+                self.keeper = StallTracker(self.looker.directory, self.looker.place.boot)
             seen, again = self.keeper.note(facts, verdict, memory.seen)
             process, keeps = (subject.pid, subject.pid_start), self.keeper.leases.get(subject.name) is not None
             memory = memory._replace(seen=seen, process=process, keeps=keeps, pid_written=facts.pid_written)

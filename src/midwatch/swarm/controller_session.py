@@ -14,12 +14,12 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.pane_model import Pane
 from midwatch.core.prompt_text import LONGEST_LINE, for_prompt, quoted, shown_id
 from midwatch.mail import store as mail_store
-from midwatch.sessions.pane_observer import Looked, Panes
+from midwatch.sessions.pane_observer import PaneObserver, PanesObservation
 from midwatch.sessions.prompting import recover, send, undelivered_store
 from midwatch.sessions.prompting.rules.recovery import RESUME
 from midwatch.swarm import quality
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import NOBODY, Recipient, Sight, Told, Worker
+from midwatch.swarm.model import NOBODY, DeliveryResult, Recipient, SessionSnapshot, Worker
 from midwatch.swarm.rules import worker
 from midwatch.system.atomic_files import read_plain
 from midwatch.tmux import client as tmux_client
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from midwatch.swarm.watchdog import Asked
+    from midwatch.swarm.watchdog import WatchdogRequest
 
 LARGEST = 1 << 16
 """Bytes of a prompt's template."""
@@ -43,10 +43,10 @@ OWN_PING = 60.0
 """Seconds after which a report is told of that nobody has read: its own ping comes first."""
 
 
-class Controlled:
+class ControllerSession:
     def __init__(
-        self, asked: Asked, settings: Settings, tracker: Tracker, panes: Panes, log: Callable[[str], None],
-        stopped: Callable[[], bool], own: str | None = None,
+        self, asked: WatchdogRequest, settings: Settings, tracker: Tracker, panes: PaneObserver,
+        log: Callable[[str], None], stopped: Callable[[], bool], own: str | None = None,
     ) -> None:  # fmt: skip
         """``own``: the pane of the watchdog, which is none of the agents; the one that this runs in unless given."""
         self.asked, self.settings, self.tracker = asked, settings, tracker
@@ -117,10 +117,10 @@ class Controlled:
 
     # The panes
 
-    def look(self) -> Sight:
+    def look(self) -> SessionSnapshot:
         looked = self.panes.look(passed=lambda pane: not codec.in_session(pane, self.asked.session))
         if looked.trouble:
-            return Sight("", looked.trouble, "", (), seen=looked.cause == codec.ABSENT)
+            return SessionSnapshot("", looked.trouble, "", (), seen=looked.cause == codec.ABSENT)
         inside = [pane for pane in looked.panes if codec.in_session(pane, self.asked.session) and pane.id != self._own]
         states = {seen.sighting.pane.id: worker.word(seen.verdict) for seen in looked.seen}
         controller, trouble = self._found(inside, states)
@@ -132,7 +132,7 @@ class Controlled:
         ]
         state = states.get(controller, "")
         self._notice(controller, state, looked)
-        return Sight(controller, trouble, state, tuple(workers), recipient=self._recipient(controller))
+        return SessionSnapshot(controller, trouble, state, tuple(workers), recipient=self._recipient(controller))
 
     def _recipient(self, controller: str) -> Recipient:
         """Who is in that pane, or was there last."""
@@ -172,7 +172,7 @@ class Controlled:
         self._called = pane_location.window_names(self.panes.tmux.server, self.asked.session)
         return [pane for pane in panes if pane.id in states and self._pattern.search(self._called.get(pane.id, ""))]
 
-    def _notice(self, controller: str, state: str, looked: Looked) -> None:
+    def _notice(self, controller: str, state: str, looked: PanesObservation) -> None:
         """Say when the agent in the controller's pane ends, and when one is back."""
         ended = state in worker.GONE
         pane, before = self._state
@@ -197,16 +197,16 @@ class Controlled:
         except OSError as error:
             raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
 
-    def tell(self, pane: str, text: str) -> Told:
+    def tell(self, pane: str, text: str) -> DeliveryResult:
         """Make the pane ready if that can be, and type there; what became of it."""
         ready = self._recovered(pane)
         if not ready.ready:
-            return Told(taken=False, proven=False, reason=ready.reason)
+            return DeliveryResult(taken=False, proven=False, reason=ready.reason)
         via = str(self._trusted("send_via"))
         sent = send.deliver(self.panes, pane, text, stopped=self.stopped, alone=True, via=via)
         if sent.submitted:
             self._settle(pane)
-        return Told(taken=sent.submitted, proven=sent.delivered, reason=sent.reason, left=sent.left)
+        return DeliveryResult(taken=sent.submitted, proven=sent.delivered, reason=sent.reason, left=sent.left)
 
     def submit(self, pane: str) -> str:
         """Send what we have left in its box: `sent`, `lost` where it does not stand there, empty where it must wait."""
@@ -244,7 +244,7 @@ class Controlled:
         for note in self._notes(pane):
             undelivered_store.drop(note.id)
 
-    def _notes(self, pane: str) -> list[undelivered_store.Note]:
+    def _notes(self, pane: str) -> list[undelivered_store.UndeliveredPrompt]:
         """Messages of ours that did not arrive there."""
         found = undelivered_store.of(tmux_client.socket_path(self.panes.tmux.server), pane)
         return [note for note in found if tick_message.mark(self.asked.session) in note.text]

@@ -12,7 +12,7 @@ import re
 from midwatch.core.value import Value
 from midwatch.swarm import watchdog_store
 from midwatch.system import procfs
-from midwatch.tmux.pane_location import Whereabouts
+from midwatch.tmux.pane_location import PaneLocation
 
 TITLE = re.compile(r"\bcontroller\b", re.IGNORECASE)
 
@@ -24,7 +24,7 @@ class Controller(Value):
     trouble: str = ""
 
 
-def controller(where: Whereabouts | None, given: str | None = None) -> Controller:
+def controller(where: PaneLocation | None, given: str | None = None) -> Controller:
     """The controller: the one given, else $MIDWATCH_CONTROLLER, else the watchdog's, else the one that is titled so."""
     if told := given or os.environ.get("MIDWATCH_CONTROLLER"):
         return Controller(told)
@@ -42,7 +42,7 @@ def controller(where: Whereabouts | None, given: str | None = None) -> Controlle
     )
 
 
-def _watched(where: Whereabouts) -> str:
+def _watched(where: PaneLocation) -> str:
     """The pane that a watchdog that runs takes for the controller of our session; empty: there is none."""
     try:
         found = watchdog_store.read(watchdog_store.base(where.own.session, where.socket))

@@ -20,7 +20,7 @@ class Recipient(Value):
 NOBODY = Recipient()
 
 
-class State(Value):
+class WorkState(Value):
     """The work at one tick, as far as the controller is to hear of it: ids only, in order."""
 
     closed: bool
@@ -50,10 +50,10 @@ class State(Value):
     """Why the tracker could not be read; then what is told of tasks is what it last said, or nothing."""
 
 
-class Memory(Value):
+class WakeMemory(Value):
     """What earlier ticks have done. Times are monotonic."""
 
-    told: State | None = None
+    told: WorkState | None = None
     """The state that the controller was last told of."""
     at: float | None = None
     """When that was delivered: patience is counted from there, not from when it was tried."""
@@ -69,7 +69,7 @@ class Memory(Value):
     """Who was told."""
 
 
-class Rules(Value):
+class WakeRules(Value):
     interval: float = 420.0
     exit_mode: str = CONFIRM
     longest: float = 3600.0
@@ -89,7 +89,7 @@ class Worker(Value):
     """Of a verdict."""
 
 
-class Sight(Value):
+class SessionSnapshot(Value):
     """What one look at the session found."""
 
     controller: str
@@ -105,7 +105,7 @@ class Sight(Value):
     """Who is in the controller's pane."""
 
 
-class Crew(Value):
+class Workers(Value):
     """What earlier looks have seen. Times are monotonic."""
 
     since: dict[str, tuple[str, str, float]] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
@@ -117,7 +117,7 @@ class Crew(Value):
     busy: bool = False
 
 
-class Told(Value):
+class DeliveryResult(Value):
     """What became of a message."""
 
     taken: bool

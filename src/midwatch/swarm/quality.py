@@ -14,7 +14,7 @@ from midwatch.core.prompt_text import quoted
 from midwatch.core.task_ids import is_id
 from midwatch.swarm.rules import quality
 from midwatch.system import file_locks
-from midwatch.trackers.model import CLOSED, Task, Tracker, Work
+from midwatch.trackers.model import CLOSED, Tracker, TrackerTask, Work
 
 
 def ensure(tracker: Tracker, beads: tuple[str, ...]) -> list[str]:
@@ -38,7 +38,7 @@ def made(tracker: Tracker, beads: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def open_companion(tracker: Tracker, given: str) -> tuple[Work, Task]:
+def open_companion(tracker: Tracker, given: str) -> tuple[Work, TrackerTask]:
     """The open companion that is meant by its own id or that of its bead. RefusedError says what there is instead."""
     work = tracker.read()
     task = work.tasks.get(given)
@@ -63,7 +63,7 @@ def _epic(work: Work, bead: str) -> str:
     return next((each for each in above if each in work.tasks and is_id(each)), "")
 
 
-def _text(bead: Task) -> str:
+def _text(bead: TrackerTask) -> str:
     """What its worker should know."""
     loops = "\n".join([f"- {loop}" for loop in quality.LOOPS])
     return (

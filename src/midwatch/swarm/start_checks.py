@@ -5,24 +5,24 @@ from __future__ import annotations
 from midwatch.agents import catalog
 from midwatch.config import load, paths
 from midwatch.core.visible import visible
-from midwatch.sessions.pane_observer import Panes
-from midwatch.swarm.controller_session import Controlled
-from midwatch.swarm.watchdog_store import Standing
+from midwatch.sessions.pane_observer import PaneObserver
+from midwatch.swarm.controller_session import ControllerSession
+from midwatch.swarm.watchdog_store import WatchdogStatus
 from midwatch.trackers import select
 from midwatch.trackers.model import Tracker, TrackerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.swarm.watchdog import Asked
+    from midwatch.swarm.watchdog import WatchdogRequest
 
 
-def problems(asked: Asked, before: Standing | None) -> list[str]:
+def problems(asked: WatchdogRequest, before: WatchdogStatus | None) -> list[str]:
     """What is not there, or cannot be checked, in words. ``before``: the last watchdog of that session."""
     tracker = select.find(asked.project)
     return [*_missing_tasks(asked, tracker), *_missing_controller(asked, tracker, before)]
 
 
-def _missing_tasks(asked: Asked, tracker: Tracker) -> list[str]:
+def _missing_tasks(asked: WatchdogRequest, tracker: Tracker) -> list[str]:
     if not asked.epic and not asked.beads:
         return []
     try:
@@ -37,10 +37,10 @@ def _missing_tasks(asked: Asked, tracker: Tracker) -> list[str]:
     ]
 
 
-def _missing_controller(asked: Asked, tracker: Tracker, before: Standing | None) -> list[str]:
-    panes = Panes(catalog.load_all(), paths.hook_spool(), asked.server)
+def _missing_controller(asked: WatchdogRequest, tracker: Tracker, before: WatchdogStatus | None) -> list[str]:
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), asked.server)
     own = before.pane if before else ""
-    world = Controlled(asked, load.load(asked.project), tracker, panes, _unsaid, _never, own=own)
+    world = ControllerSession(asked, load.load(asked.project), tracker, panes, _unsaid, _never, own=own)
     if before is not None and before.controller:
         world.controller = (before.controller, before.controller_pid)
     try:

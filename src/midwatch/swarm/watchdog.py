@@ -17,7 +17,7 @@ from midwatch.core.prompt_text import LONGEST_LINE, for_prompt, shown_id
 from midwatch.core.value import Value
 from midwatch.registry.rules.drift import iso
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import Crew, Memory, Rules, Sight, State, Told, Wake
+from midwatch.swarm.model import DeliveryResult, SessionSnapshot, Wake, WakeMemory, WakeRules, Workers, WorkState
 from midwatch.swarm.rules import quality
 from midwatch.swarm.rules import wake as swarm_wake
 from midwatch.swarm.rules import worker as crews
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
-    class World(Protocol):
+    class WatchdogEnvironment(Protocol):
         """What the watchdog sees and touches."""
 
         def now(self) -> float: ...
         def work(self) -> Work: ...
-        def look(self) -> Sight: ...
+        def look(self) -> SessionSnapshot: ...
         def mail(self) -> tuple[str, ...]: ...
         def ensure(self) -> None: ...
         def template(self) -> str: ...
         def flag(self) -> str: ...
         def has_loops(self) -> bool: ...
-        def tell(self, pane: str, text: str) -> Told: ...
+        def tell(self, pane: str, text: str) -> DeliveryResult: ...
         def submit(self, pane: str) -> str: ...
         def show(self, text: str) -> None: ...
 
@@ -49,7 +49,7 @@ FRESH = 5.0
 """Seconds for which what a tracker said may be told without asking it again."""
 
 
-class Asked(Value):
+class WatchdogRequest(Value):
     """What somebody wants to be watched."""
 
     session: str
@@ -58,7 +58,7 @@ class Asked(Value):
     """A regular expression for the controller's title."""
     epic: str
     beads: tuple[str, ...]
-    rules: Rules
+    rules: WakeRules
     server: tuple[str, ...] = ()
     once: bool = False
     dry: bool = False
@@ -67,17 +67,17 @@ class Asked(Value):
 class _Left(Value):
     """A message that may still stand in the box of a pane."""
 
-    state: State
+    state: WorkState
     kind: str
     pane: str
 
 
 class Watchdog:
-    def __init__(self, asked: Asked, world: World, log: Callable[[str], None]) -> None:
+    def __init__(self, asked: WatchdogRequest, world: WatchdogEnvironment, log: Callable[[str], None]) -> None:
         self.asked, self.world, self.log = asked, world, log
-        self.memory = Memory()
-        self.crew = Crew()
-        self.sight = Sight("", "not looked yet", "", (), seen=False)
+        self.memory = WakeMemory()
+        self.crew = Workers()
+        self.sight = SessionSnapshot("", "not looked yet", "", (), seen=False)
         self.ticked = ""
         """What the last tick came to, in one line."""
         self.outcome = ""
@@ -153,7 +153,7 @@ class Watchdog:
         recipient = self.sight.recipient
         if tick and swarm_wake.is_new(self.memory.to, recipient):
             self.log(f"conversation-new {self.sight.controller}: it has been told nothing yet")
-            self.memory, self.crew = Memory(), self.crew._replace(turn=None)
+            self.memory, self.crew = WakeMemory(), self.crew._replace(turn=None)
         self.memory = swarm_wake.recognised(self.memory, recipient)
 
     def _see_to(self, left: _Left) -> None:
@@ -166,7 +166,7 @@ class Watchdog:
         if became == "sent":
             self._remember(left.state, left.kind, proven=False)
 
-    def _decided(self) -> tuple[State, Wake]:
+    def _decided(self) -> tuple[WorkState, Wake]:
         now = self.world.now()
         state = self._state(self._work or Work({}, "nothing"), now)
         self.memory = swarm_wake.seen(state, self.memory)
@@ -174,11 +174,11 @@ class Watchdog:
             return state, Wake("", "nothing is known of the work yet")
         return state, swarm_wake.wake(state, self.memory, self.asked.rules, now=now)
 
-    def _state(self, work: Work, now: float) -> State:
+    def _state(self, work: Work, now: float) -> WorkState:
         epic = work.tasks.get(self.asked.epic)
         mine = set(self.asked.beads) or {task.id for task in work.children(self.asked.epic)} or set(work.tasks)
         looped = self.asked.beads if self.world.has_loops() else ()
-        return State(
+        return WorkState(
             closed=epic is not None and epic.status == CLOSED,
             ready=tuple([task.id for task in quality.ready(work)]),
             in_progress=tuple([task.id for task in work.of(IN_PROGRESS) if task.id in mine]),
@@ -191,7 +191,7 @@ class Watchdog:
 
     # Telling
 
-    def _deliver(self, state: State, wake: Wake) -> str:
+    def _deliver(self, state: WorkState, wake: Wake) -> str:
         """Tell it; why not, where that cannot be."""
         if not self.sight.controller:
             self._once(f"not-sent {self.sight.trouble}")
@@ -220,7 +220,7 @@ class Watchdog:
             self._once(f"not-sent to {self.sight.controller}: {told.reason}; held back: {wake.why}")
         return told.reason
 
-    def _remember(self, state: State, kind: str, *, proven: bool) -> None:
+    def _remember(self, state: WorkState, kind: str, *, proven: bool) -> None:
         now, to = self.world.now(), self.sight.recipient
         self.memory = swarm_wake.delivered(state, self.memory, kind, now=now, proven=proven, to=to)
 
@@ -235,7 +235,7 @@ class Watchdog:
             self.until = time.time() + self._until - self.world.now()
             self.log(f"held-back until {iso(self.until)}: {wake.why}")
 
-    def _text(self, state: State, wake: Wake) -> str:
+    def _text(self, state: WorkState, wake: Wake) -> str:
         session, project = for_prompt(self.asked.session), f" {for_prompt(self.world.flag(), LONGEST_PATH)}".rstrip()
         named = f"--session {shlex.quote(session)}"
         beads = f" --beads {','.join([shown_id(bead) for bead in self.asked.beads])}" if self.asked.beads else ""
@@ -257,7 +257,7 @@ class Watchdog:
 
     # Logging
 
-    def _tell_of_tick(self, state: State, wake: Wake) -> None:
+    def _tell_of_tick(self, state: WorkState, wake: Wake) -> None:
         missing = self._work is not None and self._work.missing((self.asked.epic,))
         epic = "CLOSED" if state.closed else "MISSING" if missing else "OPEN"
         self.ticked = (

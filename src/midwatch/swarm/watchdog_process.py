@@ -12,14 +12,14 @@ from midwatch.agents import catalog
 from midwatch.config import load, paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.prompt_text import for_prompt
-from midwatch.jobs.loop_beat import PassBeat
-from midwatch.sessions.pane_observer import Panes
+from midwatch.jobs.loop_beat import LoopBeat
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.swarm import watchdog_store
 from midwatch.swarm.codec import watchdog_state as codec
-from midwatch.swarm.controller_session import Controlled
-from midwatch.swarm.model import Memory
-from midwatch.swarm.watchdog import Asked, Watchdog
-from midwatch.swarm.watchdog_store import Standing
+from midwatch.swarm.controller_session import ControllerSession
+from midwatch.swarm.model import WakeMemory
+from midwatch.swarm.watchdog import Watchdog, WatchdogRequest
+from midwatch.swarm.watchdog_store import WatchdogStatus
 from midwatch.system import procfs
 from midwatch.system.wakeup_sources import Signals
 from midwatch.tmux import client as tmux_client
@@ -35,7 +35,7 @@ LOOK = 9.0
 """Seconds between looks at the panes: the judge counts no longer ones in full."""
 
 
-def run(asked: Asked, log_file: str) -> int:
+def run(asked: WatchdogRequest, log_file: str) -> int:
     """Round after round until something ends it; the exit code. RefusedError where it cannot begin."""
     log = log_to("" if asked.dry else log_file)
     base = watchdog_store.base(asked.session, tmux_client.socket_path(asked.server))
@@ -47,9 +47,9 @@ def run(asked: Asked, log_file: str) -> int:
             f"session {asked.session} has a watchdog{where}; `midwatch watchdog stop --session {asked.session}` ends it"
         )
     signals = Signals()
-    panes = Panes(catalog.load_all(), paths.hook_spool(), asked.server)
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), asked.server)
     try:
-        world = Controlled(
+        world = ControllerSession(
             asked, load.load(asked.project), trackers_select.find(asked.project), panes, log, lambda: signals.asked > 0
         )
         return _Running(asked, world, log, base, log_file).run(signals)
@@ -60,14 +60,16 @@ def run(asked: Asked, log_file: str) -> int:
 
 
 class _Running:
-    def __init__(self, asked: Asked, world: Controlled, log: Callable[[str], None], base: str, log_file: str) -> None:
+    def __init__(
+        self, asked: WatchdogRequest, world: ControllerSession, log: Callable[[str], None], base: str, log_file: str
+    ) -> None:
         self.asked, self.world, self.log, self.base = asked, world, log, base
         self.dog = Watchdog(asked, world, log)
-        self.standing = Standing(
+        self.standing = WatchdogStatus(
             asked.session, tmux_client.socket_path(asked.server), asked.project, asked.epic, asked.beads, os.getpid(),
             procfs.start_time(os.getpid()) or 0, os.environ.get("TMUX_PANE", ""), log_file,
         )  # fmt: skip
-        self._memory: Memory | None = None
+        self._memory: WakeMemory | None = None
         """What was last written of it."""
         self._died = 0
         """Pid of the last one, if that could not say why it ended."""
@@ -83,7 +85,7 @@ class _Running:
         if self._died:
             self.log(f"previous-died pid={self._died}: it was killed or crashed and could not say why")
         self._write()
-        due, beat = 0.0, PassBeat()
+        due, beat = 0.0, LoopBeat()
         while True:
             now = time.monotonic()
             tick = now >= due
@@ -119,7 +121,7 @@ class _Running:
             self.standing = found._replace(memory=codec.written(dog.memory, now=time.monotonic(), wall=time.time()))
             self._write()
 
-    def _go_on(self, before: Standing) -> None:
+    def _go_on(self, before: WatchdogStatus) -> None:
         """What the last one of the same work has told is not told again."""
         if before.controller:
             self.world.controller = (before.controller, before.controller_pid)

@@ -22,7 +22,7 @@ LINKS = "MIDWATCH_WATCHDOG_LINKS"
 """The variable that names the directory for links to logs."""
 
 
-class Standing(Value):
+class WatchdogStatus(Value):
     """How a watchdog stands; empty or 0 where that is not so yet. Times are of the wall clock."""
 
     session: str
@@ -99,7 +99,7 @@ def lease(path: str) -> Lease:
     return Lease(f"{path}.lock")
 
 
-def read(path: str) -> Standing | None:
+def read(path: str) -> WatchdogStatus | None:
     try:
         data = json.loads(sentinel_files.read(f"{path}.json") or "null")
     except (FormatError, ValueError, RecursionError):
@@ -107,11 +107,11 @@ def read(path: str) -> Standing | None:
     if not isinstance(data, dict) or data.pop("schema", None) != SCHEMA:
         return None
     try:
-        found = Standing(**{key: value for key, value in data.items() if key in Standing._fields})
+        found = WatchdogStatus(**{key: value for key, value in data.items() if key in WatchdogStatus._fields})
         return found._replace(beads=tuple(found.beads))
     except TypeError:
         return None
 
 
-def write(path: str, standing: Standing) -> None:
+def write(path: str, standing: WatchdogStatus) -> None:
     write_atomic(f"{path}.json", json.dumps({"schema": SCHEMA, **standing._asdict()}) + "\n")

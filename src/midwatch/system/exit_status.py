@@ -41,7 +41,7 @@ def status(pidfd: int, pid: int, start: int) -> tuple[int | None, str]:
     return found, "" if found is not None else why
 
 
-class Held:
+class HeldProcess:
     """A process that is held on to, as long as this is: only who does so when it ends can learn how it ended."""
 
     def __init__(self, pid: int, start: int) -> None:

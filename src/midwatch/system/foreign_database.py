@@ -50,7 +50,7 @@ State = tuple[tuple[int, ...], ...]
 Row = dict[str, object]
 
 
-class Limits(Value):
+class DatabaseLimits(Value):
     seconds: float
     """For all of a reading, however often it begins anew."""
     rows: int
@@ -78,7 +78,9 @@ def state(path: str) -> State:
     return tuple(found) if found[0] else ()
 
 
-def read(path: str, tables: tuple[str, ...], limits: Limits, ask: Callable[[Reader], T]) -> tuple[State, T]:
+def read(
+    path: str, tables: tuple[str, ...], limits: DatabaseLimits, ask: Callable[[DatabaseReader], T]
+) -> tuple[State, T]:
     """What ``ask`` finds in these tables, all of one moment, and the state of the files. The path must be no link.
 
     It is read again if the file changed meanwhile and nothing locked it. Raises OSError or sqlite3.Error.
@@ -87,7 +89,7 @@ def read(path: str, tables: tuple[str, ...], limits: Limits, ask: Callable[[Read
     for _ in range(TRIES):
         before, how = state(path), _how(path)
         with contextlib.closing(_open(path, how, limits)) as database:
-            found = ask(Reader(database, tables, limits, until))
+            found = ask(DatabaseReader(database, tables, limits, until))
         if how == "mode=ro" or state(path) == before:
             return before, found
     raise sqlite3.OperationalError("it is being written all the time")
@@ -112,7 +114,7 @@ def _how(path: str) -> str:
     return "mode=ro&immutable=1"
 
 
-def _open(path: str, how: str, limits: Limits) -> sqlite3.Connection:
+def _open(path: str, how: str, limits: DatabaseLimits) -> sqlite3.Connection:
     place = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{how}"
     database = sqlite3.connect(place, uri=True, timeout=limits.patience, isolation_level=None)
     database.text_factory = lambda content: content.decode("utf-8", "replace")
@@ -122,10 +124,12 @@ def _open(path: str, how: str, limits: Limits) -> sqlite3.Connection:
     return database
 
 
-class Reader:
+class DatabaseReader:
     """One connection, and how much may still be read through it."""
 
-    def __init__(self, database: sqlite3.Connection, tables: tuple[str, ...], limits: Limits, until: float) -> None:
+    def __init__(
+        self, database: sqlite3.Connection, tables: tuple[str, ...], limits: DatabaseLimits, until: float
+    ) -> None:
         self._database, self._tables, self._limits, self._until = database, tables, limits, until
         self._rows = self._size = 0
         self._late = False

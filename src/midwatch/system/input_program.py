@@ -21,7 +21,7 @@ LARGEST = 64 << 20
 """Bytes of what it says that are read."""
 
 
-class Called(Value):
+class ProgramOutput(Value):
     code: int
     """Its exit code; below 0 the signal that ended it."""
     out: str
@@ -32,11 +32,13 @@ class CallError(Exception):
     """It could not be run; the message begins a sentence, to which a link adds what to do."""
 
 
-class LateError(CallError):
+class ProgramLateError(CallError):
     """It took too long and was ended."""
 
 
-def call(words: list[str], env: Mapping[str, str], *, limit: float, name: str = "", cwd: str | None = None) -> Called:
+def call(
+    words: list[str], env: Mapping[str, str], *, limit: float, name: str = "", cwd: str | None = None
+) -> ProgramOutput:
     """What it said and how it ended, for at most ``limit`` seconds. ``name``: as it is called in an error."""
     try:
         # Files, not pipes: what it leaves running may keep a pipe open for ever.
@@ -51,8 +53,10 @@ def call(words: list[str], env: Mapping[str, str], *, limit: float, name: str = 
                 _end(process)
                 if not isinstance(error, subprocess.TimeoutExpired):
                     raise
-                raise LateError(f"`{name or words[0]}` took longer than {in_words(limit)} and was ended") from error
-            return Called(code, _read(out, name or words[0]), _read(trouble, name or words[0]))
+                raise ProgramLateError(
+                    f"`{name or words[0]}` took longer than {in_words(limit)} and was ended"
+                ) from error
+            return ProgramOutput(code, _read(out, name or words[0]), _read(trouble, name or words[0]))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise CallError(f"{words[0]} cannot be run: {why}") from error

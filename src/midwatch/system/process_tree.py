@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable
 
-from midwatch.core.pane_model import Running, Task
+from midwatch.core.pane_model import ProcessInfo, RunningAgent
 from midwatch.system import procfs
 
 PARENT, GROUP, TERMINALS_GROUP, THREADS, START = 1, 2, 5, 17, 19
@@ -18,7 +18,7 @@ Known = tuple[tuple[str, ...], tuple[str, ...]]
 """By what to tell that a process is still the same program, and its arguments."""
 
 
-class Trees:
+class ProcessTrees:
     """Trees of processes, read again and again: what cannot have changed is read once."""
 
     def __init__(self) -> None:
@@ -26,14 +26,14 @@ class Trees:
         own = os.getpid()
         self._children = children if os.path.exists(f"/proc/{own}/task/{own}/children") else by_parent
 
-    def below(self, pid: int, *, usage: bool = False) -> tuple[Task, ...]:
+    def below(self, pid: int, *, usage: bool = False) -> tuple[ProcessInfo, ...]:
         """A process and all below it, parents before children; nothing where it cannot be seen.
 
         Whoever ends meanwhile is left out. CPU and bytes take more reading and are told only on demand.
         """
         before = self._known.pop(pid, {})
         after: dict[int, Known] = {}
-        found: dict[int, Task] = {}
+        found: dict[int, ProcessInfo] = {}
         todo = [pid]
         while todo:
             one = todo.pop(0)
@@ -43,7 +43,7 @@ class Trees:
                 after[one] = known = _arguments(one, before.get(one), name, fields)
             except (OSError, ValueError, IndexError):
                 continue
-            found[one] = Task(
+            found[one] = ProcessInfo(
                 pid=one,
                 parent=int(fields[PARENT]),
                 letter=fields[0],
@@ -104,14 +104,14 @@ def ancestry(pid: int) -> set[int]:
     return found
 
 
-def running(task: Task, agent: str, variables: Iterable[str]) -> Running | None:
+def running(task: ProcessInfo, agent: str, variables: Iterable[str]) -> RunningAgent | None:
     """What is needed to find an agent's files. None when the process has ended, or is another by now."""
     given = environment(task.pid)
     cwd = _cwd(task.pid)
     if procfs.start_time(task.pid) != task.start:
         return None
     booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    return Running(
+    return RunningAgent(
         agent=agent,
         pid=task.pid,
         start=task.start,

@@ -17,7 +17,7 @@ CHUNK = 1 << 13
 """Large buffers cost more to make than the reading."""
 
 
-class Place(Value):
+class ProcessPlace(Value):
     """Where we look from: pids of other hosts, boots and namespaces mean nothing here."""
 
     host: str
@@ -30,11 +30,11 @@ class Place(Value):
         return meant.boot == self.boot and meant.timens in ("", self.timens)
 
 
-def here() -> Place:
-    return Place(os.uname().nodename, procfs.boot_id(), procfs.pid_namespace(), procfs.time_namespace())
+def here() -> ProcessPlace:
+    return ProcessPlace(os.uname().nodename, procfs.boot_id(), procfs.pid_namespace(), procfs.time_namespace())
 
 
-def find(meant: Identity, place: Place) -> Process:
+def find(meant: Identity, place: ProcessPlace) -> Process:
     """Whether exactly that process lives. A recycled pid is gone; another host or namespace cannot be seen."""
     if meant.host != place.host:
         return Unseen(f"it runs on host {escaped(meant.host)}; only its files can be read here")

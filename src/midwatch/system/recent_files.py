@@ -29,7 +29,7 @@ class _Read(Value):
     paths: list[str]
 
 
-class Recent:
+class RecentFiles:
     def __init__(self, few: int = FEW) -> None:
         self._few = few
         self._read: dict[tuple[object, ...], _Read] = {}

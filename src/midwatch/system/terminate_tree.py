@@ -12,7 +12,7 @@ from midwatch.system import processes, procfs
 KILL_AFTER = 5.0
 
 
-def ask_shim(shim: Identity, place: processes.Place, patience: float, by: int = signal.SIGTERM) -> None:
+def ask_shim(shim: Identity, place: processes.ProcessPlace, patience: float, by: int = signal.SIGTERM) -> None:
     """Ask a shim to stop its work, if it is there to be asked, and wait until it has ended, however it did."""
     if not isinstance(processes.find(shim, place), Alive):
         return

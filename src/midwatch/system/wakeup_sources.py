@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    class Source(Protocol):
+    class WakeupSource(Protocol):
         """Something else that can tell that it is time to look."""
 
         def fileno(self) -> int: ...
@@ -72,7 +72,7 @@ class Signals:
         os.close(self._outbox)
 
 
-class Alarm:
+class WakeupSources:
     """``telling``: names of files whose appearing or going is worth a look."""
 
     def __init__(self, directory: str, telling: frozenset[str]) -> None:
@@ -82,7 +82,7 @@ class Alarm:
         self._poll = select.poll()
         self._poll.register(self.signals, select.POLLIN)
         self._ends: dict[str, tuple[tuple[int, int], int | None]] = {}
-        self._also: dict[int, Source] = {}
+        self._also: dict[int, WakeupSource] = {}
         self._files: inotify.FileEvents | None = None
         if os.environ.get("MIDWATCH_EVENTS") != "off":
             try:
@@ -92,7 +92,7 @@ class Alarm:
             except (OSError, AttributeError) as error:
                 self.blind = f"the kernel sends no file events: {error}"
 
-    def also(self, source: Source | None) -> None:
+    def also(self, source: WakeupSource | None) -> None:
         """Wake for this as well, from now on; to be told once or often."""
         if source is not None and source.fileno() >= 0 and source.fileno() not in self._also:
             self._also[source.fileno()] = source

@@ -11,11 +11,11 @@ import time
 import zlib
 
 from midwatch.agents import catalog, conversation_files, evidence, launch
-from midwatch.agents.file_head_cache import Heads
+from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, MidwatchError
-from midwatch.sessions.pane_observer import Panes, Seen
-from midwatch.taskdir.model import Talk, Worker
+from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.taskdir.model import Talk, TaskAgent
 from midwatch.taskdir.observe import read
 
 SECOND_LOOK = 1.0
@@ -26,13 +26,13 @@ KNOWING = ("state", "api", "hook")
 """Who knows the conversation of an agent; its transcript is found by guessing where nobody does."""
 
 
-class TaskTalk:
+class TaskAgentObserver:
     def __init__(self, server: tuple[str, ...], directory: str) -> None:
         self.server = server
         self.directory = directory
         self.due = 0.0
-        self._panes: Panes | None = None
-        self._heads = Heads()
+        self._panes: PaneObserver | None = None
+        self._heads = FileHeadCache()
         self.agent = 0
         self._said = Talk()
         self._first: tuple[str, float] = ("", 0.0)
@@ -50,7 +50,7 @@ class TaskTalk:
     def _look(self, pane: str, now: float) -> Talk:
         try:
             if self._panes is None:
-                self._panes = Panes(catalog.load_all(), paths.hook_spool(), self.server)
+                self._panes = PaneObserver(catalog.load_all(), paths.hook_spool(), self.server)
             looked = self._panes.look(pane)
         except MidwatchError:  # a file that describes an agent is wrong: `agents list` says where
             return Talk()
@@ -68,7 +68,7 @@ class TaskTalk:
         text = evidence.facts(self._panes.known[pane].detector, seen.sighting, pane).progress["text"]
         return Talk(turn, max(told, default=0.0), float(text), self._worker(self._panes, seen))
 
-    def _printed(self, panes: Panes, pane: str) -> float | None:
+    def _printed(self, panes: PaneObserver, pane: str) -> float | None:
         """Of a program that prints line by line, whatever it is: what stands above the cursor."""
         look = panes.tmux.look(lambda each: each.id == pane, known=[pane])
         where = next((each for each in look.panes if each.id == pane), None)
@@ -76,18 +76,18 @@ class TaskTalk:
             return None
         return float(zlib.crc32("\n".join(look.screens[pane][: where.cursor_y]).encode("utf-8", "surrogatepass")))
 
-    def _worker(self, panes: Panes, seen: Seen) -> Worker:
+    def _worker(self, panes: PaneObserver, seen: PaneVerdict) -> TaskAgent:
         known = panes.known[seen.sighting.pane.id]
         running, start = known.running, known.detector.start
         if running is None:
-            return Worker()
+            return TaskAgent()
         told = [each.words.get("conversation", "") for each in seen.sighting.reports if each.source in KNOWING]
         talk = next(filter(None, told), "") or conversation_files.own(running, self._heads)
         if start is None:
-            return Worker(running.agent, talk, running.cwd, None, running.environment)
+            return TaskAgent(running.agent, talk, running.cwd, None, running.environment)
         given = launch.given_in(start, running.args, prompt(self.directory))
         program = launch.program_in(start, running.args)
-        return Worker(running.agent, talk, running.cwd, given, running.environment, program)
+        return TaskAgent(running.agent, talk, running.cwd, given, running.environment, program)
 
     def close(self) -> None:
         if self._panes is not None:

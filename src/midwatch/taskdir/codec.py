@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 from midwatch.core import durations
 from midwatch.core.errors import FormatError, UsageError
-from midwatch.core.job_model import Source
+from midwatch.core.job_model import ProgressSource
 from midwatch.core.verdict import Verdict
-from midwatch.taskdir.model import Notes, Numbers, Worker
+from midwatch.taskdir.model import Notes, Numbers, TaskAgent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,13 +179,13 @@ def notes(text: str, name: str) -> Notes:
             raise ValueError("it was written by another release")  # noqa: TRY301  # one error for all that is wrong
         verdict = found["verdict"]
         found["verdict"] = verdict and Verdict(name=name, kind="session", **verdict)
-        found["sources"] = {k: Source(**{**v, "moved": float(v["moved"])}) for k, v in found["sources"].items()}
+        found["sources"] = {k: ProgressSource(**{**v, "moved": float(v["moved"])}) for k, v in found["sources"].items()}
         for pair in ("agent", "wrapper", "group", "pane", "monitor"):
             first, second = found[pair]
             found[pair] = (first, int(second))
         if seen := found.pop("worker", None):
             lists = {key: tuple(value) for key, value in seen.items() if isinstance(value, list)}
-            found["worker"] = Worker(**{**seen, **lists})
+            found["worker"] = TaskAgent(**{**seen, **lists})
         read = Notes(**found)
         return read._replace(at=float(read.at), began=float(read.began), total=int(read.total), retry=int(read.retry))
     except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:

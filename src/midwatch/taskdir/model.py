@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from midwatch.core.causes import Cause
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.job_model import Process, Source, Unseen
+from midwatch.core.job_model import Process, ProgressSource, Unseen
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 
@@ -38,7 +38,7 @@ class Numbers(Value):
         return min(self.base_s * 2.0 ** min(retry, DOUBLINGS), self.max_s)
 
 
-class Place(Value):
+class WrapperPane(Value):
     """The pane of the wrapper."""
 
     id: str
@@ -47,7 +47,7 @@ class Place(Value):
     """What runs in its foreground; empty when a shell waits there for a command."""
 
 
-class Session(Value):
+class TaskSession(Value):
     """What tmux says of the session, if it says anything."""
 
     there: bool | None
@@ -55,11 +55,11 @@ class Session(Value):
     why: str = ""
     name: str = ""
     """As tmux writes it."""
-    pane: Place | None = None
+    pane: WrapperPane | None = None
     panes: int = 0
 
 
-class Worker(Value):
+class TaskAgent(Value):
     """What was seen of the coding agent itself while it worked: enough to go on with its conversation."""
 
     agent: str = ""
@@ -84,10 +84,10 @@ class Talk(Value):
     """When it last wrote to its transcript or called a hook, on the wall clock; None: nobody knows."""
     screen: float | None = None
     """Differs when new text stands on the screen; None: nobody has looked."""
-    worker: Worker = Worker()
+    worker: TaskAgent = TaskAgent()
 
 
-class Recipe(Value):
+class ResumeRecipe(Value):
     """How to go on with a task whose wrapper nobody knows."""
 
     script: str = ""
@@ -121,14 +121,14 @@ class Notes(Value):
     """Id and pid of the pane that it was seen in."""
     command: str = ""
     """What is typed to run the wrapper again."""
-    worker: Worker = Worker()
+    worker: TaskAgent = TaskAgent()
     met: float = 0.0
     """When a monitor first saw this agent: what has not moved since then may have been silent for longer."""
     code: int | None = None
     """How the agent ended, as the kernel told it, in the way of shells: 128 and more is a signal."""
     gone_since: float | None = None
     unknown_since: float | None = None
-    sources: dict[str, Source] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
+    sources: dict[str, ProgressSource] = {}  # noqa: RUF012  # a named tuple's default; nobody writes to it
     stale_since: float | None = None
     stuck: bool = False
     monitor: tuple[int, int] = (0, 0)
@@ -153,7 +153,7 @@ class TaskFacts(Value):
     status: str = ""
     """Of the manifest, which anybody may have written."""
     manifest: dict[str, object] = {}  # noqa: RUF012  # as above
-    recipe: Recipe | None = None
+    recipe: ResumeRecipe | None = None
     """None: nobody has asked for it yet."""
     marker: bool = False
     """Somebody asked the wrapper to resume, and it has not done so yet."""
@@ -162,7 +162,7 @@ class TaskFacts(Value):
     pid: int = 0
     start: int = 0
     wrapper: Process = Unseen("not known")
-    session: Session = Session(None, "not looked at")
+    session: TaskSession = TaskSession(None, "not looked at")
     turn: tuple[str, Cause, str] = ("", "", "")
     """`waiting` or `limited`, if the agent's pane says so, with cause and reason."""
     below: tuple[tuple[ForeignText, int], ...] = ()
@@ -176,7 +176,7 @@ class TaskFacts(Value):
     troubles: tuple[str, ...] = ()
 
 
-class Step(Value):
+class TaskStep(Value):
     """What is to be done after a look."""
 
     what: str

@@ -17,19 +17,19 @@ from midwatch.core.errors import FormatError, MidwatchError, RefusedError, Usage
 from midwatch.core.job_model import Alive
 from midwatch.core.text import signal_name
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.system import procfs
-from midwatch.system.wakeup_sources import Alarm
+from midwatch.system.wakeup_sources import WakeupSources
 from midwatch.taskdir import actions as hand
 from midwatch.taskdir import codec
 from midwatch.taskdir import resume as taskdir_resume
 from midwatch.taskdir import store as taskdir_store
-from midwatch.taskdir.agent_observer import TaskTalk
-from midwatch.taskdir.model import Notes, Numbers, Step, Talk, TaskFacts
-from midwatch.taskdir.observe import TaskSense, living, read, told
+from midwatch.taskdir.agent_observer import TaskAgentObserver
+from midwatch.taskdir.model import Notes, Numbers, Talk, TaskFacts, TaskStep
+from midwatch.taskdir.observe import TaskObserver, living, read, told
 from midwatch.taskdir.rules import action
 from midwatch.taskdir.rules.verdict import judge
-from midwatch.taskdir.session_actions import TaskHand
+from midwatch.taskdir.session_actions import TaskSessionActions
 from midwatch.taskdir.session_observer import VARIABLE, command_line
 
 LATE = 2.0
@@ -84,9 +84,9 @@ class _Monitor:
         self.tell = tell
         self.began = time.monotonic()
         self.foreign = paths.shared_with_others(os.path.abspath(directory))
-        self.sense = TaskSense(session, self.directory, server, self.foreign)
-        self.hand = TaskHand(server)
-        self.talk = TaskTalk(server, self.directory)
+        self.sense = TaskObserver(session, self.directory, server, self.foreign)
+        self.hand = TaskSessionActions(server)
+        self.talk = TaskAgentObserver(server, self.directory)
         self.first = taskdir_store.text(self.directory)
         """Notes that were there before we asked for the lease: what stands in them is of others before us."""
         self.lease = taskdir_store.lease(self.directory)
@@ -96,14 +96,14 @@ class _Monitor:
         """When we last knew that we were not standing still."""
         self.leading = self.noted = False
         self.ended: Ended | None = None
-        self.beat = PassBeat()
+        self.beat = LoopBeat()
 
     def run(self) -> Verdict:
         self.check()
         with contextlib.ExitStack() as held:
             for each in (self.lease, self.sense, self.talk):
                 held.callback(each.close)
-            self.alarm = held.enter_context(contextlib.closing(Alarm(self.directory, NAMES)))
+            self.alarm = held.enter_context(contextlib.closing(WakeupSources(self.directory, NAMES)))
             try:
                 verdict = None
                 while verdict is None:
@@ -218,7 +218,7 @@ class _Monitor:
                 taskdir_store.write(self.directory, notes)
                 self.noted = True
 
-    def wait(self, step: Step, facts: TaskFacts) -> None:
+    def wait(self, step: TaskStep, facts: TaskFacts) -> None:
         if not self.alarm.watch_ends(living(facts)):
             self.sense.due = 0.0
             return
@@ -233,7 +233,7 @@ class _Monitor:
 
     # Acting
 
-    def resume(self, step: Step, facts: TaskFacts) -> Verdict | None:
+    def resume(self, step: TaskStep, facts: TaskFacts) -> Verdict | None:
         """End what is left of it and make ready for its wrapper, which is run once its pane is back at a shell."""
         notes = step.notes
         if self.tell is not None:

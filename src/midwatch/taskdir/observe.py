@@ -12,13 +12,13 @@ import time
 
 from midwatch.core.errors import FormatError
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.job_model import Alive, Gone, Process, Source, Unseen
+from midwatch.core.job_model import Alive, Gone, Process, ProgressSource, Unseen
 from midwatch.jobs.codec import sentinel
 from midwatch.system import exit_status, processes, procfs
 from midwatch.system.atomic_files import read_plain
 from midwatch.taskdir import codec as taskdir_codec
-from midwatch.taskdir.model import Notes, Session, Talk, TaskFacts, Worker
-from midwatch.taskdir.session_observer import TaskPanes, ancestors, command_of, group_of, wrapper_of
+from midwatch.taskdir.model import Notes, Talk, TaskAgent, TaskFacts, TaskSession
+from midwatch.taskdir.session_observer import TaskSessionObserver, ancestors, command_of, group_of, wrapper_of
 
 LARGEST = 1 << 24
 SIGNALLED = 128
@@ -49,7 +49,7 @@ def is_file(path: str) -> bool:
         return False
 
 
-class TaskSense:
+class TaskObserver:
     """Looks at one task again and again. Keeps a pidfd of the agent, to be told how it ended."""
 
     def __init__(self, session: str, directory: str, server: tuple[str, ...], foreign: str) -> None:
@@ -57,8 +57,8 @@ class TaskSense:
         self.directory = directory
         self.foreign = foreign
         self.boot = procfs.boot_id()
-        self.panes = TaskPanes(session, server)
-        self.session = Session(None, "not looked at")
+        self.panes = TaskSessionObserver(session, server)
+        self.session = TaskSession(None, "not looked at")
         self.every = 0.0
         """Seconds after which the session is looked at again although the agent lives."""
         self.due = 0.0
@@ -160,9 +160,9 @@ class TaskSense:
         if (pid, start) != notes.agent:
             notes = notes._replace(
                 agent=(pid, start), wrapper=NOBODY, group=group_of(pid), code=None, met=now,
-                worker=notes.worker if notes.phase == "typed" else Worker(),  # one that we started, or another
+                worker=notes.worker if notes.phase == "typed" else TaskAgent(),  # one that we started, or another
                 gone_since=None, stale_since=None, stuck=False,
-                sources={"output": Source(self._size()[0], now, now)},
+                sources={"output": ProgressSource(self._size()[0], now, now)},
             )  # fmt: skip
         if self._held is None or self._held[:2] != (pid, start):
             self._hold(pid, start)
@@ -222,14 +222,14 @@ class TaskSense:
         moved = printed.moved
         if size != printed.value:
             moved = min(max(now - (time.time() - written), printed.at), now)
-        sources["output"] = printed = Source(size, now, moved)
+        sources["output"] = printed = ProgressSource(size, now, moved)
         if talk.wrote is not None:
-            spoke = sources.get("transcript", Source(0.0, notes.met, notes.met))
+            spoke = sources.get("transcript", ProgressSource(0.0, notes.met, notes.met))
             moved = min(max(now - (time.time() - talk.wrote), spoke.at), now)
-            sources["transcript"] = Source(talk.wrote, now, moved if talk.wrote != spoke.value else spoke.moved)
+            sources["transcript"] = ProgressSource(talk.wrote, now, moved if talk.wrote != spoke.value else spoke.moved)
         if talk.screen is not None:
-            shown = sources.get("screen", Source(talk.screen, now, notes.met))
-            sources["screen"] = Source(talk.screen, now, now if talk.screen != shown.value else shown.moved)
+            shown = sources.get("screen", ProgressSource(talk.screen, now, notes.met))
+            sources["screen"] = ProgressSource(talk.screen, now, now if talk.screen != shown.value else shown.moved)
         if "cpu" not in sources or now - told(sources) >= stale_s / 2:
             used = procfs.consumption(pid, own=True, helper=0, own_cpu=0.0, own_io=0.0)
             for name, value in zip(procfs.RATES, used, strict=True):
@@ -237,11 +237,11 @@ class TaskSense:
         return notes._replace(sources=sources)
 
 
-def _known(notes: Notes, seen: Worker) -> Notes:
+def _known(notes: Notes, seen: TaskAgent) -> Notes:
     """With what was seen of the agent: what a later look does not tell, an earlier one still does."""
     if not seen.agent:
         return notes
-    before = notes.worker if notes.worker.agent in ("", seen.agent) else Worker()
+    before = notes.worker if notes.worker.agent in ("", seen.agent) else TaskAgent()
     options = before.options if seen.options is None else seen.options
     return notes._replace(worker=seen._replace(conversation=seen.conversation or before.conversation, options=options))
 
@@ -256,20 +256,20 @@ def living(facts: TaskFacts) -> dict[str, tuple[int, int]]:
     return who
 
 
-def told(sources: dict[str, Source]) -> float:
+def told(sources: dict[str, ProgressSource]) -> float:
     """When the agent last said anything, whatever it uses."""
     return max(source.moved for name, source in sources.items() if name not in procfs.RATES)
 
 
-def _used(name: str, value: float, before: Source | None, printed: float, now: float) -> Source:
+def _used(name: str, value: float, before: ProgressSource | None, printed: float, now: float) -> ProgressSource:
     """What moves all the time counts from a rate on. What was used before the last output tells nothing new."""
     if before is None:
-        return Source(value, now, now)
+        return ProgressSource(value, now, now)
     span = now - before.at
     if span < procfs.RATE_SPAN:
         return before
     busy = before.at >= printed and value - before.value >= procfs.RATES[name] * span
-    return Source(value, now, now if busy else before.moved)
+    return ProgressSource(value, now, now if busy else before.moved)
 
 
 def _below(pid: int) -> tuple[tuple[ForeignText, int], ...]:

@@ -13,21 +13,21 @@ import time
 import zlib
 
 from midwatch.agents import catalog, launch
-from midwatch.agents.conversation_exists import Artifacts
+from midwatch.agents.conversation_exists import ConversationIndex
 from midwatch.agents.conversation_files import LAYOUTS, begun
 from midwatch.agents.conversation_holders import holders
 from midwatch.agents.definition import Detector
-from midwatch.agents.file_head_cache import Heads
-from midwatch.agents.launch import Starting
+from midwatch.agents.file_head_cache import FileHeadCache
+from midwatch.agents.launch import LaunchRules
 from midwatch.core.errors import FormatError, MidwatchError
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from midwatch.core.presence import GONE
 from midwatch.jobs.codec import sentinel
 from midwatch.system import procfs
 from midwatch.taskdir import actions as hand
 from midwatch.taskdir import codec
 from midwatch.taskdir.agent_observer import prompt
-from midwatch.taskdir.model import Notes, Recipe, TaskFacts, Worker
+from midwatch.taskdir.model import Notes, ResumeRecipe, TaskAgent, TaskFacts
 from midwatch.taskdir.observe import read
 from midwatch.taskdir.session_observer import environment
 
@@ -65,45 +65,47 @@ def run_name(directory: str, notes: Notes) -> str:
     return f"{os.path.basename(directory)[:SHORT]}-{digest:08x}-{pid}"
 
 
-def derive(facts: TaskFacts) -> Recipe:
+def derive(facts: TaskFacts) -> ResumeRecipe:
     """How to go on with a task whose wrapper nobody knows."""
     try:
         return _derive(facts)
     except (MidwatchError, OSError) as error:  # an agent's file that is wrong, a conversation that may not be read
-        return Recipe(why=f"how to go on cannot be found out: {error}")
+        return ResumeRecipe(why=f"how to go on cannot be found out: {error}")
 
 
-def _derive(facts: TaskFacts) -> Recipe:
+def _derive(facts: TaskFacts) -> ResumeRecipe:
     worker, fields = facts.notes.worker, facts.manifest
     agent = _agent(worker, facts)
     if agent is None:
-        return Recipe(why=f"neither its wrapper nor which agent it ran is known; {BY_HAND}")
+        return ResumeRecipe(why=f"neither its wrapper nor which agent it ran is known; {BY_HAND}")
     start = agent.start
     if start is None or not start.plain or not start.resume:
-        return Recipe(why=f"nobody has written down how {agent.title} goes on without a terminal; {BY_HAND}")
+        return ResumeRecipe(why=f"nobody has written down how {agent.title} goes on without a terminal; {BY_HAND}")
     shell = facts.session.pane.pid if facts.session.pane else 0
     cwd = _directory(fields.get("project_dir"), worker, shell)
     if not cwd:
-        return Recipe(why=f"in which directory it worked is not known; {BY_HAND}")
+        return ResumeRecipe(why=f"in which directory it worked is not known; {BY_HAND}")
     where = _where(agent, worker, shell, cwd, _began(facts))
     talk, why = _conversation(facts, agent, where, start)
     text = CONTINUE if talk else prompt(facts.directory)
     if why or not text:
-        return Recipe(why=why or f"no conversation of it was found, and it has no prompt to begin with; {BY_HAND}")
+        return ResumeRecipe(
+            why=why or f"no conversation of it was found, and it has no prompt to begin with; {BY_HAND}"
+        )
     model = str(fields.get("model") or "")
     given = launch.plainly(start, model) if worker.options is None else worker.options
     words = launch.go_on(start, worker.program, talk, given, text)
-    return Recipe(codec.script(facts.directory, cwd, words, start.without))
+    return ResumeRecipe(codec.script(facts.directory, cwd, words, start.without))
 
 
-def _agent(worker: Worker, facts: TaskFacts) -> Detector | None:
+def _agent(worker: TaskAgent, facts: TaskFacts) -> Detector | None:
     """The one that was seen; else the one that the manifest names, or the session, which is called after it."""
     known = {each.agent: each for each in catalog.load_all() if not each.any}
     named = (worker.agent, str(facts.manifest.get("agent") or ""), facts.name.partition("-")[0])
     return next((known[name] for name in named if name in known), None)
 
 
-def _directory(told: object, worker: Worker, shell: int) -> str:
+def _directory(told: object, worker: TaskAgent, shell: int) -> str:
     """Where it worked: as it was seen there, as the manifest says, or where the shell of its pane is."""
     home = environment(shell).get("HOME", "")
     said = str(told or "")
@@ -119,23 +121,23 @@ def _began(facts: TaskFacts) -> float:
     return codec.moment(facts.manifest.get("started_at")) or 0.0
 
 
-def _where(agent: Detector, worker: Worker, shell: int, cwd: str, began: float) -> Running:
+def _where(agent: Detector, worker: TaskAgent, shell: int, cwd: str, began: float) -> RunningAgent:
     given = os.environ | environment(shell)
     variables = {name: given[name] for name in (*agent.variables, "HOME") if name in given}
-    return Running(agent.agent, 0, 0, began, cwd, (), worker.environment or variables)
+    return RunningAgent(agent.agent, 0, 0, began, cwd, (), worker.environment or variables)
 
 
-def _conversation(facts: TaskFacts, agent: Detector, where: Running, start: Starting) -> tuple[str, str]:
+def _conversation(facts: TaskFacts, agent: Detector, where: RunningAgent, start: LaunchRules) -> tuple[str, str]:
     """The conversation to go on with, empty for none; and why it cannot be."""
     talk = facts.notes.worker.conversation
-    artifacts = Artifacts()
+    artifacts = ConversationIndex()
     artifacts.begin()
     if talk and artifacts.there(agent.agent, talk, where.environment) == GONE:
         talk = ""
     if not talk and agent.agent not in LAYOUTS:
         return "", f"which conversation of {agent.title} was its own is not known; {BY_HAND}"
     if not talk:
-        found = list(begun(where, Heads()))
+        found = list(begun(where, FileHeadCache()))
         if len(found) > 1:
             way = " ".join((*start.command, start.resume[0]))
             asked = f"which of {len(found)} conversations since its start is its own?"

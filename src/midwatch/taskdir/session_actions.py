@@ -10,9 +10,9 @@ import os
 import time
 
 from midwatch.core.numbers import whole_number
-from midwatch.taskdir.model import Place
+from midwatch.taskdir.model import WrapperPane
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.client import Answer
+from midwatch.tmux.client import ClientResult
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.socket_gate import UnsafeServerError
 
@@ -21,12 +21,12 @@ A_PERSONS_TURN = 5.0
 """Seconds for which nothing is typed after a person who is attached has touched a key."""
 
 
-class TaskHand:
+class TaskSessionActions:
     def __init__(self, server: tuple[str, ...], tmux: str = tmux_client.PROGRAM) -> None:
         self.place = tmux_client.socket_path(server)
         self.tmux = tmux
 
-    def run(self, pane: Place, command: str) -> str:
+    def run(self, pane: WrapperPane, command: str) -> str:
         """Type a command into a pane's shell and enter it. Returns why not; empty when it was typed.
 
         As text of a buffer, since keys that are typed would be read by tmux's own parser first.
@@ -65,12 +65,14 @@ class TaskHand:
         found = self._ask("list-clients", "-t", pane, "-F", "#{client_activity}").out.split()
         return any(time.time() - (whole_number(moment.decode()) or 0) < A_PERSONS_TURN for moment in found)
 
-    def _ask(self, *command: str) -> Answer:
+    def _ask(self, *command: str) -> ClientResult:
         if not tmux_client.is_socket(self.place):
-            return Answer(b"", tmux_client.refusal(self.place) or f"no server running on {self.place}", late=False)
+            return ClientResult(
+                b"", tmux_client.refusal(self.place) or f"no server running on {self.place}", late=False
+            )
         try:
             return tmux_client.ask(self.place, [*command], time.monotonic() + LIMIT, tmux=self.tmux)
         except UnsafeServerError as error:
-            return Answer(b"", str(error), late=False)
+            return ClientResult(b"", str(error), late=False)
         except OSError as error:
-            return Answer(b"", f"{self.tmux} cannot be started: {error.strerror}", late=False)
+            return ClientResult(b"", f"{self.tmux} cannot be started: {error.strerror}", late=False)

@@ -15,7 +15,7 @@ from midwatch.core.foreign_text import ForeignText
 from midwatch.core.pane_model import Pane
 from midwatch.core.shells import POSIX_SHELLS
 from midwatch.system import procfs
-from midwatch.taskdir.model import Notes, Place, Session
+from midwatch.taskdir.model import Notes, TaskSession, WrapperPane
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.server import Tmux
 
@@ -29,7 +29,7 @@ DEEPEST = 64
 VARIABLE = "TASK_TMPDIR"
 
 
-class TaskPanes:
+class TaskSessionObserver:
     """The panes of one session, looked at again and again."""
 
     def __init__(self, session: str, server: tuple[str, ...]) -> None:
@@ -40,11 +40,11 @@ class TaskPanes:
         """When to look again at what was missed once."""
         self._missed: float | None = None
 
-    def look(self, notes: Notes, chain: list[int]) -> tuple[Session, list[int]]:
+    def look(self, notes: Notes, chain: list[int]) -> tuple[TaskSession, list[int]]:
         """The session, and the pids of its panes. ``chain``: the agent and its ancestors, if it lives."""
         found = self.tmux.look(lambda _: False)
         if found.cause not in ("", codec.ABSENT):
-            return Session(None, found.trouble), []
+            return TaskSession(None, found.trouble), []
         ours = [pane for pane in found.panes if codec.in_session(pane, self.wanted)]
         ours = ours or [pane for pane in found.panes if codec.in_session(pane, self.written)]
         ours = ours or [pane for pane in found.panes if (pane.id, pane.pid) == notes.pane]
@@ -57,18 +57,18 @@ class TaskPanes:
             or (ours if len(ours) == 1 else [])
         )
         names = [name for name in (self.wanted, self.written) if codec.in_session(ours[0], name)]
-        place = Place(which[0].id, which[0].pid, ForeignText(busy(which[0]))) if which else None
-        return Session(True, "", [*names, ours[0].session][0], place, len(ours)), [pane.pid for pane in ours]
+        place = WrapperPane(which[0].id, which[0].pid, ForeignText(busy(which[0]))) if which else None
+        return TaskSession(True, "", [*names, ours[0].session][0], place, len(ours)), [pane.pid for pane in ours]
 
-    def _absent(self) -> Session:
+    def _absent(self) -> TaskSession:
         """Absence from a list counts when two looks agree."""
         now = time.monotonic()
         if self._missed is None:
             self._missed, self.again_at = now, now + SECOND_LOOK
         if now < self._missed + SECOND_LOOK:
-            return Session(None, f"tmux lists no session {self.written}; looking again")
+            return TaskSession(None, f"tmux lists no session {self.written}; looking again")
         self.again_at = NEVER
-        return Session(there=False, why=f"there is no session {self.written}")
+        return TaskSession(there=False, why=f"there is no session {self.written}")
 
 
 def busy(pane: Pane) -> str:

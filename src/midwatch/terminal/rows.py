@@ -10,7 +10,7 @@ MARKS = 32
 """Characters of one cell; more are left out."""
 
 
-class Row(list[str]):
+class CellRow(list[str]):
     """Cells; the second half of a wide character is empty. A row may be shorter than the screen is wide."""
 
     __slots__ = ("joined",)
@@ -33,14 +33,14 @@ def width_of(letter: str) -> int:
     return 0 if category(letter) in ("Mn", "Me", "Cf") else 1
 
 
-def goes_on(row: Row, following: Row, columns: int) -> bool:
+def goes_on(row: CellRow, following: CellRow, columns: int) -> bool:
     """Whether a line fills a row and the next one continues it; a wide character may have left its last cell free."""
     return following.joined and len(row) >= columns - 1
 
 
-def groups(rows: list[Row], columns: int) -> list[list[Row]]:
+def groups(rows: list[CellRow], columns: int) -> list[list[CellRow]]:
     """The rows of each line."""
-    found: list[list[Row]] = []
+    found: list[list[CellRow]] = []
     for row in rows:
         if found and goes_on(found[-1][-1], row, columns):
             found[-1].append(row)
@@ -63,21 +63,21 @@ def cells_of(text: str) -> list[str]:
     return cells
 
 
-def cut(cells: list[str], columns: int) -> list[Row]:
+def cut(cells: list[str], columns: int) -> list[CellRow]:
     """The rows of a line."""
-    found, at = [Row(cells[:columns])], columns
+    found, at = [CellRow(cells[:columns])], columns
     while at < len(cells):
         if not cells[at] and columns > 1 and len(found[-1]) > 1:  # a wide character does not fit
             at -= 1
             found[-1].pop()
-        found.append(Row(cells[at : at + columns], joined=True))
+        found.append(CellRow(cells[at : at + columns], joined=True))
         at += columns
     return found
 
 
-def rewrap(rows: list[Row], columns: int, new: int, x: int, y: int) -> tuple[list[Row], int, int]:
+def rewrap(rows: list[CellRow], columns: int, new: int, x: int, y: int) -> tuple[list[CellRow], int, int]:
     """The same lines in rows of a new width, and where the cursor is then."""
-    found: list[Row] = []
+    found: list[CellRow] = []
     at, cursor = 0, (x, y)
     for group in groups(rows, columns):
         cells = [cell for row in group for cell in row]

@@ -6,13 +6,13 @@ import re
 from collections import deque
 
 from midwatch.terminal import rows as lines
-from midwatch.terminal.rows import JOINER, MARKS, Row
+from midwatch.terminal.rows import JOINER, MARKS, CellRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    class Reader(Protocol):
+    class LineReader(Protocol):
         """Who is told of lines that scroll off the main screen, and of those that come back to it."""
 
         def left(self, line: str) -> None: ...
@@ -32,7 +32,7 @@ RUNS = re.compile(
 class Screen:
     """The grid, its cursor and its modes."""
 
-    def __init__(self, columns: int, height: int, reader: Reader) -> None:
+    def __init__(self, columns: int, height: int, reader: LineReader) -> None:
         self.columns, self.height, self.reader = columns, height, reader
         self.above: deque[str] = deque(maxlen=KEPT)
         self.head = ""
@@ -40,11 +40,11 @@ class Screen:
         self.reset()
 
     def reset(self) -> None:
-        self.rows = [Row() for _ in range(self.height)]
+        self.rows = [CellRow() for _ in range(self.height)]
         self.x = self.y = 0
         self.top, self.bottom = 0, self.height - 1
         self.saved = (0, 0)
-        self.main: tuple[list[Row], int, int, int] | None = None
+        self.main: tuple[list[CellRow], int, int, int] | None = None
         """The main screen with its cursor and its width, while the alternate one is shown."""
         self.wraps, self.inserts, self.relative = True, False, False
         self.head = ""
@@ -94,7 +94,7 @@ class Screen:
         row[start : start + 2] = (letter, "")
         self.x = start + 2
 
-    def _place(self) -> tuple[Row, int]:
+    def _place(self) -> tuple[CellRow, int]:
         """Where the next character goes: in this row, or at the beginning of the next."""
         joined = False
         if self.x >= self.columns:
@@ -108,7 +108,7 @@ class Screen:
             row.joined = joined
         return row, self.x
 
-    def _open(self, row: Row, start: int, end: int) -> None:
+    def _open(self, row: CellRow, start: int, end: int) -> None:
         """Make cells ready to be written; no half of a wide character stays behind."""
         if len(row) < start:
             row.extend(" " * (start - len(row)))
@@ -171,11 +171,11 @@ class Screen:
     def scroll(self, count: int, *, joined: bool = False) -> None:
         for _ in range(min(count, self.bottom - self.top + 1)):
             row = self.rows.pop(self.top)
-            self.rows.insert(self.bottom, Row(joined=joined))
+            self.rows.insert(self.bottom, CellRow(joined=joined))
             if self.main is None:
                 self._scrolled_off(row)
 
-    def _scrolled_off(self, row: Row) -> None:
+    def _scrolled_off(self, row: CellRow) -> None:
         """A line leaves when its last row does."""
         if self.head and not row.joined:
             self._gone(self.head)
@@ -193,19 +193,19 @@ class Screen:
     def unscroll(self, count: int) -> None:
         for _ in range(min(count, self.bottom - self.top + 1)):
             del self.rows[self.bottom]
-            self.rows.insert(self.top, Row())
+            self.rows.insert(self.top, CellRow())
 
     def insert_rows(self, count: int) -> None:
         if self.top <= self.y <= self.bottom:
             for _ in range(min(count, self.bottom - self.y + 1)):
                 del self.rows[self.bottom]
-                self.rows.insert(self.y, Row())
+                self.rows.insert(self.y, CellRow())
 
     def delete_rows(self, count: int) -> None:
         if self.top <= self.y <= self.bottom:
             for _ in range(min(count, self.bottom - self.y + 1)):
                 del self.rows[self.y]
-                self.rows.insert(self.bottom, Row())
+                self.rows.insert(self.bottom, CellRow())
 
     # Cells
 
@@ -224,7 +224,7 @@ class Screen:
 
     def erase_rows(self, start: int, end: int) -> None:
         for at in range(start, end):
-            self.rows[at] = Row()
+            self.rows[at] = CellRow()
 
     def insert_cells(self, count: int) -> None:
         row, count = self.rows[self.y], min(count, self.columns)
@@ -246,7 +246,7 @@ class Screen:
         """Show the other screen, which keeps nothing of what scrolls off."""
         if on and self.main is None:
             self.main = self.rows, self.x, self.y, self.columns
-            self.rows = [Row() for _ in range(self.height)]
+            self.rows = [CellRow() for _ in range(self.height)]
         elif not on and self.main is not None:
             self.rows, self.x, self.y, columns = self.main
             self.main = None
@@ -275,7 +275,7 @@ class Screen:
                 self._scrolled_off(row)
         while len(self.rows) < self.height and self.main is None and self.above and not self.head:
             self._return(self.above.pop(), self.height - len(self.rows))
-        self.rows += [Row() for _ in range(self.height - len(self.rows))]
+        self.rows += [CellRow() for _ in range(self.height - len(self.rows))]
         self.move(self.x, self.y)
 
     def _return(self, line: str, room: int) -> None:

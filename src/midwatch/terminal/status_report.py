@@ -85,7 +85,7 @@ def _text(text: str, most: int) -> str:
     return b2a_base64(data, newline=False).decode("ascii")
 
 
-class Answers:
+class StatusAnswers:
     """Reads what comes from a terminal after the query, byte by byte: its answers, and between them what was typed.
 
     ``supported`` is known once the first answer is there. ``over`` is true when the last one is: what comes then

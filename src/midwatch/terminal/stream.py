@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from midwatch.terminal import screen
 
-    class Reader(screen.Reader, Protocol):
+    class BulkLineReader(screen.LineReader, Protocol):
         """Who is also told of many lines at once, and that a program forgets what has scrolled off."""
 
         def passed(self, text: str) -> None: ...
@@ -52,7 +52,7 @@ MOVES = frozenset("ABEFHJLMSTdfr")
 class Stream:
     """Feeds a screen. ``plain`` as long as what came is lines, one after the other."""
 
-    def __init__(self, columns: int, height: int, reader: Reader) -> None:
+    def __init__(self, columns: int, height: int, reader: BulkLineReader) -> None:
         self.screen = Screen(columns, height, reader)
         self.reader = reader
         self.plain = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from midwatch.core.job_model import Seat
+from midwatch.core.job_model import PaneRef
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.socket_gate import UnsafeServerError
 
@@ -14,7 +14,7 @@ DEAD = re.compile(r"\n\s*Pane is dead \([^\n]*\)\s*\Z")
 """What tmux itself writes below what a program has left."""
 
 
-def text(seat: Seat, lines: int) -> str | None:
+def text(seat: PaneRef, lines: int) -> str | None:
     """The last lines of exactly that pane; None where it is gone, or nobody answers. Rows that were wrapped are one."""
     asked = ["display-message", "-p", "-t", seat.id, "#{pid} #{start_time}"]
     shown = ["capture-pane", "-p", "-J", "-t", seat.id, "-S", str(-lines)]

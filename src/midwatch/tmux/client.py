@@ -36,7 +36,7 @@ PATH = 7
 """Where the name of a socket stands in a line of /proc/net/unix, if it has one: as it was given, so relative too."""
 
 
-class Answer(Value):
+class ClientResult(Value):
     out: bytes
     errors: str
     late: bool
@@ -123,7 +123,7 @@ def _directory() -> str:
 
 def ask(
     place: str, words: list[str], deadline: float, *, tmux: str = PROGRAM, starting: bool = False, text: int = -1
-) -> Answer:
+) -> ClientResult:
     """Run a client of the server at a socket to its end, or to a moment of the monotonic clock.
 
     UnsafeServerError where that server is refused, OSError when the client cannot be started. ``starting``: the command
@@ -132,7 +132,7 @@ def ask(
     if starting and is_usual(place):
         _make(os.path.dirname(place))
     if not admits(place, starting=starting):
-        return Answer(b"", f"no server running on {place}", late=False)
+        return ClientResult(b"", f"no server running on {place}", late=False)
     return _run([tmux, "-u", "-S", place, *words], deadline, environment(whole=starting), text)
 
 
@@ -165,7 +165,7 @@ def _make(directory: str) -> None:
         pass
 
 
-def _run(command: list[str], deadline: float, environment: Mapping[str, str], text: int = -1) -> Answer:
+def _run(command: list[str], deadline: float, environment: Mapping[str, str], text: int = -1) -> ClientResult:
     out, told = os.pipe()
     errors, complained = os.pipe()
     try:
@@ -180,9 +180,9 @@ def _run(command: list[str], deadline: float, environment: Mapping[str, str], te
         finally:
             end(pid, at_once=texts is None)
         return (
-            Answer(b"", "", late=True)
+            ClientResult(b"", "", late=True)
             if texts is None
-            else Answer(texts[0], texts[1].decode(errors="replace"), late=False)
+            else ClientResult(texts[0], texts[1].decode(errors="replace"), late=False)
         )
     finally:
         os.close(out)

@@ -18,7 +18,7 @@ from midwatch.core.errors import MidwatchError
 from midwatch.core.pane_model import Pane
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import control_mode, query_modes
-from midwatch.tmux.codec.control_mode import Answer, ControlMode, Heard, Notice
+from midwatch.tmux.codec.control_mode import ControlMode, ControlNotice, ControlReply, Heard
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 AGAIN, LONGEST = 10.0, 600.0
@@ -41,11 +41,11 @@ class GoneError(MidwatchError):
     """There is no client any more."""
 
 
-class LateError(MidwatchError):
+class ReplyLateError(MidwatchError):
     """The answer did not come in time."""
 
 
-class Control:
+class ControlClient:
     """The client for one server, started when it can be and again when it was lost."""
 
     def __init__(self, place: str, pane: Pane, tmux: str = tmux_client.PROGRAM) -> None:
@@ -97,7 +97,7 @@ class Control:
         self._poll.register(self._client.out, select.EPOLLIN)
         return 1
 
-    def ask(self, command: list[str], word: str, deadline: float) -> Answer:
+    def ask(self, command: list[str], word: str, deadline: float) -> ControlReply:
         """Run a command that is asked with that word. GoneError; or LateError, after which there is no client, too."""
         if self._client is None:
             raise GoneError("there is no client")
@@ -107,7 +107,7 @@ class Control:
             self.drop()
             raise
         self._hear(heard)
-        return next(each for each in heard if isinstance(each, Answer))
+        return next(each for each in heard if isinstance(each, ControlReply))
 
     def drop(self) -> None:
         """End the client, if there is one. Another may be started later."""
@@ -130,7 +130,7 @@ class Control:
 
     def _hear(self, heard: list[Heard]) -> None:
         for each in heard:
-            if not isinstance(each, Notice):
+            if not isinstance(each, ControlNotice):
                 continue
             session = next((part for part in each.rest.split(" ") if part.startswith("$")), "")
             if each.name == "session-changed" and not self._session:
@@ -182,10 +182,10 @@ class _Client:
         poll = select.poll()
         poll.register(self.out, select.POLLIN)
         poll.register(self._in, select.POLLOUT)
-        while not any(isinstance(each, Answer) for each in heard):
+        while not any(isinstance(each, ControlReply) for each in heard):
             patience = deadline - time.monotonic()
             if patience < 0 or not poll.poll(patience * 1000):
-                raise LateError("the tmux server does not answer")
+                raise ReplyLateError("the tmux server does not answer")
             if left:
                 left = left[self._write(left) :]
                 if not left:

@@ -33,7 +33,7 @@ class Neighbour(Value):
     """Directory of what runs in it."""
 
 
-class Whereabouts(Value):
+class PaneLocation(Value):
     """A pane among those of its session."""
 
     socket: str
@@ -48,13 +48,13 @@ class Whereabouts(Value):
         return f"pane{self.own.window}.{self.own.number}" if several else f"pane{self.own.number}"
 
 
-def here() -> Whereabouts | None:
+def here() -> PaneLocation | None:
     """Where this process was started, by what tmux told it; None outside of tmux, or where nobody answers."""
     pane = os.environ.get("TMUX_PANE", "")
     return of((), pane) if is_pane(pane) and os.environ.get("TMUX") else None
 
 
-def of(server: tuple[str, ...], pane: str) -> Whereabouts | None:
+def of(server: tuple[str, ...], pane: str) -> PaneLocation | None:
     """The whereabouts of a pane; None where it is gone, or its server does not tell."""
     place, word = tmux_client.socket_path(server), codec.mark(os.urandom(10))
     if not tmux_client.is_socket(place):
@@ -68,7 +68,7 @@ def of(server: tuple[str, ...], pane: str) -> Whereabouts | None:
     rows = [row.split(word)[1:] for row in told.split(f"{word}\n")]  # a path may have lines
     found = tuple([_neighbour(row) for row in rows if len(row) == len(FIELDS)])
     own = next((each for each in found if each.pane == pane), None)
-    return Whereabouts(place, own, found) if own else None
+    return PaneLocation(place, own, found) if own else None
 
 
 def _neighbour(row: list[str]) -> Neighbour:

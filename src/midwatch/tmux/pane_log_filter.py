@@ -29,7 +29,7 @@ GATHERS = 0.005
 LONGEST_WAIT = 86400.0
 
 
-class Log:
+class PaneLog:
     """A file that grows to LIMIT and is then put aside; the one that was put aside before is gone."""
 
     def __init__(self, path: str, limit: int = LIMIT) -> None:
@@ -98,11 +98,11 @@ def size_of(terminal: str) -> tuple[int, int]:
     return columns, height
 
 
-class Lines:
+class VisibleLines:
     """What a person could read in the pane, on its way into the log."""
 
     def __init__(self, path: str, terminal: str) -> None:
-        self.log, self.terminal = Log(path), terminal
+        self.log, self.terminal = PaneLog(path), terminal
         self._said: list[str] = []
         columns, height = size_of(terminal)
         self._transcript = Transcript(columns or SIZE[0], height or SIZE[1], self._said.append)
@@ -133,7 +133,7 @@ def main() -> None:
     """Without a path for the log only reports are read."""
     path, status, sign, terminal = sys.argv[2], sys.argv[3], bytes.fromhex(sys.argv[4]), sys.argv[5]
     reports = StatusReader(status, sign, logs=bool(path))
-    lines = Lines(path, terminal) if path else None
+    lines = VisibleLines(path, terminal) if path else None
     poll = select.poll()
     poll.register(0, select.POLLIN)
     going = True

@@ -17,9 +17,9 @@ from midwatch.core.value import Value
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.codec.commands import NO_TROUBLE, Reply, Server, Trouble
-from midwatch.tmux.codec.query_modes import FORKED, Way
-from midwatch.tmux.control_client import Control, GoneError, LateError
+from midwatch.tmux.codec.commands import NO_TROUBLE, Reply, ReplyTrouble, Server
+from midwatch.tmux.codec.query_modes import FORKED, QueryMode
+from midwatch.tmux.control_client import ControlClient, GoneError, ReplyLateError
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 LIMIT = 2.0
@@ -45,7 +45,7 @@ class Look(Value):
     forks: int = 0
 
 
-class Memory:
+class ScreenCache:
     """Screens of the last look, and how to tell whether they are still as they were."""
 
     def __init__(self) -> None:
@@ -87,28 +87,28 @@ class Tmux:
 
     def __init__(
         self, server: tuple[str, ...] = (), tmux: str = tmux_client.PROGRAM, limit: float = LIMIT,
-        control: Control | None = None,
+        control: ControlClient | None = None,
     ) -> None:  # fmt: skip
         self.server = server
         self.tmux = tmux
         self.limit = limit
         self.control = control
         self.forks = 0
-        self._memories = (Memory(), Memory())
+        self._memories = (ScreenCache(), ScreenCache())
         self._lines: dict[bytes, Pane] = {}
         """What was read of panes, by the line that told it."""
         self._there: Server | None = None
         self._start = 0
         self._late = False
 
-    def attach(self, pane: Pane) -> Control:
+    def attach(self, pane: Pane) -> ControlClient:
         """Look from now on through a client in control mode, as far as there can be one.
 
         The pane must be one that Midwatch started; what else must be so, the client sees to. It can be waited for. To
         be told again costs nothing, and is needed when the pane has got another process.
         """
         if self.control is None:
-            self.control = Control(tmux_client.socket_path(self.server), pane, self.tmux)
+            self.control = ControlClient(tmux_client.socket_path(self.server), pane, self.tmux)
         self.control.serve(pane)
         return self.control
 
@@ -137,7 +137,7 @@ class Tmux:
             self.forks += control.start(self._there.version)
         return look._replace(forks=self.forks - before)
 
-    def _look(self, wanted: Callable[[Pane], bool], known: list[str], way: Way, *, colours: bool) -> Look:
+    def _look(self, wanted: Callable[[Pane], bool], known: list[str], way: QueryMode, *, colours: bool) -> Look:
         before, began, deadline = self.forks, time.time(), time.monotonic() + self.limit
         memory = self._memories[colours]
         word = codec.mark(os.urandom(10))
@@ -169,21 +169,21 @@ class Tmux:
         self._there = there
         self._start = procfs.start_time(there.pid) if there else 0
 
-    def _ask(self, command: list[str], word: str, deadline: float, way: Way) -> tuple[Reply, Trouble]:
+    def _ask(self, command: list[str], word: str, deadline: float, way: QueryMode) -> tuple[Reply, ReplyTrouble]:
         nothing = Reply(None, (), {}, complete=False)
         place = tmux_client.socket_path(self.server)
         if way.guarded:
             return self._ask_control(command, word, deadline) or (nothing, self._hung(place))
         if not tmux_client.is_socket(place):
             if why := tmux_client.refusal(place):  # in a directory of others, it means nothing that there is no socket
-                return nothing, Trouble(codec.REFUSED, why)
+                return nothing, ReplyTrouble(codec.REFUSED, why)
             return nothing, codec.trouble(f"no server running on {place}", place)
         if self._late and self._stopped():
             return nothing, self._hung(place)
         try:
             answer = tmux_client.ask(place, command, deadline, tmux=self.tmux)
         except UnsafeServerError as error:
-            return nothing, Trouble(codec.REFUSED, str(error))
+            return nothing, ReplyTrouble(codec.REFUSED, str(error))
         except OSError as error:
             return nothing, self._unstarted(error)
         self.forks += 1
@@ -198,13 +198,13 @@ class Tmux:
         trouble = codec.trouble(answer.errors, place)
         return reply, self._older(place, deadline) or trouble if trouble.cause == codec.OTHER else trouble
 
-    def _ask_control(self, command: list[str], word: str, deadline: float) -> tuple[Reply, Trouble] | None:
+    def _ask_control(self, command: list[str], word: str, deadline: float) -> tuple[Reply, ReplyTrouble] | None:
         """None when no answer came in time; GoneError when it must be asked in another way."""
         if self.control is None:
             raise GoneError("there is no client")
         try:
             answer = self.control.ask(command, word, deadline)
-        except LateError:
+        except ReplyLateError:
             self._late = True
             return None
         self._late = False
@@ -218,7 +218,7 @@ class Tmux:
             self.control.drop()
         return GoneError("the tmux client did not answer as expected")
 
-    def _older(self, place: str, deadline: float) -> Trouble | None:
+    def _older(self, place: str, deadline: float) -> ReplyTrouble | None:
         """Whether our request was not understood because tmux is too old for it."""
         try:
             self.forks += 1
@@ -227,10 +227,10 @@ class Tmux:
             return None
         return codec.outdated(version, place) if codec.too_old(version) else None
 
-    def _unstarted(self, error: OSError) -> Trouble:
+    def _unstarted(self, error: OSError) -> ReplyTrouble:
         if isinstance(error, FileNotFoundError):
-            return Trouble(NO_TMUX, f"there is no {self.tmux} in PATH; install tmux, or add its directory to PATH")
-        return Trouble(NO_TMUX, f"{self.tmux} cannot be started: {error.strerror or error}")
+            return ReplyTrouble(NO_TMUX, f"there is no {self.tmux} in PATH; install tmux, or add its directory to PATH")
+        return ReplyTrouble(NO_TMUX, f"{self.tmux} cannot be started: {error.strerror or error}")
 
     def _stopped(self) -> bool:
         if self._there is None or procfs.start_time(self._there.pid) != self._start:
@@ -240,13 +240,13 @@ class Tmux:
         except (OSError, ValueError):
             return False
 
-    def _hung(self, place: str) -> Trouble:
+    def _hung(self, place: str) -> ReplyTrouble:
         words = (
             f"the tmux server at {place} did not answer within {self.limit:g} s; until it does, its panes are unknown"
         )
         if self._there and self._stopped():
             words = f"the tmux server at {place} is stopped; `kill -CONT {self._there.pid}` lets it go on"
-        return Trouble(HUNG, words)
+        return ReplyTrouble(HUNG, words)
 
 
 def is_pane(name: str) -> bool:

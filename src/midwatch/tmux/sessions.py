@@ -11,9 +11,9 @@ import shlex
 import time
 
 from midwatch.core.errors import RefusedError
-from midwatch.core.job_model import Seat
+from midwatch.core.job_model import PaneRef
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.client import Answer
+from midwatch.tmux.client import ClientResult
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 LIMIT = 10.0
@@ -36,14 +36,14 @@ class TakenError(RefusedError):
     """There is a session of that name, which is not ours."""
 
 
-class PaneHand:
+class TmuxSessions:
     """One tmux server; the arguments are those that reach it."""
 
     def __init__(self, server: tuple[str, ...], tmux: str = tmux_client.PROGRAM) -> None:
         self.server = server
         self.tmux = tmux
 
-    def open(self, name: str, cwd: str, command: list[str], size: tuple[int, int] = SIZE) -> Seat:
+    def open(self, name: str, cwd: str, command: list[str], size: tuple[int, int] = SIZE) -> PaneRef:
         """A new session with one pane, in which a command runs; it stays there when that has ended."""
         made = ("-s", session_name(name), "-c", _literal(cwd), "-x", str(size[0]), "-y", str(size[1]), *command)
         asked = ("new-session", "-d", "-P", "-F", TOLD, *made)
@@ -62,23 +62,23 @@ class PaneHand:
             raise
         return seat
 
-    def seat(self, pane: str) -> Seat:
+    def seat(self, pane: str) -> PaneRef:
         """A pane that is there, whoever opened it."""
         return _seat(self._must(f"pane {pane} is not to be found", "display-message", "-p", "-t", pane, TOLD))
 
-    def is_left(self, seat: Seat) -> bool:
+    def is_left(self, seat: PaneRef) -> bool:
         """Whether a pane of ours is still there, on this server, and what ran in it has ended."""
         if tmux_client.socket_path(self.server) != tmux_client.socket_path(seat.server):
             return False
         told = self._ask("display-message", "-p", "-t", seat.id, "#{pane_dead} #{session_name} #{pid} #{start_time}")
         return told.out.decode(errors="replace").strip() == f"1 {seat.session} {seat.life}"
 
-    def again(self, seat: Seat, cwd: str, command: list[str]) -> None:
+    def again(self, seat: PaneRef, cwd: str, command: list[str]) -> None:
         """Run a command in a pane whose last one has ended; never in one that is alive."""
         what = f"nothing could be started in pane {seat.id}"
         self._must(what, "respawn-pane", "-t", seat.id, "-c", _literal(cwd), *command, *DONE)
 
-    def capture(self, seat: Seat, command: list[str], *, answers: bool = False) -> None:
+    def capture(self, seat: PaneRef, command: list[str], *, answers: bool = False) -> None:
         """Give all that the pane shows from now on to a program, whose last argument is the pane's terminal.
 
         ``answers``: what that program prints is typed into the pane.
@@ -99,7 +99,7 @@ class PaneHand:
         """Close the pipe of a pane."""
         self._ask("pipe-pane", "-t", pane)
 
-    def close(self, seat: Seat) -> str:
+    def close(self, seat: PaneRef) -> str:
         """End the capture, and exactly that session. Returns why not; empty when it is gone."""
         try:
             asked = self._ask("display-message", "-p", "-t", seat.id, f"#{{session_id}}\t{TOLD}")
@@ -115,7 +115,7 @@ class PaneHand:
         self._ask("pipe-pane", "-t", seat.id)
         return self._ask("kill-session", "-t", number).errors.strip()
 
-    def remove(self, seat: Seat) -> str:
+    def remove(self, seat: PaneRef) -> str:
         """Close exactly that pane, whoever opened it; its session goes with its last one. Returns why not."""
         try:
             asked = self._ask("display-message", "-p", "-t", seat.id, "#{pane_id} #{pid} #{start_time}")
@@ -130,7 +130,7 @@ class PaneHand:
     def _must(self, what: str, *command: str) -> str:
         return _told(what, self._ask(*command))
 
-    def _ask(self, *command: str, starting: bool = False) -> Answer:
+    def _ask(self, *command: str, starting: bool = False) -> ClientResult:
         place = tmux_client.socket_path(self.server)
         try:
             return tmux_client.ask(place, [*command], time.monotonic() + LIMIT, tmux=self.tmux, starting=starting)
@@ -138,10 +138,10 @@ class PaneHand:
             why = "there is no tmux in PATH; install it, or use --headless" if isinstance(
                 error, FileNotFoundError
             ) else f"{self.tmux} cannot be started: {error.strerror}"  # fmt: skip
-            return Answer(b"", why, late=False)
+            return ClientResult(b"", why, late=False)
 
 
-def _told(what: str, answer: Answer) -> str:
+def _told(what: str, answer: ClientResult) -> str:
     if not answer.out:
         why = answer.errors.strip() or f"tmux did not answer within {LIMIT:g} s"
         if why.startswith("duplicate session"):
@@ -151,9 +151,9 @@ def _told(what: str, answer: Answer) -> str:
     return answer.out.decode(errors="replace")
 
 
-def _seat(told: str) -> Seat:
+def _seat(told: str) -> PaneRef:
     path, pane, session, life = told.rstrip("\n").split("\t")
-    return Seat(("-S", path), pane, session, life)
+    return PaneRef(("-S", path), pane, session, life)
 
 
 def session_name(name: str) -> str:

@@ -147,7 +147,7 @@ class Beads(Tracker):
             self._failed(words[0], called)
         return found
 
-    def _call(self, *words: str, limit: float) -> input_program.Called:
+    def _call(self, *words: str, limit: float) -> input_program.ProgramOutput:
         if not (program := self._program()):
             raise TrackerError(
                 f"{self.place} is written by br or bd only, and neither is installed; install one, "
@@ -160,10 +160,10 @@ class Beads(Tracker):
                 [program, *words], os.environ | more, limit=limit, name=f"{program} {words[0]}", cwd=project
             )
         except input_program.CallError as error:
-            late = isinstance(error, input_program.LateError)
+            late = isinstance(error, input_program.ProgramLateError)
             raise TrackerError(f"{error}; {'is its database in use?' if late else 'install it anew'}") from error
 
-    def _failed(self, verb: str, called: input_program.Called) -> None:
+    def _failed(self, verb: str, called: input_program.ProgramOutput) -> None:
         said = beads.last_words(called.trouble) or beads.last_words(called.out) or "nothing"
         raise TrackerError(f"`{self._program()} {verb}` ended with {called.code} and said: {said}")
 

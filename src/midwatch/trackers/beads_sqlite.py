@@ -7,7 +7,7 @@ import os
 import sqlite3
 
 from midwatch.system import foreign_database
-from midwatch.system.foreign_database import Limits, Reader
+from midwatch.system.foreign_database import DatabaseLimits, DatabaseReader
 from midwatch.trackers.codec.beads import Issue
 from midwatch.trackers.model import TrackerError
 
@@ -35,7 +35,7 @@ def changed(path: str) -> int:
 
 def read(path: str, limit: float) -> list[Issue]:
     """Every issue with its labels, dependencies and comments. TrackerError where that cannot be read."""
-    limits = Limits(limit, ROWS, SIZE, VALUE, min(limit, PATIENCE))
+    limits = DatabaseLimits(limit, ROWS, SIZE, VALUE, min(limit, PATIENCE))
     try:
         return foreign_database.read(os.path.realpath(path), TABLES, limits, _issues)[1]
     except (OSError, sqlite3.Error) as error:
@@ -44,7 +44,7 @@ def read(path: str, limit: float) -> list[Issue]:
         raise TrackerError(f"{path} cannot be read: a table has no column {error}") from error
 
 
-def _issues(database: Reader) -> list[Issue]:
+def _issues(database: DatabaseReader) -> list[Issue]:
     issues: dict[object, Issue] = {row["id"]: row for row in database.rows("SELECT * FROM issues")}
     for issue in issues.values():
         issue |= {"labels": [], "dependencies": [], "comments": []}

@@ -16,9 +16,9 @@ from midwatch.trackers.model import (
     EPIC,
     IN_PROGRESS,
     OPEN,
-    Task,
     Tracker,
     TrackerError,
+    TrackerTask,
     Work,
 )
 
@@ -49,12 +49,14 @@ class Sprint(Tracker):
         return Work(found, self.place)
 
 
-def _task(key: str, said: str) -> Task:
+def _task(key: str, said: str) -> TrackerTask:
     title = ForeignText(key)
     number, _, rest = key.removeprefix("epic-").partition("-")
     if key.startswith("epic-"):
         kind, words = ("retrospective", RETROSPECTIVES) if rest else (EPIC, EPICS)
         parent = f"epic-{number}" if rest else ""
-        return Task(key, title, words.get(said, DEFERRED), kind=kind, parent=parent, said=ForeignText(said))
+        return TrackerTask(key, title, words.get(said, DEFERRED), kind=kind, parent=parent, said=ForeignText(said))
     epic = key.replace(".", "-").partition("-")[0]
-    return Task(key, title, STORY.get(said, DEFERRED), kind="story", parent=f"epic-{epic}", said=ForeignText(said))
+    return TrackerTask(
+        key, title, STORY.get(said, DEFERRED), kind="story", parent=f"epic-{epic}", said=ForeignText(said)
+    )

@@ -11,7 +11,17 @@ import json
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.numbers import moment
 from midwatch.integrations import hermes_kanban
-from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Tracker, TrackerError, Work
+from midwatch.trackers.model import (
+    BLOCKED,
+    CLOSED,
+    DEFERRED,
+    IN_PROGRESS,
+    OPEN,
+    Tracker,
+    TrackerError,
+    TrackerTask,
+    Work,
+)
 
 STATUSES = {
     "triage": DEFERRED, "todo": BLOCKED, "scheduled": DEFERRED, "ready": OPEN, "running": IN_PROGRESS,
@@ -24,7 +34,7 @@ class HermesBoard(Tracker):
 
     def __init__(self, board: str = "", program: str = "") -> None:
         self.place = f"the Hermes board {board}" if board else "the Hermes board"
-        self._hermes = hermes_kanban.Program(program, board, "midwatch")
+        self._hermes = hermes_kanban.HermesProgram(program, board, "midwatch")
 
     def read(self, limit: float = 10.0) -> Work:
         self._hermes.limit = limit
@@ -40,14 +50,14 @@ class HermesBoard(Tracker):
             raise TrackerError(f"`hermes kanban list` said: {said}; see `hermes kanban list`") from error
 
 
-def _highest(tasks: dict[str, Task]) -> int:
+def _highest(tasks: dict[str, TrackerTask]) -> int:
     """Hermes' priorities have no end: it is the highest that an unfinished card has, if somebody has raised one."""
     return min([-1, *[task.priority for task in tasks.values() if task.status != CLOSED]])
 
 
-def _task(card: dict[str, object]) -> Task:
+def _task(card: dict[str, object]) -> TrackerTask:
     said, priority = str(card["status"]), card.get("priority")
-    return Task(
+    return TrackerTask(
         id=str(card["id"]),
         title=ForeignText(str(card["title"])),
         status=STATUSES.get(said, DEFERRED),

@@ -12,7 +12,7 @@ STATUSES = (OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED)
 EPIC = "epic"
 
 
-class Task(Value):
+class TrackerTask(Value):
     """One piece of work, as its tracker has it now."""
 
     id: str
@@ -41,7 +41,7 @@ class Task(Value):
 class Work(Value):
     """All tasks at one moment."""
 
-    tasks: dict[str, Task]
+    tasks: dict[str, TrackerTask]
     source: str
     """Where it was read, for people."""
     trouble: str = ""
@@ -49,7 +49,7 @@ class Work(Value):
     highest: int = 0
     """The priority, or any lower number, that is the highest which this tracker has."""
 
-    def urgent(self) -> tuple[Task, ...]:
+    def urgent(self) -> tuple[TrackerTask, ...]:
         """Unfinished tasks of the highest priority."""
         return tuple([task for task in self.tasks.values() if task.priority <= self.highest and task.status != CLOSED])
 
@@ -57,28 +57,28 @@ class Work(Value):
         """Those that are no task here."""
         return tuple([each for each in dict.fromkeys(ids) if each and each not in self.tasks])
 
-    def stands_free(self, task: Task) -> bool:
+    def stands_free(self, task: TrackerTask) -> bool:
         """Whether nothing that it needs is still to be done; what nobody knows any more does not block."""
         return all(need not in self.tasks or self.tasks[need].status == CLOSED for need in task.needs)
 
-    def ready(self) -> tuple[Task, ...]:
+    def ready(self) -> tuple[TrackerTask, ...]:
         """What could be begun now, the most urgent first."""
         found = [
             task for task in self.tasks.values() if task.status == OPEN and task.kind != EPIC and self.stands_free(task)
         ]
         return tuple(sorted(found, key=lambda task: (task.priority, task.id)))
 
-    def blocked(self) -> tuple[Task, ...]:
+    def blocked(self) -> tuple[TrackerTask, ...]:
         """What says so itself, and what something open stands in the way of."""
         return tuple([
             task for task in self.tasks.values()
             if task.status == BLOCKED or (task.status == OPEN and task.kind != EPIC and not self.stands_free(task))
         ])  # fmt: skip
 
-    def of(self, status: str) -> tuple[Task, ...]:
+    def of(self, status: str) -> tuple[TrackerTask, ...]:
         return tuple([task for task in self.tasks.values() if task.status == status])
 
-    def children(self, epic: str) -> tuple[Task, ...]:
+    def children(self, epic: str) -> tuple[TrackerTask, ...]:
         """The tasks of an epic: those that name it as their parent, and `epic.1`, `epic.2` …"""
         return tuple([task for task in self.tasks.values() if task.parent == epic or task.id.startswith(f"{epic}.")])
 

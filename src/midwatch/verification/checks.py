@@ -18,7 +18,7 @@ from midwatch.system.atomic_files import read_plain
 from midwatch.system.child_environment import without_secrets
 from midwatch.trackers.codec import beads, bmad
 from midwatch.trackers.model import TrackerError
-from midwatch.verification.model import Check, Verified
+from midwatch.verification.model import VerificationCheck, Verified
 
 LIMIT = 300.0
 """Seconds that a command may take."""
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing import IO
 
 
-def verify(check: Check, cwd: str, since: float | None) -> Verified:
+def verify(check: VerificationCheck, cwd: str, since: float | None) -> Verified:
     """Make a check in a directory. ``since``: when the work began (wall clock); what is older is not of it."""
     if not os.path.isdir(cwd):
         return Verified(done=False, reason=f"could not be verified: there is no directory {visible(cwd)}")
@@ -39,7 +39,7 @@ def verify(check: Check, cwd: str, since: float | None) -> Verified:
     return found._replace(reason=clean(found.reason))
 
 
-def _made(check: Check, cwd: str, since: float | None) -> Verified:
+def _made(check: VerificationCheck, cwd: str, since: float | None) -> Verified:
     match check.kind:
         case "command":
             return _command(check.subject, cwd)
@@ -118,7 +118,7 @@ def _commit(cwd: str, since: float | None) -> Verified:
     return Verified(done=bool(said), reason=told)
 
 
-def _sprint(check: Check, cwd: str) -> Verified:
+def _sprint(check: VerificationCheck, cwd: str) -> Verified:
     for place in bmad.PLACES:
         try:
             text = _text(cwd, place)
@@ -132,7 +132,7 @@ def _sprint(check: Check, cwd: str) -> Verified:
     return Verified(done=False, reason=f"could not be verified: there is no {bmad.PLACES[0]}")
 
 
-def _bead(check: Check, cwd: str) -> Verified:
+def _bead(check: VerificationCheck, cwd: str) -> Verified:
     try:
         text = _text(cwd, beads.PLACE)
     except OSError as error:

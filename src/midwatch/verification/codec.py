@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from midwatch.core.errors import UsageError
-from midwatch.verification.model import BEAD, COMMAND, FILE, GIT, SPRINT, Check
+from midwatch.verification.model import BEAD, COMMAND, FILE, GIT, SPRINT, VerificationCheck
 
 COMMITTED = "commit-since-start"
 WANTED = {SPRINT: "done", BEAD: "closed"}
 """What a status must be, for people who do not say."""
 
 
-def parse(text: str) -> Check:
+def parse(text: str) -> VerificationCheck:
     """Anything that is none of the other kinds is a command. UsageError says what is wrong."""
     kind, colon, rest = text.strip().partition(":")
     if not text.strip():
         raise UsageError("--verify needs something that tells whether the work is there: a command, file:GLOB …")
     if not colon or kind not in (FILE, GIT, SPRINT, BEAD):
-        return Check(COMMAND, text.strip())
+        return VerificationCheck(COMMAND, text.strip())
     if kind == GIT:
         if rest != COMMITTED:
             raise UsageError(f"--verify git:{rest} is not known; there is git:{COMMITTED}")
-        return Check(GIT, "")
+        return VerificationCheck(GIT, "")
     if kind == FILE:
         if not rest:
             raise UsageError("--verify file: needs a pattern, such as file:docs/*.md")
-        return Check(FILE, rest)
+        return VerificationCheck(FILE, rest)
     subject, _, wanted = rest.partition("=")
     if not subject:
         raise UsageError(f"--verify {kind}: needs a name, such as {kind}:5-3={WANTED[kind]}")
-    return Check(kind, subject, wanted or WANTED[kind])
+    return VerificationCheck(kind, subject, wanted or WANTED[kind])
 
 
-def worded(check: Check) -> str:
+def worded(check: VerificationCheck) -> str:
     """The same text again."""
     match check.kind:
         case "command":

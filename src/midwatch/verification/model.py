@@ -7,7 +7,7 @@ from midwatch.core.value import Value
 COMMAND, FILE, GIT, SPRINT, BEAD = "command", "file", "git", "sprint", "bead"
 
 
-class Check(Value):
+class VerificationCheck(Value):
     """What tells that the work is there, as somebody worded it."""
 
     kind: str

@@ -52,7 +52,7 @@ Edit = Put | Append | Cut
 
 def edit(document: Document, edits: Sequence[Edit]) -> Document:
     """The document with all changes made. Paths are those of the document as it is, also behind what is cut."""
-    plan = Plan()
+    plan = EditPlan()
     for each in edits:
         plan.add(each)
     editor = Editor(document)
@@ -73,11 +73,11 @@ def same(one: object, other: object) -> bool:
     return repr(one) == repr(other)
 
 
-class Plan:
+class EditPlan:
     """What is to become of one value."""
 
     def __init__(self) -> None:
-        self.below: dict[str | int, Plan] = {}
+        self.below: dict[str | int, EditPlan] = {}
         self.appended: list[Append] = []
         self.values: list[object] = []
         """The value that it is to have, if any; changes below it come after."""
@@ -86,7 +86,7 @@ class Plan:
     def add(self, change: Edit) -> None:
         plan = self
         for step in change.path:
-            plan = plan.below.setdefault(step, Plan())
+            plan = plan.below.setdefault(step, EditPlan())
         match change:
             case Put(value=value):
                 plan.values, plan.below, plan.appended = [value], {}, []
@@ -144,7 +144,7 @@ class Editor:
         words = "the change cannot be made here and leave all else as it is; write this part as plain lines"
         return wrong(self.document.path, self.line, words)
 
-    def change(self, slot: Slot, data: object, plan: Plan) -> object:
+    def change(self, slot: Slot, data: object, plan: EditPlan) -> object:
         """Note what is to be cut and pasted for a value; gives what it will be."""
         expected = plan.made(data)
         if same(expected, data):
@@ -172,7 +172,7 @@ class Editor:
 
     # Within a table or list
 
-    def _table(self, slot: Slot, node: yaml.MappingNode, data: object, plan: Plan) -> None:
+    def _table(self, slot: Slot, node: yaml.MappingNode, data: object, plan: EditPlan) -> None:
         assert isinstance(data, dict)
         flow, found = bool(node.flow_style), set()
         cut = []
@@ -202,7 +202,7 @@ class Editor:
 
             self._change_block(slot, cut, "{}", [written(key, value) for key, value in new])
 
-    def _list(self, slot: Slot, node: yaml.SequenceNode, data: object, plan: Plan) -> None:
+    def _list(self, slot: Slot, node: yaml.SequenceNode, data: object, plan: EditPlan) -> None:
         assert isinstance(data, list)
         flow, cut = bool(node.flow_style), []
         for at, below in plan.below.items():
@@ -254,9 +254,9 @@ def _block(value: object, where: int) -> list[str]:
     return [line for item in value for line in items(item, where)]
 
 
-def _steps(old: object, new: object) -> Plan:
+def _steps(old: object, new: object) -> EditPlan:
     """How one table becomes another, key by key, so that comments in it stay; nothing for what are not two tables."""
-    plan = Plan()
+    plan = EditPlan()
     if isinstance(old, dict) and isinstance(new, dict) and new:
         for key, value in new.items():
             plan.add(Put((key,), value))

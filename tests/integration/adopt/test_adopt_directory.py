@@ -10,8 +10,8 @@ import pytest
 from midwatch.core.errors import RefusedError
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import foreign_process
-from midwatch.jobs.foreign_process import Stranger
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.foreign_process import ForeignProcess
+from midwatch.jobs.observe import JobObserver
 from midwatch.subjects import adopt as loop
 from midwatch.system import procfs
 from tests.conftest import Box, Done, alive, kill, letter, until, until_gone
@@ -371,11 +371,11 @@ def test_a_step_that_is_started_again_while_it_is_adopted_is_refused(
     meet = foreign_process.meet
     with sleeper() as first, sleeper() as second:
 
-        def late(pid: int) -> Stranger:
+        def late(pid: int) -> ForeignProcess:
             (theirs / "step.pid").write_text(f"{second}\n")
             return meet(pid)
 
         (theirs / "step.pid").write_text(f"{first}\n")
         monkeypatch.setattr(foreign_process, "meet", late)
         with pytest.raises(RefusedError, match="started again just now"):
-            loop.step(Looker(str(box.dir), PATIENT), str(theirs), "step", None, may_stop=False)
+            loop.step(JobObserver(str(box.dir), PATIENT), str(theirs), "step", None, may_stop=False)

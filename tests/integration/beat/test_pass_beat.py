@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.shim import beat_file
 from midwatch.system import atomic_files
 from tests.conftest import Box
@@ -29,11 +29,11 @@ def marks(box: Box, name: str) -> dict[str, str]:
     return {"MIDWATCH_DIR": str(box.dir / "drop" / name), "MIDWATCH_NAME": name, "MIDWATCH_RUN": run}
 
 
-def within(box: Box, name: str, monkeypatch: pytest.MonkeyPatch) -> PassBeat:
+def within(box: Box, name: str, monkeypatch: pytest.MonkeyPatch) -> LoopBeat:
     """Be inside a job."""
     for key, value in marks(box, name).items():
         monkeypatch.setenv(key, value)
-    return PassBeat()
+    return LoopBeat()
 
 
 def waits(box: Box, **env: str) -> None:
@@ -73,7 +73,7 @@ def test_a_loop_that_goes_round_all_the_time_does_not_beat_all_the_time(
 def test_outside_a_job_nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("MIDWATCH_DIR", "MIDWATCH_NAME", "MIDWATCH_RUN"):
         monkeypatch.delenv(key, raising=False)
-    assert PassBeat().after_pass() == math.inf
+    assert LoopBeat().after_pass() == math.inf
 
 
 def test_where_beats_are_no_progress_nobody_is_woken(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:

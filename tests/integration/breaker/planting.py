@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from midwatch.breaker import codec as breaker_codec
-from midwatch.breaker.model import Happening, Outcome, Started, Void
+from midwatch.breaker.model import AttemptOutcome, Happening, Started, Void
 from tests.conftest import Box, Done, kill, until_gone
 
 HOUR = 3600.0
@@ -28,7 +28,7 @@ def failures(number: int, *, ago: float, name: str = "old") -> list[Happening]:
     found: list[Happening] = []
     for n in range(number):
         run = f"{name}{n}"
-        found += [Started(at, run, name, trial=False), Outcome(at, run, name, 1, "failed"), Void(at, run)]
+        found += [Started(at, run, name, trial=False), AttemptOutcome(at, run, name, 1, "failed"), Void(at, run)]
     return found
 
 

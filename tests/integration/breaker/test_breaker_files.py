@@ -11,13 +11,13 @@ import pytest
 
 from midwatch.breaker import codec as lines_of
 from midwatch.breaker import store as breaker_store
-from midwatch.breaker.model import Closed, Outcome, Reset, Started, Trip, Tripped, Void
+from midwatch.breaker.model import AttemptOutcome, Closed, Reset, Started, Trip, Tripped, Void
 from midwatch.breaker.rules import breaker as judge
 from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Breaker
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import admission as jobs_admission
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.system import atomic_files
 from tests.conftest import Box
 from tests.integration.breaker.planting import HOUR, LONG, failures, plant, plant_open, run, status
@@ -26,8 +26,8 @@ from tests.integration.wait.watching import Gate, finish
 RULES = Breaker("key", 3, 900.0)
 
 
-def looker(box: Box) -> Looker:
-    return Looker(str(box.dir), PATIENT)
+def looker(box: Box) -> JobObserver:
+    return JobObserver(str(box.dir), PATIENT)
 
 
 def idle(number: int) -> list[Started | Void]:
@@ -180,13 +180,13 @@ def test_of_many_runs_at_once_under_a_closed_key_all_are_let_through(box: Box, g
     assert [finish(racer).code for racer in racers] == [0] * 8
     happened, wrong = lines_of.lines((box.dir / "breakers/key.jsonl").read_bytes())
     assert wrong == []
-    told = {(each.run, each.attempt, each.state) for each in happened if isinstance(each, Outcome)}
+    told = {(each.run, each.attempt, each.state) for each in happened if isinstance(each, AttemptOutcome)}
     assert sorted(state for _, _, state in told) == ["completed"] * 8  # some perhaps twice: by whoever came first, too
 
 
 def _tell(path: str, shim: int, number: int) -> None:
     for n in range(number):
-        atomic_files.append(path, lines_of.line(Outcome(1.0, f"r{shim}-{n}", "job", 1, "failed")))
+        atomic_files.append(path, lines_of.line(AttemptOutcome(1.0, f"r{shim}-{n}", "job", 1, "failed")))
 
 
 def test_no_line_of_many_shims_is_lost_or_mixed_with_anothers(box: Box) -> None:
@@ -200,7 +200,7 @@ def test_no_line_of_many_shims_is_lost_or_mixed_with_anothers(box: Box) -> None:
         shim.join(60)
     happened, wrong = lines_of.lines((box.dir / "breakers/key.jsonl").read_bytes())
     assert wrong == []
-    assert len({each.run for each in happened if isinstance(each, Outcome)}) == 600
+    assert len({each.run for each in happened if isinstance(each, AttemptOutcome)}) == 600
 
 
 def test_who_cannot_have_the_lock_is_refused_and_not_kept_waiting_for_ever(

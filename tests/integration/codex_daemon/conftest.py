@@ -8,7 +8,7 @@ import pytest
 from midwatch.agents.codex import daemon as codex_daemon_module
 from midwatch.agents.codex.conversation import begun
 from midwatch.agents.codex.daemon import CodexDaemon
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, MAIN, Daemon
 
@@ -43,6 +43,6 @@ def sense() -> Iterator[CodexDaemon]:
 
 
 @pytest.fixture
-def running(home: Path) -> Running:
+def running(home: Path) -> RunningAgent:
     """A Codex that was started a second before the recorded conversation was begun."""
-    return Running("codex", 1, 1, begun(MAIN) - 1, CWD, ("node", "/usr/bin/codex"), {"HOME": str(home)})
+    return RunningAgent("codex", 1, 1, begun(MAIN) - 1, CWD, ("node", "/usr/bin/codex"), {"HOME": str(home)})

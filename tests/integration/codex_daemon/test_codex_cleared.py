@@ -11,14 +11,14 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.agents.codex import conversation
 from midwatch.agents.codex.daemon import CodexDaemon
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from midwatch.system import procfs
 from tests.conftest import until
 
 CODEX = catalog.load("codex")
 FIRST = "01a1ef11-0000-7000-8000-000000000000"
 SECOND = "01a1ef12-0000-7000-8000-000000000000"
-Start = Callable[..., Running]
+Start = Callable[..., RunningAgent]
 
 
 @pytest.fixture
@@ -29,7 +29,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
     shutil.copy(shutil.which("sleep") or "sleep", program)
     begun: list[subprocess.Popen[bytes]] = []
 
-    def found(cwd: Path, *, home: Path = tmp_path, holds: tuple[Path, ...] = (), args: tuple[str, ...] = ()) -> Running:
+    def found(
+        cwd: Path, *, home: Path = tmp_path, holds: tuple[Path, ...] = (), args: tuple[str, ...] = ()
+    ) -> RunningAgent:
         cwd.mkdir(exist_ok=True)
         files = [path.open("w") for path in holds]
         call = ["sh", "-c", 'exec "$0" 600', str(program)]
@@ -39,7 +41,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         until(lambda: procfs.command_name(pid) == "codex")
         for each in files:
             each.close()
-        return Running("codex", pid, procfs.start_time(pid), 0.0, str(cwd), ("codex", *args), {"HOME": str(home)})
+        return RunningAgent("codex", pid, procfs.start_time(pid), 0.0, str(cwd), ("codex", *args), {"HOME": str(home)})
 
     yield found
     for each in begun:

@@ -12,7 +12,7 @@ import pytest
 from midwatch.agents.codex import daemon as codex_daemon_module
 from midwatch.agents.codex.conversation import begun
 from midwatch.agents.codex.daemon import CodexDaemon
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from tests.conftest import PATIENCE
 from tests.integration.codex_daemon.standin import CWD, EXCHANGE, MAIN, Daemon, Reader, frame
 
@@ -20,13 +20,13 @@ LIMIT = 0.5
 READING = {"initialize", "initialized", "thread/loaded/list", "thread/read"}
 
 
-def words(found: Report | None) -> dict[str, str]:
+def words(found: SourceReport | None) -> dict[str, str]:
     assert found is not None
     assert (found.source, found.trouble) == ("api", "")
     return found.words
 
 
-def trouble(found: Report | None) -> str:
+def trouble(found: SourceReport | None) -> str:
     assert found is not None
     assert found.words == {}
     return found.trouble
@@ -47,7 +47,7 @@ def trouble(found: Report | None) -> str:
     ],
 )
 def test_every_moment_of_a_real_session(
-    daemon: Daemon, sense: CodexDaemon, running: Running, state: str, status: str, flags: str
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent, state: str, status: str, flags: str
 ) -> None:
     daemon.state = state
     found = words(sense.read(running))
@@ -56,7 +56,7 @@ def test_every_moment_of_a_real_session(
 
 
 def test_the_moment_is_the_one_at_which_the_daemon_told_of_the_change(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     daemon.state = "idle"
     first = sense.read(running)
@@ -79,14 +79,14 @@ def test_the_moment_is_the_one_at_which_the_daemon_told_of_the_change(
 
 
 def test_before_the_first_conversation_there_is_nothing_to_say(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     daemon.state = "fresh"
     daemon.told.add("fresh")
     assert sense.read(running._replace(cwd="/elsewhere")) is None
 
 
-def test_nothing_is_asked_that_changes_anything(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+def test_nothing_is_asked_that_changes_anything(daemon: Daemon, sense: CodexDaemon, running: RunningAgent) -> None:
     for state in ("idle", "approval", "failed"):
         daemon.state = state
         sense.read(running)
@@ -99,7 +99,7 @@ def test_nothing_is_asked_that_changes_anything(daemon: Daemon, sense: CodexDaem
 
 
 def test_what_is_known_of_a_conversation_is_not_asked_again(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     daemon.state = "failed"
     sense.read(running)
@@ -108,7 +108,7 @@ def test_what_is_known_of_a_conversation_is_not_asked_again(
     assert [each["method"] for each in daemon.heard[before:]] == ["thread/loaded/list", "thread/read"]
 
 
-def test_the_daemon_is_whoever_listens(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+def test_the_daemon_is_whoever_listens(daemon: Daemon, sense: CodexDaemon, running: RunningAgent) -> None:
     assert sense.daemon_pid(running) == os.getpid()
     assert sense.daemon_pid(running._replace(args=("codex", "--no-daemon"))) is None
     assert daemon.came == 1
@@ -128,7 +128,7 @@ EARLIER = "01a1e200-0000-7000-8000-000000000000"
 
 
 def test_two_conversations_begun_in_one_directory_cannot_be_told_apart_without_more(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     daemon.state = "idle"
     another(daemon, LATER)
@@ -140,7 +140,7 @@ def test_two_conversations_begun_in_one_directory_cannot_be_told_apart_without_m
 
 
 def test_after_clear_the_unused_conversation_is_that_of_an_empty_screen(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     daemon.state = "worked"
     another(daemon, LATER, preview="", recencyAt=begun(LATER) + 9)  # until it is used, its times are those of the look
@@ -156,7 +156,7 @@ def test_after_clear_the_unused_conversation_is_that_of_an_empty_screen(
 
 
 def test_an_unused_conversation_is_not_ours_once_another_goes_on(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     """Another Codex has left it behind, and the screen of this one was wiped with Ctrl-L."""
     daemon.state = "fresh"
@@ -172,7 +172,9 @@ def yes() -> bool:
     return True
 
 
-def test_what_an_earlier_codex_left_running_is_not_ours(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+def test_what_an_earlier_codex_left_running_is_not_ours(
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
+) -> None:
     daemon.state = "idle"
     another(daemon, EARLIER)
     assert words(sense.read(running))["conversation"] == MAIN
@@ -180,7 +182,7 @@ def test_what_an_earlier_codex_left_running_is_not_ours(daemon: Daemon, sense: C
     assert trouble(sense.read(late)) == f"what runs in {CWD} is older than this Codex and may be another's"
 
 
-def test_codex_resume_takes_the_only_one_there_is(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+def test_codex_resume_takes_the_only_one_there_is(daemon: Daemon, sense: CodexDaemon, running: RunningAgent) -> None:
     daemon.state = "idle"
     late = running._replace(started=begun(MAIN) + 60, args=("codex", "resume", "--last"))
     assert words(sense.read(late))["conversation"] == MAIN
@@ -188,19 +190,21 @@ def test_codex_resume_takes_the_only_one_there_is(daemon: Daemon, sense: CodexDa
 
 @pytest.mark.parametrize("hidden", [{"ephemeral": True}, {"parentThreadId": MAIN}, {"threadSource": "subagent"}])
 def test_conversations_that_nobody_sees_do_not_count(
-    daemon: Daemon, sense: CodexDaemon, running: Running, hidden: dict[str, object]
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent, hidden: dict[str, object]
 ) -> None:
     daemon.state = "idle"
     another(daemon, LATER, **hidden)
     assert words(sense.read(running))["conversation"] == MAIN
 
 
-def test_a_conversation_that_the_daemon_does_not_know(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+def test_a_conversation_that_the_daemon_does_not_know(
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
+) -> None:
     daemon.state = "idle"
     assert sense.read(running, LATER) is None
 
 
-def test_a_ping_is_answered(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+def test_a_ping_is_answered(daemon: Daemon, sense: CodexDaemon, running: RunningAgent) -> None:
     daemon.state = "idle"
     daemon.wrapping = lambda text: frame(b"are you there", 0x89) + frame(text)
     words(sense.read(running))
@@ -212,24 +216,24 @@ def test_a_ping_is_answered(daemon: Daemon, sense: CodexDaemon, running: Running
 # Trouble ------------------------------------------------------------------------------------------------------------
 
 
-def test_no_daemon_no_report(sense: CodexDaemon, running: Running) -> None:
+def test_no_daemon_no_report(sense: CodexDaemon, running: RunningAgent) -> None:
     assert sense.read(running) is None
     assert sense.daemon_pid(running) is None
     assert sense.read(running._replace(environment={})) is None
 
 
-def test_without_a_daemon_on_purpose(daemon: Daemon, sense: CodexDaemon, running: Running) -> None:
+def test_without_a_daemon_on_purpose(daemon: Daemon, sense: CodexDaemon, running: RunningAgent) -> None:
     assert sense.read(running._replace(args=("codex", "--no-daemon"))) is None
     assert daemon.came == 0
 
 
-def test_another_home_of_codex(daemon: Daemon, sense: CodexDaemon, running: Running, home: Path) -> None:
+def test_another_home_of_codex(daemon: Daemon, sense: CodexDaemon, running: RunningAgent, home: Path) -> None:
     daemon.state = "idle"
     moved = {"HOME": "/nowhere", "CODEX_HOME": str(home / ".codex")}
     assert words(sense.read(running._replace(environment=moved)))["status"] == "idle"
 
 
-def test_a_socket_that_a_dead_daemon_left(home: Path, sense: CodexDaemon, running: Running) -> None:
+def test_a_socket_that_a_dead_daemon_left(home: Path, sense: CodexDaemon, running: RunningAgent) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(home / "s"))
     assert trouble(sense.read(running)) == "Codex's daemon cannot be reached: Connection refused"
@@ -237,7 +241,7 @@ def test_a_socket_that_a_dead_daemon_left(home: Path, sense: CodexDaemon, runnin
 
 
 def test_a_daemon_that_does_not_answer_costs_half_a_second(
-    daemon: Daemon, sense: CodexDaemon, running: Running, monkeypatch: pytest.MonkeyPatch
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codex_daemon_module, "LIMIT", LIMIT)
     daemon.silent = True
@@ -251,7 +255,7 @@ def test_a_daemon_that_does_not_answer_costs_half_a_second(
 
 
 def test_a_daemon_that_does_not_even_accept(
-    home: Path, sense: CodexDaemon, running: Running, monkeypatch: pytest.MonkeyPatch
+    home: Path, sense: CodexDaemon, running: RunningAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codex_daemon_module, "LIMIT", LIMIT)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -263,7 +267,7 @@ def test_a_daemon_that_does_not_even_accept(
 
 
 def test_a_connection_that_broke_is_made_again_within_the_same_look(
-    daemon: Daemon, sense: CodexDaemon, running: Running
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     daemon.state = "idle"
     assert words(sense.read(running))["status"] == "idle"
@@ -284,7 +288,7 @@ def test_a_connection_that_broke_is_made_again_within_the_same_look(
     ids=["fragments", "ping", "large", "others"],
 )
 def test_whatever_a_websocket_may_do(
-    daemon: Daemon, sense: CodexDaemon, running: Running, wrap: Callable[[bytes], bytes]
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent, wrap: Callable[[bytes], bytes]
 ) -> None:
     daemon.state = "approval"
     daemon.wrapping = wrap
@@ -306,13 +310,13 @@ def test_whatever_a_websocket_may_do(
     ids=["text", "list", "close", "huge", "no-status"],
 )
 def test_what_is_not_understood_is_said(
-    daemon: Daemon, sense: CodexDaemon, running: Running, wire: bytes, says: str
+    daemon: Daemon, sense: CodexDaemon, running: RunningAgent, wire: bytes, says: str
 ) -> None:
     daemon.wrapping = lambda text: frame(text) if b"userAgent" in text else wire
     assert trouble(sense.read(running, MAIN)) == f"Codex's daemon {says}"
 
 
-def test_another_protocol_at_the_socket(home: Path, sense: CodexDaemon, running: Running) -> None:
+def test_another_protocol_at_the_socket(home: Path, sense: CodexDaemon, running: RunningAgent) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(home / "s"))
         listener.listen()

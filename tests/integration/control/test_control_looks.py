@@ -11,10 +11,10 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.core.pane_model import Pane
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.system import procfs
 from midwatch.tmux.codec import query_modes
-from midwatch.tmux.codec.control_mode import Answer
+from midwatch.tmux.codec.control_mode import ControlReply
 from midwatch.tmux.server import Tmux
 from tests.conftest import PATIENCE, kill, until
 from tests.integration.control.through import Attach, control_of, free, until_ready
@@ -79,7 +79,7 @@ def test_what_prints_again_and_again_is_asked_for_at_once(
     asked: list[list[str]] = []
     ask = control_of(through).ask
 
-    def noted(command: list[str], word: str, deadline: float) -> Answer:
+    def noted(command: list[str], word: str, deadline: float) -> ControlReply:
         asked.append(command)
         return ask(command, word, deadline)
 
@@ -154,7 +154,7 @@ def test_any_text_comes_to_tmux_as_one_argument(private: Private, attach: Attach
 
 def test_agents_are_judged_alike_and_without_a_fork(private: Private, tmp_path: Path) -> None:
     pane = show(private, tmp_path, "claude", "permission-bash")
-    panes = Panes(catalog.load_all(), str(tmp_path / "spool"), private.server)
+    panes = PaneObserver(catalog.load_all(), str(tmp_path / "spool"), private.server)
     try:
         (first,) = panes.look().seen
         panes.attach(first.sighting.pane)
@@ -168,7 +168,7 @@ def test_agents_are_judged_alike_and_without_a_fork(private: Private, tmp_path: 
 
 
 @pytest.mark.parametrize("way", [query_modes.LISTED, query_modes.PRINTED, query_modes.BUFFERED])
-def test_each_way_sees_the_same(private: Private, attach: Attach, tmp_path: Path, way: query_modes.Way) -> None:
+def test_each_way_sees_the_same(private: Private, attach: Attach, tmp_path: Path, way: query_modes.QueryMode) -> None:
     """Whichever way a version needs, this version can be asked in it."""
     pane = shows(private, tmp_path, "\x1b[1mbold\x1b[0m back\\slash $HOME é")
     through = attach(pane)
@@ -184,7 +184,7 @@ def test_each_way_sees_the_same(private: Private, attach: Attach, tmp_path: Path
 
 @pytest.mark.parametrize("way", [query_modes.PRINTED, query_modes.BUFFERED])
 def test_a_pane_that_goes_between_list_and_capture_passes_for_no_other(
-    private: Private, attach: Attach, way: query_modes.Way
+    private: Private, attach: Attach, way: query_modes.QueryMode
 ) -> None:
     panes = [private.start(f"printf 'pane number {number}'; exec cat", size=(60, 2)) for number in range(4)]
     for number, pane in enumerate(panes):

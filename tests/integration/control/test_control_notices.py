@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.tmux.control_client import Control
+from midwatch.tmux.control_client import ControlClient
 from midwatch.tmux.server import Tmux
 from tests.conftest import PATIENCE, kill
 from tests.integration.control.through import Attach, client_of, control_of
 from tests.integration.panes.private import Private, everything
 
 
-def woken(control: Control) -> bool:
+def woken(control: ControlClient) -> bool:
     """Sleep until it is time to look."""
     while select.select([control], [], [], PATIENCE)[0]:
         if control.read():

@@ -6,7 +6,7 @@ import select
 from collections.abc import Callable, Iterable
 
 from midwatch.core.pane_model import Pane
-from midwatch.tmux.control_client import Control
+from midwatch.tmux.control_client import ControlClient
 from midwatch.tmux.server import Look, Tmux
 from tests.conftest import PATIENCE, until
 from tests.integration.panes.private import Private, everything
@@ -35,7 +35,7 @@ def free(sense: Tmux, look: Look) -> bool:
     return look.trouble == "" and (look.forks == 0 or not control_of(sense).way.limit)
 
 
-def control_of(sense: Tmux) -> Control:
+def control_of(sense: Tmux) -> ControlClient:
     assert sense.control is not None
     return sense.control
 

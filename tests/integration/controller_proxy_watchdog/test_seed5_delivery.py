@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents import catalog
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
@@ -18,7 +18,7 @@ from tests.integration.send.test_send_via_ntm import Ntm
 
 def test_any_failed_send_ends_it(private: Private, agent: Agent, through: Ntm) -> None:
     """A send that fails is an answer, and the next one is tried as if nothing had been."""
-    panes = Panes(catalog.load_all(), "/nowhere", private.server)
+    panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
     through.mood("typeless")
     through.mood("answer", '{"success": false, "error": "no such pane"}')
     through.mood("code", "1")
@@ -58,7 +58,7 @@ def test_the_multi_window_key_of_ntm_fails_validation(
     where = private("display-message", "-p", "-t", found.pane, "#{session_name} #{window_index}.#{pane_index}")
     assert where == "work 1.0\n"
     through.mood("key", found.pane if key == "%" else key)
-    panes = Panes(catalog.load_all(), "/nowhere", private.server)
+    panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
     sent = send.deliver(panes, found.pane, "hello", via="ntm")
     assert sent.outcome == "delivered", sent
     assert through.asked[0][0] == "--robot-send=work"

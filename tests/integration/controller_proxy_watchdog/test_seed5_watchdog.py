@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.swarm.model import AUTO, Rules
+from midwatch.swarm.model import AUTO, WakeRules
 from tests.conftest import until
 from tests.integration.send.conftest import Agent
 from tests.integration.watchdog.swarm import TITLE, Swarm
@@ -129,11 +129,11 @@ def test_the_controller_is_looked_for_in_the_command_too(swarm: Swarm) -> None:
 def test_a_closed_epic_is_told_for_ever_or_the_counter_is_missing(swarm: Swarm) -> None:
     """The seed told it without end; a later version counted to ten with a counter that was not there."""
     beads(swarm, bd_epic="closed")
-    with swarm.dog(epic="bd-epic", rules=Rules(interval=0.0, notices=2)) as (dog, _):
+    with swarm.dog(epic="bd-epic", rules=WakeRules(interval=0.0, notices=2)) as (dog, _):
         for _ in range(4):
             assert not dog.round(tick=True).end
     assert swarm.messages == 2
-    with swarm.dog(epic="bd-epic", rules=Rules(exit_mode=AUTO)) as (dog, _):
+    with swarm.dog(epic="bd-epic", rules=WakeRules(exit_mode=AUTO)) as (dog, _):
         assert dog.round(tick=True).end
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.config import paths
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from tests.conftest import Box, alive, until
 from tests.integration.drop.test_drop_box import BEAT, drop
 from tests.integration.hooks.calling import SCRIPT
@@ -110,7 +110,7 @@ def test_a_session_in_a_sandbox_tells_of_its_turn_by_its_hooks(office: Office, s
 
 def hook_says(office: Office) -> str:
     """What the hooks of its session said last, as every face hears it."""
-    panes = Panes(catalog.load_all(), paths.hook_spool(), office.tmux.server)
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), office.tmux.server)
     try:
         found = [report for seen in panes.look().seen for report in seen.sighting.reports if report.source == "hook"]
     finally:

@@ -18,7 +18,7 @@ import pytest
 
 from midwatch.journal import journal, journal_database
 from midwatch.journal.journal import Journal
-from midwatch.subjects.event_feed import Follow
+from midwatch.subjects.event_feed import EventFeed
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.events.spooling import line, prepared, taken
 from tests.integration.wait.disks import fill, mounted
@@ -168,7 +168,7 @@ def test_taking_in_does_not_keep_it_awake(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     with contextlib.closing(Journal(str(directory))) as book:
         book.take_in()
-        with contextlib.closing(Follow(book, 0, [], writing)) as following:
+        with contextlib.closing(EventFeed(book, 0, [], writing)) as following:
             stream = following.events()
             for n in (1, 2, 3):
                 (directory / f"spool/job.r1{n}.jsonl").write_text(line(f"r1{n}", n, "ended") + "\n")

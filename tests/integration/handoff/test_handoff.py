@@ -76,7 +76,9 @@ def test_whoever_the_watchdog_has_found_is_the_controller(swarm: Swarm) -> None:
     swarm.title(other, "controller")
     base = watchdog_store.base("swarm", str(swarm.private.socket))
     pid = os.getpid()
-    standing = watchdog_store.Standing("swarm", str(swarm.private.socket), "", pid=pid, start=procfs.start_time(pid))
+    standing = watchdog_store.WatchdogStatus(
+        "swarm", str(swarm.private.socket), "", pid=pid, start=procfs.start_time(pid)
+    )
     watchdog_store.write(base, standing._replace(controller=swarm.controller.pane))
     assert swarm.handoff(*DONE, "--json").json["controller"] == swarm.controller.pane
     watchdog_store.write(base, standing._replace(controller=swarm.controller.pane, start=1))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import midwatch
-from midwatch.core.pane_model import Pane, Running
+from midwatch.core.pane_model import Pane, RunningAgent
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, tool
 
@@ -84,12 +84,12 @@ def _read(process: "subprocess.Popen[bytes]") -> tuple[bytes, bytes]:
         return out.read(), err.read()
 
 
-def this_process(agent: str = "claude", **more: Any) -> Running:
+def this_process(agent: str = "claude", **more: Any) -> RunningAgent:
     """The test itself as an agent: whoever calls a hook is its parent."""
     pid = os.getpid()
     start = procfs.start_time(pid)
     started = time.time() - float(procfs.read_text("/proc/uptime").split()[0]) + start / procfs.TICKS
-    return Running(agent, pid, start, started, "/proj", (agent,), {})._replace(**more)
+    return RunningAgent(agent, pid, start, started, "/proj", (agent,), {})._replace(**more)
 
 
 def pane(name: str = PANE, socket: str = SOCKET) -> Pane:

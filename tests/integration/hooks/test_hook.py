@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from midwatch.agents.hooks import events as hooks_events
-from midwatch.agents.hooks.spool import Hooks
+from midwatch.agents.hooks.spool import HookSpool
 from midwatch.system import procfs
 from tests.conftest import tool, until
 from tests.integration.hooks.calling import SCRIPT, Spool, ended_well, pane, this_process
@@ -23,7 +23,7 @@ STOP = {"session_id": "c", "transcript_path": "/t", "cwd": "/proj", "hook_event_
 LARGEST = 1 << 20
 
 
-def events(spool: Spool) -> list[hooks_events.Event]:
+def events(spool: Spool) -> list[hooks_events.HookEvent]:
     found = [hooks_events.event(line.decode()) for line in spool.lines()]
     return [each for each in found if each is not None]
 
@@ -31,7 +31,7 @@ def events(spool: Spool) -> list[hooks_events.Event]:
 def test_an_event_says_where_when_and_from_whom(spool: Spool) -> None:
     before = time.time()
     spool.call(STOP)
-    found = Hooks(str(spool.path)).read(this_process(), pane())
+    found = HookSpool(str(spool.path)).read(this_process(), pane())
     assert found is not None
     assert found.source == "hook"
     assert found.at is not None
@@ -69,7 +69,7 @@ def test_an_argument_is_a_payload_too_and_standard_input_is_left_alone(spool: Sp
 def test_outside_tmux_the_conversation_still_leads_to_it(spool: Spool) -> None:
     spool.call(STOP, env={"PATH": spool.env["PATH"]})
     assert [each.name for each in spool.path.iterdir()] == ["claude.events"]
-    sense = Hooks(str(spool.path))
+    sense = HookSpool(str(spool.path))
     assert sense.read(this_process(), pane()) is None
     found = sense.read(this_process(), pane(), "c")
     assert found is not None
@@ -200,7 +200,7 @@ def test_a_file_that_is_full_is_moved_aside_and_no_event_is_lost_even_then(spool
     assert {each.name for each in spool.path.iterdir()} == {spool.file.name, aside.name}
     assert aside.read_bytes().startswith(old)
     assert LARGEST - 3000 < aside.stat().st_size <= 2 * LARGEST
-    found = Hooks(str(spool.path)).read(this_process(), pane())
+    found = HookSpool(str(spool.path)).read(this_process(), pane())
     assert found is not None
     assert int(found.words["count"]) >= count
     told = [line for line in aside.read_bytes().split(b"\n") + spool.lines() if line]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents.hooks import events
-from midwatch.agents.hooks.spool import Hooks
+from midwatch.agents.hooks.spool import HookSpool
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, tool
 from tests.integration.hooks.calling import PANE, PLUGIN, SOCKET, Spool, pane, this_process
@@ -39,7 +39,7 @@ def say(box: Path, name: str, *, agent: str = "claude", up: str = "", **more: st
 
 
 def turn(box: Path, spool: Path | str = "/nowhere", where: str = PANE) -> str:
-    found = Hooks(str(spool)).read(this_process(), pane(where), box=str(box))
+    found = HookSpool(str(spool)).read(this_process(), pane(where), box=str(box))
     return found.words["event"] if found else ""
 
 
@@ -94,7 +94,7 @@ def test_the_plugin_of_opencode_writes_to_the_box_too(tmp_path: Path, box: Path)
     subprocess.run(
         [tool("node"), "driver.mjs", told], cwd=tmp_path, env=env, check=True, timeout=PATIENCE, capture_output=True
     )
-    found = Hooks("/nowhere").read(this_process("opencode"), pane(), box=str(box))
+    found = HookSpool("/nowhere").read(this_process("opencode"), pane(), box=str(box))
     assert found is not None
     assert found.words["event"] == "session.idle"
 
@@ -114,7 +114,7 @@ def test_a_line_for_another_pane_speaks_for_the_owner_of_the_box_and_nobody_else
 def test_a_box_does_not_say_which_conversation_is_meant(box: Path) -> None:
     """By that others are resumed, and their leases are named."""
     say(box, "Stop")
-    found = Hooks("/nowhere").read(this_process(), pane(), box=str(box))
+    found = HookSpool("/nowhere").read(this_process(), pane(), box=str(box))
     assert found is not None
     assert not {"conversation", "transcript", "cwd"} & found.words.keys()
 
@@ -129,7 +129,7 @@ def test_a_huge_file_is_read_from_its_end(box: Path) -> None:
     file = box / "claude.events"
     file.touch()
     os.truncate(file, 1 << 30)
-    sense = Hooks("/nowhere")
+    sense = HookSpool("/nowhere")
     assert sense.read(this_process(), pane(), box=str(box)) is None
     say(box, "UserPromptSubmit")
     for _ in range(2):
@@ -143,7 +143,7 @@ def test_a_huge_file_is_read_from_its_end(box: Path) -> None:
 
 
 def test_a_line_without_an_end_is_not_kept(box: Path) -> None:
-    sense = Hooks("/nowhere")
+    sense = HookSpool("/nowhere")
     for _ in range(3):
         with (box / "claude.events").open("ab") as file:
             file.write(b"x" * (1 << 20))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from midwatch.agents.hooks import events as hooks_events
-from midwatch.agents.hooks.spool import Hooks
+from midwatch.agents.hooks.spool import HookSpool
 from tests.conftest import PATIENCE, tool
 from tests.integration.hooks.calling import PANE, PLUGIN, SOCKET, pane, this_process
 
@@ -43,7 +43,7 @@ class Plugin:
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
     def words(self) -> dict[str, str]:
-        found = Hooks(str(self.spool)).read(this_process("opencode"), pane())
+        found = HookSpool(str(self.spool)).read(this_process("opencode"), pane())
         assert found is not None
         return found.words
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents.hooks import turns
-from midwatch.agents.hooks.events import Event
-from midwatch.agents.hooks.spool import RECENT, Hooks
-from midwatch.core.pane_model import Report, Running
+from midwatch.agents.hooks.events import HookEvent
+from midwatch.agents.hooks.spool import RECENT, HookSpool
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system import procfs
 from midwatch.tmux.client import socket_path
 from tests.integration.hooks.calling import PANE, SOCKET, pane, this_process
@@ -21,7 +21,7 @@ class Book:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.sense = Hooks(str(path))
+        self.sense = HookSpool(str(path))
         self.up = float(procfs.read_text("/proc/uptime").split()[0])
 
     def write(
@@ -35,10 +35,12 @@ class Book:
         with file.open("a") as spool:
             spool.write("\n" + "\t".join((*line, json.dumps(payload))) + end)
 
-    def look(self, running: Running | None = None, conversation: str = "", where: str = PANE) -> Report | None:
+    def look(
+        self, running: RunningAgent | None = None, conversation: str = "", where: str = PANE
+    ) -> SourceReport | None:
         return self.sense.read(running or this_process(), pane(where), conversation)
 
-    def event(self, running: Running | None = None, conversation: str = "", where: str = PANE) -> str:
+    def event(self, running: RunningAgent | None = None, conversation: str = "", where: str = PANE) -> str:
         found = self.look(running, conversation, where)
         return found.trouble or found.words["event"] if found else ""
 
@@ -146,13 +148,13 @@ def test_without_a_daemon_the_caller_is_the_agent_itself(book: Book) -> None:
 
 
 def test_no_spool_and_an_empty_one_say_nothing(book: Book, tmp_path: Path) -> None:
-    assert Hooks(str(tmp_path / "none")).read(this_process(), pane()) is None
+    assert HookSpool(str(tmp_path / "none")).read(this_process(), pane()) is None
     assert book.look() is None
 
 
 def test_a_spool_that_cannot_be_read_is_no_silence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    found = Hooks(str(tmp_path / "file")).read(this_process(), pane())
+    found = HookSpool(str(tmp_path / "file")).read(this_process(), pane())
     assert found is not None
     assert (found.words, found.trouble) == ({}, "the spool of the hooks cannot be read: Not a directory")
 
@@ -205,10 +207,10 @@ def test_events_are_gone_through_again_only_when_there_are_new_ones(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An agent tells thousands in a day, and is looked at every two seconds."""
-    gone_through: list[list[Event]] = []
+    gone_through: list[list[HookEvent]] = []
     turn = turns.turn
 
-    def counted(events: list[Event]) -> turns.Turn:
+    def counted(events: list[HookEvent]) -> turns.HookTurn:
         gone_through.append(events)
         return turn(events)
 
@@ -250,7 +252,7 @@ def test_files_that_nobody_writes_to_any_more_can_be_swept(book: Book) -> None:
     os.utime(book.path / "not ours", (0, 0))
     assert book.sense.leftovers(60) == [str(old)]
     assert book.sense.leftovers(120) == []
-    assert Hooks("/nowhere").leftovers(0) == []
+    assert HookSpool("/nowhere").leftovers(0) == []
 
 
 def test_a_server_is_found_as_tmux_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:

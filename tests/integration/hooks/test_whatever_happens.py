@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents.hooks.spool import Hooks
+from midwatch.agents.hooks.spool import HookSpool
 from tests.conftest import PATIENCE
 from tests.integration.hooks.calling import SCRIPT, Spool, ended_well, pane, this_process
 
@@ -18,7 +18,7 @@ STOP = {"session_id": "c", "hook_event_name": "Stop"}
 
 
 def last(spool: Spool) -> str:
-    found = Hooks(str(spool.path)).read(this_process(), pane())
+    found = HookSpool(str(spool.path)).read(this_process(), pane())
     assert found is not None
     return found.words["conversation"]
 

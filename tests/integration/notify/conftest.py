@@ -20,7 +20,7 @@ import pytest
 from midwatch.core.exit_codes import NEXT
 from midwatch.core.verdict import FINAL
 from midwatch.notifications.codec import outbox_file
-from midwatch.notifications.model import About, Change
+from midwatch.notifications.model import Change, ChangeSubject
 from midwatch.system import procfs
 from tests.conftest import Box, kill, until
 
@@ -63,7 +63,7 @@ class Notices:
     # Telling
 
     def change(self, state: str = "waiting", reason: str = "it waits for a permission", **more: Any) -> Change:
-        about = About("4711-1", agent="claude", pane="%3", where="shop")
+        about = ChangeSubject("4711-1", agent="claude", pane="%3", where="shop")
         found = Change(
             "api", about, state, state in FINAL, reason, NEXT[state], time.monotonic(), procfs.boot_id(), time.time(),
             str(self.home), cause="permission",

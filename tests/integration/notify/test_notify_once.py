@@ -13,9 +13,9 @@ import pytest
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, start_sender
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import report_change
-from midwatch.notifications.model import About
+from midwatch.notifications.model import ChangeSubject
 from tests.conftest import Box, until, until_gone
 from tests.integration.notify.conftest import Notices
 
@@ -129,7 +129,7 @@ def test_whoever_comes_after_a_killed_watcher_sees_that_it_is_over(
     notices.tell(notices.change(at=1.0))
     for key, value in box.env.items():
         monkeypatch.setenv(key, value)
-    about, working = About("4711-1"), Verdict("api", "session", "working", False, "a turn", "alive", "unknown")
+    about, working = ChangeSubject("4711-1"), Verdict("api", "session", "working", False, "a turn", "alive", "unknown")
     waiting = working._replace(state="waiting")
     [told] = (box.dir / "outbox" / "told").iterdir()
     report_change.changed(str(box.dir), working, None, project=str(notices.home), about=about, at=2.0)
@@ -148,7 +148,7 @@ def test_that_a_monitor_gives_up_is_told_and_then_how_it_really_ended(
     box("run", "-d", "--name", "x", "--", "sh", "-c", f"read line < gate; {ending}")
     for key, value in box.env.items():
         monkeypatch.setenv(key, value)
-    looker = Looker(str(box.dir), PATIENT)
+    looker = JobObserver(str(box.dir), PATIENT)
     record = looker.facts("x").record
     assert record is not None
     working = looker.verdict("x")

@@ -11,7 +11,7 @@ import pytest
 
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
-from midwatch.jobs.monitor_state import Watch
+from midwatch.jobs.monitor_state import MonitorState
 from midwatch.system import procfs
 from tests.conftest import Box, until
 from tests.integration.notify.conftest import Notices
@@ -32,7 +32,7 @@ def crashed(notices: Notices, box: Box) -> str:
 
 
 def watched(box: Box, run: str, /, **more: Any) -> None:
-    monitor_store.write(str(box.path("x")), Watch(run, procfs.boot_id(), ME, 1.0, 1.0)._replace(**more))
+    monitor_store.write(str(box.path("x")), MonitorState(run, procfs.boot_id(), ME, 1.0, 1.0)._replace(**more))
 
 
 @pytest.mark.parametrize(

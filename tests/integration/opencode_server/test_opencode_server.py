@@ -14,7 +14,7 @@ import pytest
 
 from midwatch.agents.opencode import server as opencode_server_module
 from midwatch.agents.opencode.server import OpenCodeServer, listening
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system import procfs
 from tests.conftest import PATIENCE
 
@@ -41,8 +41,8 @@ class Server:
         answers = {"/session/status": status or {}, "/permission": permission, "/question": question}
         self.file.write_text(json.dumps(answers | {"/session": sessions}))
 
-    def look(self, conversation: str = "") -> Report:
-        running = Running("opencode", self.process.pid, 1, 0.0, "/pr oj", ("opencode", "--port", "0"), {})
+    def look(self, conversation: str = "") -> SourceReport:
+        running = RunningAgent("opencode", self.process.pid, 1, 0.0, "/pr oj", ("opencode", "--port", "0"), {})
         found = OpenCodeServer().read(running, conversation)
         assert found is not None
         assert found.source == "api"
@@ -136,7 +136,7 @@ def test_the_machines_sockets_are_asked_for_only_until_we_are_sure(
 
 
 def test_no_server_no_report() -> None:
-    assert OpenCodeServer().read(Running("opencode", os.getpid(), 1, 0.0, "/", ("opencode",), {})) is None
+    assert OpenCodeServer().read(RunningAgent("opencode", os.getpid(), 1, 0.0, "/", ("opencode",), {})) is None
 
 
 # Trouble ------------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_silence_costs_half_a_second(server: Server, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(opencode_server_module, "LIMIT", LIMIT)
     server.says(permission="silence")
     began = time.monotonic()
-    assert server.look() == Report("api", None, {}, "OpenCode's server does not answer: timed out")
+    assert server.look() == SourceReport("api", None, {}, "OpenCode's server does not answer: timed out")
     assert LIMIT * 0.9 < time.monotonic() - began < LIMIT * 4
 
 
@@ -163,7 +163,7 @@ def test_silence_costs_half_a_second(server: Server, monkeypatch: pytest.MonkeyP
 )
 def test_what_is_not_understood_is_said(server: Server, answer: object, says: str) -> None:
     server.says(permission=answer)
-    assert server.look() == Report("api", None, {}, says)
+    assert server.look() == SourceReport("api", None, {}, says)
 
 
 def test_a_server_in_another_network_is_not_asked(server: Server) -> None:

@@ -25,7 +25,7 @@ from midwatch.config import paths as config_paths
 from midwatch.core.verdict import Verdict
 from midwatch.notifications import outbox
 from midwatch.sessions import pane_observer as panes_loop
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.source_checks import MOST_MOMENTS
 from midwatch.system import procfs
 from tests.conftest import Box, tool, until
@@ -78,7 +78,7 @@ class Watcher:
     def __init__(self, agent: Agent, clock: Clock) -> None:
         self.agent = agent
         self.clock = clock
-        self.panes = Panes(catalog.load_all(), config_paths.hook_spool(), agent.private.server)
+        self.panes = PaneObserver(catalog.load_all(), config_paths.hook_spool(), agent.private.server)
 
     def look(self, after: float = 1.0) -> Verdict:
         self.clock.passed += after

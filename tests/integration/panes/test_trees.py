@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.core.pane_model import Task
+from midwatch.core.pane_model import ProcessInfo
 from midwatch.system import process_tree, procfs
-from midwatch.system.process_tree import Trees
+from midwatch.system.process_tree import ProcessTrees
 from tests.conftest import kill, letter, tool, until, until_gone
 from tests.integration.panes.private import Private
 
@@ -38,18 +38,18 @@ def start() -> Iterator[Start]:
         process.communicate()
 
 
-def named(tasks: tuple[Task, ...]) -> list[str]:
+def named(tasks: tuple[ProcessInfo, ...]) -> list[str]:
     return [task.name for task in tasks]
 
 
-def settled(found: Trees, pid: int, *names: str) -> tuple[Task, ...]:
+def settled(found: ProcessTrees, pid: int, *names: str) -> tuple[ProcessInfo, ...]:
     until(lambda: sorted(named(found.below(pid))) == sorted(names))
     return found.below(pid)
 
 
 def test_a_tree_is_told_from_its_root_down(start: Start) -> None:
     pid = start("bash", "-c", "sleep 600 & (sleep 601 & wait) & wait")
-    tasks = settled(Trees(), pid, "bash", "bash", "sleep", "sleep")
+    tasks = settled(ProcessTrees(), pid, "bash", "bash", "sleep", "sleep")
     assert (tasks[0].pid, tasks[0].parent) == (pid, os.getpid())
     seen = {os.getpid()}
     for task in tasks:
@@ -63,12 +63,12 @@ def test_a_tree_is_told_from_its_root_down(start: Start) -> None:
 def test_children_of_threads_are_children(start: Start) -> None:
     script = "import threading, subprocess\nthreading.Thread(target=subprocess.run, args=(['sleep', '600'],)).start()"
     pid = start(sys.executable, "-c", script)
-    assert settled(Trees(), pid, procfs.command_name(pid), "sleep")[1].args == ("sleep", "600")
+    assert settled(ProcessTrees(), pid, procfs.command_name(pid), "sleep")[1].args == ("sleep", "600")
 
 
 def test_without_a_list_of_children_they_are_found_by_their_parent(start: Start) -> None:
     pid = start("bash", "-c", "sleep 600 & sleep 601 & wait")
-    settled(Trees(), pid, "bash", "sleep", "sleep")
+    settled(ProcessTrees(), pid, "bash", "sleep", "sleep")
     assert (
         sorted(process_tree.by_parent(pid)) == sorted(process_tree.children(pid, "1")) == sorted(procfs.children(pid))
     )
@@ -78,7 +78,7 @@ def test_without_a_list_of_children_they_are_found_by_their_parent(start: Start)
 def test_a_process_that_becomes_another_program_is_seen_to(start: Start, after: str) -> None:
     """Same pid, same start, perhaps the same name."""
     pid = start("bash", "-c", f"read x; {after}")
-    found = Trees()
+    found = ProcessTrees()
     until(lambda: procfs.command_name(pid) == "bash" and letter(pid) == "S")
     assert found.below(pid)[0].args[2] == f"read x; {after}"
     with open(f"/proc/{pid}/fd/0", "w", encoding="ascii") as stdin:
@@ -92,13 +92,13 @@ def test_arguments_are_told_as_they_were_given(start: Start) -> None:
     odd = ("bash", "-c", "read x", "two words", "", "new\nline", "é", "日本")
     pid = start(*odd)
     until(lambda: procfs.command_name(pid) == "bash")
-    assert Trees().below(pid)[0].args == odd
+    assert ProcessTrees().below(pid)[0].args == odd
 
 
 def test_a_title_in_place_of_arguments_is_told_without_what_is_left_of_them(start: Start) -> None:
     pid = start(tool("perl"), "-e", "$0 = 'agent'; sleep 600", "x" * 50)
-    until(lambda: Trees().below(pid)[0].args == ("agent",))
-    assert Trees().below(pid)[0].name == "agent"
+    until(lambda: ProcessTrees().below(pid)[0].args == ("agent",))
+    assert ProcessTrees().below(pid)[0].name == "agent"
 
 
 def test_names_may_hold_anything(start: Start, tmp_path: Path) -> None:
@@ -106,13 +106,13 @@ def test_names_may_hold_anything(start: Start, tmp_path: Path) -> None:
     os.symlink("/bin/sleep", program)
     pid = start(str(program), "600")
     until(lambda: procfs.command_name(pid) == program.name)
-    task = Trees().below(pid)[0]
+    task = ProcessTrees().below(pid)[0]
     assert (task.name, task.parent) == (program.name, os.getpid())
 
 
 def test_the_ended_are_told_as_long_as_they_are_there(start: Start) -> None:
     pid = start("bash", "-c", "sleep 600 & exec sleep 601")
-    found = Trees()
+    found = ProcessTrees()
     child = next(task.pid for task in settled(found, pid, "sleep", "sleep") if task.pid != pid)
     kill(child, signal.SIGKILL)
     until(lambda: [(task.letter, task.args) for task in found.below(pid) if task.pid == child] == [("Z", ())])
@@ -124,15 +124,15 @@ def test_nobody_is_there(start: Start) -> None:
     pid = start("true")
     until_gone(pid)
     os.waitpid(pid, 0)
-    found = Trees()
+    found = ProcessTrees()
     assert found.below(pid) == ()
-    assert process_tree.running(Task(pid, 1, "S", "x", (), 1), "agent", ()) is None
+    assert process_tree.running(ProcessInfo(pid, 1, "S", "x", (), 1), "agent", ()) is None
 
 
 def test_who_ends_while_we_look_is_left_out(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its pid was listed as a child's, and then it is gone."""
     pid = start("bash", "-c", "sleep 600 & sleep 601 & wait")
-    settled(Trees(), pid, "bash", "sleep", "sleep")
+    settled(ProcessTrees(), pid, "bash", "sleep", "sleep")
     victim = procfs.children(pid)[0]
     listed = process_tree.children
 
@@ -144,14 +144,14 @@ def test_who_ends_while_we_look_is_left_out(start: Start, monkeypatch: pytest.Mo
         return found
 
     monkeypatch.setattr(process_tree, "children", listing)
-    assert named(Trees().below(pid)) == ["bash", "sleep"]
+    assert named(ProcessTrees().below(pid)) == ["bash", "sleep"]
 
 
 def test_use_is_told_on_demand(start: Start) -> None:
     pid = start(
         "bash", "-c", "for ((i = 0; i < 300000; i++)); do :; done; head -c 1000000 /dev/zero >/dev/null; read x"
     )
-    found = Trees()
+    found = ProcessTrees()
     until(lambda: found.below(pid, usage=True)[0].io > 1_000_000 and letter(pid) == "S")
     assert found.below(pid, usage=True)[0].cpu_s > 0
     assert (found.below(pid)[0].cpu_s, found.below(pid)[0].io) == (0.0, 0.0)
@@ -161,7 +161,7 @@ def test_the_foreground_of_a_terminal_is_told(private: Private) -> None:
     pane = private.start("bash --norc --noprofile -i")
     private("send-keys", "-t", pane, "sleep 600 &", "Enter", "sleep 601", "Enter")
     shell = int(private("display-message", "-p", "-t", pane, "#{pane_pid}"))
-    found = Trees()
+    found = ProcessTrees()
 
     def fronts() -> dict[tuple[str, ...], bool]:
         return {task.args[:2]: task.foreground for task in found.below(shell)}
@@ -177,7 +177,7 @@ def test_what_an_agent_was_started_with(start: Start, tmp_path: Path) -> None:
     before = time.time()
     pid = start("sleep", "600", cwd=tmp_path / "place", env=environment)
     until(lambda: procfs.command_name(pid) == "sleep")
-    task = Trees().below(pid)[0]
+    task = ProcessTrees().below(pid)[0]
     found = process_tree.running(task, "agent", ("ASKED", "MISSING"))
     assert found is not None
     assert found.environment == {"HOME": "/h", "ASKED": "a=b\nc"}

@@ -9,7 +9,7 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.core.pane_model import Pane
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.server import Tmux
 from tests.conftest import until
@@ -106,7 +106,7 @@ def test_an_agent_that_was_met_in_the_middle_of_its_exec_is_asked_again(
 ) -> None:
     """It has its name a moment before its arguments and variables, by which its files are found."""
     pane = show(private, tmp_path, "claude", "2.1.325-calm-idle")
-    panes = Panes(catalog.load_all(), str(tmp_path), private.server)
+    panes = PaneObserver(catalog.load_all(), str(tmp_path), private.server)
     until(lambda: bool(panes.look().seen))
     known = panes.known[pane]
     assert known.running is not None

@@ -77,12 +77,12 @@ def test_doctor_warns_of_an_agent_newer_than_any_golden(box: Box, private: Priva
 
 def test_a_shell_where_the_agent_was_is_a_crash(private: Private, tmp_path: Path) -> None:
     from midwatch.agents import catalog  # noqa: PLC0415
-    from midwatch.sessions.pane_observer import Panes  # noqa: PLC0415
+    from midwatch.sessions.pane_observer import PaneObserver  # noqa: PLC0415
 
     pane = private.start("sh", size=(400, 40))
     (tmp_path / "claude").symlink_to("/bin/sleep")
     private.type(pane, f"{tmp_path}/claude 1000")
-    panes = Panes(catalog.load_all(), str(tmp_path / "spool"), private.server)
+    panes = PaneObserver(catalog.load_all(), str(tmp_path / "spool"), private.server)
     until(lambda: bool(panes.look().seen))
     agent = panes.look().seen[0]
     pid = next(task.pid for task in agent.sighting.tasks if task.args[0].endswith("/claude"))

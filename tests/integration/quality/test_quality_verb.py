@@ -12,7 +12,7 @@ from midwatch.core.foreign_text import ForeignText
 from midwatch.mail import store as mail_store
 from midwatch.swarm.rules import quality
 from midwatch.trackers.builtin import Tasks
-from midwatch.trackers.model import CLOSED, OPEN, Task
+from midwatch.trackers.model import CLOSED, OPEN, TrackerTask
 from tests.conftest import PATIENCE, Box, Done
 
 FINDING = 'the parser drops "the last" line; $HOME is `quoted` \\ wrongly'
@@ -39,7 +39,7 @@ def record_all(box: Box, bead: str) -> None:
         assert box("quality", "record", bead, loop, "--none").code == 0
 
 
-def companions(tasks: Tasks, bead: str) -> tuple[Task, ...]:
+def companions(tasks: Tasks, bead: str) -> tuple[TrackerTask, ...]:
     return quality.companions(tasks.read(), bead)
 
 

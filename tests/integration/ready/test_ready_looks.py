@@ -7,7 +7,7 @@ import json
 import pytest
 
 from midwatch.agents import catalog
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import recover
 from tests.conftest import Box, until
 from tests.integration.ready.conftest import Desk, told
@@ -30,7 +30,7 @@ def test_an_agent_at_its_prompt_is_ready(desk: Desk) -> None:
 def test_whoever_knows_the_agent_remembers_its_conversation(desk: Desk) -> None:
     """As a watchdog does, which looks again and again: then no last words are needed."""
     desk.begin()
-    panes = Panes(catalog.load_all(), "/nowhere", desk.tmux.server)
+    panes = PaneObserver(catalog.load_all(), "/nowhere", desk.tmux.server)
     assert recover.look(panes, desk.pane, directory="/nowhere").ready
     desk.leave()
     desk.run("clear")

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from midwatch.agents import catalog, file_locations
-from midwatch.registry.model import RUNNING, Found, Row, RowPane, Sight
-from midwatch.registry.observe import World
+from midwatch.registry.model import RUNNING, RegistryRow, RowPane, TmuxPane, TmuxSnapshot
+from midwatch.registry.observe import RegistryObserver
 from midwatch.system import procfs
 from tests.conftest import until
 from tests.integration.reconcile.workspace import Workspace
@@ -28,17 +28,19 @@ class Lookout:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.home = workspace.home
-        self.world = World(catalog.load_all(), str(self.home / "spool"), workspace.tmux.server)
+        self.world = RegistryObserver(catalog.load_all(), str(self.home / "spool"), workspace.tmux.server)
 
-    def look(self, *rows: Row) -> Sight:
+    def look(self, *rows: RegistryRow) -> TmuxSnapshot:
         return self.world.look(rows)
 
-    def found(self, session: str = NAME, *rows: Row) -> Found:
+    def found(self, session: str = NAME, *rows: RegistryRow) -> TmuxPane:
         (pane,) = (pane for pane in self.look(*rows).panes if pane.session == session)
         return pane
 
-    def row(self, name: str = NAME, at: int = 0, status: str = RUNNING, agent: str = "claude", **more: Any) -> Row:
-        return Row(at, name, status, agent=agent, **more)
+    def row(
+        self, name: str = NAME, at: int = 0, status: str = RUNNING, agent: str = "claude", **more: Any
+    ) -> RegistryRow:
+        return RegistryRow(at, name, status, agent=agent, **more)
 
     def session(self, name: str = NAME, agent: str = "claude", cwd: Path | None = None) -> int:
         """A pane in which an agent is seen to run; its pid."""
@@ -46,7 +48,7 @@ class Lookout:
         until(lambda: self.found(name).agent == agent)
         return pid
 
-    def appeared(self, *rows: Row) -> dict[int, str]:
+    def appeared(self, *rows: RegistryRow) -> dict[int, str]:
         return self.look(*rows).appeared
 
     # What agents leave
@@ -118,7 +120,7 @@ def aged(file: Path, seconds: float) -> None:
         os.utime(file, (then, then))
 
 
-def pane_of(found: Found) -> RowPane:
+def pane_of(found: TmuxPane) -> RowPane:
     """A pane as a row has it that was written by Midwatch."""
     return RowPane(found.pid, found.command, found.cwd, found.id, found.start, procfs.boot_id())
 

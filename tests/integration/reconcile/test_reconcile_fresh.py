@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from midwatch.core.errors import FormatError
-from midwatch.integrations.mqtt.codec.messages import Told
-from midwatch.registry.model import Memory
+from midwatch.integrations.mqtt.codec.messages import SubjectEvent
+from midwatch.registry.model import ReconcileMemory
 from midwatch.registry.reconcile import Reconciler
 from tests.integration.reconcile.workspace import Workspace
 
@@ -31,7 +31,7 @@ def reconciler(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 def passed(reconciler: Reconciler) -> list[str]:
     """A pass to which everything that is missing has been missing for long; the drifts that it mends."""
-    reconciler.memory = Memory(missed={f"A:{name}": time.monotonic() - 60 for name in (NAME, OTHER)})
+    reconciler.memory = ReconcileMemory(missed={f"A:{name}": time.monotonic() - 60 for name in (NAME, OTHER)})
     return [f"{drift.kind} {drift.session}" for drift, done, _ in reconciler.act(reconciler.look()).new if done]
 
 
@@ -98,8 +98,8 @@ def test_a_host_that_is_no_text_in_some_row_keeps_nothing_from_being_told(
     assert reconciler.look().plan.drifts == (), "somebody has seen to it"
 
 
-def told(workspace: Workspace, name: str) -> Told:
-    return Told(
+def told(workspace: Workspace, name: str) -> SubjectEvent:
+    return SubjectEvent(
         host=os.uname().nodename, project=str(workspace.root), dir="/d", name=name, run="r", kind="session",
         event="ended", state="crashed", reason="", exit_code=None, at=1.0, seq=1,
     )  # fmt: skip

@@ -23,7 +23,7 @@ Start = Callable[..., Stays]
 
 def told(workspace: Workspace, mosquitto: Mosquitto, state: str = "completed", **more: Any) -> None:
     """What a machine publishes of one of its sessions."""
-    event = messages.Told(
+    event = messages.SubjectEvent(
         host=HERE, project=str(workspace.root), dir="/d", name=NAME, run="r1", kind="session", event="ended",
         state=state, reason="", exit_code=0, at=1.0, seq=1,
     )._replace(**more)  # fmt: skip

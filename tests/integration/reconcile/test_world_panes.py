@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.registry.model import Found, RowPane
+from midwatch.registry.model import RowPane, TmuxPane
 from midwatch.system import procfs
 from tests.conftest import kill, letter, until, until_gone
 from tests.integration.panes import agent as golden
@@ -79,9 +79,9 @@ def test_a_window_of_two_sessions_is_told_by_the_name_that_a_row_has(lookout: Lo
 # Looking again ----------------------------------------------------------------------------------------------------
 
 
-def still(lookout: Lookout) -> tuple[Found, ...]:
+def still(lookout: Lookout) -> tuple[TmuxPane, ...]:
     """Look until no pane is looked at closely any more; what is then kept."""
-    kept: list[tuple[Found, ...]] = [()]
+    kept: list[tuple[TmuxPane, ...]] = [()]
 
     def same() -> bool:
         kept.insert(0, lookout.look().panes)

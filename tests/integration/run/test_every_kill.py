@@ -26,9 +26,9 @@ from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch as jobs_launch
 from midwatch.jobs import start
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.stop import stop
-from midwatch.jobs.wait_model import Wanted
+from midwatch.jobs.wait_model import WaitOptions
 from midwatch.subjects.wait import Wait
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, kill, letter, reap, tool, until, until_gone
@@ -90,7 +90,7 @@ class Run:
 
     def __init__(self, box: Box, name: str, policy: Policy = PATIENT, work: str = WORK) -> None:
         self.name = name
-        self.looker = Looker(str(box.dir), policy)
+        self.looker = JobObserver(str(box.dir), policy)
         self.files = box.cwd / name
         self.stand = box.cwd / "stand"
         (self.stand / "midwatch").mkdir(parents=True, exist_ok=True)
@@ -200,7 +200,7 @@ class Run:
 
     def final(self, within: float = PATIENCE) -> Verdict:
         """The verdict of `midwatch wait --until final`."""
-        waited = list(Wait(self.looker, [self.name], Wanted(until="final", timeout_s=within)).outcomes())
+        waited = list(Wait(self.looker, [self.name], WaitOptions(until="final", timeout_s=within)).outcomes())
         assert waited[0].how == "state", f"after {within} s still {waited[0].verdict}"
         return waited[0].verdict
 

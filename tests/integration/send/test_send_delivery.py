@@ -11,10 +11,10 @@ import pytest
 import midwatch
 from midwatch.agents import catalog
 from midwatch.core.errors import RefusedError
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
-from midwatch.sessions.prompting.model import Sent
-from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.sessions.prompting.model import PromptResult
+from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.system import procfs
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
@@ -139,7 +139,7 @@ def test_a_turn_that_begins_meanwhile_is_not_steered(
     """An agent may go on by itself when its background work has ended."""
     agent.state("idle")
 
-    class Overtaken(Hand):
+    class Overtaken(KeyTyper):
         def paste(self, text: str, guard: str) -> bool:
             agent.state("busy")
             return super().paste(text, guard)
@@ -185,7 +185,7 @@ def test_what_is_not_ours_alone_stays(private: Private, agent: Agent, monkeypatc
     assert agent.typed == agent.pasted("hello") + b"\r"
 
 
-class Restless(Hand):
+class Restless(KeyTyper):
     """The server refuses every Enter but the first: the pane changes whenever it is looked at."""
 
     pressed = 0
@@ -211,7 +211,7 @@ def test_what_somebody_else_wrote_behind_it_stays_with_it(
 ) -> None:
     impatient(monkeypatch)
 
-    class Joined(Hand):
+    class Joined(KeyTyper):
         def paste(self, text: str, guard: str) -> bool:
             pasted = super().paste(text, guard)
             private("send-keys", "-t", agent.pane, "-l", " and mine")
@@ -250,7 +250,7 @@ def test_what_an_interruption_puts_back_into_the_box_is_neither_sent_again_nor_t
     assert agent.typed == agent.pasted("hello") + b"\r"
 
 
-class Mute(Hand):
+class Mute(KeyTyper):
     """Its server falls silent as Enter is pressed."""
 
     def press(self, keys: tuple[str, ...], guard: str) -> bool:
@@ -305,8 +305,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(send, name, seconds)
 
 
-def sending(private: Private, agent: Agent, text: str) -> Sent:
-    panes = Panes(catalog.load_all(), str(agent.directory / "spool"), private.server)
+def sending(private: Private, agent: Agent, text: str) -> PromptResult:
+    panes = PaneObserver(catalog.load_all(), str(agent.directory / "spool"), private.server)
     try:
         return send.deliver(panes, agent.pane, text)
     finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.sessions.prompting.pane_snapshot import glimpse
-from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.sessions.prompting.type_keys import KeyTyper
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate, attached
@@ -22,7 +22,7 @@ def seen(agent: Agent) -> str:
 
 
 def test_as_long_as_nothing_changes_the_guard_lets_keys_through(agent: Agent) -> None:
-    hand = Hand(agent.private.server, agent.pane)
+    hand = KeyTyper(agent.private.server, agent.pane)
     assert hand.paste("hello", seen(agent))
     agent.private.until_shows(agent.pane, "hello")
     assert hand.press(("C-u",), seen(agent))
@@ -47,7 +47,7 @@ def test_whatever_changes_between_the_look_and_the_paste_prevents_it(
     private: Private, agent: Agent, change: list[str]
 ) -> None:
     private.start("cat", "other")
-    hand, guard = Hand(private.server, agent.pane), seen(agent)
+    hand, guard = KeyTyper(private.server, agent.pane), seen(agent)
     private(*[word.replace("{pane}", agent.pane) for word in change])
     assert not hand.paste("hello", guard)
     assert not hand.press(("Enter",), guard)
@@ -57,7 +57,7 @@ def test_whatever_changes_between_the_look_and_the_paste_prevents_it(
 
 def test_an_odd_title_is_in_nobodys_way(agent: Agent) -> None:
     agent.private("select-pane", "-t", agent.pane, "-T", "✳ a, {b} #{pane_id} #(true) 100% \"c\" 'd' \\ $HOME")
-    assert Hand(agent.private.server, agent.pane).paste("hello", seen(agent))
+    assert KeyTyper(agent.private.server, agent.pane).paste("hello", seen(agent))
     until(lambda: agent.typed == agent.pasted("hello"))
 
 
@@ -65,7 +65,7 @@ def test_a_letter_typed_between_the_look_and_the_paste_prevents_it(agent: Agent)
     guard = seen(agent)
     agent.private("send-keys", "-t", agent.pane, "-l", "x")
     agent.private.until_shows(agent.pane, "❯\xa0x")  # noqa: RUF001
-    assert not Hand(agent.private.server, agent.pane).paste("hello", guard)
+    assert not KeyTyper(agent.private.server, agent.pane).paste("hello", guard)
     assert agent.typed == b"x"
     assert agent.buffers == ""
 
@@ -77,7 +77,7 @@ def test_another_program_in_the_foreground_prevents_it(private: Private, tmp_pat
     guard = seen(agent)
     private("send-keys", "-t", agent.pane, "C-d")
     until(lambda: command(agent) == "sleep")
-    assert not Hand(private.server, agent.pane).paste("hello", guard)
+    assert not KeyTyper(private.server, agent.pane).paste("hello", guard)
     assert agent.buffers == ""
 
 

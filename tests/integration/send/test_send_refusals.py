@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents import catalog
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
-from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.sessions.prompting.type_keys import KeyTyper
 from tests.conftest import Box, Done, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -79,13 +79,13 @@ def test_keys_that_would_go_to_other_panes_too_are_not_pressed(box: Box, agent: 
 def test_a_pane_that_never_rests_is_left_alone(private: Private, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server refuses each time, and half a screen is no reason to give up; but it ends."""
 
-    class Restless(Hand):
+    class Restless(KeyTyper):
         def paste(self, text: str, guard: str) -> bool:
             return super().paste(text, f"#{{==:{text},{guard[:3]}}}")
 
     monkeypatch.setattr(send, "Hand", Restless)
     monkeypatch.setattr(send, "RESTLESS", 1.5)
-    panes = Panes(catalog.load_all(), "/nowhere", private.server)
+    panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
     sent = send.deliver(panes, agent.pane, "hello")
     panes.close()
     assert (sent.outcome, sent.typed) == ("starting", False)

@@ -12,7 +12,7 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.cli import parser
 from midwatch.cli.commands import send as verb
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
@@ -182,7 +182,7 @@ def test_whoever_waits_for_another_can_leave_off(box: Box, private: Private, age
     private("copy-mode", "-t", agent.pane)
     first = box.start("send", agent.pane, "first", "--wait", "5m", *private.server, "--json")
     until(lambda: bool(list(box.cwd.glob(".local/state/midwatch/keyboards/*"))))
-    panes = Panes(catalog.load_all(), "/nowhere", private.server)
+    panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(box.cwd / ".local" / "state"))
         sent = send.deliver(panes, agent.pane, "second", until=float("inf"), stopped=lambda: True)

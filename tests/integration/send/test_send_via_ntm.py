@@ -11,9 +11,9 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.integrations import ntm
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send, undelivered_store
-from midwatch.sessions.prompting.model import Sent
+from midwatch.sessions.prompting.model import PromptResult
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent
@@ -51,8 +51,8 @@ def through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ntm:
     return found
 
 
-def sending(private: Private, agent: Agent, text: str = "hello") -> Sent:
-    panes = Panes(catalog.load_all(), str(agent.directory / "spool"), private.server)
+def sending(private: Private, agent: Agent, text: str = "hello") -> PromptResult:
+    panes = PaneObserver(catalog.load_all(), str(agent.directory / "spool"), private.server)
     try:
         return send.deliver(panes, agent.pane, text, via="ntm")
     finally:

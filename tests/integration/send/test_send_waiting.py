@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents import catalog
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
-from midwatch.sessions.prompting.model import Sent
+from midwatch.sessions.prompting.model import PromptResult
 from midwatch.sessions.prompting.rules import readiness
 from tests.conftest import PATIENCE, tool, until, until_gone
 from tests.integration.panes.agent import show
@@ -28,11 +28,11 @@ class Delivery:
     """Under way in a thread of its own."""
 
     def __init__(self, private: Private, pane: str, seconds: float = PATIENCE) -> None:
-        self.panes = Panes(catalog.load_all(), "/nowhere", private.server)
+        self.panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
         self.pane = pane
         self.until = time.monotonic() + seconds
         self.looks = 0
-        self.found: list[Sent] = []
+        self.found: list[PromptResult] = []
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
@@ -44,7 +44,7 @@ class Delivery:
         return False
 
     @property
-    def sent(self) -> Sent:
+    def sent(self) -> PromptResult:
         self.thread.join(PATIENCE)
         self.panes.close()
         return self.found[0]
@@ -152,7 +152,7 @@ def test_while_it_is_waited_for_nobody_else_types(private: Private, agent: Agent
     private("copy-mode", "-t", agent.pane)
     delivery = Delivery(private, agent.pane)
     delivery.has_looked()
-    panes = Panes(catalog.load_all(), "/nowhere", private.server)
+    panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
     second = send.deliver(panes, agent.pane, "mine")
     panes.close()
     assert (second.outcome, second.typed) == ("person", False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.core.job_model import Seat
+from midwatch.core.job_model import PaneRef
 from tests.conftest import Done, until
 from tests.integration.spawn.office import Office
 
@@ -80,9 +80,9 @@ class Reporter:
     def reader(self) -> int:
         return int(self.lines()[0]["reader"][0])
 
-    def seat(self) -> Seat:
+    def seat(self) -> PaneRef:
         pane = self.box.record("api")["pane"]
-        return Seat(tuple(pane["server"]), pane["id"], pane["session"], pane["life"])
+        return PaneRef(tuple(pane["server"]), pane["id"], pane["session"], pane["life"])
 
 
 @pytest.fixture

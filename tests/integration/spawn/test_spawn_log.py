@@ -7,11 +7,11 @@ import signal
 
 import pytest
 
-from midwatch.core.job_model import Seat
+from midwatch.core.job_model import PaneRef
 from midwatch.sessions import spawn
 from midwatch.system import procfs
 from midwatch.tmux import pane_log_filter
-from midwatch.tmux.sessions import PaneHand
+from midwatch.tmux.sessions import TmuxSessions
 from tests.conftest import PATIENCE, until, until_gone
 from tests.integration.spawn.office import Office
 
@@ -116,11 +116,11 @@ def test_a_capture_that_was_killed_loses_only_what_had_not_settled_and_the_next_
     os.kill(pid, signal.SIGKILL)
     until_gone(pid)
     record = shown.office.box.record("api")
-    seat = Seat(
+    seat = PaneRef(
         tuple(record["pane"]["server"]), record["pane"]["id"], record["pane"]["session"], record["pane"]["life"]
     )
     before = shown.log.read_text()
-    PaneHand(seat.server).capture(seat, spawn.capture_command(str(shown.log), "", ""))
+    TmuxSessions(seat.server).capture(seat, spawn.capture_command(str(shown.log), "", ""))
     shown.show(b"\r\nafter\r\n")
     text = shown.until_written("after\n")
     assert text.startswith(before)

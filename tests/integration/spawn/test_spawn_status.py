@@ -11,7 +11,7 @@ import pytest
 
 from midwatch.sessions import spawn
 from midwatch.tmux.pane_status_reader import ANSWER
-from midwatch.tmux.sessions import PaneHand
+from midwatch.tmux.sessions import TmuxSessions
 from tests.conftest import until, until_gone
 from tests.integration.spawn.reporter import BLOCKED, Reporter
 
@@ -81,8 +81,8 @@ def test_a_reader_that_was_killed_harms_nothing_and_the_next_goes_on(reporter: R
     assert found.get("turn") != "working", "nobody hears whether it still works"
     assert any("its reader has ended" in each["says"] for each in found["against"])
     seat = reporter.seat()
-    spawn.capture(PaneHand(seat.server), seat, str(reporter.box.path("api.log")), None)
-    spawn.capture(PaneHand(seat.server), seat, str(reporter.box.path("api.log")), "")
+    spawn.capture(TmuxSessions(seat.server), seat, str(reporter.box.path("api.log")), None)
+    spawn.capture(TmuxSessions(seat.server), seat, str(reporter.box.path("api.log")), "")
     until(lambda: reporter.reader() != reader)
     assert reporter.reported("state=done", "idle")["cause"] == "turn-ended"
 

@@ -18,9 +18,9 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import Looker
-from midwatch.sessions.spawn import Wish
-from midwatch.stories.step import Plan, Stepper
+from midwatch.jobs.observe import JobObserver
+from midwatch.sessions.spawn import SpawnRequest
+from midwatch.stories.step import Stepper, StepPlan
 from tests.conftest import PATIENCE, Done, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices
 from tests.integration.spawn.office import Office
@@ -433,12 +433,12 @@ def test_whatever_breaks_its_session_is_closed(steps: Steps, monkeypatch: pytest
     for name, value in office.box.env.items():
         monkeypatch.setenv(name, value)
     claude = next(each for each in catalog.load_all() if each.agent == "claude")
-    wish = Wish("api", claude, str(office.cwd), ("-S", str(office.tmux.socket)))
+    wish = SpawnRequest("api", claude, str(office.cwd), ("-S", str(office.tmux.socket)))
 
     def broken(verdict: Verdict) -> None:
         raise ZeroDivisionError(verdict.state)
 
-    stepper = Stepper(Looker(str(office.box.dir), lambda: PATIENT), PATIENT, Plan(wish, "work"), broken, print)
+    stepper = Stepper(JobObserver(str(office.box.dir), lambda: PATIENT), PATIENT, StepPlan(wish, "work"), broken, print)
     with pytest.raises(ZeroDivisionError):
         stepper.run()
     assert steps.gone()

@@ -10,7 +10,7 @@ import pytest
 
 from midwatch.core.job_model import Alive
 from midwatch.taskdir.model import Notes
-from midwatch.taskdir.observe import TaskSense
+from midwatch.taskdir.observe import TaskObserver
 from tests.conftest import alive, until, until_gone
 from tests.integration.adopt.elsewhere import kernel_keeps
 from tests.integration.foreign.template import dead_pid, sleeper
@@ -278,7 +278,7 @@ def test_a_dot_in_the_name_is_found_as_tmux_writes_it(make: Make) -> None:
 
 
 def test_the_age_of_the_log_is_what_was_seen_and_not_what_its_time_says(task: Task) -> None:
-    sense = TaskSense(task.name, str(task.dir), task.private.server, "")
+    sense = TaskObserver(task.name, str(task.dir), task.private.server, "")
     task.log.write_text("x")
     with sleeper() as pid:
         (task.dir / "pid").write_text(f"{pid}\n")

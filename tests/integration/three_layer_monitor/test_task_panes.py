@@ -10,8 +10,8 @@ import shutil
 import pytest
 
 from midwatch.core.foreign_text import NOTHING
-from midwatch.taskdir.model import Place
-from midwatch.taskdir.session_actions import TaskHand
+from midwatch.taskdir.model import WrapperPane
+from midwatch.taskdir.session_actions import TaskSessionActions
 from tests.conftest import alive, tool, until
 from tests.integration.adopt.elsewhere import switches
 from tests.integration.panes.agent import SCREENS
@@ -135,21 +135,21 @@ def test_an_agent_that_waits_for_a_person_is_told_and_never_stuck(task: Task, ca
 
 
 @pytest.fixture
-def shell(task: Task) -> Place:
+def shell(task: Task) -> WrapperPane:
     pane = task.open(capture=False)
     until(lambda: any(row.strip() for row in task.private.screen(pane)))
-    return Place(pane, int(task.private("display-message", "-p", "-t", pane, "#{pane_pid}")), NOTHING)
+    return WrapperPane(pane, int(task.private("display-message", "-p", "-t", pane, "#{pane_pid}")), NOTHING)
 
 
 @pytest.mark.parametrize("text", ["echo 'a; b' #{pane_id} $HOME", "true ~/x \\\\", "echo -n ümlaut '%1' \"{}\""])
-def test_a_command_is_typed_as_it_stands_and_leaves_nothing_behind(task: Task, shell: Place, text: str) -> None:
-    assert TaskHand(task.private.server).run(shell, text) == ""
+def test_a_command_is_typed_as_it_stands_and_leaves_nothing_behind(task: Task, shell: WrapperPane, text: str) -> None:
+    assert TaskSessionActions(task.private.server).run(shell, text) == ""
     task.private.until_shows(shell.id, text)
     assert task.private("list-buffers") == ""
 
 
-def test_nothing_is_typed_into_a_pane_that_is_in_a_mode_or_another_by_now(task: Task, shell: Place) -> None:
-    hand = TaskHand(task.private.server)
+def test_nothing_is_typed_into_a_pane_that_is_in_a_mode_or_another_by_now(task: Task, shell: WrapperPane) -> None:
+    hand = TaskSessionActions(task.private.server)
     assert hand.run(shell._replace(pid=1), "echo typed") != ""
     task.private("copy-mode", "-t", shell.id)
     assert hand.run(shell, "echo typed") == "it is in copy mode"
@@ -162,12 +162,12 @@ def test_nothing_is_typed_into_a_pane_that_is_in_a_mode_or_another_by_now(task: 
 def test_only_the_session_of_exactly_that_name_is_cleared_away(make: Make) -> None:
     longer = make("claude-ab")
     longer.open()
-    assert TaskHand(longer.private.server).clear_away("claude-a", "") == ""
+    assert TaskSessionActions(longer.private.server).clear_away("claude-a", "") == ""
     assert longer.sessions() == ["claude-ab"]
 
 
-def test_nothing_is_typed_while_somebody_who_is_attached_types(task: Task, shell: Place) -> None:
-    hand = TaskHand(task.private.server)
+def test_nothing_is_typed_while_somebody_who_is_attached_types(task: Task, shell: WrapperPane) -> None:
+    hand = TaskSessionActions(task.private.server)
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ["TERM"] = "screen"

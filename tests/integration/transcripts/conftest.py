@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from midwatch.system import procfs
 
 SAMPLES = Path(__file__).parents[2] / "unit" / "agents" / "transcripts" / "samples"
@@ -34,9 +34,9 @@ class Home:
         os.utime(file, (at, at))
         return file
 
-    def running(self, agent: str, *args: str, **changed: Any) -> Running:
+    def running(self, agent: str, *args: str, **changed: Any) -> RunningAgent:
         own, start = os.getpid(), procfs.start_time(os.getpid())
-        return Running(agent, own, start, STARTED, CWD, (agent, *args), self.environment)._replace(**changed)
+        return RunningAgent(agent, own, start, STARTED, CWD, (agent, *args), self.environment)._replace(**changed)
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents.sqlite_conversations import Databases
-from midwatch.core.pane_model import Report
+from midwatch.agents.sqlite_conversations import SqliteConversations
+from midwatch.core.pane_model import SourceReport
 from midwatch.system import foreign_database
-from midwatch.system.foreign_database import Limits
+from midwatch.system.foreign_database import DatabaseLimits
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
 SESSION = "ses_e1f1fc584ffeAiouImLiL66hpn"
@@ -69,14 +69,14 @@ def opencode(home: Home) -> Iterator[OpenCode]:
     agent.db.close()
 
 
-def words(report: Report | None) -> dict[str, str]:
+def words(report: SourceReport | None) -> dict[str, str]:
     assert report is not None
     assert report.trouble == ""
     return report.words
 
 
 def test_a_turn_from_prompt_to_end(home: Home, opencode: OpenCode) -> None:
-    sense, running = Databases(), home.running("opencode")
+    sense, running = SqliteConversations(), home.running("opencode")
     assert sense.read(running) is None
     opencode.session()
     assert words(sense.read(running))["event"] == ""
@@ -113,17 +113,17 @@ def test_which_session_is_its_own(home: Home, opencode: OpenCode) -> None:
     opencode.session(OTHER, at=-60)
     opencode.session("ses_elsewhere00", cwd="/elsewhere")
     opencode.session("ses_childchild0", parent=SESSION)
-    assert words(Databases().read(home.running("opencode")))["conversation"] == SESSION
-    assert words(Databases().read(home.running("opencode", "-s", OTHER)))["conversation"] == OTHER
-    assert words(Databases().read(home.running("opencode"), OTHER))["conversation"] == OTHER
+    assert words(SqliteConversations().read(home.running("opencode")))["conversation"] == SESSION
+    assert words(SqliteConversations().read(home.running("opencode", "-s", OTHER)))["conversation"] == OTHER
+    assert words(SqliteConversations().read(home.running("opencode"), OTHER))["conversation"] == OTHER
     opencode.db.execute("UPDATE session SET time_updated = ? WHERE id = ?", (ms(30), OTHER))
-    report = Databases().read(home.running("opencode"))
+    report = SqliteConversations().read(home.running("opencode"))
     assert report is not None
     assert report.trouble.startswith("two conversations")
 
 
 def test_work_of_a_sub_session_makes_it_grow(home: Home, opencode: OpenCode) -> None:
-    sense, running = Databases(), home.running("opencode")
+    sense, running = SqliteConversations(), home.running("opencode")
     opencode.session()
     opencode.session(OTHER, parent=SESSION)
     assert words(sense.read(running))["size"] == str(ms(10))
@@ -137,11 +137,11 @@ def test_spoiled_rows_are_passed_over(home: Home, opencode: OpenCode) -> None:
     opencode.part("prt_1", "msg_1", 12, "{ cut o")
     opencode.part("prt_2", "msg_1", 13, {"type": "reasoning", "time": {"start": ms(13)}})
     opencode.db.execute("UPDATE part SET data = CAST(x'7bff' AS TEXT) WHERE id = 'prt_1'")
-    assert words(Databases().read(home.running("opencode")))["event"] == "thinking"
+    assert words(SqliteConversations().read(home.running("opencode")))["event"] == "thinking"
 
 
 def test_a_quiet_look_opens_nothing(home: Home, opencode: OpenCode, monkeypatch: pytest.MonkeyPatch) -> None:
-    sense, running = Databases(), home.running("opencode")
+    sense, running = SqliteConversations(), home.running("opencode")
     opencode.session()
     first = sense.read(running)
     assert first is not None
@@ -159,16 +159,16 @@ def test_nothing_is_left_behind_while_it_runs_after_it_ended_and_after_it_was_ki
     opencode.session()
     before = opencode.files()
     assert sorted(before) == ["opencode.db", "opencode.db-shm", "opencode.db-wal"]
-    assert words(Databases().read(running))["conversation"] == SESSION
+    assert words(SqliteConversations().read(running))["conversation"] == SESSION
     assert opencode.files() == before
     opencode.db.close()
     assert sorted(opencode.files()) == ["opencode.db"]
-    assert words(Databases().read(running))["conversation"] == SESSION
+    assert words(SqliteConversations().read(running))["conversation"] == SESSION
     assert sorted(opencode.files()) == ["opencode.db"]
     killed(opencode.path, f"UPDATE session SET version = '2' WHERE id = '{SESSION}'")
     before = opencode.files()
     assert before["opencode.db-wal"] > 0
-    assert words(Databases().read(running))["version"] == "2"
+    assert words(SqliteConversations().read(running))["version"] == "2"
     assert opencode.files() == before
 
 
@@ -184,7 +184,7 @@ def test_a_log_without_its_index_is_left_alone(home: Home, opencode: OpenCode) -
     killed(opencode.path, "UPDATE session SET version = '2'")
     Path(f"{opencode.path}-shm").unlink()
     before = opencode.files()
-    report = Databases().read(home.running("opencode"))
+    report = SqliteConversations().read(home.running("opencode"))
     assert report is not None
     assert "-shm" in report.trouble
     assert opencode.files() == before
@@ -198,21 +198,21 @@ def test_a_database_that_changes_while_it_is_read_without_a_lock_is_read_again(
     opened: list[str] = []
     plain = foreign_database._open
 
-    def touching(path: str, how: str, limits: Limits) -> sqlite3.Connection:
+    def touching(path: str, how: str, limits: DatabaseLimits) -> sqlite3.Connection:
         opened.append(how)
         if len(opened) == 1:
             os.utime(path, (STARTED + 99, STARTED + 99))
         return plain(path, how, limits)
 
     monkeypatch.setattr(foreign_database, "_open", touching)
-    assert words(Databases().read(home.running("opencode")))["conversation"] == SESSION
+    assert words(SqliteConversations().read(home.running("opencode")))["conversation"] == SESSION
     assert opened == ["mode=ro&immutable=1"] * 2
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all, but long enough to have a header", b"\0" * 4096])
 def test_what_is_no_database_is_trouble(content: bytes, home: Home) -> None:
     home.write(".local/share/opencode/opencode.db", content)
-    report = Databases().read(home.running("opencode"))
+    report = SqliteConversations().read(home.running("opencode"))
     assert report is not None
     assert "cannot be read" in report.trouble
     assert os.listdir(home.top / ".local/share/opencode") == ["opencode.db"]
@@ -220,7 +220,7 @@ def test_what_is_no_database_is_trouble(content: bytes, home: Home) -> None:
 
 def test_other_tables_are_trouble(home: Home, opencode: OpenCode) -> None:
     opencode.db.executescript("DROP TABLE session; CREATE TABLE session (id TEXT)")
-    report = Databases().read(home.running("opencode"))
+    report = SqliteConversations().read(home.running("opencode"))
     assert report is not None
     assert "no such column" in report.trouble
 
@@ -233,16 +233,16 @@ def test_a_path_with_odd_characters(home: Home) -> None:
         database.executescript(SCHEMA)
         database.execute("INSERT INTO session VALUES (?, NULL, ?, '1', 0, 0, ?)", (SESSION, CWD, ms(5)))
     database.close()
-    assert words(Databases().read(home.running("opencode")))["conversation"] == SESSION
+    assert words(SqliteConversations().read(home.running("opencode")))["conversation"] == SESSION
 
 
 def test_agents_without_a_database_have_none(home: Home) -> None:
-    reads: list[Callable[[], Report | None]] = [
-        lambda: Databases().read(home.running("claude")),
-        lambda: Databases().read(home.running("opencode")),
-        lambda: Databases().read(home.running("opencode", environment={})),
-        lambda: Databases().read(home.running("agy")),
-        lambda: Databases().read(home.running("opencode"), "../x"),
+    reads: list[Callable[[], SourceReport | None]] = [
+        lambda: SqliteConversations().read(home.running("claude")),
+        lambda: SqliteConversations().read(home.running("opencode")),
+        lambda: SqliteConversations().read(home.running("opencode", environment={})),
+        lambda: SqliteConversations().read(home.running("agy")),
+        lambda: SqliteConversations().read(home.running("opencode"), "../x"),
     ]
     assert [read() for read in reads] == [None] * 5
 
@@ -258,7 +258,7 @@ def test_agy_tells_its_steps(home: Home) -> None:
     )
     database.execute("INSERT INTO steps VALUES (0, 14, 3, x'00'), (1, 15, 2, x'ff')")
     home.write(".gemini/antigravity-cli/cache/last_conversations.json", {CWD: number})
-    found = words(Databases().read(home.running("agy")))
+    found = words(SqliteConversations().read(home.running("agy")))
     assert int(found.pop("size")) > 0
     assert found == {
         "event": "",

@@ -14,9 +14,9 @@ import pytest
 
 from midwatch.agents import file_locations
 from midwatch.agents.conversation_files import begun
-from midwatch.agents.file_head_cache import Heads
-from midwatch.agents.transcript_follower import Transcripts
-from midwatch.core.pane_model import Report
+from midwatch.agents.file_head_cache import FileHeadCache
+from midwatch.agents.transcript_follower import TranscriptFollower
+from midwatch.core.pane_model import SourceReport
 from midwatch.system import procfs
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 
@@ -48,7 +48,7 @@ def gemini(number: str, cwd: str = CWD, **more: object) -> str:
     return f"{json.dumps(header)}\n"
 
 
-def found(report: Report | None) -> str:
+def found(report: SourceReport | None) -> str:
     """The conversation that was found, "none", or why it is not clear."""
     return "none" if report is None else report.trouble or report.words["conversation"]
 
@@ -58,26 +58,26 @@ def test_claude_by_directory(home: Home) -> None:
     home.write(f".claude/projects/-home-developer-proj/{TWO}.jsonl", claude(), at=STARTED - 60)
     home.write(".claude/projects/-home-developer-proj/agent-abc.jsonl", claude())
     home.write(".claude/projects/-home-developer-proj/notes.txt", "x")
-    assert found(Transcripts().read(home.running("claude"))) == ONE
+    assert found(TranscriptFollower().read(home.running("claude"))) == ONE
 
 
 def test_nothing_yet(home: Home) -> None:
-    assert [Transcripts().read(home.running(agent)) for agent in ("claude", "codex", "gemini", "qwen", "agy")] == [
-        None
-    ] * 5
+    assert [
+        TranscriptFollower().read(home.running(agent)) for agent in ("claude", "codex", "gemini", "qwen", "agy")
+    ] == [None] * 5
     home.write(f".claude/projects/-home-developer-proj/{ONE}.jsonl", claude(), at=STARTED - 60)
-    assert Transcripts().read(home.running("claude")) is None
-    assert Transcripts().read(home.running("claude"), TWO) is None
+    assert TranscriptFollower().read(home.running("claude")) is None
+    assert TranscriptFollower().read(home.running("claude"), TWO) is None
 
 
 def test_an_unknown_agent_or_home_has_none(home: Home) -> None:
-    assert Transcripts().read(home.running("vim")) is None
-    assert Transcripts().read(home.running("claude", environment={})) is None
-    assert Transcripts().read(home.running("claude"), "../../secret") is None
+    assert TranscriptFollower().read(home.running("vim")) is None
+    assert TranscriptFollower().read(home.running("claude", environment={})) is None
+    assert TranscriptFollower().read(home.running("claude"), "../../secret") is None
 
 
 def test_two_conversations_in_one_directory_are_not_guessed_between(home: Home) -> None:
-    sense = Transcripts()
+    sense = TranscriptFollower()
     for number in (ONE, TWO):
         home.write(f".claude/projects/-home-developer-proj/{number}.jsonl", claude())
     assert found(sense.read(home.running("claude"))).startswith("two conversations")
@@ -90,12 +90,12 @@ def test_two_conversations_in_one_directory_are_not_guessed_between(home: Home) 
 def test_another_directory_with_the_same_key_is_another(home: Home) -> None:
     home.write(f".claude/projects/-home-developer-proj/{ONE}.jsonl", claude("/home/developer-proj"))
     home.write(f".claude/projects/-home-developer-proj/{TWO}.jsonl", claude())
-    assert found(Transcripts().read(home.running("claude"))) == TWO
+    assert found(TranscriptFollower().read(home.running("claude"))) == TWO
 
 
 def test_the_first_directory_counts_not_where_a_shell_went_later(home: Home) -> None:
     home.write(f".claude/projects/-home-developer-proj/{ONE}.jsonl", claude() + claude(f"{CWD}/sub"))
-    report = Transcripts().read(home.running("claude"))
+    report = TranscriptFollower().read(home.running("claude"))
     assert found(report) == ONE
     assert report is not None
     assert report.words["cwd"] == f"{CWD}/sub"
@@ -104,7 +104,7 @@ def test_the_first_directory_counts_not_where_a_shell_went_later(home: Home) -> 
 @pytest.mark.parametrize("cwd", ["/home/developer/Größe (ü)", "/home/developer/😀", "/home/developer/" + "x_" * 150])
 def test_odd_and_long_paths(cwd: str, home: Home) -> None:
     home.write(f".claude/projects/{file_locations.claude_keys(cwd)[0]}/{ONE}.jsonl", claude(cwd))
-    assert found(Transcripts().read(home.running("claude", cwd=cwd))) == ONE
+    assert found(TranscriptFollower().read(home.running("claude", cwd=cwd))) == ONE
 
 
 def test_a_long_path_hashed_in_another_way(home: Home) -> None:
@@ -112,11 +112,11 @@ def test_a_long_path_hashed_in_another_way(home: Home) -> None:
     key = file_locations.claude_keys(cwd)[0][:200]
     home.write(f".claude/projects/{key}-1y2z3/{ONE}.jsonl", claude(cwd))
     home.write(f".claude/projects/{key}-9a8b7/{TWO}.jsonl", claude(cwd + "other"))
-    assert found(Transcripts().read(home.running("claude", cwd=cwd))) == ONE
+    assert found(TranscriptFollower().read(home.running("claude", cwd=cwd))) == ONE
 
 
 def test_a_known_id_is_found_under_another_directorys_key(home: Home) -> None:
-    sense = Transcripts()
+    sense = TranscriptFollower()
     assert sense.read(home.running("claude"), ONE) is None
     home.write(f".claude/projects/-home-developer-other/{ONE}.jsonl", claude("/home/developer/other"))
     assert found(sense.read(home.running("claude"), ONE)) == ONE
@@ -125,7 +125,7 @@ def test_a_known_id_is_found_under_another_directorys_key(home: Home) -> None:
 def test_claude_elsewhere(home: Home) -> None:
     home.environment["CLAUDE_CONFIG_DIR"] = str(home.top / "config")
     home.write(f"config/projects/-home-developer-proj/{ONE}.jsonl", claude())
-    assert found(Transcripts().read(home.running("claude"))) == ONE
+    assert found(TranscriptFollower().read(home.running("claude"))) == ONE
 
 
 # Codex ----------------------------------------------------------------------------------------------------------
@@ -142,17 +142,17 @@ def rollout_path(number: str, at: float = STARTED) -> str:
 def test_codex_by_directory(home: Home) -> None:
     home.write(rollout_path(ONE), rollout(ONE))
     home.write(rollout_path(TWO), rollout(TWO, "/elsewhere"))
-    assert found(Transcripts().read(home.running("codex"))) == ONE
+    assert found(TranscriptFollower().read(home.running("codex"))) == ONE
 
 
 def test_codex_threads_of_helpers_are_left_out(home: Home) -> None:
     home.write(rollout_path(ONE), rollout(ONE, thread_source="user"))
     home.write(rollout_path(TWO), rollout(TWO, thread_source="subagent"))
-    assert found(Transcripts().read(home.running("codex"))) == ONE
+    assert found(TranscriptFollower().read(home.running("codex"))) == ONE
 
 
 def test_codex_two_in_one_directory(home: Home) -> None:
-    sense = Transcripts()
+    sense = TranscriptFollower()
     home.write(rollout_path(ONE), rollout(ONE))
     home.write(rollout_path(TWO, STARTED + 86400), rollout(TWO))
     assert found(sense.read(home.running("codex"))).startswith("two conversations")
@@ -161,7 +161,7 @@ def test_codex_two_in_one_directory(home: Home) -> None:
 
 
 def test_codex_resumes_what_is_old(home: Home) -> None:
-    sense = Transcripts()
+    sense = TranscriptFollower()
     home.write(rollout_path(ONE, STARTED - 40 * 86400), rollout(ONE))
     assert sense.read(home.running("codex")) is None
     assert found(sense.read(home.running("codex", "resume", ONE))) == ONE
@@ -194,9 +194,11 @@ def test_codex_holds_its_rollout_open(home: Home, holder: Callable[..., subproce
     home.write(rollout_path(TWO), rollout(TWO))
     pid = holder(one).pid
     own = home.running("codex", pid=pid, start=procfs.start_time(pid))
-    assert found(Transcripts().read(own)) == ONE
+    assert found(TranscriptFollower().read(own)) == ONE
     another = own._replace(start=own.start - 1)
-    assert found(Transcripts().read(another)).startswith("two conversations"), "a recycled pid's files are not its own"
+    assert found(TranscriptFollower().read(another)).startswith("two conversations"), (
+        "a recycled pid's files are not its own"
+    )
 
 
 def test_codex_of_several_open_ones_the_last_written(home: Home, holder: Callable[..., subprocess.Popen[str]]) -> None:
@@ -204,14 +206,14 @@ def test_codex_of_several_open_ones_the_last_written(home: Home, holder: Callabl
     two = home.write(rollout_path(TWO), rollout(TWO), at=STARTED + 20)
     helper = home.write(rollout_path(TWO[:-1] + "9"), rollout("t", thread_source="subagent"), at=STARTED + 30)
     pid = holder(one, two, helper).pid
-    assert found(Transcripts().read(home.running("codex", pid=pid, start=procfs.start_time(pid)))) == TWO
+    assert found(TranscriptFollower().read(home.running("codex", pid=pid, start=procfs.start_time(pid)))) == TWO
 
 
 def test_a_daemon_holds_the_rollouts_of_all(home: Home, holder: Callable[..., subprocess.Popen[str]]) -> None:
     one = home.write(rollout_path(ONE), rollout(ONE))
     home.write(rollout_path(TWO), rollout(TWO))
     pid = holder(one, words=("app-server", "--listen", "unix://")).pid
-    report = Transcripts().read(home.running("codex", pid=pid, start=procfs.start_time(pid)))
+    report = TranscriptFollower().read(home.running("codex", pid=pid, start=procfs.start_time(pid)))
     assert found(report).startswith("two conversations")
 
 
@@ -219,7 +221,7 @@ def test_the_child_of_a_wrapper_is_the_agent(home: Home, holder: Callable[..., s
     one = home.write(rollout_path(ONE), rollout(ONE))
     home.write(rollout_path(TWO), rollout(TWO))
     holder(one)
-    assert found(Transcripts().read(home.running("codex"))) == ONE
+    assert found(TranscriptFollower().read(home.running("codex"))) == ONE
 
 
 # Gemini, Qwen, agy ----------------------------------------------------------------------------------------------
@@ -229,55 +231,55 @@ def test_gemini_by_registry_by_marker_and_by_digest(home: Home) -> None:
     name = f"session-2026-11-15T20-26-{ONE[:8]}.jsonl"
     home.write(".gemini/projects.json", {"projects": {CWD: "proj-1"}})
     file = home.write(f".gemini/tmp/proj-1/chats/{name}", gemini(ONE))
-    assert found(Transcripts().read(home.running("gemini"))) == ONE
+    assert found(TranscriptFollower().read(home.running("gemini"))) == ONE
     home.write(".gemini/projects.json", "{")
-    assert Transcripts().read(home.running("gemini")) is None
+    assert TranscriptFollower().read(home.running("gemini")) is None
     home.write(".gemini/tmp/proj-1/.project_root", CWD)
-    assert found(Transcripts().read(home.running("gemini"))) == ONE
+    assert found(TranscriptFollower().read(home.running("gemini"))) == ONE
     file.unlink()
     home.write(f".gemini/tmp/{file_locations.digest(CWD)}/chats/{name.removesuffix('l')}", gemini(ONE))
-    assert found(Transcripts().read(home.running("gemini"))) == ONE
+    assert found(TranscriptFollower().read(home.running("gemini"))) == ONE
 
 
 def test_gemini_resumed_is_the_same_conversation_in_a_second_file(home: Home) -> None:
     home.write(".gemini/projects.json", {"projects": {CWD: "proj"}})
     home.write(f".gemini/tmp/proj/chats/session-2026-11-15T20-26-{ONE[:8]}.jsonl", gemini(ONE), at=STARTED + 5)
     newer = home.write(f".gemini/tmp/proj/chats/session-2026-11-15T20-30-{ONE[:8]}.jsonl", gemini(ONE), at=STARTED + 9)
-    report = Transcripts().read(home.running("gemini"))
+    report = TranscriptFollower().read(home.running("gemini"))
     assert found(report) == ONE
     assert report is not None
     assert report.words["path"] == str(newer)
     home.write(f".gemini/tmp/proj/chats/session-2026-11-15T20-40-{TWO[:8]}.jsonl", gemini(TWO))
-    assert found(Transcripts().read(home.running("gemini"))).startswith("two conversations")
-    assert found(Transcripts().read(home.running("gemini", "--resume", ONE))) == ONE
+    assert found(TranscriptFollower().read(home.running("gemini"))).startswith("two conversations")
+    assert found(TranscriptFollower().read(home.running("gemini", "--resume", ONE))) == ONE
 
 
 def test_qwen_by_directory_by_signature_and_by_name(home: Home, sample: Callable[[str], bytes]) -> None:
     chats = ".qwen/projects/-home-developer-proj/chats"
     home.write(f"{chats}/{ONE}.jsonl", sample("qwen.jsonl"))
-    assert found(Transcripts().read(home.running("qwen"))) == ONE
+    assert found(TranscriptFollower().read(home.running("qwen"))) == ONE
     home.write(f"{chats}/{TWO}.jsonl", sample("qwen.jsonl"))
-    assert found(Transcripts().read(home.running("qwen"))).startswith("two conversations")
-    assert found(Transcripts().read(home.running("qwen", "--resume", TWO))) == TWO
+    assert found(TranscriptFollower().read(home.running("qwen"))).startswith("two conversations")
+    assert found(TranscriptFollower().read(home.running("qwen", "--resume", TWO))) == TWO
     home.write(f"{chats}/{ONE}.runtime.json", {"schema_version": 1, "pid": os.getpid(), "session_id": ONE})
     home.write(f"{chats}/{TWO}.runtime.json", {"schema_version": 1, "pid": 1, "session_id": TWO})
-    assert found(Transcripts().read(home.running("qwen"))) == ONE
+    assert found(TranscriptFollower().read(home.running("qwen"))) == ONE
 
 
 def test_agy_by_what_it_noted_last(home: Home) -> None:
     top = ".gemini/antigravity-cli"
     step = {"step_index": 0, "type": "USER_INPUT", "created_at": WHEN, "content": "go"}
     file = home.write(f"{top}/brain/{ONE}/.system_generated/logs/transcript.jsonl", json.dumps(step) + "\n")
-    assert Transcripts().read(home.running("agy")) is None
+    assert TranscriptFollower().read(home.running("agy")) is None
     home.write(f"{top}/cache/last_conversations.json", {CWD: ONE})
-    report = Transcripts().read(home.running("agy"))
+    report = TranscriptFollower().read(home.running("agy"))
     assert report is not None
     assert report.words["event"] == "prompt"
     os.utime(file, (STARTED - 60, STARTED - 60))
-    assert Transcripts().read(home.running("agy")) is None
-    assert Transcripts().read(home.running("agy", "--conversation", ONE)) is not None
+    assert TranscriptFollower().read(home.running("agy")) is None
+    assert TranscriptFollower().read(home.running("agy", "--conversation", ONE)) is not None
     home.write(f"{top}/cache/last_conversations.json", {CWD: "../../x"})
-    assert Transcripts().read(home.running("agy")) is None
+    assert TranscriptFollower().read(home.running("agy")) is None
 
 
 def test_only_what_began_since_then_in_that_directory_counts_as_begun(home: Home) -> None:
@@ -290,6 +292,6 @@ def test_only_what_began_since_then_in_that_directory_counts_as_begun(home: Home
     running = home.running("claude", started=began)
     for path in (home.top / shelf).iterdir():
         os.utime(path, (began + 60, began + 60))
-    assert list(begun(running, Heads())) == [ONE]
-    assert sorted(begun(running._replace(started=0.0), Heads())) == [TWO, ONE]
-    assert begun(running._replace(started=began + 3600), Heads()) == {}
+    assert list(begun(running, FileHeadCache())) == [ONE]
+    assert sorted(begun(running._replace(started=0.0), FileHeadCache())) == [TWO, ONE]
+    assert begun(running._replace(started=began + 3600), FileHeadCache()) == {}

@@ -15,8 +15,8 @@ from midwatch.agents import transcript_follower
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.gemini.transcript import Gemini
-from midwatch.agents.transcript_follower import Tail, Transcripts
-from midwatch.core.pane_model import Report
+from midwatch.agents.transcript_follower import Tail, TranscriptFollower
+from midwatch.core.pane_model import SourceReport
 from midwatch.system.atomic_files import open_plain
 from tests.integration.transcripts.conftest import SAMPLES, STARTED, Home
 
@@ -30,7 +30,7 @@ CALL = (
 DONE = b'{"type":"system","subtype":"turn_duration","timestamp":"2026-11-15T20:00:02Z"}\n'
 
 
-def words(report: Report | None) -> dict[str, str]:
+def words(report: SourceReport | None) -> dict[str, str]:
     assert report is not None
     assert report.trouble == ""
     return report.words
@@ -89,7 +89,7 @@ def test_whatever_is_done_to_the_file_the_story_is_that_of_the_file(steps: list[
 
 
 def test_a_half_written_line_waits_for_its_rest(home: Home) -> None:
-    sense, running = Transcripts(), home.running("claude")
+    sense, running = TranscriptFollower(), home.running("claude")
     file = home.write(PATH, PROMPT + CALL[:-20])
     assert words(sense.read(running))["event"] == "prompt"
     with file.open("ab") as more:
@@ -98,7 +98,7 @@ def test_a_half_written_line_waits_for_its_rest(home: Home) -> None:
 
 
 def test_a_quiet_look_reads_nothing(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    sense, running = Transcripts(), home.running("claude")
+    sense, running = TranscriptFollower(), home.running("claude")
     file = home.write(PATH, PROMPT)
     first = sense.read(running, UUID)
     opened: list[str] = []
@@ -117,7 +117,7 @@ def test_a_quiet_look_reads_nothing(home: Home, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_only_what_is_new_is_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    sense, running = Transcripts(), home.running("claude")
+    sense, running = TranscriptFollower(), home.running("claude")
     file = home.write(PATH, PROMPT * 50)
     sense.read(running, UUID)
     taken: list[bytes] = []
@@ -129,7 +129,7 @@ def test_only_what_is_new_is_read(home: Home, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_file_that_was_touched_is_not_told_anew(home: Home) -> None:
-    sense, running = Transcripts(), home.running("claude")
+    sense, running = TranscriptFollower(), home.running("claude")
     file = home.write(PATH, PROMPT)
     first = sense.read(running, UUID)
     os.utime(file, (STARTED + 99, STARTED + 99))
@@ -137,7 +137,7 @@ def test_a_file_that_was_touched_is_not_told_anew(home: Home) -> None:
 
 
 def test_a_file_renamed_into_place_is_told_anew(home: Home) -> None:
-    sense, running = Transcripts(), home.running("claude")
+    sense, running = TranscriptFollower(), home.running("claude")
     same = b'{"type":"mode"}\n' * 100
     home.write(PATH, PROMPT + CALL + same)
     assert words(sense.read(running, UUID))["open"] == "Bash"
@@ -147,7 +147,7 @@ def test_a_file_renamed_into_place_is_told_anew(home: Home) -> None:
 
 
 def test_sub_agents_make_it_grow(home: Home) -> None:
-    sense, running = Transcripts(), home.running("claude")
+    sense, running = TranscriptFollower(), home.running("claude")
     home.write(PATH, PROMPT)
     before = int(words(sense.read(running, UUID))["size"])
     home.write(f"{PATH.removesuffix('.jsonl')}/subagents/agent-1.jsonl", b"x" * 70)
@@ -213,20 +213,20 @@ def test_what_is_written_while_it_is_read_is_not_lost(home: Home, monkeypatch: p
 def test_what_cannot_be_read_is_trouble(home: Home) -> None:
     running = home.running("claude")
     home.write(PATH, b"\x89PNG not a transcript\nat all\n")
-    report = Transcripts().read(running, UUID)
+    report = TranscriptFollower().read(running, UUID)
     assert report is not None
     assert (report.source, report.words, report.at) == ("transcript", {}, None)
     assert "no line that can be read" in report.trouble
     (home.top / PATH).unlink()
     (home.top / PATH).mkdir()
-    report = Transcripts().read(running, UUID)
+    report = TranscriptFollower().read(running, UUID)
     assert report is not None
     assert "cannot be read" in report.trouble
 
 
 def test_an_empty_file_says_that_nothing_has_happened(home: Home) -> None:
     home.write(PATH, b"")
-    report = Transcripts().read(home.running("claude"), UUID)
+    report = TranscriptFollower().read(home.running("claude"), UUID)
     assert words(report) == {
         "event": "",
         "open": "",
@@ -239,7 +239,7 @@ def test_an_empty_file_says_that_nothing_has_happened(home: Home) -> None:
 
 
 def test_a_transcript_that_goes_away_and_comes_back(home: Home) -> None:
-    sense, running = Transcripts(), home.running("claude")
+    sense, running = TranscriptFollower(), home.running("claude")
     file = home.write(PATH, PROMPT + CALL)
     assert words(sense.read(running, UUID))["event"] == "tool-call"
     file.unlink()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.system import recent_files
-from midwatch.system.recent_files import Recent, written
+from midwatch.system.recent_files import RecentFiles, written
 
 SINCE = 1_794_773_000.0
 
@@ -21,8 +21,8 @@ def make(folder: Path, name: str, at: float) -> str:
 
 
 @pytest.fixture
-def large() -> Recent:
-    return Recent(few=2)
+def large() -> RecentFiles:
+    return RecentFiles(few=2)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(sense: Recent, folder: Path) -> list[str]:
+def found(sense: RecentFiles, folder: Path) -> list[str]:
     return [os.path.basename(path) for path in sense.written(str(folder), SINCE, (".jsonl",), "")]
 
 
@@ -44,7 +44,7 @@ def test_the_last_one_comes_first_and_others_are_left_out(folder: Path) -> None:
     assert written(str(folder / "missing"), SINCE) == written(paths[0], SINCE) == []
 
 
-def test_a_new_file_is_found_and_one_that_is_gone_or_old_is_not(folder: Path, large: Recent) -> None:
+def test_a_new_file_is_found_and_one_that_is_gone_or_old_is_not(folder: Path, large: RecentFiles) -> None:
     assert found(large, folder) == []
     make(folder, "new.jsonl", SINCE + 1)
     assert found(large, folder) == ["new.jsonl"]
@@ -56,7 +56,7 @@ def test_a_new_file_is_found_and_one_that_is_gone_or_old_is_not(folder: Path, la
 
 
 def test_a_large_directory_is_read_again_only_when_it_changed(
-    folder: Path, large: Recent, monkeypatch: pytest.MonkeyPatch
+    folder: Path, large: RecentFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(folder, "new.jsonl", SINCE + 1)
     assert found(large, folder) == ["new.jsonl"]
@@ -72,7 +72,7 @@ def test_a_large_directory_is_read_again_only_when_it_changed(
     assert found(large, folder)[0] == "old-2.jsonl", "after a while all are looked at"
 
 
-def test_a_directory_that_has_just_changed_is_read_again(folder: Path, large: Recent) -> None:
+def test_a_directory_that_has_just_changed_is_read_again(folder: Path, large: RecentFiles) -> None:
     """It may change once more within the same moment of its clock."""
     os.utime(folder)
     now = os.stat(folder).st_mtime_ns
@@ -83,7 +83,7 @@ def test_a_directory_that_has_just_changed_is_read_again(folder: Path, large: Re
 
 
 def test_a_small_directory_is_read_every_time(folder: Path) -> None:
-    sense = Recent(few=3)
+    sense = RecentFiles(few=3)
     assert found(sense, folder) == []
     os.utime(folder / "old-1.jsonl", (SINCE + 5, SINCE + 5))
     assert found(sense, folder) == ["old-1.jsonl"]

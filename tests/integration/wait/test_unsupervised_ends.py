@@ -59,7 +59,7 @@ def test_a_wait_learns_the_exit_status_of_work_that_nobody_has_reaped(box: Box, 
 def keeps_status() -> bool:
     """Whether this kernel tells the exit status of a process that was reaped (Linux 6.15)."""
     pid = os.posix_spawn("/bin/true", ["true"], {})
-    held = exit_status.Held(pid, procfs.start_time(pid))
+    held = exit_status.HeldProcess(pid, procfs.start_time(pid))
     os.waitpid(pid, 0)
     return held.status() == 0
 

@@ -14,11 +14,11 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.config import load
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.swarm import watchdog_store
-from midwatch.swarm.controller_session import Controlled
-from midwatch.swarm.model import Rules
-from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.swarm.controller_session import ControllerSession
+from midwatch.swarm.model import WakeRules
+from midwatch.swarm.watchdog import Watchdog, WatchdogRequest
 from midwatch.system import procfs
 from midwatch.trackers import select
 from tests.conftest import Box, Done, until
@@ -55,7 +55,7 @@ class Swarm:
         found: dict[str, Any] = json.loads(self("status", "--json", session=session).out)
         return found
 
-    def standing(self, session: str = "work") -> watchdog_store.Standing | None:
+    def standing(self, session: str = "work") -> watchdog_store.WatchdogStatus | None:
         return watchdog_store.read(watchdog_store.base(session, str(self.private.socket)))
 
     @property
@@ -75,11 +75,11 @@ class Swarm:
     @contextlib.contextmanager
     def dog(self, *, session: str = "work", title: str = TITLE, **asked: Any) -> Iterator[tuple[Watchdog, list[str]]]:
         log: list[str] = []
-        wanted = Asked(session, str(self.project), title, asked.pop("epic", ""), asked.pop("beads", ()),
-                       asked.pop("rules", Rules()), self.private.server, **asked)  # fmt: skip
-        panes = Panes(catalog.load_all(), "/nowhere", self.private.server)
+        wanted = WatchdogRequest(session, str(self.project), title, asked.pop("epic", ""), asked.pop("beads", ()),
+                       asked.pop("rules", WakeRules()), self.private.server, **asked)  # fmt: skip
+        panes = PaneObserver(catalog.load_all(), "/nowhere", self.private.server)
         here = str(self.project)
-        world = Controlled(wanted, load.load(here), select.find(here), panes, log.append,
+        world = ControllerSession(wanted, load.load(here), select.find(here), panes, log.append,
                            lambda: False)  # fmt: skip
         try:
             yield Watchdog(wanted, world, log.append), log

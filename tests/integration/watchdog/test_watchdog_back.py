@@ -10,12 +10,12 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.config import load
 from midwatch.config.model import Command, Settings
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import recover
 from midwatch.swarm import controller_session
-from midwatch.swarm.controller_session import Controlled
-from midwatch.swarm.model import Rules
-from midwatch.swarm.watchdog import Asked, Watchdog
+from midwatch.swarm.controller_session import ControllerSession
+from midwatch.swarm.model import WakeRules
+from midwatch.swarm.watchdog import Watchdog, WatchdogRequest
 from midwatch.trackers import builtin
 from tests.integration.ready.conftest import Desk, desk, office
 
@@ -29,10 +29,10 @@ def watched(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Watch
     log: list[str] = []
     tracker = builtin.Tasks(str(desk.office.cwd / builtin.NAME))
     tracker.add("First thing")
-    asked = Asked("desk", str(desk.office.cwd), "claude code", "", (), Rules(), desk.tmux.server)
-    panes = Panes(catalog.load_all(), "/nowhere", desk.tmux.server)
+    asked = WatchdogRequest("desk", str(desk.office.cwd), "claude code", "", (), WakeRules(), desk.tmux.server)
+    panes = PaneObserver(catalog.load_all(), "/nowhere", desk.tmux.server)
     (desk.office.cwd / "short.md").write_text("{marker}\n{state}")  # its box is as large as its screen, and no larger
-    world = Controlled(
+    world = ControllerSession(
         asked,
         Settings(watchdog_prompt=Command("short.md", f"{load.user_file()}:1")),
         tracker,

@@ -114,7 +114,7 @@ def test_what_is_held_back_is_in_status_and_in_the_log(swarm: Swarm) -> None:
     told = {name: [] for name in codec.LISTS}  # type: dict[str, list[str]]
     memory = {"told": told, "at": now, "repeats": 0, "sent": [now - 60] * 8, "unread": False, "closed": 0}
     watchdog_store.write(
-        base, watchdog_store.Standing("work", str(swarm.private.socket), "", ended="once", memory=memory)
+        base, watchdog_store.WatchdogStatus("work", str(swarm.private.socket), "", ended="once", memory=memory)
     )
     swarm.start()
     swarm.until_logged("held-back until 20")

@@ -18,7 +18,7 @@ from midwatch.agents.hooks import events
 from midwatch.agents.program_status.observe import ProgramStatus
 from midwatch.replay.record import Recorder
 from midwatch.sessions.codec import recording
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from tests.lab.pane import AgentPane
 
 EVERY = 0.25
@@ -40,7 +40,7 @@ class Tape:
         self.pane = pane
         self._out = io.StringIO()
         server = (pane.server_args[0], pane.server_args[1])
-        self._panes = Panes(catalog.load_all(), str(spool), server)
+        self._panes = PaneObserver(catalog.load_all(), str(spool), server)
         self._panes.status = ProgramStatus(str(status or spool))
         self._recorder = Recorder(self._panes, pane.pane_id, self._out, redact=True)
         self._truths: list[tuple[float, str, str, str]] = []
@@ -68,7 +68,7 @@ class Tape:
         began = first["wall"] - first["at"]
         agent = self.pane.agent.partition("-")[0]
         for at, turn, detail, by in self._truths:
-            truth = recording.Truth(max(0.0, at - began), turn, detail, by)
+            truth = recording.RecordedTruth(max(0.0, at - began), turn, detail, by)
             looks.append((truth.at, recording.truth_line(truth)))
         header = recording.Writer().header(recording.Header(agent, self.pane.version, scenario))
         ordered = [line for _, line in sorted(looks, key=lambda each: each[0])]

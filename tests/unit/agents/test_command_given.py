@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from midwatch.agents import launch
-from midwatch.agents.launch import Starting
+from midwatch.agents.launch import LaunchRules
 
-START = Starting(
+START = LaunchRules(
     ("sample",), ("--model", "{model}"), ("--id", "{conversation}"), ("--resume", "{conversation}"), plain=("-p",)
 )
 ASKED = "Do it.\nNow."

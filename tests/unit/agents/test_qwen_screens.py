@@ -9,7 +9,7 @@ import pytest
 
 from midwatch.agents import catalog, evidence
 from midwatch.agents.rules import fuse
-from midwatch.core.pane_model import Report, Sighting
+from midwatch.core.pane_model import Observation, SourceReport
 from midwatch.replay.codec import screen_case
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens" / "qwen"
@@ -17,7 +17,7 @@ QWEN = catalog.load("qwen")
 NEW = sorted(place.name for place in SCREENS.glob("0.24.4-*"))
 
 
-def seen(name: str, **changed: str) -> Sighting:
+def seen(name: str, **changed: str) -> Observation:
     facts = json.loads((SCREENS / name / "facts.json").read_text()) | changed
     return screen_case.sighting("qwen", (SCREENS / name / "screen.txt").read_text(), json.dumps(facts), "facts.json")
 
@@ -49,6 +49,6 @@ def test_a_prompt_that_was_sent_and_is_back_in_the_box_was_interrupted() -> None
     """The screen shows the turn before, which ended well; that is not the end of this one."""
     shown = seen("0.24.4-taken-back-80x24")
     assert [(said.turn, said.detail) for said in evidence.ask(QWEN, shown)[0]] == [("idle", "")]
-    sent = Report("transcript", 1.0, {"event": "prompt"})
+    sent = SourceReport("transcript", 1.0, {"event": "prompt"})
     said, _ = evidence.ask(QWEN, shown._replace(reports=(sent,)))
     assert [(each.turn, each.detail) for each in said if each.source == "screen"] == [("idle", "interrupted")]

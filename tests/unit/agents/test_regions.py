@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.agents import catalog, definition_file
 from midwatch.agents.definition import find, newer_than_tested, presence, regions
-from midwatch.core.pane_model import Task
+from midwatch.core.pane_model import ProcessInfo
 
 FILE = """\
 agent = "sample"
@@ -36,11 +36,11 @@ name = "bare"
 without = "box"
 """
 DETECTOR = definition_file.read(FILE, "sample.toml")
-SHELL = Task(10, 1, "S", "bash", ("bash",), 0)
+SHELL = ProcessInfo(10, 1, "S", "bash", ("bash",), 0)
 
 
-def task(name: str = "sample", args: str = "sample", letter: str = "S", pid: int = 11) -> Task:
-    return Task(pid, 10, letter, name, tuple(args.split(" ")), 0)
+def task(name: str = "sample", args: str = "sample", letter: str = "S", pid: int = 11) -> ProcessInfo:
+    return ProcessInfo(pid, 10, letter, name, tuple(args.split(" ")), 0)
 
 
 def test_a_region_is_its_last_match_and_others_lie_around_it() -> None:
@@ -76,7 +76,7 @@ def test_hard_blanks_are_blanks() -> None:
         ((SHELL, task("ssh", "ssh host")), "unseen"),
     ],
 )
-def test_whether_the_agent_is_there(tasks: tuple[Task, ...], state: str) -> None:
+def test_whether_the_agent_is_there(tasks: tuple[ProcessInfo, ...], state: str) -> None:
     assert presence(DETECTOR, tasks, "bash", dead=False).state == state
 
 
@@ -92,15 +92,15 @@ def test_a_dead_pane_has_no_agent() -> None:
 
 def test_the_agent_nearest_to_the_shell_is_the_one_of_the_pane() -> None:
     known = catalog.load_all()
-    outer = Task(11, 10, "S", "claude", ("claude",), 0)
-    inner = Task(12, 11, "S", "codex", ("codex", "--no-daemon"), 0)
+    outer = ProcessInfo(11, 10, "S", "claude", ("claude",), 0)
+    inner = ProcessInfo(12, 11, "S", "codex", ("codex", "--no-daemon"), 0)
     found = find(known, (SHELL, outer, inner))
     assert found is not None
     assert (found[0].agent, found[1].pid) == ("claude", 11)
 
 
 def test_codex_daemon_is_not_codex() -> None:
-    daemon = Task(11, 10, "S", "codex", ("codex", "app-server", "--listen", "unix://", "--managed-daemon"), 0)
+    daemon = ProcessInfo(11, 10, "S", "codex", ("codex", "app-server", "--listen", "unix://", "--managed-daemon"), 0)
     assert find(catalog.load_all(), (SHELL, daemon)) is None
 
 

@@ -18,7 +18,7 @@ from midwatch.agents.source_checks.rules import (
     disbelieved,
     observe,
 )
-from midwatch.agents.turn_model import Said
+from midwatch.agents.turn_model import SourceReading
 
 REST = Claim("title", "idle", "title-rest")
 BUSY = Claim("screen", "working", "spinner")
@@ -29,15 +29,15 @@ TITLE_CANNOT = frozenset({"screen"})
 
 def said(
     source: str, turn: str, detail: str = "", rule: str = "", at: float | None = None, *, firm: bool = False
-) -> Said:
-    return Said(source, turn, detail, rule or f"{source}-{turn}", at, firm=firm)
+) -> SourceReading:
+    return SourceReading(source, turn, detail, rule or f"{source}-{turn}", at, firm=firm)
 
 
-def title(turn: str = "idle", rule: str = "title-rest") -> Said:
+def title(turn: str = "idle", rule: str = "title-rest") -> SourceReading:
     return said("title", turn, rule=rule)
 
 
-def screen(turn: str = "working", rule: str = "spinner") -> Said:
+def screen(turn: str = "working", rule: str = "spinner") -> SourceReading:
     return said("screen", turn, rule=rule)
 
 
@@ -55,7 +55,7 @@ class Watcher:
     def wall(self) -> float:
         return WALL + self.now
 
-    def sees(self, seconds: float, *sources: Said) -> list[Comparison]:
+    def sees(self, seconds: float, *sources: SourceReading) -> list[Comparison]:
         """What is found while that is said for so long."""
         before, end = len(self.found), self.now + seconds
         while self.now < end:
@@ -63,13 +63,13 @@ class Watcher:
             self.now += 0.5
         return self.found[before:]
 
-    def look(self, *sources: Said) -> None:
+    def look(self, *sources: SourceReading) -> None:
         self.overlap, found = observe(
             self.overlap, sources, self.now, self.wall, can_wait=self.can_wait, doubted=self.doubted
         )
         self.found += found
 
-    def disagrees(self, *sources: Said) -> bool:
+    def disagrees(self, *sources: SourceReading) -> bool:
         self.look(*sources)
         assert self.overlap is not None
         return source_checks_rules.disagrees(self.overlap, sources, self.now, self.wall, self.can_wait)
@@ -190,7 +190,7 @@ def test_a_source_that_says_the_agent_has_left_is_not_counted() -> None:
 # Events -------------------------------------------------------------------------------------------------------------
 
 
-def opened(watcher: Watcher, source: str = "hook", *, firm: bool = False) -> Said:
+def opened(watcher: Watcher, source: str = "hook", *, firm: bool = False) -> SourceReading:
     return said(source, "working", at=watcher.wall, firm=firm)
 
 

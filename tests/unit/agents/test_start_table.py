@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.agents import catalog, definition_file, launch
-from midwatch.agents.launch import Starting
+from midwatch.agents.launch import LaunchRules
 from midwatch.core.errors import FormatError
 
 BEGIN = """agent = "sample"
@@ -14,7 +14,7 @@ title = "Sample"
 [process]
 names = "^sample$"
 """
-START = Starting(
+START = LaunchRules(
     ("sample", "--quiet"), ("--model={model}",), ("--id", "{conversation}"), ("resume", "{conversation}"), ("-p",)
 )
 

@@ -6,13 +6,13 @@ import pytest
 
 from midwatch.agents import evidence
 from midwatch.agents.catalog import Detectors
-from midwatch.core.pane_model import Pane, Sighting
+from midwatch.core.pane_model import Observation, Pane
 
 PANE = Pane((), "%0", "s", 1, "", "claude", "/", 80, 24, 0, 0, True, False, False, "", 0)
 
 
 def text_of(*rows: str) -> str:
-    return evidence.facts(Detectors()["claude"], Sighting("claude", PANE, rows, ()), "%0").progress["text"]
+    return evidence.facts(Detectors()["claude"], Observation("claude", PANE, rows, ()), "%0").progress["text"]
 
 
 @pytest.mark.parametrize(

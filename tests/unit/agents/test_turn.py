@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from midwatch.agents.rules import fuse
-from midwatch.agents.turn_model import Presence, Said
+from midwatch.agents.turn_model import Presence, SourceReading
 from midwatch.core.foreign_text import ForeignText
 
 ALIVE = Presence("alive", "it runs", 7)
 NOW = 1000.0
 
 
-def said(source: str, turn: str, detail: str = "", at: float | None = None) -> Said:
-    return Said(source, turn, detail, f"{source}-rule", at)
+def said(source: str, turn: str, detail: str = "", at: float | None = None) -> SourceReading:
+    return SourceReading(source, turn, detail, f"{source}-rule", at)
 
 
 def test_the_stronger_source_is_believed() -> None:

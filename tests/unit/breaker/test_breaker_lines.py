@@ -7,13 +7,24 @@ import json
 import pytest
 
 from midwatch.breaker import codec as breaker_codec
-from midwatch.breaker.model import Closed, Happening, Ledger, Outcome, Reset, Running, SetBack, Started, Trip, Void
+from midwatch.breaker.model import (
+    AttemptOutcome,
+    Closed,
+    Happening,
+    Ledger,
+    Reset,
+    RunningAttempt,
+    SetBack,
+    Started,
+    Trip,
+    Void,
+)
 from midwatch.core.errors import FormatError
 from midwatch.system.atomic_files import dumps
 
 FIELDS: dict[Happening, dict[str, object]] = {
     Started(1.5, "r", "job", trial=True): {"what": "started", "run": "r", "name": "job", "trial": True},
-    Outcome(1.5, "r", "job", 2, "failed"): {
+    AttemptOutcome(1.5, "r", "job", 2, "failed"): {
         "what": "outcome", "run": "r", "name": "job", "attempt": 2, "state": "failed",
     },
     Void(1.5, "r"): {"what": "void", "run": "r"},
@@ -33,8 +44,8 @@ def test_a_line_holds_these_fields(happening: Happening) -> None:
 
 
 def test_what_a_shim_writes_without_the_json_module_is_read() -> None:
-    line = dumps({"schema": 1, "at": 1.5, **FIELDS[Outcome(1.5, "r", "job", 2, "failed")]})
-    assert breaker_codec.happening(line) == Outcome(1.5, "r", "job", 2, "failed")
+    line = dumps({"schema": 1, "at": 1.5, **FIELDS[AttemptOutcome(1.5, "r", "job", 2, "failed")]})
+    assert breaker_codec.happening(line) == AttemptOutcome(1.5, "r", "job", 2, "failed")
 
 
 def test_a_long_reason_is_cut_so_that_the_line_goes_out_in_one_piece() -> None:
@@ -89,7 +100,7 @@ def test_bad_lines_between_good_ones_are_counted() -> None:
     ],
 )  # fmt: skip
 def test_a_bookmark_that_is_wrong_in_anything_is_no_bookmark(change: dict[str, object]) -> None:
-    mark = breaker_codec.Bookmark(10, 7, 3, Ledger(Closed(), {"r": Running("n", 1)}))
+    mark = breaker_codec.Bookmark(10, 7, 3, Ledger(Closed(), {"r": RunningAttempt("n", 1)}))
     assert breaker_codec.bookmark(breaker_codec.bookmark_text(mark)) == mark
     with pytest.raises(FormatError):
         breaker_codec.bookmark(json.dumps(json.loads(breaker_codec.bookmark_text(mark)) | change))

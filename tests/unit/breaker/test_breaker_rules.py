@@ -6,16 +6,16 @@ import pytest
 
 from midwatch.breaker.model import (
     COUNTING,
+    AttemptOutcome,
     Closed,
     Happening,
     Ledger,
     Open,
-    Outcome,
     Reset,
     SetBack,
     Started,
     State,
-    Trial,
+    TrialRun,
     Trip,
     Tripped,
     Void,
@@ -30,7 +30,7 @@ def after(*happened: Happening, threshold: int = 3) -> State:
 
 
 def run(number: int, state: str, *, at: float = 0.0) -> tuple[Happening, ...]:
-    return Started(at, f"r{number}", "job", trial=False), Outcome(at, f"r{number}", "job", 1, state)
+    return Started(at, f"r{number}", "job", trial=False), AttemptOutcome(at, f"r{number}", "job", 1, state)
 
 
 def row(*states: str) -> tuple[Happening, ...]:
@@ -42,7 +42,7 @@ TRIAL = Started(1000.0, "t", "try", trial=True)
 
 
 def trial_ends(state: str, *, at: float = 1100.0) -> Happening:
-    return Outcome(at, "t", "try", 1, state)
+    return AttemptOutcome(at, "t", "try", 1, state)
 
 
 # The row
@@ -68,7 +68,7 @@ def test_a_success_ends_the_row() -> None:
 
 
 def test_the_attempts_of_one_run_count_one_by_one_and_each_once() -> None:
-    started, told = Started(0.0, "r", "job", trial=False), Outcome(1.0, "r", "job", 1, "failed")
+    started, told = Started(0.0, "r", "job", trial=False), AttemptOutcome(1.0, "r", "job", 1, "failed")
     again = told._replace(attempt=2, state="timeout")
     state = after(started, told, told, again, told, again)
     assert isinstance(state, Closed)
@@ -77,12 +77,12 @@ def test_the_attempts_of_one_run_count_one_by_one_and_each_once() -> None:
 
 def test_of_two_words_on_one_attempt_the_first_holds() -> None:
     """Whoever finds a dead run and its shim that was late may both tell of it."""
-    started, told = Started(0.0, "r", "job", trial=False), Outcome(1.0, "r", "job", 1, "crashed")
+    started, told = Started(0.0, "r", "job", trial=False), AttemptOutcome(1.0, "r", "job", 1, "crashed")
     assert after(started, told, told._replace(state="completed"), threshold=1) == after(started, told, threshold=1)
 
 
 def test_nothing_is_heard_of_a_run_that_has_ended_or_was_never_let_through() -> None:
-    late = Outcome(5.0, "r0", "job", 2, "failed")
+    late = AttemptOutcome(5.0, "r0", "job", 2, "failed")
     assert after(*run(0, "completed"), late) == Closed()
     assert after(*run(0, "stopped"), late) == Closed()
     assert after(late) == Closed()
@@ -94,26 +94,28 @@ def test_nothing_is_heard_of_a_run_that_has_ended_or_was_never_let_through() -> 
 def test_what_counts_is_the_order_in_which_runs_end() -> None:
     names = ("a", "b", "c", "d")
     starts = [Started(0.0, name, name, trial=False) for name in names]
-    ends = [Outcome(9.0, name, name, 1, "failed") for name in names]
+    ends = [AttemptOutcome(9.0, name, name, 1, "failed") for name in names]
     assert isinstance(after(*starts, *ends[:3]), Open)
     assert isinstance(after(*starts, ends[0], ends[1]._replace(state="completed"), *ends[2:]), Closed)
 
 
 def test_a_success_of_a_run_from_before_it_opened_closes_it() -> None:
     early = Started(0.0, "early", "job", trial=False)
-    assert after(early, *OPENED, Outcome(50.0, "early", "job", 1, "completed")) == Closed()
+    assert after(early, *OPENED, AttemptOutcome(50.0, "early", "job", 1, "completed")) == Closed()
 
 
 def test_a_late_failure_counts_but_does_not_make_it_wait_longer() -> None:
-    state = after(Started(0.0, "early", "job", trial=False), *OPENED, Outcome(500.0, "early", "slow", 1, "failed"))
+    state = after(
+        Started(0.0, "early", "job", trial=False), *OPENED, AttemptOutcome(500.0, "early", "slow", 1, "failed")
+    )
     assert isinstance(state, Open)
     assert (state.since, state.failures, state.last.name) == (2.0, 4, "slow")
 
 
 def test_a_failure_beside_a_trial_leaves_the_trial_as_it_is() -> None:
     early = Started(0.0, "early", "job", trial=False)
-    state = after(early, *OPENED, TRIAL, Outcome(1050.0, "early", "slow", 1, "failed"))
-    assert isinstance(state, Trial)
+    state = after(early, *OPENED, TRIAL, AttemptOutcome(1050.0, "early", "slow", 1, "failed"))
+    assert isinstance(state, TrialRun)
     assert (state.run, state.before.since, state.before.failures) == ("t", 2.0, 4)
 
 
@@ -122,8 +124,8 @@ def test_a_failure_beside_a_trial_leaves_the_trial_as_it_is() -> None:
 
 def test_nothing_is_let_through_before_the_cool_down_and_one_trial_after_it() -> None:
     state = after(*OPENED)
-    assert breaker.answer(state, COOLDOWN, 901.0) == breaker.Answer(admitted=False, wait_s=1.0)
-    assert breaker.answer(state, COOLDOWN, 902.0) == breaker.Answer(admitted=True, trial=True)
+    assert breaker.answer(state, COOLDOWN, 901.0) == breaker.BreakerDecision(admitted=False, wait_s=1.0)
+    assert breaker.answer(state, COOLDOWN, 902.0) == breaker.BreakerDecision(admitted=True, trial=True)
     assert not breaker.answer(after(*OPENED, TRIAL), COOLDOWN, 5000.0).admitted
 
 
@@ -149,7 +151,7 @@ def test_a_trial_that_tells_nothing_leaves_it_as_it_was(end: Happening) -> None:
 
 def test_a_reset_closes_it_and_later_ends_count_from_nothing() -> None:
     early = Started(0.0, "early", "job", trial=False)
-    state = after(early, *OPENED, Reset(9.0, ""), Outcome(10.0, "early", "job", 1, "failed"))
+    state = after(early, *OPENED, Reset(9.0, ""), AttemptOutcome(10.0, "early", "job", 1, "failed"))
     assert isinstance(state, Closed)
     assert state.failures == 1
 
@@ -157,10 +159,10 @@ def test_a_reset_closes_it_and_later_ends_count_from_nothing() -> None:
 def test_a_reset_covers_attempts_that_had_ended_by_then_and_no_later_ones() -> None:
     early = Started(0.0, "early", "job", trial=False)
     reset = Reset(9.0, "", (("early", 1), ("unheard-of", 1)))
-    late = Outcome(10.0, "early", "job", 1, "failed")
+    late = AttemptOutcome(10.0, "early", "job", 1, "failed")
     assert after(early, reset, late) == Closed()
-    assert after(early, reset, Outcome(10.0, "early", "job", 1, "completed"), *OPENED) == after(*OPENED)
-    state = after(early, reset, late, Outcome(11.0, "early", "job", 2, "failed"))
+    assert after(early, reset, AttemptOutcome(10.0, "early", "job", 1, "completed"), *OPENED) == after(*OPENED)
+    state = after(early, reset, late, AttemptOutcome(11.0, "early", "job", 2, "failed"))
     assert isinstance(state, Closed)
     assert state.failures == 1
 
@@ -173,9 +175,9 @@ def test_a_reset_makes_a_trial_a_run_like_others() -> None:
 
 def test_what_was_tripped_waits_for_a_person_however_long_and_whatever_succeeds() -> None:
     early = Started(0.0, "early", "job", trial=False)
-    state = after(early, Trip(5.0, "why"), Outcome(10.0, "early", "job", 1, "completed"))
+    state = after(early, Trip(5.0, "why"), AttemptOutcome(10.0, "early", "job", 1, "completed"))
     assert state == Tripped(5.0, "why")
-    assert breaker.answer(state, COOLDOWN, 1e12) == breaker.Answer(admitted=False)
+    assert breaker.answer(state, COOLDOWN, 1e12) == breaker.BreakerDecision(admitted=False)
     assert after(Trip(5.0, "why"), Reset(6.0, "")) == Closed()
 
 

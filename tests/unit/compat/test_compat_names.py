@@ -7,23 +7,23 @@ from pathlib import Path
 import pytest
 
 from midwatch.compat.story_automator import project
-from midwatch.compat.story_automator.project import Named
+from midwatch.compat.story_automator.project import StoryNames
 from midwatch.core.errors import UsageError
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("sa-shop-261116-110449-e5-s5-3-create", Named("shop", "261116-110449", "5", "5.3", "create", "")),
-        ("sa-shop-261116-110449-e5-s5-3-review-r2", Named("shop", "261116-110449", "5", "5.3", "review", "2")),
-        ("sa-a1-261116-110449-e12-s12-30-dev", Named("a1", "261116-110449", "12", "12.30", "dev", "")),
-        ("sa-a-261116-110449-e5-s5-3-some-key-dev", Named("a", "261116-110449", "5", "5-3-some-key", "dev", "")),
-        ("sa-a-261116-110449-e5-s5-3-dev-auto-auto", Named("a", "261116-110449", "5", "5-3-dev-auto", "auto", "")),
-        ("sa-a-261116-110449-e5-s5-retro", Named("a", "261116-110449", "5", "5", "retro", "")),
-        ("sa-a-261116-110449-2-e5-s5-3-dev", Named("a", "261116-110449-2", "5", "5.3", "dev", "")),
+        ("sa-shop-261116-110449-e5-s5-3-create", StoryNames("shop", "261116-110449", "5", "5.3", "create", "")),
+        ("sa-shop-261116-110449-e5-s5-3-review-r2", StoryNames("shop", "261116-110449", "5", "5.3", "review", "2")),
+        ("sa-a1-261116-110449-e12-s12-30-dev", StoryNames("a1", "261116-110449", "12", "12.30", "dev", "")),
+        ("sa-a-261116-110449-e5-s5-3-some-key-dev", StoryNames("a", "261116-110449", "5", "5-3-some-key", "dev", "")),
+        ("sa-a-261116-110449-e5-s5-3-dev-auto-auto", StoryNames("a", "261116-110449", "5", "5-3-dev-auto", "auto", "")),
+        ("sa-a-261116-110449-e5-s5-retro", StoryNames("a", "261116-110449", "5", "5", "retro", "")),
+        ("sa-a-261116-110449-2-e5-s5-3-dev", StoryNames("a", "261116-110449-2", "5", "5.3", "dev", "")),
     ],
 )
-def test_a_name_tells_what_it_was_made_of(name: str, told: Named) -> None:
+def test_a_name_tells_what_it_was_made_of(name: str, told: StoryNames) -> None:
     assert project.parse_name(name) == told
     assert project.session_name(told.slug, told.stamp, told.epic, told.story, told.step, told.cycle) == name
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from midwatch.compat.story_automator import screen_fields
-from midwatch.compat.story_automator.result_mapping import Result, exceeded, result
-from midwatch.compat.story_automator.story_verification import Truth
+from midwatch.compat.story_automator.result_mapping import StoryResult, exceeded, result
+from midwatch.compat.story_automator.story_verification import StoryVerification
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 
 OVER = Verdict("sa-x", "session", "completed", True, "its turn has ended", "alive", "unknown", turn="idle")
-NOTHING = Truth(done=None, reason="normal_completion", says="nothing tells")
-THERE = Truth(done=True, reason="verified_complete", says="it is there")
-MISSING = Truth(done=False, reason="workflow_not_complete", says="it is not there")
+NOTHING = StoryVerification(done=None, reason="normal_completion", says="nothing tells")
+THERE = StoryVerification(done=True, reason="verified_complete", says="it is there")
+MISSING = StoryVerification(done=False, reason="workflow_not_complete", says="it is not there")
 SIX = ("completed", "crashed", "stuck", "timeout", "incomplete", "not_found")
 
 
@@ -48,7 +48,7 @@ SIX = ("completed", "crashed", "stuck", "timeout", "incomplete", "not_found")
     ],
 )  # fmt: skip
 def test_each_verdict_has_its_word_and_the_reason_names_ours(
-    changes: dict[str, Any], truth: Truth, expected: tuple[str, str, bool]
+    changes: dict[str, Any], truth: StoryVerification, expected: tuple[str, str, bool]
 ) -> None:
     found = result(OVER._replace(**changes), truth)
     assert (found.final_state, found.exit_reason, found.output_verified) == expected
@@ -56,7 +56,7 @@ def test_each_verdict_has_its_word_and_the_reason_names_ours(
 
 @pytest.mark.parametrize("truth", [THERE, NOTHING, MISSING])
 @pytest.mark.parametrize("state", [*LIVE, *FINAL])
-def test_there_are_six_final_states_and_no_other(state: str, truth: Truth) -> None:
+def test_there_are_six_final_states_and_no_other(state: str, truth: StoryVerification) -> None:
     found = result(OVER._replace(state=state, detail='odd, "words"\n'), truth)
     assert found.final_state in SIX
     assert len(found.as_csv().split(",")) == 5
@@ -72,7 +72,7 @@ def test_when_the_time_is_up_the_reason_says_what_it_was(state: str, reason: str
 
 
 def test_the_json_has_its_keys_in_their_order() -> None:
-    told = Result("completed", "verified_complete", True, 1, 2, "/tmp/x").as_json()
+    told = StoryResult("completed", "verified_complete", True, 1, 2, "/tmp/x").as_json()
     assert json.loads(told) == {
         "final_state": "completed", "todos_done": 1, "todos_total": 2, "output_file": "/tmp/x",
         "exit_reason": "verified_complete", "output_verified": True,

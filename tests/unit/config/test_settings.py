@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.config.codec import settings_file, swarm_table
-from midwatch.config.model import CHECKS, Check, Settings
+from midwatch.config.model import CHECKS, PreflightCheck, Settings
 from midwatch.core import durations
 from midwatch.core.errors import FormatError
 from midwatch.core.policy import PATIENT, POLICIES
@@ -70,9 +70,9 @@ def test_numbers_of_run_and_breaker_are_read() -> None:
 
 def test_checks_come_in_their_order_with_the_line_they_stand_on() -> None:
     first, second, third = read(GOOD).checks
-    assert first == Check("module", "yaml", "module yaml", venv=".venv", source="d.toml:12")
-    assert second == Check("tcp", "localhost:5432", "tcp localhost:5432", source="d.toml:16")
-    assert third == Check("run", "scripts/healthy", "run scripts/healthy", timeout_s=10.0, source="d.toml:19")
+    assert first == PreflightCheck("module", "yaml", "module yaml", venv=".venv", source="d.toml:12")
+    assert second == PreflightCheck("tcp", "localhost:5432", "tcp localhost:5432", source="d.toml:16")
+    assert third == PreflightCheck("run", "scripts/healthy", "run scripts/healthy", timeout_s=10.0, source="d.toml:19")
 
 
 @pytest.mark.parametrize("kind", CHECKS)
@@ -262,7 +262,7 @@ def test_the_example_of_the_documentation_can_be_read_and_shows_every_key() -> N
     assert set(policy) == set(PATIENT._fields)
     checks = settings_file.read(block[1], "docs.toml").checks
     assert {check.kind for check in checks} == set(CHECKS)
-    assert checks[0] == Check("module", "yaml", "yaml is there", "uv sync", ".venv", 20.0, checks[0].source)
+    assert checks[0] == PreflightCheck("module", "yaml", "yaml is there", "uv sync", ".venv", 20.0, checks[0].source)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,9 @@ def test_the_documentation_names_the_defaults_that_hold() -> None:
     assert breaker["threshold"][0] == str(ours.breaker_threshold)
     assert durations.parse(breaker["cooldown"][0]) == ours.breaker_cooldown_s
     assert (
-        durations.parse(documented("[[check]]")["timeout"][0]) == Check("", "", "").timeout_s == settings_file.PATIENCE
+        durations.parse(documented("[[check]]")["timeout"][0])
+        == PreflightCheck("", "", "").timeout_s
+        == settings_file.PATIENCE
     )
 
 

@@ -12,7 +12,7 @@ from midwatch.core import verdict_json
 from midwatch.core.errors import FormatError
 from midwatch.core.exit_codes import NEXT
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.job_model import Beat, Identity, JobFacts, Result, Source
+from midwatch.core.job_model import Beat, Identity, JobFacts, ProgressSource, WorkResult
 from midwatch.jobs.codec import sentinel
 from midwatch.jobs.rules import verdict as job_verdict
 
@@ -55,7 +55,7 @@ def test_a_record_of_a_crash_loads_with_its_notes() -> None:
 
 def test_what_a_keeper_saw_loads() -> None:
     seen = sentinel.seen(text("stale.seen"))
-    assert (seen.stale_since, seen.sources["cpu"]) == (2641.2, Source(0.53, 2641.0, 2100.0))
+    assert (seen.stale_since, seen.sources["cpu"]) == (2641.2, ProgressSource(0.53, 2641.0, 2100.0))
 
 
 def test_a_beat_loads() -> None:
@@ -64,7 +64,9 @@ def test_a_beat_loads() -> None:
 
 def test_a_verdict_is_written_as_frozen() -> None:
     record = sentinel.record(text("completed.json"))
-    facts = JobFacts("build", 0.0, record=record, log="/jobs/build.log", result=Result(valid=True, value={"ok": True}))
+    facts = JobFacts(
+        "build", 0.0, record=record, log="/jobs/build.log", result=WorkResult(valid=True, value={"ok": True})
+    )
     verdict = job_verdict.judge(facts)
     written = json.loads(verdict_json.encode(verdict, NEXT[verdict.state]))
     assert written | json.loads(text("wait.jsonl")) == written

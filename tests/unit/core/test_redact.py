@@ -11,7 +11,7 @@ from midwatch.core.verdict import Verdict
 from midwatch.integrations.mqtt.codec import messages
 from midwatch.journal import codec as journal_codec
 from midwatch.notifications.codec import message_text
-from midwatch.notifications.model import About, Change
+from midwatch.notifications.model import Change, ChangeSubject
 
 REDACTOR = Redactor(("/home/ada", "/home/ada/deep/home", ""))
 
@@ -103,8 +103,8 @@ def test_a_long_text_does_not_take_long_to_clean() -> None:
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
 def test_neither_a_notice_nor_a_message_nor_a_line_holds_it(text: str) -> None:
     change = Change(
-        "job", About("r1", agent="claude"), "waiting", False, text, "escalate", 1.0, "b", 1.0, "/p", cause="question",
-        message=text,
+        "job", ChangeSubject("r1", agent="claude"), "waiting", False, text, "escalate", 1.0, "b", 1.0, "/p",
+        cause="question", message=text,
     )  # fmt: skip
     event = journal_codec.noted("r1", 1.0, "job", "ended", {"reason": text, "moved": [{"note": text}]})
     told = messages.told(event._replace(seq=1), {"reason": text}, None, host="h", project="/p", dir="/d")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from midwatch.core.job_model import Alive, Gone, Source
+from midwatch.core.job_model import Alive, Gone, ProgressSource
 from midwatch.core.verdict import Evidence
 
 
 def test_a_value_is_a_tuple_with_names() -> None:
-    source = Source(1.0, at=2.0, moved=3.0)
+    source = ProgressSource(1.0, at=2.0, moved=3.0)
     assert source == (1.0, 2.0, 3.0)
     assert (source.value, source.at, source.moved) == (1.0, 2.0, 3.0)
     assert source._asdict() == {"value": 1.0, "at": 2.0, "moved": 3.0}

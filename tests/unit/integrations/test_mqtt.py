@@ -14,10 +14,10 @@ from midwatch.core.errors import FormatError
 from midwatch.core.event import Event
 from midwatch.core.verdict import FINAL, LIVE
 from midwatch.integrations.mqtt.codec import messages
-from midwatch.integrations.mqtt.codec.messages import Told
+from midwatch.integrations.mqtt.codec.messages import SubjectEvent
 from midwatch.registry.session_delegate import STATES
 
-TOLD = Told(
+TOLD = SubjectEvent(
     host="desk", project="/home/ann/shop", dir="/home/ann/.local/state/midwatch/shop-1", name="build", run="r1",
     kind="job", event="ended", state="failed", reason="exit 2", exit_code=2, at=1.5, seq=7,
 )  # fmt: skip

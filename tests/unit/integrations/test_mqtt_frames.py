@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.core.errors import FormatError
-from midwatch.integrations.mqtt.codec.packets import Frames
+from midwatch.integrations.mqtt.codec.packets import PacketStream
 
 LIMIT = 64
 
@@ -32,7 +32,7 @@ def published(topic: bytes, payload: bytes, qos: int) -> bytes:
     return packet(0x30 | qos << 1, len(topic).to_bytes(2, "big") + topic + number + payload)
 
 
-def passed(frames: Frames, data: bytes, sizes: list[int]) -> bytes:
+def passed(frames: PacketStream, data: bytes, sizes: list[int]) -> bytes:
     """What comes out if the stream arrives in pieces of these sizes."""
     found = b""
     while data:
@@ -57,7 +57,7 @@ def test_small_packets_pass_as_they_are_and_large_ones_without_their_payload(
         is_large = 2 + len(topic) + 2 * bool(qos) + len(payload) > LIMIT
         wanted += published(topic, b"" if is_large else payload, qos)
         dropped += is_large
-    frames = Frames(LIMIT)
+    frames = PacketStream(LIMIT)
     assert passed(frames, whole, sizes) == wanted
     assert frames.dropped == dropped
 
@@ -66,18 +66,18 @@ def test_small_packets_pass_as_they_are_and_large_ones_without_their_payload(
 def test_no_bytes_make_it_stumble(data: bytes, sizes: list[int]) -> None:
     found = b""
     with contextlib.suppress(FormatError):
-        found = passed(Frames(LIMIT), data, sizes)
+        found = passed(PacketStream(LIMIT), data, sizes)
     assert len(found) <= len(data)
 
 
 @pytest.mark.parametrize("data", [b"\x20\xff\xff\xff\x7f", b"\x30\x80\x80\x80\x80\x01", b"\x30\xff\x7f\xff\xff"])
 def test_what_no_event_can_be_is_an_error(data: bytes) -> None:
     with pytest.raises(FormatError):
-        Frames(LIMIT).feed(data + bytes(10))
+        PacketStream(LIMIT).feed(data + bytes(10))
 
 
 def test_the_header_of_a_large_packet_is_all_that_is_kept() -> None:
-    frames = Frames(LIMIT)
+    frames = PacketStream(LIMIT)
     assert frames.feed(b"\x32\xff\xff\xff\x7f\x00\x03a/") == b""
     assert frames.feed(b"b\x00\x07" + bytes(1000)) == published(b"a/b", b"", 1)
     assert frames.feed(bytes(100_000)) == b""

@@ -14,11 +14,11 @@ from midwatch.core.job_model import (
     Identity,
     JobFacts,
     Process,
+    ProgressSnapshot,
+    ProgressSource,
     Record,
-    Result,
-    Seen,
-    Source,
     Unseen,
+    WorkResult,
 )
 from midwatch.core.policy import PATIENT, STRICT, Policy
 from midwatch.jobs.rules import adopted_text
@@ -61,7 +61,7 @@ def test_our_own_work_whose_end_nobody_saw_is_crashed_as_ever() -> None:
 
 @pytest.mark.parametrize(("status", "state"), [("SUCCESS\n", "completed"), ("FAILED\n", "failed"), (None, "crashed")])
 def test_a_step_whose_keeper_is_gone_is_what_its_own_files_say(status: str | None, state: str) -> None:
-    result = Result(valid=True, value={"n": 1})
+    result = WorkResult(valid=True, value={"n": 1})
     verdict = job_verdict.judge(facts(GONE, GONE, record(A_STEP), status=text(status), result=result))
     assert (verdict.state, verdict.final) == (state, True)
     assert verdict.result == ({"n": 1} if state == "completed" else None)
@@ -103,7 +103,7 @@ def test_abandoned_work_is_not_said_to_have_exited() -> None:
 
 
 def test_silence_and_timeout_are_reckoned_from_the_adoption_not_from_the_start() -> None:
-    notes = Seen("r1", "boot", NOW, None, stuck=False, sources={"cpu": Source(1.0, BEGAN, BEGAN)})
+    notes = ProgressSnapshot("r1", "boot", NOW, None, stuck=False, sources={"cpu": ProgressSource(1.0, BEGAN, BEGAN)})
     verdict = job_verdict.judge(facts(ALIVE, ALIVE, record(policy=STRICT._replace(stale_s=1e6)), seen=notes))
     assert verdict.reason == "adopted 1m 40s ago"
     assert verdict.deadline == ("timeout", 1700.0)
@@ -129,7 +129,7 @@ def step(shim: Process = ALIVE, **more: object) -> JobFacts:
     return JobFacts("build", NOW, policy=STRICT, shim=shim)._replace(**more)  # type: ignore[arg-type]
 
 
-HUNG = Seen("", "boot", NOW, NOW - 40.0, True, {"output": Source(0.0, NOW, NOW - 100.0)})
+HUNG = ProgressSnapshot("", "boot", NOW, NOW - 40.0, True, {"output": ProgressSource(0.0, NOW, NOW - 100.0)})
 LATER = NOW + 1.0
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from midwatch.breaker.rules import backoff
-from midwatch.core.job_model import Alive, Attempt, End, Gone, Identity, JobFacts, Process, Record, Seen, Source, Unseen
+from midwatch.core.job_model import (
+    Alive,
+    Attempt,
+    End,
+    Gone,
+    Identity,
+    JobFacts,
+    Process,
+    ProgressSnapshot,
+    ProgressSource,
+    Record,
+    Unseen,
+)
 from midwatch.core.policy import PATIENT, STRICT, Policy
 from midwatch.jobs.rules import stall
 from midwatch.jobs.rules import verdict as job_verdict
@@ -110,7 +122,7 @@ def test_a_shim_that_cannot_be_seen_from_here_is_not_called_gone_between_attempt
 def test_the_timeout_is_reckoned_from_the_attempt_not_from_the_first_start() -> None:
     policy = STRICT._replace(timeout_s=120.0)
     running = record(end("failed"), attempt=2, policy=policy)
-    seen = Seen("r1", "boot", NOW, None, False, {"output": Source(1.0, NOW, NOW)})
+    seen = ProgressSnapshot("r1", "boot", NOW, None, False, {"output": ProgressSource(1.0, NOW, NOW)})
     verdict = job_verdict.judge(facts(running, work=ALIVE)._replace(seen=seen))
     assert verdict.deadline == ("timeout", 20.0)
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.job_model import Alive, End, Gone, Identity, JobFacts, Process, Record, Result, Seen, Source, Unseen
+from midwatch.core.job_model import (
+    Alive,
+    End,
+    Gone,
+    Identity,
+    JobFacts,
+    Process,
+    ProgressSnapshot,
+    ProgressSource,
+    Record,
+    Unseen,
+    WorkResult,
+)
 from midwatch.core.policy import PATIENT, STRICT, Policy
 from midwatch.jobs.rules import stall
 from midwatch.jobs.rules import verdict as job_verdict
@@ -26,14 +38,16 @@ def ended(state: str, code: int | None = 0, signal: int | None = None, reason: s
     return End(state, code, signal, reason, 0.0, 12.3, ())
 
 
-def seen(silent: float, *, stale_since: float | None = None, stuck: bool = False, **others: float) -> Seen:
+def seen(silent: float, *, stale_since: float | None = None, stuck: bool = False, **others: float) -> ProgressSnapshot:
     """Notes of a keeper: output silent for so long, other sources as given."""
     silences = {"output": silent, **others}
-    return Seen("r1", "boot", NOW, stale_since, stuck, {k: Source(1.0, NOW, NOW - age) for k, age in silences.items()})
+    return ProgressSnapshot(
+        "r1", "boot", NOW, stale_since, stuck, {k: ProgressSource(1.0, NOW, NOW - age) for k, age in silences.items()}
+    )
 
 
 def facts(
-    shim: Process = ALIVE, work: Process = ALIVE, *, of: Record | None = None, notes: Seen | None = None
+    shim: Process = ALIVE, work: Process = ALIVE, *, of: Record | None = None, notes: ProgressSnapshot | None = None
 ) -> JobFacts:
     return JobFacts("build", NOW, record=of or record(), shim=shim, work=work, seen=notes, policy=PATIENT)
 
@@ -214,7 +228,7 @@ def test_what_outlived_its_work_is_named() -> None:
 
 
 def test_a_result_that_is_not_json_is_said() -> None:
-    found = facts(of=record(end=ended("completed")))._replace(result=Result(valid=False, value=None))
+    found = facts(of=record(end=ended("completed")))._replace(result=WorkResult(valid=False, value=None))
     verdict = job_verdict.judge(found)
     assert (verdict.state, verdict.result) == ("completed", None)
     assert "not valid JSON" in verdict.reason
@@ -264,7 +278,7 @@ def test_success_without_a_result_does_not_wait_once_its_process_has_ended() -> 
 
 
 def test_a_half_written_result_is_waited_for_like_a_missing_one() -> None:
-    half = Result(valid=False, value=None)
+    half = WorkResult(valid=False, value=None)
     assert not job_verdict.judge(foreign(ALIVE, status="SUCCESS", status_since=NOW, watched=True, result=half)).settled
 
 
@@ -273,13 +287,17 @@ def test_a_single_look_does_not_wait() -> None:
 
 
 def test_without_a_pid_the_heartbeat_is_given_time_to_move() -> None:
-    notes = Seen("", "boot", NOW, None, stuck=False, sources={"heartbeat": Source(1.0, NOW, NOW - 100.0)})
+    notes = ProgressSnapshot(
+        "", "boot", NOW, None, stuck=False, sources={"heartbeat": ProgressSource(1.0, NOW, NOW - 100.0)}
+    )
     verdict = job_verdict.judge(foreign(Unseen("there is no pid file"), seen=notes, watched=True))
     assert (verdict.state, verdict.settled) == ("unknown", False)
 
 
 def test_without_a_pid_a_heartbeat_that_never_moves_ends_the_wait() -> None:
-    notes = Seen("", "boot", NOW, None, stuck=False, sources={"heartbeat": Source(1.0, NOW, NOW - 700.0)})
+    notes = ProgressSnapshot(
+        "", "boot", NOW, None, stuck=False, sources={"heartbeat": ProgressSource(1.0, NOW, NOW - 700.0)}
+    )
     assert job_verdict.judge(foreign(Unseen("there is no pid file"), seen=notes, watched=True)).settled
 
 
@@ -291,7 +309,7 @@ def test_nothing_of_that_name_is_not_found() -> None:
 # What the shim is told --------------------------------------------------------------------------------------------
 
 
-def told(notes: Seen, policy: Policy = PATIENT) -> tuple[str, float, str]:
+def told(notes: ProgressSnapshot, policy: Policy = PATIENT) -> tuple[str, float, str]:
     return stall.answer(facts(of=record(policy=policy), notes=notes), policy)[:3]
 
 
@@ -313,7 +331,7 @@ def test_the_shim_is_told_that_work_moved_when_the_look_saw_it() -> None:
     assert told(seen(100.0, stale_since=NOW - 30.0)) == ("wait", 500.0, "moving")
 
 
-def kept(notes: Seen, now: float = NOW) -> Seen:
+def kept(notes: ProgressSnapshot, now: float = NOW) -> ProgressSnapshot:
     """What a watcher that keeps the time notes after a look."""
     return stall.keep(job_verdict.judge(facts(GONE, ALIVE, notes=notes)), notes, PATIENT, now)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.jobs import monitor_store
-from midwatch.jobs.monitor_state import Watch
+from midwatch.jobs.monitor_state import MonitorState
 from midwatch.sessions import conversation_lease
 from midwatch.system.atomic_files import write_atomic
 
@@ -180,7 +180,7 @@ def test_a_lease_of_a_monitor_is_inherited_by_nobody(tmp_path: Path) -> None:
 
 
 def test_notes_are_read_of_the_run_that_is_meant(tmp_path: Path) -> None:
-    base, watch = str(tmp_path / "api"), Watch("run-1", "boot", (1, 2), 3.0, 4.0)
+    base, watch = str(tmp_path / "api"), MonitorState("run-1", "boot", (1, 2), 3.0, 4.0)
     assert monitor_store.read(base) is None
     monitor_store.write(base, watch)
     assert (monitor_store.read(base), monitor_store.read(base, "run-1"), monitor_store.read(base, "run-2")) == (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from midwatch.agents.turn_model import Moved, SessionMemory
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.jobs.codec import monitor_state_file
-from midwatch.jobs.monitor_state import Watch
+from midwatch.jobs.monitor_state import MonitorState
 
 MEMORY = SessionMemory(
     "working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)},
@@ -22,7 +22,7 @@ WRONG: tuple[dict[str, object], ...] = (
     {"schema": 99}, {"began": "x"}, {"monitor": [1]}, {"monitor": None}, {"patience": [1]}, {"memory": {}},
     {"verdict": {"state": "crashed"}}, {"unknown": 1}, {"resumes": None}, {"agent": "ab"}, {"memory": 5},
 )  # fmt: skip
-FULL = Watch(
+FULL = MonitorState(
     "1a-2b",
     "boot",
     (7, 8),
@@ -39,8 +39,8 @@ FULL = Watch(
 )
 
 
-@pytest.mark.parametrize("watch", [FULL, Watch("1a", "boot", (7, 8), 1.0, 2.0), FULL._replace(memory=None)])
-def test_what_is_written_is_read(watch: Watch) -> None:
+@pytest.mark.parametrize("watch", [FULL, MonitorState("1a", "boot", (7, 8), 1.0, 2.0), FULL._replace(memory=None)])
+def test_what_is_written_is_read(watch: MonitorState) -> None:
     assert monitor_state_file.decode(monitor_state_file.encode(watch)) == watch
 
 

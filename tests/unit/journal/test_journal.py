@@ -257,7 +257,7 @@ def test_a_line_that_comes_after_the_spool_was_removed_is_taken_in_too(book: Boo
 def test_a_spool_that_grew_while_it_was_taken_in_is_not_removed(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     real = spool_reader.remove
 
-    def late(directory: str, taken: spool_reader.Taken) -> bool:
+    def late(directory: str, taken: spool_reader.SpoolBatch) -> bool:
         book.write(2)
         return real(directory, taken)
 

@@ -15,15 +15,15 @@ from midwatch.core.errors import FormatError
 from midwatch.core.exit_codes import NEXT
 from midwatch.core.verdict import FINAL
 from midwatch.notifications.codec import message_text
-from midwatch.notifications.model import About, Change
+from midwatch.notifications.model import Change, ChangeSubject
 
-SESSION = About("r", "claude", "%3", "work", "api", "tmux attach -t =api")
+SESSION = ChangeSubject("r", "claude", "%3", "work", "api", "tmux attach -t =api")
 
 
 def change(
     state: str,
     reason: str,
-    about: About = About("r"),  # noqa: B008
+    about: ChangeSubject = ChangeSubject("r"),  # noqa: B008
     name: str = "build",
     cause: str = "",
     until: str = "",
@@ -60,7 +60,7 @@ def test_what_the_agent_asks_is_told_in_its_own_words_without_keys_and_on_one_li
 
 
 def test_a_pane_of_which_only_its_number_is_known_is_called_by_that() -> None:
-    about = About("r", agent="claude")
+    about = ChangeSubject("r", agent="claude")
     assert message_text.text(change("waiting", "it waits for an answer", about, "%3", "question")) == (
         "%3 waits for an answer (claude)"
     )

@@ -12,7 +12,7 @@ from midwatch.core.exit_codes import NEXT
 from midwatch.core.notification_kinds import LIVE_TOLD, USUAL, WORDS
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 from midwatch.notifications import rules as notifications_rules
-from midwatch.notifications.model import About, Change, Notice, Told
+from midwatch.notifications.model import Change, ChangeSubject, Notification, NotificationState
 
 
 def verdict(state: str, *, final: bool | None = None) -> Verdict:
@@ -20,12 +20,14 @@ def verdict(state: str, *, final: bool | None = None) -> Verdict:
 
 
 def change(state: str, at: float, *, final: bool = False, boot: str = "b", since: float | None = None) -> Change:
-    return Change("x", About("r"), state, final or state in FINAL, "why", NEXT[state], at, boot, at, "/p", since)
+    return Change(
+        "x", ChangeSubject("r"), state, final or state in FINAL, "why", NEXT[state], at, boot, at, "/p", since
+    )
 
 
 def told(*changes: Change) -> list[str]:
     """The states that are told of a row of reports, in the order in which they are heard."""
-    memory, found = Told(), []
+    memory, found = NotificationState(), []
     for each in changes:
         memory, tells = notifications_rules.hear(memory, each)
         found += [each.state] if tells else []
@@ -171,8 +173,8 @@ def test_a_channel_is_told_of_what_it_asked_for() -> None:
 # And again
 
 
-def notice(**more: object) -> Notice:
-    return Notice("id", "x", "r", {}, "c", "/p", 1000.0)._replace(**more)  # type: ignore[arg-type]
+def notice(**more: object) -> Notification:
+    return Notification("id", "x", "r", {}, "c", "/p", 1000.0)._replace(**more)  # type: ignore[arg-type]
 
 
 def test_it_is_tried_again_after_half_a_minute_and_then_less_and_less_often() -> None:

@@ -14,10 +14,12 @@ import pytest
 
 from midwatch.core.errors import RefusedError
 from midwatch.notifications import outbox
-from midwatch.notifications.model import About, Change, Notice, Told
+from midwatch.notifications.model import Change, ChangeSubject, Notification, NotificationState
 
-NOTICE = Notice("a1", "x", "r1", {"text": "it is so", "state": "failed"}, "command-1", "/p", 1.5)
-CHANGE = Change("x", About("r1"), "failed", final=True, reason="", following="", at=1.0, boot="b", wall=2.0, project="")
+NOTICE = Notification("a1", "x", "r1", {"text": "it is so", "state": "failed"}, "command-1", "/p", 1.5)
+CHANGE = Change(
+    "x", ChangeSubject("r1"), "failed", final=True, reason="", following="", at=1.0, boot="b", wall=2.0, project=""
+)
 GOLDEN = Path(__file__).parents[2] / "goldens" / "formats" / "v1" / "completed.json"
 
 
@@ -106,12 +108,12 @@ def test_one_stays_and_the_others_go(directory: str) -> None:
 
 
 def test_what_was_told_is_kept_by_name_and_run(directory: str) -> None:
-    assert outbox.told(directory, "x", "r1") == Told()
-    outbox.write_told(directory, CHANGE, Told("failed", final=True))
+    assert outbox.told(directory, "x", "r1") == NotificationState()
+    outbox.write_told(directory, CHANGE, NotificationState("failed", final=True))
     assert outbox.told(directory, "x", "r1").final
-    assert outbox.told(directory, "x", "r2") == Told()
+    assert outbox.told(directory, "x", "r2") == NotificationState()
     Path(outbox.told_file(directory, "x", "r1")).write_text("{")
-    assert outbox.told(directory, "x", "r1") == Told()
+    assert outbox.told(directory, "x", "r1") == NotificationState()
 
 
 @pytest.mark.parametrize("name", ["%3", "../x", "a/b", "", "ü", "x" * 300])
@@ -125,7 +127,9 @@ def test_what_was_told_is_forgotten_once_nobody_can_ask(directory: str) -> None:
     for name in ("build", "gone"):
         (Path(directory) / "build.json").write_text(GOLDEN.read_text())
         for told_of in (run, "another"):
-            outbox.write_told(directory, CHANGE._replace(name=name, about=About(told_of)), Told("failed"))
+            outbox.write_told(
+                directory, CHANGE._replace(name=name, about=ChangeSubject(told_of)), NotificationState("failed")
+            )
     outbox.forget(directory)
     folder = Path(directory) / "outbox" / "told"
     assert len(list(folder.iterdir())) == 4

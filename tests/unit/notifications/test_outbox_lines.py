@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from midwatch.core.errors import FormatError
 from midwatch.notifications.codec import outbox_file
-from midwatch.notifications.model import About, Change, Notice, Told
+from midwatch.notifications.model import Change, ChangeSubject, Notification, NotificationState
 
-NOTICE = Notice("a1", "x", "r", {"text": "it is so"}, "command-1", "/p", 1.5, 2, 3.5, "why")
-TOLD = Told("waiting", final=False, open=True, at=4.5, boot="b", number=3)
+NOTICE = Notification("a1", "x", "r", {"text": "it is so"}, "command-1", "/p", 1.5, 2, 3.5, "why")
+TOLD = NotificationState("waiting", final=False, open=True, at=4.5, boot="b", number=3)
 CHANGE = Change(
-    "%3", About("r", "claude", "%3", "api"), "waiting", final=False, reason="it waits", following="escalate",
+    "%3", ChangeSubject("r", "claude", "%3", "api"), "waiting", final=False, reason="it waits", following="escalate",
     at=1.0, boot="b", wall=2.0, project="/p\udcff", since=None,
 )  # fmt: skip
 LATER = ("number",)

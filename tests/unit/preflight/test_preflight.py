@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.config.model import Check
+from midwatch.config.model import PreflightCheck
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.program_result import ProgramResult
 from midwatch.preflight.model import Finding, Imported, Reached, Space
@@ -15,16 +15,16 @@ from midwatch.preflight.virtualenv_model import (
     OTHER,
     OWN,
     Environment,
+    EnvironmentRecipe,
     Interpreter,
     Origin,
     Package,
-    Recipe,
     Script,
 )
 
 
-def check(kind: str = "run", target: str = "x", **more: object) -> Check:
-    return Check(kind, target, f"{kind} {target}")._replace(**more)  # type: ignore[arg-type]
+def check(kind: str = "run", target: str = "x", **more: object) -> PreflightCheck:
+    return PreflightCheck(kind, target, f"{kind} {target}")._replace(**more)  # type: ignore[arg-type]
 
 
 def passed(name: str = "a") -> Finding:
@@ -134,8 +134,10 @@ def test_what_became_of_a_fix_is_said_only_where_something_is_left() -> None:
 
 
 def test_a_directory_with_blanks_is_quoted_in_advice() -> None:
-    assert judge.install("my env", Recipe(("pyproject.toml",))) == "`'my env'/bin/python -m pip install -e .`"
-    assert "UV_PROJECT_ENVIRONMENT='my env' uv sync" in judge.rebuild("my env", Recipe(("uv.lock",)))
+    assert (
+        judge.install("my env", EnvironmentRecipe(("pyproject.toml",))) == "`'my env'/bin/python -m pip install -e .`"
+    )
+    assert "UV_PROJECT_ENVIRONMENT='my env' uv sync" in judge.rebuild("my env", EnvironmentRecipe(("uv.lock",)))
 
 
 PYPROJECT = """
@@ -186,7 +188,7 @@ def test_advice_keeps_the_files_of_requirements_that_were_installed() -> None:
 
 @pytest.mark.parametrize("text", ["", "= x", "project = 3\n", '[project]\noptional-dependencies = ["x"]\n'])
 def test_a_project_file_that_tells_nothing_changes_no_advice(text: str) -> None:
-    assert judge_environment.recipe(Origin(LOCKED, text, {}), [Package("x", "1")]) == Recipe(LOCKED)
+    assert judge_environment.recipe(Origin(LOCKED, text, {}), [Package("x", "1")]) == EnvironmentRecipe(LOCKED)
 
 
 # Environments -------------------------------------------------------------------------------------------------

@@ -8,18 +8,18 @@ from midwatch.core.presence import GONE, LIVES, THERE, UNKNOWN
 from midwatch.registry.model import (
     ENDED,
     Add,
-    Found,
     LeftOut,
-    Memory,
     PaneDirectory,
-    Plan,
+    ReconcileMemory,
+    ReconcilePlan,
+    ReconcileRules,
     Registry,
+    RegistryRow,
     Remove,
-    Row,
     RowPane,
-    Rules,
     Set,
-    Sight,
+    TmuxPane,
+    TmuxSnapshot,
 )
 from midwatch.registry.rules import drift
 
@@ -32,32 +32,36 @@ DIRECTORIES = {
     "/w/inner/x": PaneDirectory("/w/inner/x", "/w/inner"), "/w/link": PaneDirectory("/elsewhere/x"),
     "/link": PaneDirectory("/w/x", "/w"), "": PaneDirectory(""),
 }  # fmt: skip
-RULES = Rules(
+RULES = ReconcileRules(
     naming=("*-creator-claude", "*-creator-agy"), workspace="/w", directories=DIRECTORIES, boot="b1", host="here"
 )
-MISSED = Memory(missed={f"A:{NAME}": 90.0, f"exited:{NAME}": 90.0, f"alive:{NAME}": 90.0})
+MISSED = ReconcileMemory(missed={f"A:{NAME}": 90.0, f"exited:{NAME}": 90.0, f"alive:{NAME}": 90.0})
 """What an earlier look, ten seconds ago, did not find either."""
 
 
-def row(status: str = "running", **fields: object) -> Row:
+def row(status: str = "running", **fields: object) -> RegistryRow:
     given: dict[str, object] = {"agent": "claude", "pane": RowPane(201132, "claude", HOME), **fields}
-    return Row(0, NAME, status, **given)  # type: ignore[arg-type]
+    return RegistryRow(0, NAME, status, **given)  # type: ignore[arg-type]
 
 
-def pane(**fields: object) -> Found:
+def pane(**fields: object) -> TmuxPane:
     given: dict[str, object] = {"pid": 201132, "command": "claude", "cwd": HOME, "agent": "claude", **fields}
-    return Found((), "%1", NAME, **given)  # type: ignore[arg-type]
+    return TmuxPane((), "%1", NAME, **given)  # type: ignore[arg-type]
 
 
 def planned(
-    *rows: Row, sight: Sight | None = None, before: Memory = MISSED, rules: Rules = RULES, now: float = 100.0
-) -> Plan:
-    found = Sight() if sight is None else sight
+    *rows: RegistryRow,
+    sight: TmuxSnapshot | None = None,
+    before: ReconcileMemory = MISSED,
+    rules: ReconcileRules = RULES,
+    now: float = 100.0,
+) -> ReconcilePlan:
+    found = TmuxSnapshot() if sight is None else sight
     listed = tuple(each._replace(at=at) for at, each in enumerate(rows))
     return drift.plan(Registry(listed), found, before, rules, now=now, wall=WALL)[0]
 
 
-def kinds(plan: Plan) -> list[str]:
+def kinds(plan: ReconcilePlan) -> list[str]:
     return [each.kind for each in plan.drifts]
 
 
@@ -65,7 +69,7 @@ def kinds(plan: Plan) -> list[str]:
 
 
 def test_a_running_session_that_tmux_does_not_have_is_marked_terminated() -> None:
-    (found,) = planned(row(), sight=Sight(processes={0: GONE})).drifts
+    (found,) = planned(row(), sight=TmuxSnapshot(processes={0: GONE})).drifts
     assert found.message == f"{NAME}: tmux gone (was pane 201132, cmd claude)."
     assert found.deed == "Marked terminated."
     assert found.change == Set(
@@ -74,8 +78,8 @@ def test_a_running_session_that_tmux_does_not_have_is_marked_terminated() -> Non
 
 
 def test_gone_needs_two_looks_a_second_apart() -> None:
-    gone = Sight(processes={0: GONE})
-    first, memory = drift.plan(Registry((row(),)), gone, Memory(), RULES, now=100.0, wall=WALL)
+    gone = TmuxSnapshot(processes={0: GONE})
+    first, memory = drift.plan(Registry((row(),)), gone, ReconcileMemory(), RULES, now=100.0, wall=WALL)
     assert (first.drifts, first.again) == ((), 1.0)
     second, memory = drift.plan(Registry((row(),)), gone, memory, RULES, now=100.5, wall=WALL)
     assert (second.drifts, second.again) == ((), 0.5)
@@ -85,7 +89,7 @@ def test_gone_needs_two_looks_a_second_apart() -> None:
 
 def test_a_lost_session_is_told_at_once_and_its_row_marked_five_seconds_after_tmux_lost_it() -> None:
     """A tool that stops a session ends it first and writes its row then."""
-    gone, memory, waits = Sight(processes={0: GONE}), Memory(), []
+    gone, memory, waits = TmuxSnapshot(processes={0: GONE}), ReconcileMemory(), []
     for now in (100.0, 101.0, 102.5, 104.9, 105.0, 200.0):
         plan, memory = drift.plan(Registry((row(),)), gone, memory, RULES, now=now, wall=WALL)
         waits.append([round(each.wait_s, 3) for each in plan.drifts])
@@ -96,16 +100,20 @@ def test_a_lost_session_is_told_at_once_and_its_row_marked_five_seconds_after_tm
 
 def test_what_an_earlier_boot_has_ended_is_marked_without_waiting() -> None:
     lost = row(pane=RowPane(201132, "claude", HOME, boot="b0"))
-    (found,) = planned(lost, sight=Sight(processes={0: GONE}), before=Memory(missed={f"A:{NAME}": 99.0})).drifts
+    (found,) = planned(
+        lost, sight=TmuxSnapshot(processes={0: GONE}), before=ReconcileMemory(missed={f"A:{NAME}": 99.0})
+    ).drifts
     assert found.wait_s == 0.0
     here = row(pane=RowPane(201132, "claude", HOME, boot="b1"))
-    (found,) = planned(here, sight=Sight(processes={0: GONE}), before=Memory(missed={f"A:{NAME}": 99.0})).drifts
+    (found,) = planned(
+        here, sight=TmuxSnapshot(processes={0: GONE}), before=ReconcileMemory(missed={f"A:{NAME}": 99.0})
+    ).drifts
     assert found.wait_s == 4.0
 
 
 def test_a_session_that_came_back_between_two_looks_begins_anew() -> None:
-    gone, back = Sight(processes={0: GONE}), Sight(panes=(pane(),), processes={0: LIVES})
-    _, memory = drift.plan(Registry((row(),)), gone, Memory(), RULES, now=100.0, wall=WALL)
+    gone, back = TmuxSnapshot(processes={0: GONE}), TmuxSnapshot(panes=(pane(),), processes={0: LIVES})
+    _, memory = drift.plan(Registry((row(),)), gone, ReconcileMemory(), RULES, now=100.0, wall=WALL)
     _, memory = drift.plan(Registry((row(),)), back, memory, RULES, now=101.0, wall=WALL)
     again, _ = drift.plan(Registry((row(),)), gone, memory, RULES, now=102.0, wall=WALL)
     assert (again.drifts, again.again) == ((), 1.0)
@@ -113,38 +121,40 @@ def test_a_session_that_came_back_between_two_looks_begins_anew() -> None:
 
 @pytest.mark.parametrize("status", ENDED)
 def test_what_somebody_ended_is_left_alone(status: str) -> None:
-    assert planned(row(status), sight=Sight(processes={0: GONE})) == Plan((), (), None)
+    assert planned(row(status), sight=TmuxSnapshot(processes={0: GONE})) == ReconcilePlan((), (), None)
 
 
 def test_nothing_is_ended_while_its_server_cannot_be_asked() -> None:
-    assert planned(row(), sight=Sight(troubles={None: "tmux did not answer"}, processes={0: GONE})).drifts == ()
+    assert planned(row(), sight=TmuxSnapshot(troubles={None: "tmux did not answer"}, processes={0: GONE})).drifts == ()
 
 
 def test_the_trouble_of_one_server_is_not_that_of_another() -> None:
     named = row(server=("-L", "other"))
-    assert kinds(planned(named, sight=Sight(troubles={None: "tmux did not answer"}, processes={0: GONE}))) == ["A"]
+    assert kinds(planned(named, sight=TmuxSnapshot(troubles={None: "tmux did not answer"}, processes={0: GONE}))) == [
+        "A"
+    ]
 
 
 @pytest.mark.parametrize("process", [LIVES, UNKNOWN])
 def test_a_row_whose_process_may_live_is_never_terminated(process: str) -> None:
-    (found,) = planned(row(), sight=Sight(processes={0: process})).drifts
+    (found,) = planned(row(), sight=TmuxSnapshot(processes={0: process})).drifts
     assert (found.kind, found.change) == ("elsewhere", None)
 
 
 def test_a_row_that_names_no_process_goes_by_tmux_alone() -> None:
-    assert kinds(planned(row(pane=RowPane()), sight=Sight(processes={0: UNKNOWN}))) == ["A"]
+    assert kinds(planned(row(pane=RowPane()), sight=TmuxSnapshot(processes={0: UNKNOWN}))) == ["A"]
 
 
 def test_a_row_of_another_machine_is_not_judged_by_this_one() -> None:
-    assert planned(row(data={"host": "there"}), sight=Sight(processes={0: GONE})).drifts == ()
-    assert kinds(planned(row(data={"host": "here"}), sight=Sight(processes={0: GONE}))) == ["A"]
+    assert planned(row(data={"host": "there"}), sight=TmuxSnapshot(processes={0: GONE})).drifts == ()
+    assert kinds(planned(row(data={"host": "here"}), sight=TmuxSnapshot(processes={0: GONE}))) == ["A"]
 
 
 # B ----------------------------------------------------------------------------------------------------------------
 
 
 def test_a_session_with_our_naming_is_registered() -> None:
-    (found,) = planned(sight=Sight(panes=(pane(pid=7, start=70, conversation="b3a7"),))).drifts
+    (found,) = planned(sight=TmuxSnapshot(panes=(pane(pid=7, start=70, conversation="b3a7"),))).drifts
     assert (found.kind, found.message, found.deed) == (
         "B", f"{NAME}: tmux found but not in the list.", "Auto-registered.",
     )  # fmt: skip
@@ -157,7 +167,7 @@ def test_a_session_with_our_naming_is_registered() -> None:
 
 def test_the_agent_of_a_session_is_told_by_its_name_where_no_process_tells() -> None:
     unseen = pane(agent="", command="sleep")._replace(session="lab-creator-agy")
-    (found,) = planned(sight=Sight(panes=(unseen,))).drifts
+    (found,) = planned(sight=TmuxSnapshot(panes=(unseen,))).drifts
     assert found.after["agent"] == "agy"
     assert found.after["agy_session_id_own"] is None
 
@@ -167,13 +177,13 @@ def test_the_agent_of_a_session_is_told_by_its_name_where_no_process_tells() -> 
     [pane()._replace(session="my-shell"), pane(cwd="/elsewhere"), pane(dead=True)],
     ids=["another name", "another workspace", "dead"],
 )
-def test_other_sessions_are_nobodys_business(other: Found) -> None:
-    assert planned(sight=Sight(panes=(other,))).drifts == ()
+def test_other_sessions_are_nobodys_business(other: TmuxPane) -> None:
+    assert planned(sight=TmuxSnapshot(panes=(other,))).drifts == ()
 
 
 @pytest.mark.parametrize("cwd", [HOME, "/w", "/w/bare", "/link"])
 def test_a_pane_in_the_workspace_meets_the_condition(cwd: str) -> None:
-    plan = planned(sight=Sight(panes=(pane(cwd=cwd),)))
+    plan = planned(sight=TmuxSnapshot(panes=(pane(cwd=cwd),)))
     assert (kinds(plan), plan.left_out) == (["B"], ())
 
 
@@ -190,7 +200,7 @@ def test_a_pane_in_the_workspace_meets_the_condition(cwd: str) -> None:
 def test_a_session_with_our_naming_elsewhere_is_left_out_with_the_condition_that_failed(
     cwd: str, cause: str, why: str
 ) -> None:
-    plan = planned(sight=Sight(panes=(pane(cwd=cwd),)))
+    plan = planned(sight=TmuxSnapshot(panes=(pane(cwd=cwd),)))
     assert (plan.drifts, plan.left_out) == ((), (LeftOut((), NAME, "%1", cwd, cause, why),))
     assert plan.left_out[0].line() == f"{NAME} (pane %1): not registered, {why}"
 
@@ -200,14 +210,14 @@ def test_a_session_with_our_naming_elsewhere_is_left_out_with_the_condition_that
     [pane(cwd="/elsewhere")._replace(session="my-shell"), pane(cwd="/elsewhere", dead=True)],
     ids=["another name", "dead"],
 )
-def test_what_could_be_no_session_of_ours_is_not_left_out_either(other: Found) -> None:
-    assert planned(sight=Sight(panes=(other,))) == Plan((), (), None)
+def test_what_could_be_no_session_of_ours_is_not_left_out_either(other: TmuxPane) -> None:
+    assert planned(sight=TmuxSnapshot(panes=(other,))) == ReconcilePlan((), (), None)
 
 
 def test_a_session_that_the_list_has_is_not_left_out_wherever_it_is() -> None:
-    away = Sight(panes=(pane(cwd="/elsewhere"),), processes={0: LIVES})
+    away = TmuxSnapshot(panes=(pane(cwd="/elsewhere"),), processes={0: LIVES})
     assert planned(row(), sight=away).left_out == ()
-    renamed = Sight(panes=(pane(cwd="/elsewhere")._replace(session="x-creator-claude"),), processes={0: LIVES})
+    renamed = TmuxSnapshot(panes=(pane(cwd="/elsewhere")._replace(session="x-creator-claude"),), processes={0: LIVES})
     plan = planned(row(), sight=renamed)
     assert (kinds(plan), plan.left_out) == (["moved"], ())
 
@@ -215,36 +225,36 @@ def test_a_session_that_the_list_has_is_not_left_out_wherever_it_is() -> None:
 def test_a_session_is_left_out_by_its_panes_with_an_agent_if_none_is_in_the_workspace() -> None:
     shell = pane(agent="", command="bash", cwd="/elsewhere")
     agents = [pane(pid=8, cwd="/elsewhere")._replace(id=each) for each in ("%2", "%3")]
-    plan = planned(sight=Sight(panes=(shell, *agents)))
+    plan = planned(sight=TmuxSnapshot(panes=(shell, *agents)))
     assert [each.pane for each in plan.left_out] == ["%2", "%3"]
-    assert [each.pane for each in planned(sight=Sight(panes=(shell,))).left_out] == ["%1"]
-    plan = planned(sight=Sight(panes=(shell, pane(pid=9)._replace(id="%4"))))
+    assert [each.pane for each in planned(sight=TmuxSnapshot(panes=(shell,))).left_out] == ["%1"]
+    plan = planned(sight=TmuxSnapshot(panes=(shell, pane(pid=9)._replace(id="%4"))))
     assert (kinds(plan), plan.left_out) == (["B"], ())
 
 
 def test_a_name_that_is_registered_from_one_server_is_not_left_out_on_another() -> None:
     away = pane(cwd="/elsewhere")._replace(server=("-L", "other"))
     for panes in ((away, pane()), (pane(), away)):
-        plan = planned(sight=Sight(panes=panes))
+        plan = planned(sight=TmuxSnapshot(panes=panes))
         assert (kinds(plan), plan.left_out) == (["B"], ())
 
 
 def test_a_session_is_registered_once_however_many_panes_it_has() -> None:
     shell, agent = pane(agent="", command="bash"), pane(pid=8)._replace(id="%2")
-    (found,) = planned(sight=Sight(panes=(shell, agent))).drifts
+    (found,) = planned(sight=TmuxSnapshot(panes=(shell, agent))).drifts
     assert found.after["pane"] == {"pid": 8, "cmd": "claude", "cwd": HOME, "id": "%2"}
 
 
 def test_a_row_that_was_just_taken_out_is_not_put_back_at_once() -> None:
-    plan = planned(sight=Sight(panes=(pane(),)), rules=RULES._replace(fresh={NAME: 3.0}))
+    plan = planned(sight=TmuxSnapshot(panes=(pane(),)), rules=RULES._replace(fresh={NAME: 3.0}))
     assert (plan.drifts, plan.again) == ((), 3.0)
 
 
 # C ----------------------------------------------------------------------------------------------------------------
 
 
-def seen(**fields: object) -> Sight:
-    return Sight(panes=(pane(),), processes={0: LIVES}, **fields)  # type: ignore[arg-type]
+def seen(**fields: object) -> TmuxSnapshot:
+    return TmuxSnapshot(panes=(pane(),), processes={0: LIVES}, **fields)  # type: ignore[arg-type]
 
 
 def test_an_id_that_has_appeared_is_noted() -> None:
@@ -254,13 +264,13 @@ def test_an_id_that_has_appeared_is_noted() -> None:
 
 
 def test_an_id_that_another_row_has_is_not_taken() -> None:
-    other = Row(1, "other", "stopped", agent="claude", conversation="b3a7-c2f")
+    other = RegistryRow(1, "other", "stopped", agent="claude", conversation="b3a7-c2f")
     assert planned(row(), other, sight=seen(appeared={0: "b3a7-c2f"})).drifts == ()
 
 
 def test_one_id_is_not_given_to_two_rows() -> None:
     twin = row()._replace(name="twin-creator-claude")
-    two = Sight(
+    two = TmuxSnapshot(
         panes=(pane(), pane(pid=5)._replace(id="%2", session="twin-creator-claude")),
         processes={0: LIVES, 1: LIVES}, appeared={0: "b3a7", 1: "b3a7"},
     )  # fmt: skip
@@ -278,7 +288,7 @@ def test_a_conversation_that_is_gone_is_told_and_its_id_stays() -> None:
     (found,) = planned(row(conversation="87dc"), sight=seen(artifacts={0: GONE})).drifts
     assert (found.kind, found.change, found.before) == ("D", None, {"conversation": "87dc"})
     stopped = row("stopped", conversation="87dc")
-    assert kinds(planned(stopped, sight=Sight(artifacts={0: GONE}, processes={0: GONE}))) == ["D"]
+    assert kinds(planned(stopped, sight=TmuxSnapshot(artifacts={0: GONE}, processes={0: GONE}))) == ["D"]
 
 
 @pytest.mark.parametrize("state", [THERE, UNKNOWN])
@@ -287,13 +297,13 @@ def test_a_conversation_that_is_there_or_cannot_be_looked_for_is_no_drift(state:
 
 
 def test_a_conversation_that_is_open_may_not_be_written_yet() -> None:
-    open_one = Sight(panes=(pane(conversation="87dc"),), processes={0: LIVES}, artifacts={0: GONE})
+    open_one = TmuxSnapshot(panes=(pane(conversation="87dc"),), processes={0: LIVES}, artifacts={0: GONE})
     assert planned(row(conversation="87dc"), sight=open_one).drifts == ()
 
 
 @pytest.mark.parametrize("done", [row("archived", conversation="8"), row("stopped", conversation="8", resumable=False)])
-def test_nobody_misses_a_conversation_that_nobody_wants_back(done: Row) -> None:
-    assert planned(done, sight=Sight(artifacts={0: GONE}, processes={0: GONE})).drifts == ()
+def test_nobody_misses_a_conversation_that_nobody_wants_back(done: RegistryRow) -> None:
+    assert planned(done, sight=TmuxSnapshot(artifacts={0: GONE}, processes={0: GONE})).drifts == ()
 
 
 # What else there is -----------------------------------------------------------------------------------------------
@@ -306,7 +316,7 @@ def test_two_rows_for_one_pane_are_told() -> None:
 
 
 def test_a_session_that_has_another_pane_now_is_noted() -> None:
-    (found,) = planned(row(), sight=Sight(panes=(pane(pid=9, start=4),), processes={0: GONE})).drifts
+    (found,) = planned(row(), sight=TmuxSnapshot(panes=(pane(pid=9, start=4),), processes={0: GONE})).drifts
     assert (found.kind, found.change) == ("moved", Set(0, {
         "pane.pid": 9, "pane.cmd": "claude", "pane.cwd": HOME, "pane.id": "%1", "pane.start": 4, "pane.boot": "b1",
     }))  # fmt: skip
@@ -314,18 +324,18 @@ def test_a_session_that_has_another_pane_now_is_noted() -> None:
 
 def test_a_directory_that_is_no_text_does_not_come_into_the_list() -> None:
     odd = pane(pid=9, cwd="/w/\udcff")
-    (found,) = planned(row(), sight=Sight(panes=(odd,), processes={0: GONE})).drifts
+    (found,) = planned(row(), sight=TmuxSnapshot(panes=(odd,), processes={0: GONE})).drifts
     assert found.after == {"pane.pid": 9, "pane.cmd": "claude", "pane.id": "%1"}
 
 
 def test_a_process_below_the_pane_is_as_good_as_the_panes_own() -> None:
-    assert planned(row(), sight=Sight(panes=(pane(pid=9),), processes={0: LIVES})).drifts == ()
+    assert planned(row(), sight=TmuxSnapshot(panes=(pane(pid=9),), processes={0: LIVES})).drifts == ()
 
 
 def test_a_pane_in_a_session_of_another_name_is_told_and_not_terminated() -> None:
     elsewhere = pane()._replace(session="renamed")
     named = row(pane=RowPane(201132, "claude", HOME, "%1"))
-    (found,) = planned(named, sight=Sight(panes=(elsewhere,), processes={0: LIVES})).drifts
+    (found,) = planned(named, sight=TmuxSnapshot(panes=(elsewhere,), processes={0: LIVES})).drifts
     assert (found.kind, found.change) == ("moved", None)
     assert "renamed" in found.message
 
@@ -333,22 +343,24 @@ def test_a_pane_in_a_session_of_another_name_is_told_and_not_terminated() -> Non
 def test_a_pane_that_was_renamed_to_another_of_our_names_is_not_registered_twice() -> None:
     elsewhere = pane()._replace(session="new-creator-claude")
     named = row(pane=RowPane(201132, "claude", HOME, "%1"))
-    assert kinds(planned(named, sight=Sight(panes=(elsewhere,), processes={0: LIVES}))) == ["moved"]
+    assert kinds(planned(named, sight=TmuxSnapshot(panes=(elsewhere,), processes={0: LIVES}))) == ["moved"]
 
 
 def test_a_shell_where_the_agent_was_is_told_after_two_looks() -> None:
-    shell = Sight(panes=(pane(agent="", command="bash"),), processes={0: LIVES})
-    assert planned(row(), sight=shell, before=Memory()).again == 1.0
+    shell = TmuxSnapshot(panes=(pane(agent="", command="bash"),), processes={0: LIVES})
+    assert planned(row(), sight=shell, before=ReconcileMemory()).again == 1.0
     (found,) = planned(row(), sight=shell).drifts
     assert (found.kind, found.change) == ("exited", None)
 
 
 def test_a_dead_pane_has_no_agent_either() -> None:
-    assert kinds(planned(row(), sight=Sight(panes=(pane(agent="", dead=True),), processes={0: GONE}))) == ["exited"]
+    assert kinds(planned(row(), sight=TmuxSnapshot(panes=(pane(agent="", dead=True),), processes={0: GONE}))) == [
+        "exited"
+    ]
 
 
 def test_a_row_of_a_shell_has_no_agent_to_exit() -> None:
-    shell = Sight(panes=(pane(agent="", command="bash"),), processes={0: LIVES})
+    shell = TmuxSnapshot(panes=(pane(agent="", command="bash"),), processes={0: LIVES})
     assert planned(row(pane=RowPane(201132, "bash", HOME)), sight=shell).drifts == ()
 
 
@@ -360,14 +372,14 @@ def test_an_ended_row_whose_pane_lives_on_is_told_with_the_way_back(status: str)
 
 
 def test_a_session_may_take_five_seconds_to_end() -> None:
-    plan = planned(row("stopped", since=WALL - 2), sight=seen(), before=Memory())
+    plan = planned(row("stopped", since=WALL - 2), sight=seen(), before=ReconcileMemory())
     assert (plan.drifts, plan.again) == ((), 3.0)
-    plan = planned(row("stopped"), sight=seen(), before=Memory())
+    plan = planned(row("stopped"), sight=seen(), before=ReconcileMemory())
     assert (plan.drifts, plan.again) == ((), 5.0)
 
 
 def test_a_conversation_in_two_panes_is_told() -> None:
-    two = Sight(
+    two = TmuxSnapshot(
         panes=(pane(conversation="87dc"), pane(conversation="87dc", pid=5)._replace(id="%2", session="s2")),
         processes={0: LIVES},
     )  # fmt: skip
@@ -377,7 +389,7 @@ def test_a_conversation_in_two_panes_is_told() -> None:
 
 def test_a_conversation_begun_anew_in_the_same_agent_is_told() -> None:
     (found,) = planned(
-        row(conversation="87dc"), sight=Sight(panes=(pane(conversation="b3a7"),), processes={0: LIVES})
+        row(conversation="87dc"), sight=TmuxSnapshot(panes=(pane(conversation="b3a7"),), processes={0: LIVES})
     ).drifts
     assert (found.kind, found.change) == ("other", None)
 
@@ -401,7 +413,7 @@ def test_an_old_row_whose_session_lives_on_is_never_pruned() -> None:
 
 
 def test_a_session_of_that_name_on_another_server_is_not_the_one_that_a_row_names() -> None:
-    elsewhere = Sight(panes=(pane()._replace(server=("-L", "two")),), processes={0: GONE})
+    elsewhere = TmuxSnapshot(panes=(pane()._replace(server=("-L", "two")),), processes={0: GONE})
     assert kinds(planned(row(server=("-L", "one")), sight=elsewhere)) == ["A"]
     assert planned(row(server=("-L", "two")), sight=elsewhere._replace(processes={0: LIVES})).drifts == ()
 
@@ -410,29 +422,29 @@ def test_of_several_panes_the_living_one_that_the_row_names_is_meant() -> None:
     named = row(pane=RowPane(7, "claude", HOME, "%2"))
     dead, own, other = pane(dead=True), pane(pid=7)._replace(id="%2"), pane(pid=8)._replace(id="%3")
     for panes in ((dead, own, other), (other, own, dead)):
-        assert planned(named, sight=Sight(panes=panes, processes={0: UNKNOWN})).drifts == ()
+        assert planned(named, sight=TmuxSnapshot(panes=panes, processes={0: UNKNOWN})).drifts == ()
 
 
 def test_of_several_panes_the_one_with_the_rows_agent_is_meant_where_none_is_named() -> None:
     shell, codex = pane(pid=5, agent="", command="bash"), pane(pid=6, agent="codex")._replace(id="%2")
     claude = pane(pid=7)._replace(id="%3")
-    (found,) = planned(row(), sight=Sight(panes=(shell, codex, claude), processes={0: GONE})).drifts
+    (found,) = planned(row(), sight=TmuxSnapshot(panes=(shell, codex, claude), processes={0: GONE})).drifts
     assert (found.kind, found.after["pane.pid"]) == ("moved", 7)
 
 
 def test_a_process_of_that_pid_that_began_at_another_time_is_another() -> None:
     named = row(pane=RowPane(7, "claude", HOME, "%1", 70, "b1"))
-    again = Sight(panes=(pane(pid=7, start=99),), processes={0: GONE})
+    again = TmuxSnapshot(panes=(pane(pid=7, start=99),), processes={0: GONE})
     assert kinds(planned(named, sight=again)) == ["moved"]
-    same = Sight(panes=(pane(pid=7, start=70),), processes={0: UNKNOWN})
+    same = TmuxSnapshot(panes=(pane(pid=7, start=70),), processes={0: UNKNOWN})
     assert planned(named, sight=same).drifts == ()
 
 
 def test_the_next_look_comes_when_the_first_of_several_things_can_be_told() -> None:
     gone, fresh = row(), row()._replace(name="other-creator-claude")
     rules = RULES._replace(fresh={"other-creator-claude": 4.0})
-    before = Memory(missed={"A:other-creator-claude": 90.0})
-    plan = planned(gone, fresh, sight=Sight(processes={0: GONE, 1: GONE}), before=before, rules=rules)
+    before = ReconcileMemory(missed={"A:other-creator-claude": 90.0})
+    plan = planned(gone, fresh, sight=TmuxSnapshot(processes={0: GONE, 1: GONE}), before=before, rules=rules)
     assert (plan.drifts, plan.again) == ((), 1.0)
 
 
@@ -440,7 +452,7 @@ def test_the_next_look_comes_when_the_first_of_several_things_can_be_told() -> N
 
 
 def test_what_a_person_has_just_changed_is_not_changed_back() -> None:
-    plan = planned(row(), sight=Sight(processes={0: GONE}), rules=RULES._replace(fresh={NAME: 4.0}))
+    plan = planned(row(), sight=TmuxSnapshot(processes={0: GONE}), rules=RULES._replace(fresh={NAME: 4.0}))
     assert (plan.drifts, plan.again) == ((), 4.0)
 
 
@@ -453,16 +465,16 @@ def test_what_is_only_told_needs_no_patience() -> None:
 
 
 def test_the_last_visible_status_changes_only_when_the_turn_does() -> None:
-    working = Sight(panes=(pane(turn="working"),), processes={0: LIVES})
+    working = TmuxSnapshot(panes=(pane(turn="working"),), processes={0: LIVES})
     noted = row(seen_status="a person's own words")
-    first, memory = drift.plan(Registry((noted,)), working, Memory(), RULES, now=1.0, wall=WALL)
-    assert first == Plan((), (), None)
+    first, memory = drift.plan(Registry((noted,)), working, ReconcileMemory(), RULES, now=1.0, wall=WALL)
+    assert first == ReconcilePlan((), (), None)
     same, memory = drift.plan(Registry((noted,)), working, memory, RULES, now=2.0, wall=WALL)
-    assert same == Plan((), (), None)
-    idle = Sight(panes=(pane(turn="idle"),), processes={0: LIVES})
+    assert same == ReconcilePlan((), (), None)
+    idle = TmuxSnapshot(panes=(pane(turn="idle"),), processes={0: LIVES})
     other, memory = drift.plan(Registry((noted,)), idle, memory, RULES, now=3.0, wall=WALL)
-    assert other == Plan((), (Set(0, {"last_visible_status": "idle"}),), None)
-    unknown = Sight(panes=(pane(),), processes={0: LIVES})
+    assert other == ReconcilePlan((), (Set(0, {"last_visible_status": "idle"}),), None)
+    unknown = TmuxSnapshot(panes=(pane(),), processes={0: LIVES})
     nothing, memory = drift.plan(Registry((noted,)), unknown, memory, RULES, now=4.0, wall=WALL)
-    assert nothing == Plan((), (), None)
+    assert nothing == ReconcilePlan((), (), None)
     assert memory.turns == {NAME: "idle"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from midwatch.core.pane_model import Report
+from midwatch.core.pane_model import SourceReport
 from midwatch.registry.pane_cache import corrected
 
 NAMED, NEWER = "01a1ef11-0000-7000-8000-000000000000", "01a1ef12-0000-7000-8000-000000000000"
@@ -11,16 +11,16 @@ NAMED, NEWER = "01a1ef11-0000-7000-8000-000000000000", "01a1ef12-0000-7000-8000-
 @pytest.mark.parametrize(
     ("report", "seen"),
     [
-        (Report("api", None, {"conversation": NAMED}), NAMED),
-        (Report("api", None, {"conversation": NEWER}), NEWER),
-        (Report("api", None, {}, "a conversation was begun since", unclear=True), ""),
-        (Report("api", None, {}, "Codex's daemon does not answer"), NAMED),
-        (Report("hook", None, {"conversation": NEWER}), NAMED),
+        (SourceReport("api", None, {"conversation": NAMED}), NAMED),
+        (SourceReport("api", None, {"conversation": NEWER}), NEWER),
+        (SourceReport("api", None, {}, "a conversation was begun since", unclear=True), ""),
+        (SourceReport("api", None, {}, "Codex's daemon does not answer"), NAMED),
+        (SourceReport("hook", None, {"conversation": NEWER}), NAMED),
     ],
 )
-def test_a_server_that_knows_of_a_later_one_outweighs_the_command_line(report: Report, seen: str) -> None:
+def test_a_server_that_knows_of_a_later_one_outweighs_the_command_line(report: SourceReport, seen: str) -> None:
     assert corrected(NAMED, (report,)) == seen
 
 
 def test_a_server_that_can_only_guess_gives_no_conversation() -> None:
-    assert corrected("", (Report("api", None, {"conversation": NEWER}),)) == ""
+    assert corrected("", (SourceReport("api", None, {"conversation": NEWER}),)) == ""

@@ -7,7 +7,7 @@ import pytest
 from midwatch.core.errors import FormatError
 from midwatch.registry.codec import registry_file
 from midwatch.registry.codec.registry_file import apply, read
-from midwatch.registry.model import INVALID, Add, Change, Remove, Row, RowPane, Set
+from midwatch.registry.model import INVALID, Add, Change, RegistryRow, Remove, RowPane, Set
 
 FULL = """\
 # Sessions of the lab.
@@ -42,20 +42,20 @@ sessions:
 """
 
 
-def only(text: str) -> Row:
+def only(text: str) -> RegistryRow:
     (row,) = read(text).rows
     return row
 
 
 def test_every_field_is_read() -> None:
     first, second = read(FULL).rows
-    assert first._replace(data={}) == Row(
+    assert first._replace(data={}) == RegistryRow(
         0, "lab-landing-page-creator-claude", "running", 4, "claude",
         RowPane(201132, "claude", "/srv/lab/landing-page", "%3", 8123456, "3f0c2a52-1111-4000-8000-000000000000"),
         ("-L", "lab"), "87dc548e-0000-4000-8000-0000000000ff", True, 1781970507.0, "working",
     )  # fmt: skip
     assert first.data["owner"] == "me"
-    assert second._replace(data={}) == Row(
+    assert second._replace(data={}) == RegistryRow(
         1, "lab-paper-creator-agy", "stopped", 23, "agy", RowPane(), ("-S", "/tmp/tmux-1000/lab"), "c0ffee", False,
         1781974800.0,
     )  # fmt: skip

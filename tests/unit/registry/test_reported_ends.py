@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.integrations.mqtt.codec.messages import Told
+from midwatch.integrations.mqtt.codec.messages import SubjectEvent
 from midwatch.registry.remote_ends import Reported, ReportedEnds, is_end
 from midwatch.registry.store import RegistryFile
 
-END = Told(
+END = SubjectEvent(
     host="far", project="/p", dir="/d", name="n", run="r", kind="session", event="ended", state="crashed", reason="",
     exit_code=None, at=1.0, seq=1,
 )  # fmt: skip
@@ -40,20 +40,20 @@ TASK = END._replace(event="delegated", state="completed")
     ],
 )
 def test_only_the_end_of_its_process_ends_a_session(event: str, state: str, kind: str, *, over: bool) -> None:
-    told = Told(
+    told = SubjectEvent(
         host="far", project="/p", dir="/d", name="n", run="r", kind=kind, event=event, state=state, reason="",
         exit_code=None, at=1.0, seq=1,
     )  # fmt: skip
     assert is_end(told) is over
 
 
-def reported(file: Path, *events: Told, accepted: tuple[str, ...] = ("far",)) -> Reported:
+def reported(file: Path, *events: SubjectEvent, accepted: tuple[str, ...] = ("far",)) -> Reported:
     file.write_text("sessions:\n  - {name: n, status: running, host: far}\n  - {name: n, status: running}\n")
     return ReportedEnds(RegistryFile(str(file)), "here", accepted).write(events)
 
 
 @pytest.mark.parametrize("events", [(END, TASK), (TASK, END)])
-def test_what_comes_with_an_end_does_not_hide_it(tmp_path: Path, events: tuple[Told, ...]) -> None:
+def test_what_comes_with_an_end_does_not_hide_it(tmp_path: Path, events: tuple[SubjectEvent, ...]) -> None:
     found = reported(tmp_path / "list.yaml", *events)
     assert [end.drift.after["status"] for end in found.ends] == ["terminated"]
     assert list(reported(tmp_path / "list.yaml", *events, accepted=()).claims) == [("n", "far")]

@@ -12,9 +12,9 @@ from midwatch.core.job_model import End
 from midwatch.core.policy import PATIENT, STRICT, Policy
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, Row
+from midwatch.replay.model import Happened, ReplayRow
 from midwatch.replay.rules import policy_comparison, replay_job
-from midwatch.replay.rules.policy_comparison import Otherwise
+from midwatch.replay.rules.policy_comparison import OtherPolicy
 
 BEGAN = 1000.0
 SLOW = PATIENT._replace(progress=("output", "beat"))
@@ -47,7 +47,7 @@ def ended(after: float, state: str = "completed", code: int | None = 0, moved: f
     return event("ended", after, end=end, state=state, moved=moments)
 
 
-def again(*events: Happened) -> list[Row]:
+def again(*events: Happened) -> list[ReplayRow]:
     story, rows = replay_job.begin(events[0]), []
     for it in events:
         story, row = replay_job.step(story, it)
@@ -55,11 +55,11 @@ def again(*events: Happened) -> list[Row]:
     return rows
 
 
-def under(otherwise: Otherwise, *events: Happened) -> list[Row]:
+def under(otherwise: OtherPolicy, *events: Happened) -> list[ReplayRow]:
     return policy_comparison.attempt(replay_job.begin(events[0]), list(events), otherwise)[0]
 
 
-def told(rows: list[Row]) -> list[tuple[float, str, str]]:
+def told(rows: list[ReplayRow]) -> list[tuple[float, str, str]]:
     """When, the mark, and the word said now."""
     return [(round(row.at), row.mark, word(row.now)) for row in rows]
 
@@ -70,7 +70,7 @@ def word(said: dict[str, object] | None) -> str:
     return f"{'suspected' if said.get('progress') == 'stalled' else said['state']}{stop}"
 
 
-def marks(rows: list[Row]) -> str:
+def marks(rows: list[ReplayRow]) -> str:
     return "".join(row.mark for row in rows)
 
 
@@ -212,8 +212,8 @@ def test_events_of_others_are_shown_and_not_judged() -> None:
 # Another policy -----------------------------------------------------------------------------------------------------
 
 
-def strict(**changes: object) -> Otherwise:
-    return Otherwise(STRICT._replace(progress=SLOW.progress), changes)
+def strict(**changes: object) -> OtherPolicy:
+    return OtherPolicy(STRICT._replace(progress=SLOW.progress), changes)
 
 
 def test_a_stricter_policy_ends_it_sooner_and_says_what_that_would_have_cost() -> None:
@@ -231,21 +231,21 @@ def test_a_stricter_policy_that_only_reports_is_shown_beside_what_was() -> None:
 
 
 def test_a_more_patient_policy_suspects_nothing() -> None:
-    assert told(under(Otherwise(None, {"stale_s": 1000.0}), *NIGHT)) == [
+    assert told(under(OtherPolicy(None, {"stale_s": 1000.0}), *NIGHT)) == [
         (0, "=", "working"), (600, "≠", "working"), (630, "≠", "working"), (900, "=", "working"),
         (2460, "=", "completed"),
     ]  # fmt: skip
 
 
 def test_with_the_same_thresholds_all_is_as_it_was_but_what_is_done() -> None:
-    assert marks(under(Otherwise(None, {"timeout_s": 3000.0}), *NIGHT)) == "====="
-    rows = under(Otherwise(None, {"on_stuck": "stop"}), *NIGHT)
+    assert marks(under(OtherPolicy(None, {"timeout_s": 3000.0}), *NIGHT)) == "====="
+    rows = under(OtherPolicy(None, {"on_stuck": "stop"}), *NIGHT)
     assert told(rows) == [(0, "=", "working"), (600, "=", "suspected"), (630, "≠", "stuck!")]
 
 
 def test_a_timeout_would_have_ended_it_without_the_time_that_does_not_count() -> None:
     pause = (event("suspended", 1000.0), event("continued", 1100.0), event("lost", 1300.0, seconds=50.0))
-    rows = under(Otherwise(None, {"timeout_s": 1200.0}), *NIGHT[:4], *pause, NIGHT[4])
+    rows = under(OtherPolicy(None, {"timeout_s": 1200.0}), *NIGHT[:4], *pause, NIGHT[4])
     assert told(rows)[-1] == (1350, "≠", "timeout!")
     assert rows[-1].note.startswith("would have been stopped because its time was up at 22m 30s; in truth it completed")
 
@@ -265,7 +265,7 @@ def test_silence_is_reckoned_across_a_pause_and_shown_at_its_moment() -> None:
 def test_what_its_own_policy_ended_might_have_gone_on() -> None:
     stop = started(SLOW._replace(on_stuck="stop"))
     stopping = event("stopping", 630.2, state="stuck", reason=STUCK)
-    rows = under(Otherwise(None, {"stale_s": 900.0}), stop, *NIGHT[1:3], stopping, ended(631.0, "stuck", None))
+    rows = under(OtherPolicy(None, {"stale_s": 900.0}), stop, *NIGHT[1:3], stopping, ended(631.0, "stuck", None))
     assert told(rows)[-1] == (631, "≠", "working")
     assert "nobody knows" in rows[-1].note
 
@@ -273,13 +273,13 @@ def test_what_its_own_policy_ended_might_have_gone_on() -> None:
 def test_a_stop_that_both_policies_make_is_the_same() -> None:
     stop = started(SLOW._replace(on_stuck="stop"))
     events = (stop, *NIGHT[1:3], event("stopping", 630.2, state="stuck", reason=STUCK), ended(631.0, "stuck", None))
-    assert marks(under(Otherwise(None, {"timeout_s": 5000.0}), *events)) == "===="
+    assert marks(under(OtherPolicy(None, {"timeout_s": 5000.0}), *events)) == "===="
     timed = (
         started(SLOW._replace(timeout_s=50.0)),
         event("stopping", 51.0, state="timeout"),
         ended(51.5, "timeout", None),
     )
-    assert marks(under(Otherwise(None, {"stale_s": 700.0}), *timed)) == "=="
+    assert marks(under(OtherPolicy(None, {"stale_s": 700.0}), *timed)) == "=="
 
 
 def test_the_silence_before_the_end_counts() -> None:
@@ -301,7 +301,7 @@ def test_work_that_still_runs_is_judged_as_far_as_is_known() -> None:
 
 def test_cpu_that_nobody_looked_at_may_have_broken_a_short_silence() -> None:
     busy = (started(PATIENT), silence("quiet", 0.0, 301.0), ended(400.0, moved=399.0))
-    rows = under(Otherwise(STRICT, {}), *busy)
+    rows = under(OtherPolicy(STRICT, {}), *busy)
     assert told(rows)[1:] == [
         (60, "?", "suspected"),
         (90, "?", "stuck!"),
@@ -314,7 +314,7 @@ def test_cpu_that_nobody_looked_at_may_have_broken_a_short_silence() -> None:
 
 def test_where_cpu_was_looked_at_the_silence_is_certain() -> None:
     idle = (started(PATIENT), silence("quiet", 0.0, 500.0), ended(600.0, moved=599.0))
-    assert told(under(Otherwise(STRICT, {}), *idle))[1:] == [(60, "≠", "suspected"), (90, "≠", "stuck!")]
+    assert told(under(OtherPolicy(STRICT, {}), *idle))[1:] == [(60, "≠", "suspected"), (90, "≠", "stuck!")]
 
 
 def test_what_moved_within_a_heartbeat_of_the_threshold_may_have_moved_before() -> None:

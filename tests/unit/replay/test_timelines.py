@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from midwatch.replay.rules.accuracy import Trial, matrix, share
-from midwatch.replay.rules.timeline_accuracy import Change, Stretch, changes, flickers, stretches
+from midwatch.replay.rules.accuracy import AccuracyTrial, matrix, share
+from midwatch.replay.rules.timeline_accuracy import Stretch, TrueChange, changes, flickers, stretches
 
 TRUTHS = [(0.0, "idle"), (2.0, "working"), (10.0, "idle")]
 
@@ -22,9 +22,9 @@ def test_truth_and_verdict_are_laid_side_by_side() -> None:
 def test_lateness_is_from_the_true_change_to_the_verdict() -> None:
     said = [(0.0, "idle"), (2.5, "working")]
     assert changes(TRUTHS, said, 12.0) == [
-        Change(0.0, "idle", 0.0),
-        Change(2.0, "working", 0.5),
-        Change(10.0, "idle", None),
+        TrueChange(0.0, "idle", 0.0),
+        TrueChange(2.0, "working", 0.5),
+        TrueChange(10.0, "idle", None),
     ]
 
 
@@ -39,8 +39,8 @@ def test_a_short_state_that_was_true_just_before_is_none() -> None:
     assert flickers(truths, said, 2.0, 1.0) == []
 
 
-def trial(truth: str, read: str) -> Trial:
-    return Trial("claude", "x", truth, "", read, "", "rule")
+def trial(truth: str, read: str) -> AccuracyTrial:
+    return AccuracyTrial("claude", "x", truth, "", read, "", "rule")
 
 
 def test_dangerous_mistakes_are_counted_apart() -> None:

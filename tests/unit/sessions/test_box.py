@@ -12,7 +12,7 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.agents.definition import Detector
 from midwatch.sessions.prompting import input_box
-from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, Box
+from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, InputBox
 from midwatch.tmux.codec import sgr
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
@@ -91,7 +91,7 @@ def test_at_rest_the_box_is_empty_unless_something_was_typed(case: Path) -> None
 
 @pytest.mark.parametrize(("case", "text"), DRAFTS.items())
 def test_a_draft_is_read_without_its_frame(case: str, text: str) -> None:
-    assert input_box.read(detector(SCREENS / case), rows(SCREENS / case)) == Box(DRAFT, text)
+    assert input_box.read(detector(SCREENS / case), rows(SCREENS / case)) == InputBox(DRAFT, text)
 
 
 def test_words_in_the_box_that_are_dim_are_the_agents_own() -> None:
@@ -102,12 +102,14 @@ def test_words_in_the_box_that_are_dim_are_the_agents_own() -> None:
     footer = "  ? for shortcuts"
     claude = FIRST["claude"]
     assert input_box.read(claude, (line, suggested, line, footer)).state == EMPTY
-    assert input_box.read(claude, (line, typed, line, footer)) == Box(DRAFT, "Try")
-    assert input_box.read(claude, (line, first, line, footer)) == Box(DRAFT, "Try it")
+    assert input_box.read(claude, (line, typed, line, footer)) == InputBox(DRAFT, "Try")
+    assert input_box.read(claude, (line, first, line, footer)) == InputBox(DRAFT, "Try it")
 
 
 def test_where_nobody_has_looked_at_a_box_there_is_none() -> None:
-    assert input_box.read(FIRST["claude"]._replace(typing=None), rows(SCREENS / "claude" / "idle-fresh")) == Box(UNSEEN)
+    assert input_box.read(FIRST["claude"]._replace(typing=None), rows(SCREENS / "claude" / "idle-fresh")) == InputBox(
+        UNSEEN
+    )
 
 
 def test_what_is_dim_is_blank_and_all_else_stays() -> None:

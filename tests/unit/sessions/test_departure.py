@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents.turn_model import Departure, Presence, Said, SessionFacts, SessionMemory
+from midwatch.agents.turn_model import Departure, Presence, SessionFacts, SessionMemory, SourceReading
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
 from midwatch.sessions.rules import verdict as session_verdict
 
 ALIVE, GONE = Presence("alive", "claude (7) runs", 7), Presence("gone", "bash is in front")
-WORKING, DONE = Said("transcript", "working", "", "rule"), Said("transcript", "idle", "turn-ended", "rule")
-STATE, HOOK = Said("state", "idle", "", "rule"), Said("hook", "exited", "", "rule")
+WORKING, DONE = (
+    SourceReading("transcript", "working", "", "rule"),
+    SourceReading("transcript", "idle", "turn-ended", "rule"),
+)
+STATE, HOOK = SourceReading("state", "idle", "", "rule"), SourceReading("hook", "exited", "", "rule")
 
 
 def looked(
-    now: float, there: Presence, left: Departure, *said: Said, memory: SessionMemory | None
+    now: float, there: Presence, left: Departure, *said: SourceReading, memory: SessionMemory | None
 ) -> tuple[Verdict, SessionMemory]:
     facts = SessionFacts("%1", "Claude Code", now, now, said, there, {}, {}, left=left)
     return session_verdict.judge(facts, memory, PATIENT)
 
 
-def ended(left: Departure, *said: Said, before: Said = DONE, after: float = 0.1) -> Verdict:
+def ended(left: Departure, *said: SourceReading, before: SourceReading = DONE, after: float = 0.1) -> Verdict:
     """The verdict on an agent that was seen alive once, and is gone."""
     _, memory = looked(0.0, ALIVE, Departure(), before, memory=None)
     verdict, memory = looked(1.0, GONE, left, *(said or (before,)), memory=memory)
@@ -81,7 +84,7 @@ def test_whoever_leaves_in_the_middle_of_a_turn_is_said_to_have() -> None:
     assert ended(Departure(code=0), before=WORKING).cause == "left-mid-turn"
     assert ended(Departure(goodbye=True), before=WORKING).cause == "left-mid-turn"
     assert ended(Departure(code=0), DONE, before=WORKING).cause == "exited", "it wrote down the end of its turn"
-    menu = Said("screen", "waiting", "menu", "rule")
+    menu = SourceReading("screen", "waiting", "menu", "rule")
     assert ended(Departure(code=0), menu, before=menu).cause == "exited", "the list of commands is open for /exit"
 
 

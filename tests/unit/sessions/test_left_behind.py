@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from midwatch.agents import catalog
-from midwatch.core.pane_model import Task
+from midwatch.core.pane_model import ProcessInfo
 from midwatch.sessions.prompting.exited_agent import front, shell_of
 from midwatch.sessions.prompting.rules.recovery import Front
 
 CLAUDE = catalog.load("claude")
-SHELL = Task(10, 1, "S", "bash", ("-bash",), 1, foreground=True)
-AGENT = Task(20, 10, "T", "node", ("claude",), 2)
-TOOL = Task(21, 20, "T", "rg", ("rg", "x"), 3)
+SHELL = ProcessInfo(10, 1, "S", "bash", ("-bash",), 1, foreground=True)
+AGENT = ProcessInfo(20, 10, "T", "node", ("claude",), 2)
+TOOL = ProcessInfo(21, 20, "T", "rg", ("rg", "x"), 3)
 
 
 def test_a_shell_alone_in_front_is_at_its_prompt() -> None:
     assert shell_of((SHELL,)) is SHELL
     assert shell_of((SHELL._replace(letter="R"),)) is None
     assert shell_of((SHELL._replace(foreground=False),)) is None
-    assert shell_of((SHELL, Task(30, 10, "S", "git", ("git",), 4, foreground=True))) is None
+    assert shell_of((SHELL, ProcessInfo(30, 10, "S", "git", ("git",), 4, foreground=True))) is None
     assert shell_of((SHELL._replace(name="vim"),)) is None
 
 
@@ -45,18 +45,18 @@ def test_the_suspended_agent_below_that_shell_can_be_woken_by_it() -> None:
 
 
 def test_another_that_is_suspended_there_is_named() -> None:
-    vim = Task(40, 10, "T", "vim", ("vim",), 5)
+    vim = ProcessInfo(40, 10, "T", "vim", ("vim",), 5)
     assert front((SHELL, AGENT, vim), "bash", CLAUDE) == Front("bash", prompt=True, stopped=("vim (40)",), owned=True)
 
 
 def test_an_agent_that_is_not_below_that_shell_is_not_its_own() -> None:
-    inner = Task(50, 10, "S", "bash", ("bash",), 6, foreground=True)
+    inner = ProcessInfo(50, 10, "S", "bash", ("bash",), 6, foreground=True)
     outer = SHELL._replace(foreground=False)
     found = front((outer, AGENT, inner), "bash", CLAUDE)
     assert (found.prompt, found.owned) == (True, False)
 
 
 def test_what_is_no_shell_is_named() -> None:
-    less = Task(60, 10, "S", "less", ("less",), 7, foreground=True)
+    less = ProcessInfo(60, 10, "S", "less", ("less",), 7, foreground=True)
     assert front((SHELL._replace(foreground=False), less), "less", CLAUDE) == Front("less")
     assert front((), "cat", None) == Front("cat")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from midwatch.agents.turn_model import Presence, Said, SessionFacts, SessionMemory
+from midwatch.agents.turn_model import Presence, SessionFacts, SessionMemory, SourceReading
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.policy import PATIENT
 from midwatch.sessions import limit_tracker
@@ -15,13 +15,15 @@ ENDS = datetime(2026, 11, 18, 5, 17, 0, tzinfo=UTC).timestamp() + limit_tracker.
 DAY = 86400
 
 
-def look(said: Said, wall: float, memory: SessionMemory | None = None) -> SessionFacts:
+def look(said: SourceReading, wall: float, memory: SessionMemory | None = None) -> SessionFacts:
     facts = SessionFacts("api", "Claude Code", wall, wall, (said,), Presence("alive", ""), {}, {})
     return limit_tracker.dated(facts, memory)
 
 
 def ends(words: str, wall: float, memory: SessionMemory | None = None) -> float | None:
-    return look(Said("screen", "limited", "plan", "limit", until=ForeignText(words)), wall, memory).said[0].ends
+    return (
+        look(SourceReading("screen", "limited", "plan", "limit", until=ForeignText(words)), wall, memory).said[0].ends
+    )
 
 
 def remembered(words: str) -> SessionMemory:
@@ -42,8 +44,10 @@ def test_another_wording_of_a_known_limit_does_not_mean_the_next_day() -> None:
 
 
 def test_the_same_words_on_the_next_day_are_another_limit() -> None:
-    limit = Said("screen", "limited", "plan", "limit", until=ForeignText("5:16am (UTC)"))
+    limit = SourceReading("screen", "limited", "plan", "limit", until=ForeignText("5:16am (UTC)"))
     _, memory = session_verdict.judge(look(limit, TOLD), None, PATIENT)
     assert memory.limit == ("5:16am (UTC)", ENDS)
-    _, memory = session_verdict.judge(look(Said("state", "working", "", "busy"), ENDS + 60, memory), memory, PATIENT)
+    _, memory = session_verdict.judge(
+        look(SourceReading("state", "working", "", "busy"), ENDS + 60, memory), memory, PATIENT
+    )
     assert ends("5:16am (UTC)", TOLD + DAY - 3600, memory) == ENDS + DAY

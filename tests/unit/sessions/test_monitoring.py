@@ -7,7 +7,7 @@ import pytest
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import resumable
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import Seen, Wanted
+from midwatch.sessions.rules.monitor import MonitorContext, MonitorOptions
 from midwatch.verification.model import Verified
 
 LOOK = Verdict("api", "session", "working", False, "the model answers", "alive", "advancing", turn="working")
@@ -17,44 +17,44 @@ UNSEEN = LOOK._replace(state="unknown", final=True, cause="exit-unseen", reason=
 
 @pytest.mark.parametrize("state", ["working", "starting", "unknown"])
 def test_what_goes_on_is_watched(state: str) -> None:
-    assert monitor.outcome(LOOK._replace(state=state), Seen(worked=True, idle_s=9.0)) is None
+    assert monitor.outcome(LOOK._replace(state=state), MonitorContext(worked=True, idle_s=9.0)) is None
 
 
 @pytest.mark.parametrize("state", ["stuck", "waiting", "limited"])
 def test_what_needs_somebody_is_said_at_once(state: str) -> None:
     verdict = LOOK._replace(state=state)
-    assert monitor.outcome(verdict, Seen()) == verdict
+    assert monitor.outcome(verdict, MonitorContext()) == verdict
 
 
 @pytest.mark.parametrize("state", sorted(FINAL))
 def test_an_end_is_said_once_it_is_sure(state: str) -> None:
     verdict = LOOK._replace(state=state, final=True)
-    assert monitor.outcome(verdict, Seen()) == verdict
-    assert monitor.outcome(verdict._replace(settled=False), Seen()) is None
+    assert monitor.outcome(verdict, MonitorContext()) == verdict
+    assert monitor.outcome(verdict._replace(settled=False), MonitorContext()) is None
 
 
 def test_what_nobody_here_can_see_is_said_once_a_second_look_agrees() -> None:
     verdict = LOOK._replace(state="unknown", process="unknown", turn="")
-    assert monitor.outcome(verdict, Seen()) == verdict
-    assert monitor.outcome(verdict._replace(settled=False), Seen()) is None
+    assert monitor.outcome(verdict, MonitorContext()) == verdict
+    assert monitor.outcome(verdict._replace(settled=False), MonitorContext()) is None
 
 
 def test_a_turn_that_has_ended_is_completed_with_nothing_to_verify_against() -> None:
-    found = monitor.outcome(IDLE._replace(detail="turn-ended"), Seen(idle_s=1.0))
+    found = monitor.outcome(IDLE._replace(detail="turn-ended"), MonitorContext(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("completed", True)
     assert monitor.verified(found, None).reason == "its turn has ended; nothing to verify against"
 
 
 def test_a_turn_that_failed_has_failed() -> None:
-    found = monitor.outcome(IDLE._replace(detail="turn-failed"), Seen(idle_s=1.0))
+    found = monitor.outcome(IDLE._replace(detail="turn-failed"), MonitorContext(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("failed", True)
 
 
 def test_an_interrupted_turn_waits_for_a_person() -> None:
     interrupted = IDLE._replace(state="waiting", detail="interrupted", reason="it was interrupted")
-    found = monitor.outcome(interrupted, Seen(idle_s=1.0))
+    found = monitor.outcome(interrupted, MonitorContext(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("waiting", False)
     assert found.reason == "it was interrupted: somebody must say how it goes on"
@@ -62,24 +62,24 @@ def test_an_interrupted_turn_waits_for_a_person() -> None:
 
 @pytest.mark.parametrize("detail", ["turn-ended", "turn-failed", "interrupted", "background-work", ""])
 def test_a_queued_message_may_begin_the_next_turn_at_once(detail: str) -> None:
-    assert monitor.outcome(IDLE._replace(detail=detail), Seen(worked=True, idle_s=0.9)) is None
+    assert monitor.outcome(IDLE._replace(detail=detail), MonitorContext(worked=True, idle_s=0.9)) is None
 
 
 def test_background_work_goes_on() -> None:
-    assert monitor.outcome(IDLE._replace(detail="background-work"), Seen(worked=True, idle_s=900.0)) is None
+    assert monitor.outcome(IDLE._replace(detail="background-work"), MonitorContext(worked=True, idle_s=900.0)) is None
 
 
 def test_at_its_prompt_after_a_turn_of_which_nobody_told_the_end_it_waits_for_a_person() -> None:
     idle = IDLE._replace(reason="at its prompt")
-    found = monitor.outcome(idle, Seen(worked=True, idle_s=2.5))
+    found = monitor.outcome(idle, MonitorContext(worked=True, idle_s=2.5))
     assert found is not None
     assert (found.state, found.final) == ("waiting", False)
     assert found.reason == "at its prompt, but nothing tells that its turn has ended: was it interrupted?"
-    assert monitor.outcome(idle, Seen(worked=True, idle_s=2.4)) is None
+    assert monitor.outcome(idle, MonitorContext(worked=True, idle_s=2.4)) is None
 
 
 def test_at_its_prompt_before_any_turn_there_is_nothing_to_say() -> None:
-    assert monitor.outcome(IDLE, Seen(worked=False, idle_s=900.0)) is None
+    assert monitor.outcome(IDLE, MonitorContext(worked=False, idle_s=900.0)) is None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_it_stays_unknown_if_nothing_tells_that_it_is(found: Verified | None) ->
 
 
 def test_what_is_abandoned_is_left_as_it_is_and_said_to_be() -> None:
-    why = monitor.times_up(Wanted(deadline_s=7200.0))
+    why = monitor.times_up(MonitorOptions(deadline_s=7200.0))
     found = monitor.abandoned(LOOK._replace(settled=False), "deadline", why)
     assert (found.state, found.final, found.settled, found.process) == ("abandoned", True, True, "alive")
     assert found.cause == "deadline"
@@ -134,8 +134,8 @@ def test_what_waits_for_nobody_knows_what_is_looked_at_once_more() -> None:
     """An agent writes that it waits before it has drawn its question."""
     vague = LOOK._replace(state="waiting", turn="waiting", reason="it waits for a person")
     assert monitor.is_vague(vague)
-    assert monitor.outcome(vague, Seen(vague_s=0.3)) is None
-    assert monitor.outcome(vague, Seen(vague_s=1.0)) == vague
+    assert monitor.outcome(vague, MonitorContext(vague_s=0.3)) is None
+    assert monitor.outcome(vague, MonitorContext(vague_s=1.0)) == vague
     assert not monitor.is_vague(vague._replace(detail="permission"))
     menu = vague._replace(detail="menu")
     assert monitor.is_vague(menu), "only its state file tells of it: it may be the menu of a limit"
@@ -145,13 +145,13 @@ def test_what_waits_for_nobody_knows_what_is_looked_at_once_more() -> None:
 
 def test_a_limit_may_be_watched_through() -> None:
     limited = LOOK._replace(state="limited", turn="limited")
-    assert monitor.outcome(limited, Seen(), Wanted(on_limit="watch")) is None
-    assert monitor.outcome(limited, Seen(), Wanted(on_limit="wait")) == limited
+    assert monitor.outcome(limited, MonitorContext(), MonitorOptions(on_limit="watch")) is None
+    assert monitor.outcome(limited, MonitorContext(), MonitorOptions(on_limit="wait")) == limited
 
 
 def test_who_never_begins_may_be_given_up() -> None:
     rest = IDLE._replace(reason="at its prompt")
-    assert monitor.outcome(rest, Seen(idle_s=59.0), Wanted(unbegun_s=60.0)) is None
-    found = monitor.outcome(rest, Seen(idle_s=60.0), Wanted(unbegun_s=60.0))
+    assert monitor.outcome(rest, MonitorContext(idle_s=59.0), MonitorOptions(unbegun_s=60.0)) is None
+    found = monitor.outcome(rest, MonitorContext(idle_s=60.0), MonitorOptions(unbegun_s=60.0))
     assert found is not None
     assert (found.state, found.reason) == ("incomplete", "at its prompt for 1m, and was never seen to begin")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.core.pane_model import Report
+from midwatch.core.pane_model import SourceReport
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.prompting.rules.delivery_proof import proof
 
@@ -19,12 +19,12 @@ def verdict(turn: str, *sources: str) -> Verdict:
 IDLE = verdict("idle", "state", "screen")
 
 
-def hook(event: str, at: float | None = SENT + 1) -> Report:
-    return Report("hook", at, {"event": event})
+def hook(event: str, at: float | None = SENT + 1) -> SourceReport:
+    return SourceReport("hook", at, {"event": event})
 
 
-def transcript(event: str, at: float = SENT + 1) -> Report:
-    return Report("transcript", at, {"event": event})
+def transcript(event: str, at: float = SENT + 1) -> SourceReport:
+    return SourceReport("transcript", at, {"event": event})
 
 
 def test_the_text_in_the_transcript_is_the_best_proof() -> None:
@@ -49,7 +49,7 @@ def test_a_hook_of_a_turn_since_then_is_a_proof(event: str) -> None:
 @pytest.mark.parametrize(
     "report", [hook("UserPromptSubmit", SENT - 1), hook("UserPromptSubmit", None), hook("SessionStart")], ids=str
 )
-def test_an_older_hook_or_one_of_no_turn_is_none(report: Report) -> None:
+def test_an_older_hook_or_one_of_no_turn_is_none(report: SourceReport) -> None:
     assert proof(IDLE, IDLE, (report,), SENT, written=False) == ""
 
 

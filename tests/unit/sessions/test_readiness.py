@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.prompting.model import Box, Client, Glimpse, Outcome, Refusal
+from midwatch.sessions.prompting.model import AttachedClient, InputBox, PaneSnapshot, PromptOutcome, Refusal
 from midwatch.sessions.prompting.rules import readiness
 
 NOW = 1_700_000_000.0
-ALL_WELL = Glimpse("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())
+ALL_WELL = PaneSnapshot("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())
 
 
 def verdict(
@@ -24,15 +24,15 @@ def verdict(
 
 
 def judged(
-    said: Verdict | None = None, glimpse: Glimpse = ALL_WELL, box: Box | None = None, *, front: bool = True
+    said: Verdict | None = None, glimpse: PaneSnapshot = ALL_WELL, box: InputBox | None = None, *, front: bool = True
 ) -> Refusal | None:
     return readiness.refusal(
-        said or verdict(), front=front, glimpse=glimpse, box=box or Box("empty"), pane="%3", wall=NOW
+        said or verdict(), front=front, glimpse=glimpse, box=box or InputBox("empty"), pane="%3", wall=NOW
     )
 
 
 def refusal(
-    said: Verdict | None = None, glimpse: Glimpse = ALL_WELL, box: Box | None = None, *, front: bool = True
+    said: Verdict | None = None, glimpse: PaneSnapshot = ALL_WELL, box: InputBox | None = None, *, front: bool = True
 ) -> tuple[str, str]:
     """Outcome and reason; nothing of either when we may."""
     found = judged(said, glimpse, box, front=front)
@@ -74,23 +74,23 @@ def test_for_what_it_waits_is_told(turn: str, detail: str) -> None:
 
 
 def test_a_limit_that_is_over_is_in_nobodys_way() -> None:
-    limited, box = verdict("limited", "it hit a limit, until 5pm"), Box("empty")
+    limited, box = verdict("limited", "it hit a limit, until 5pm"), InputBox("empty")
 
-    def past(said: Verdict, box: Box) -> Refusal | None:
+    def past(said: Verdict, box: InputBox) -> Refusal | None:
         return readiness.refusal(
             said, front=True, glimpse=ALL_WELL, box=box, pane="%3", wall=NOW, past_limit=True
         )  # fmt: skip
 
     assert past(limited, box) is None
-    assert past(limited, Box("draft", "mine")) is not None
+    assert past(limited, InputBox("draft", "mine")) is not None
     assert past(verdict("working"), box) is not None
     assert past(verdict("waiting"), box) is not None
 
 
 def test_what_a_person_must_see_to_does_not_pass_by_itself() -> None:
-    told = {value for name, value in vars(Outcome).items() if isinstance(value, str) and name.isupper()}
+    told = {value for name, value in vars(PromptOutcome).items() if isinstance(value, str) and name.isupper()}
     ends = {"delivered", "unproven", "not_taken", "interrupted"}
-    assert told - ends - {*Outcome.PASSING} == {"waiting", "limited", "exited", "draft", "refused"}
+    assert told - ends - {*PromptOutcome.PASSING} == {"waiting", "limited", "exited", "draft", "refused"}
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_the_agent_must_be_in_the_foreground() -> None:
     assert refusal(front=False) == ("person", "something else is in the foreground of its terminal")
 
 
-def client(**changed: Any) -> Client:
-    return Client("%3", int(NOW) - 3, control=False, readonly=False)._replace(**changed)
+def client(**changed: Any) -> AttachedClient:
+    return AttachedClient("%3", int(NOW) - 3, control=False, readonly=False)._replace(**changed)
 
 
 def test_the_pane_that_a_person_types_in_is_the_persons() -> None:
@@ -160,7 +160,7 @@ def test_a_clock_that_was_set_back_makes_nobody_go_away() -> None:
 def test_who_wants_to_be_alone_minds_a_person_whose_hands_rest(changed: dict[str, Any], minds: bool) -> None:
     there = ALL_WELL._replace(clients=(client(**({"active": int(NOW) - 1000} | changed)),))
     found = readiness.refusal(
-        verdict(), front=True, glimpse=there, box=Box("empty"), pane="%3", wall=NOW, alone=True
+        verdict(), front=True, glimpse=there, box=InputBox("empty"), pane="%3", wall=NOW, alone=True
     )  # fmt: skip
     assert found == (Refusal("person", "a person is in that pane") if minds else None)
 
@@ -175,13 +175,13 @@ def test_others_are_not_in_the_way(changed: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("box", "outcome", "says"),
     [
-        (Box("unseen"), "starting", "its input box is not on the screen"),
-        (Box("draft", "fix the\n  tests \u200b"), "draft", "a draft stands in its box: 'fix the tests'"),
-        (Box("draft", "x" * 50), "draft", f"a draft stands in its box: '{'x' * 39}…'"),
-        (Box("draft"), "draft", "something stands in its box"),
+        (InputBox("unseen"), "starting", "its input box is not on the screen"),
+        (InputBox("draft", "fix the\n  tests \u200b"), "draft", "a draft stands in its box: 'fix the tests'"),
+        (InputBox("draft", "x" * 50), "draft", f"a draft stands in its box: '{'x' * 39}…'"),
+        (InputBox("draft"), "draft", "something stands in its box"),
     ],
 )
-def test_the_box_must_be_there_and_empty(box: Box, outcome: str, says: str) -> None:
+def test_the_box_must_be_there_and_empty(box: InputBox, outcome: str, says: str) -> None:
     found, words = refusal(box=box)
     assert found == outcome
     assert words.startswith(says)

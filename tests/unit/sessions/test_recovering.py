@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.prompting.model import Box, Client, Glimpse
+from midwatch.sessions.prompting.model import AttachedClient, InputBox, PaneSnapshot
 from midwatch.sessions.prompting.rules import recovery
-from midwatch.sessions.prompting.rules.recovery import Case, Front, Left, Step
+from midwatch.sessions.prompting.rules.recovery import Front, Left, RecoveryCase, RecoveryStep
 
 NOW = 1_700_000_000.0
-ALL_WELL = Glimpse("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())
+ALL_WELL = PaneSnapshot("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())
 SHELL = Front("bash", prompt=True, owned=True)
 TALK = Left("claude", "8d7f2c1e")
 
@@ -22,28 +22,28 @@ def verdict(turn: str, detail: str = "", reason: str = "so it is") -> Verdict:
     return Verdict("%3", "session", turn, False, reason, "alive", "unknown", turn=turn, detail=detail, evidence=seen)
 
 
-READY = Case("%3", ALL_WELL, NOW, verdict("idle"), front=True, box=Box("empty"))
-SUSPENDED = Case("%3", ALL_WELL, NOW, verdict("exited", "suspended"), there=SHELL)
-ENDED = Case("%3", ALL_WELL, NOW, verdict("exited"), there=SHELL, left=TALK)
+READY = RecoveryCase("%3", ALL_WELL, NOW, verdict("idle"), front=True, box=InputBox("empty"))
+SUSPENDED = RecoveryCase("%3", ALL_WELL, NOW, verdict("exited", "suspended"), there=SHELL)
+ENDED = RecoveryCase("%3", ALL_WELL, NOW, verdict("exited"), there=SHELL, left=TALK)
 
 
-def step(case: Case, **change: Any) -> Step:
+def step(case: RecoveryCase, **change: Any) -> RecoveryStep:
     return recovery.step(case._replace(**change))
 
 
-def what(case: Case, **change: Any) -> tuple[str, str]:
+def what(case: RecoveryCase, **change: Any) -> tuple[str, str]:
     found = step(case, **change)
     return found.what, found.outcome
 
 
-def client(pane: str = "%3", *, active: float = 0.0, control: bool = False, readonly: bool = False) -> Glimpse:
-    return ALL_WELL._replace(clients=(Client(pane, int(active), control, readonly),))
+def client(pane: str = "%3", *, active: float = 0.0, control: bool = False, readonly: bool = False) -> PaneSnapshot:
+    return ALL_WELL._replace(clients=(AttachedClient(pane, int(active), control, readonly),))
 
 
 def test_only_a_confirmed_prompt_with_an_empty_box_is_ready() -> None:
     assert what(READY) == ("ready", "ready")
     assert what(READY, front=False) == ("report", "person")
-    assert what(READY, box=Box("unseen")) == ("wait", "starting")
+    assert what(READY, box=InputBox("unseen")) == ("wait", "starting")
     assert what(READY, verdict=verdict("idle")._replace(evidence=())) == ("wait", "starting")
     assert what(READY, verdict=verdict("unknown")) == ("wait", "starting")
     assert what(READY, unknown="nobody knows its box") == ("report", "refused")
@@ -60,11 +60,11 @@ def test_questions_and_menus_are_reported_and_never_answered(detail: str) -> Non
 
 
 def test_a_limit_is_reported() -> None:
-    assert what(READY, verdict=verdict("limited"), box=Box("draft", "x"), ours=True) == ("report", "limited")
+    assert what(READY, verdict=verdict("limited"), box=InputBox("draft", "x"), ours=True) == ("report", "limited")
 
 
 def test_a_draft_is_sent_only_if_it_is_ours() -> None:
-    draft = READY._replace(box=Box("draft", "go on"))
+    draft = READY._replace(box=InputBox("draft", "go on"))
     assert what(draft, ours=True) == ("press", "draft")
     assert what(draft) == ("report", "draft")
     assert what(draft, ours=True, front=False) == ("report", "person")
@@ -72,8 +72,8 @@ def test_a_draft_is_sent_only_if_it_is_ours() -> None:
     assert what(draft, ours=True, verdict=verdict("working")) == ("wait", "working")
 
 
-@pytest.mark.parametrize("case", [READY, READY._replace(box=Box("draft", "x"), ours=True), SUSPENDED, ENDED])
-def test_a_pane_that_a_person_is_in_is_never_touched(case: Case) -> None:
+@pytest.mark.parametrize("case", [READY, READY._replace(box=InputBox("draft", "x"), ours=True), SUSPENDED, ENDED])
+def test_a_pane_that_a_person_is_in_is_never_touched(case: RecoveryCase) -> None:
     assert what(case, glimpse=client()) == ("report", "person")
     assert what(case, glimpse=client(readonly=True)) == ("report", "person")
     assert what(case, glimpse=client("%4")) == what(case)
@@ -90,7 +90,9 @@ def test_a_pane_that_a_person_is_in_is_never_touched(case: Case) -> None:
     ],
     ids=["mode", "deaf", "together"],
 )
-def test_nothing_is_typed_to_a_shell_that_keys_would_not_reach(case: Case, odd: Glimpse, outcome: str) -> None:
+def test_nothing_is_typed_to_a_shell_that_keys_would_not_reach(
+    case: RecoveryCase, odd: PaneSnapshot, outcome: str
+) -> None:
     assert what(case, glimpse=odd) == ("report", outcome)
 
 

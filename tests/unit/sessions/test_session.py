@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents.turn_model import Presence, Said, SessionFacts, SessionMemory
+from midwatch.agents.turn_model import Presence, SessionFacts, SessionMemory, SourceReading
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.verdict import Verdict
 from midwatch.sessions.rules import verdict as session_verdict
@@ -25,7 +25,7 @@ class Watch:
         clock: str = "", policy: Policy = PATIENT,
     ) -> Verdict:  # fmt: skip
         self.now += after
-        heard = (Said(source, turn, detail, "rule"),) if turn else ()
+        heard = (SourceReading(source, turn, detail, "rule"),) if turn else ()
         facts = SessionFacts(
             "%1", "Claude Code", self.now, self.now, heard, there, {"text": text},
             {"screen": spinner} | ({"clock": clock} if clock else {}), cpu, 0.0, notes=notes,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.core.pane_model import Task
+from midwatch.core.pane_model import ProcessInfo
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.rules.managed_verdict import Glance, as_verified, judge, shell_at_prompt
+from midwatch.sessions.rules.managed_verdict import PaneState, as_verified, judge, shell_at_prompt
 
 JOB = Verdict(
     "api", "session", "working", False, "alive", "alive", "unknown", elapsed_s=100.0, log="/x/api.log",
@@ -20,7 +20,7 @@ ENDED = JOB._replace(state="completed", final=True, reason="exit 0 after 9s", pr
 
 
 def test_of_what_lives_its_sources_tell() -> None:
-    found = judge(JOB, Glance(SEEN), "working", 5.0)
+    found = judge(JOB, PaneState(SEEN), "working", 5.0)
     assert (found.state, found.turn, found.detail, found.name) == ("idle", "idle", "turn-ended", "api")
     assert (found.log, found.elapsed_s) == ("/x/api.log", 100.0)
     assert [each.source for each in found.evidence] == ["shim"]
@@ -28,38 +28,38 @@ def test_of_what_lives_its_sources_tell() -> None:
 
 
 def test_that_its_shim_is_gone_is_not_lost() -> None:
-    assert judge(JOB._replace(process="unsupervised"), Glance(SEEN), "", 5.0).process == "unsupervised"
+    assert judge(JOB._replace(process="unsupervised"), PaneState(SEEN), "", 5.0).process == "unsupervised"
 
 
 @pytest.mark.parametrize("last", ["working", "waiting", "limited"])
 def test_who_leaves_in_the_middle_of_a_turn_has_not_completed(last: str) -> None:
-    found = judge(ENDED, Glance(), last, 5.0)
+    found = judge(ENDED, PaneState(), last, 5.0)
     assert (found.state, found.final) == ("stopped", True)
     assert found.reason == f"exit 0 after 9s, in the middle of a turn ({last})"
 
 
 @pytest.mark.parametrize("last", ["", "idle", "unknown", "exited"])
 def test_who_leaves_at_his_prompt_has(last: str) -> None:
-    found = judge(ENDED, Glance(), last, 5.0)
+    found = judge(ENDED, PaneState(), last, 5.0)
     assert (found.state, found.reason) == ("completed", "exit 0 after 9s")
 
 
 @pytest.mark.parametrize("state", ["failed", "crashed", "stopped"])
 def test_another_end_is_as_its_shim_says(state: str) -> None:
     job = ENDED._replace(state=state)
-    assert judge(job, Glance(SEEN), "working", 5.0) == job
+    assert judge(job, PaneState(SEEN), "working", 5.0) == job
 
 
 @pytest.mark.parametrize(("last", "detail"), [("idle", "turn-ended"), ("working", ""), ("", "")])
 def test_of_an_end_that_nobody_saw_it_is_told_whether_its_turn_had_ended(last: str, detail: str) -> None:
     job = ENDED._replace(state="unknown", cause="exit-unseen", exit_code=None)
-    found = judge(job, Glance(), last, 5.0)
+    found = judge(job, PaneState(), last, 5.0)
     assert (found.state, found.cause, found.detail) == ("unknown", "exit-unseen", detail)
 
 
 def test_what_was_done_before_its_session_was_closed_stays_done() -> None:
     closed = SEEN._replace(state="completed", final=True, reason="its turn has ended")
-    found = judge(ENDED._replace(state="stopped"), Glance(), "idle", 5.0, closed)
+    found = judge(ENDED._replace(state="stopped"), PaneState(), "idle", 5.0, closed)
     assert (found.state, found.turn, found.exit_code) == ("completed", "idle", 0)
     assert found.reason == "its turn has ended; its session was closed then"
 
@@ -67,36 +67,36 @@ def test_what_was_done_before_its_session_was_closed_stays_done() -> None:
 def test_what_crashed_before_it_could_be_closed_has_crashed() -> None:
     closed = SEEN._replace(state="completed", final=True)
     job = ENDED._replace(state="crashed", reason="killed by SIGKILL")
-    assert judge(job, Glance(), "working", 5.0, closed) == job
+    assert judge(job, PaneState(), "working", 5.0, closed) == job
 
 
 @pytest.mark.parametrize("job", [JOB._replace(process="suspended", state="waiting"), JOB._replace(state="unknown")])
 def test_what_the_process_says_beats_the_screen(job: Verdict) -> None:
-    assert judge(job, Glance(SEEN), "", 5.0) == job
+    assert judge(job, PaneState(SEEN), "", 5.0) == job
 
 
 def test_a_probe_that_fails_is_unknown() -> None:
-    found = judge(JOB, Glance(None, "tmux does not answer"), "working", 5.0)
+    found = judge(JOB, PaneState(None, "tmux does not answer"), "working", 5.0)
     assert (found.state, found.final, found.reason, found.look_at) == ("unknown", False, "tmux does not answer", 6.0)
 
 
 @pytest.mark.parametrize(
     ("elapsed", "glance", "last", "state"),
     [
-        (1.0, Glance(), "", "starting"),
-        (1.0, Glance(SEEN._replace(state="unknown", turn="unknown")), "", "starting"),
-        (1.0, Glance(SEEN._replace(state="unknown", turn="unknown")), "working", "unknown"),
-        (100.0, Glance(), "", "unknown"),
-        (100.0, Glance(SEEN._replace(state="unknown", turn="unknown")), "", "unknown"),
+        (1.0, PaneState(), "", "starting"),
+        (1.0, PaneState(SEEN._replace(state="unknown", turn="unknown")), "", "starting"),
+        (1.0, PaneState(SEEN._replace(state="unknown", turn="unknown")), "working", "unknown"),
+        (100.0, PaneState(), "", "unknown"),
+        (100.0, PaneState(SEEN._replace(state="unknown", turn="unknown")), "", "unknown"),
     ],
 )
-def test_what_is_not_to_be_seen_starts_or_is_unknown(elapsed: float, glance: Glance, last: str, state: str) -> None:
+def test_what_is_not_to_be_seen_starts_or_is_unknown(elapsed: float, glance: PaneState, last: str, state: str) -> None:
     assert judge(JOB._replace(elapsed_s=elapsed), glance, last, 5.0).state == state
 
 
 def test_an_agent_that_is_gone_is_not_told_before_its_shim_has_told_how() -> None:
     seen = SEEN._replace(state="crashed", final=True, turn="exited", detail="")
-    found = judge(JOB, Glance(seen), "working", 5.0)
+    found = judge(JOB, PaneState(seen), "working", 5.0)
     assert (found.state, found.final, found.settled, found.turn, found.look_at) == (
         "working", False, False, "working", 5.2,
     )  # fmt: skip
@@ -104,34 +104,34 @@ def test_an_agent_that_is_gone_is_not_told_before_its_shim_has_told_how() -> Non
 
 def test_a_suspended_agent_is_told_by_its_pane_too() -> None:
     seen = SEEN._replace(state="waiting", turn="exited", detail="suspended", process="suspended")
-    assert judge(JOB, Glance(seen), "working", 5.0).state == "waiting"
+    assert judge(JOB, PaneState(seen), "working", 5.0).state == "waiting"
 
 
 def test_what_shows_nothing_of_its_turn_is_judged_as_any_job() -> None:
     silent = JOB._replace(state="stuck", progress="stalled", reason="no output for 10min")
-    found = judge(silent, Glance(), "", 5.0)
+    found = judge(silent, PaneState(), "", 5.0)
     assert found._replace(against=found.against[:-1]) == silent
     assert "judged as a job" in found.against[-1].says
-    assert judge(silent, Glance(SEEN), "", 5.0).state == "idle", "what an agent shows of it counts for more"
-    assert judge(silent, Glance(trouble="tmux does not answer"), "", 5.0).state == "unknown"
+    assert judge(silent, PaneState(SEEN), "", 5.0).state == "idle", "what an agent shows of it counts for more"
+    assert judge(silent, PaneState(trouble="tmux does not answer"), "", 5.0).state == "unknown"
 
 
 # A shell and no agent ----------------------------------------------------------------------------------------------
 
 
-BASH = Task(2, 1, "S", "bash", ("-bash",), 7, foreground=True)
+BASH = ProcessInfo(2, 1, "S", "bash", ("-bash",), 7, foreground=True)
 
 
 @pytest.mark.parametrize("age", [1.0, 100.0])
 def test_a_shell_that_runs_nothing_is_idle_from_its_start_on(age: float) -> None:
-    found = judge(JOB._replace(elapsed_s=age), Glance(shell="bash"), "", 5.0)
+    found = judge(JOB._replace(elapsed_s=age), PaneState(shell="bash"), "", 5.0)
     assert (found.state, found.turn, found.cause, found.final) == ("idle", "idle", "at-prompt", False)
 
 
 def test_an_agent_that_left_its_shell_has_ended_though_the_shell_lives() -> None:
     gone = SEEN._replace(state="crashed", final=True, turn="exited", detail="", reason="killed by SIGKILL")
-    assert judge(JOB, Glance(gone, shell="bash"), "working", 5.0).state == "crashed"
-    assert not judge(JOB, Glance(gone), "working", 5.0).settled, "else its shim is about to say how"
+    assert judge(JOB, PaneState(gone, shell="bash"), "working", 5.0).state == "crashed"
+    assert not judge(JOB, PaneState(gone), "working", 5.0).settled, "else its shim is about to say how"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,9 @@ def test_an_agent_that_left_its_shell_has_ended_though_the_shell_lives() -> None
         ((BASH._replace(args=("bash", "work.sh")),), ""),
     ],
 )
-def test_a_shell_at_its_prompt_runs_nothing_and_was_given_nothing(tasks: tuple[Task, ...], expected: str) -> None:
+def test_a_shell_at_its_prompt_runs_nothing_and_was_given_nothing(
+    tasks: tuple[ProcessInfo, ...], expected: str
+) -> None:
     assert shell_at_prompt(tasks) == expected
 
 

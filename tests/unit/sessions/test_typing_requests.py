@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.sessions.prompting.codec import tmux_commands
 from midwatch.sessions.prompting.codec.tmux_commands import FACTS
-from midwatch.sessions.prompting.model import Client
+from midwatch.sessions.prompting.model import AttachedClient
 
 WORD = "abcdefghij"
 VALUES = {
@@ -26,8 +26,8 @@ def test_a_glimpse_is_read() -> None:
     assert seen is not None
     assert seen.rows == ("row one", "\x1b[2mrow two")
     assert seen.clients == (
-        Client("%3", 1700000001, control=False, readonly=False),
-        Client("%4", 0, control=True, readonly=True),
+        AttachedClient("%3", 1700000001, control=False, readonly=False),
+        AttachedClient("%4", 0, control=True, readonly=True),
     )
     assert (seen.dead, seen.mode, seen.deaf, seen.together) == (False, False, False, False)
 

@@ -56,7 +56,7 @@ class Rounds:
             self.beat_at = now + PULSE
 
 
-class KeeperRounds(Rounds, adopted_supervisor.Keeping):
+class KeeperRounds(Rounds, adopted_supervisor.AdoptedSupervisor):
     def __init__(self, clock: Clock) -> None:
         self.set_up(clock)
         self.pidfd, self.over, self.suspended_since = -1, False, None

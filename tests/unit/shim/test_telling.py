@@ -6,14 +6,14 @@ import json
 import os
 from pathlib import Path
 
-from midwatch.shim.announce import Voice
-from midwatch.shim.run_files import Notebook
+from midwatch.shim.announce import ParentChannel
+from midwatch.shim.run_files import RunFiles
 
 
-def voice(tmp_path: Path, teller: list[str] | None) -> tuple[Voice, Path]:
+def voice(tmp_path: Path, teller: list[str] | None) -> tuple[ParentChannel, Path]:
     (tmp_path / "spool").mkdir()
-    notes = Notebook(str(tmp_path), {"run": "r1", "name": "x", "breaker": None})
-    return Voice(notes, -1, teller), tmp_path / "spool" / "x.r1.jsonl"
+    notes = RunFiles(str(tmp_path), {"run": "r1", "name": "x", "breaker": None})
+    return ParentChannel(notes, -1, teller), tmp_path / "spool" / "x.r1.jsonl"
 
 
 def test_that_nobody_could_be_told_is_an_event_and_nothing_else(tmp_path: Path) -> None:

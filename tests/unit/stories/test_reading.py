@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.stories.codec.model_answer import FIELDS, STEPS
-from midwatch.stories.model import Parsed, Trouble
+from midwatch.stories.model import Parsed, ParseTrouble
 from midwatch.stories.rules import log
 
 # A model that contradicts itself
@@ -60,7 +60,7 @@ def test_what_agrees_with_itself_or_is_careful_stays_as_it_is(parsed: Parsed) ->
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_model_that_cannot_tell_is_for_people(step: str) -> None:
-    found = log.untold(step, Trouble("sub-agent timed out", "it hangs"))
+    found = log.untold(step, ParseTrouble("sub-agent timed out", "it hangs"))
     assert (found.status, found.next_action, found.by) == ("AMBIGUOUS", "escalate", "model")
     assert found.summary == "sub-agent timed out: it hangs"
     assert found.fields == dict.fromkeys(FIELDS[step])

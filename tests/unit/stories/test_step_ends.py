@@ -9,9 +9,9 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import Looker
-from midwatch.sessions.spawn import Wish
-from midwatch.stories.step import Plan, Stepper
+from midwatch.jobs.observe import JobObserver
+from midwatch.sessions.spawn import SpawnRequest
+from midwatch.stories.step import Stepper, StepPlan
 
 UNSEEN = Verdict(
     "api", "session", "unknown", True, "it ended after its shim had gone", "exited(unknown)", "unknown",
@@ -34,7 +34,7 @@ def test_an_end_that_nobody_saw_is_a_crash_unless_the_turn_had_ended(
     tmp_path: Path, verdict: Verdict, crashes: int
 ) -> None:
     claude = next(each for each in catalog.load_all() if each.agent == "claude")
-    plan = Plan(Wish("api", claude, str(tmp_path), ()), "work")
-    stepper = Stepper(Looker(str(tmp_path), PATIENT), PATIENT, plan, lambda _: None, print)
+    plan = StepPlan(SpawnRequest("api", claude, str(tmp_path), ()), "work")
+    stepper = Stepper(JobObserver(str(tmp_path), PATIENT), PATIENT, plan, lambda _: None, print)
     assert stepper.counted(stepper.ended(verdict)).crashes == crashes
     assert stepper.is_begun_anew(verdict) is bool(crashes)

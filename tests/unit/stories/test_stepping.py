@@ -7,11 +7,11 @@ import pytest
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.verdict import FINAL, LIVE
-from midwatch.stories.model import Parsed, Trouble
+from midwatch.stories.model import Parsed, ParseTrouble
 from midwatch.stories.rules import log, next_action
-from midwatch.stories.rules.next_action import Ended, Next, Tally
+from midwatch.stories.rules.next_action import Next, StepEnd, Tally
 
-WELL = Ended("completed", "its turn has ended")
+WELL = StepEnd("completed", "its turn has ended")
 SAID = Parsed("dev", "SUCCESS", "All is well.", "proceed", {}, "model")
 REVIEWED = WELL._replace(
     step="review", parsed=SAID._replace(status="FAILURE", next_action="retry", summary="One left.")
@@ -25,7 +25,7 @@ def test_what_went_well_is_gone_on_with() -> None:
 
 @pytest.mark.parametrize("state", sorted({*LIVE, *FINAL} - {"completed"}))
 def test_nothing_else_ever_is(state: str) -> None:
-    ended = Ended(state, "because", parsed=SAID, verified=True, created=1)
+    ended = StepEnd(state, "because", parsed=SAID, verified=True, created=1)
     for step in ("", "create", "dev", "auto", "review", "retro"):
         for crashes in range(5):
             found = next_action.decide(ended._replace(step=step), Tally(crashes, 9))
@@ -35,14 +35,14 @@ def test_nothing_else_ever_is(state: str) -> None:
 
 @pytest.mark.parametrize("state", ["crashed", "stuck"])
 def test_a_crash_or_a_hang_is_begun_again_twice(state: str) -> None:
-    ended = Ended(state, "killed by SIGKILL", signal=9)
+    ended = StepEnd(state, "killed by SIGKILL", signal=9)
     found = [next_action.decide(ended, Tally(crashes)) for crashes in (1, 2, 3)]
     assert [each.again for each in found] == ["crash", "crash", ""]
     assert found[2] == Next("escalate", "crashed after 2 retries: killed by SIGKILL")
 
 
 def test_an_end_that_nobody_saw_counts_as_a_crash() -> None:
-    ended = Ended("unknown", "it ended after its shim had gone", unseen=True)
+    ended = StepEnd("unknown", "it ended after its shim had gone", unseen=True)
     found = [next_action.decide(ended, Tally(crashes)) for crashes in (1, 2, 3)]
     assert [each.again for each in found] == ["crash", "crash", ""]
     assert (next_action.is_crash(ended), next_action.is_crash(ended._replace(unseen=False))) == (True, False)
@@ -50,17 +50,17 @@ def test_an_end_that_nobody_saw_counts_as_a_crash() -> None:
 
 
 def test_without_retries_a_crash_is_only_a_crash() -> None:
-    assert next_action.decide(Ended("crashed", "exit 139"), Tally(1), Tally(0, 5)) == Next("escalate", "exit 139")
+    assert next_action.decide(StepEnd("crashed", "exit 139"), Tally(1), Tally(0, 5)) == Next("escalate", "exit 139")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 15])
 def test_what_somebody_ended_is_not_begun_again(number: int) -> None:
-    found = next_action.decide(Ended("crashed", "killed", signal=number), Tally(1))
+    found = next_action.decide(StepEnd("crashed", "killed", signal=number), Tally(1))
     assert (found.action, found.again) == ("escalate", "")
 
 
-@pytest.mark.parametrize("ended", [REVIEWED, Ended("incomplete", "One left.", "review", verified=False)])
-def test_a_review_is_gone_through_five_times(ended: Ended) -> None:
+@pytest.mark.parametrize("ended", [REVIEWED, StepEnd("incomplete", "One left.", "review", verified=False)])
+def test_a_review_is_gone_through_five_times(ended: StepEnd) -> None:
     found = [next_action.decide(ended, Tally(0, cycles)) for cycles in (1, 2, 3, 4, 5)]
     assert [each.again for each in found] == [*4 * ["cycle"], ""]
     assert found[4] == Next("escalate", "review loop: 5 cycles: One left.")
@@ -68,11 +68,11 @@ def test_a_review_is_gone_through_five_times(ended: Ended) -> None:
 
 def test_only_a_review_is_gone_through_again() -> None:
     assert next_action.decide(REVIEWED._replace(step="dev"), Tally()) == Next("retry", "One left.")
-    assert next_action.decide(Ended("incomplete", "not there", "dev"), Tally()) == Next("escalate", "not there")
+    assert next_action.decide(StepEnd("incomplete", "not there", "dev"), Tally()) == Next("escalate", "not there")
 
 
 def test_a_limit_is_for_the_caller_to_wait_for() -> None:
-    limited = Ended("limited", "it hit a limit, until 5pm", until=ForeignText("5pm"))
+    limited = StepEnd("limited", "it hit a limit, until 5pm", until=ForeignText("5pm"))
     assert next_action.decide(limited, Tally()) == Next("retry", "it hit a limit, until 5pm")
 
 
@@ -87,7 +87,7 @@ def test_exactly_one_file_is_right(created: int, why: str) -> None:
 
 @pytest.mark.parametrize("state", ["crashed", "stuck", "limited", "incomplete", "failed"])
 def test_what_creates_too_much_is_not_let_loose_again(state: str) -> None:
-    found = next_action.decide(Ended(state, "because", "review", created=3), Tally(1))
+    found = next_action.decide(StepEnd(state, "because", "review", created=3), Tally(1))
     assert found == Next("escalate", "runaway creation: 3 files")
 
 
@@ -97,7 +97,7 @@ def test_who_contradicts_himself_is_not_believed(status: str) -> None:
 
 
 def test_trouble_with_the_model_is_for_a_person() -> None:
-    said = log.untold("review", Trouble("sub-agent timed out", "120 s"))
+    said = log.untold("review", ParseTrouble("sub-agent timed out", "120 s"))
     assert next_action.decide(WELL._replace(parsed=said, step="review"), Tally()) == Next(
         "escalate", "sub-agent timed out: 120 s"
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from midwatch.core.errors import RefusedError
 from midwatch.core.foreign_text import ForeignText
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import Rules, Sight, Told
-from midwatch.swarm.watchdog import Asked, Watchdog
-from midwatch.trackers.model import EPIC, Task, Work
+from midwatch.swarm.model import DeliveryResult, SessionSnapshot, WakeRules
+from midwatch.swarm.watchdog import Watchdog, WatchdogRequest
+from midwatch.trackers.model import EPIC, TrackerTask, Work
 
-TAKEN = Told(taken=True, proven=True, reason="its transcript tells of it")
+TAKEN = DeliveryResult(taken=True, proven=True, reason="its transcript tells of it")
 
 
 class World:
@@ -19,7 +19,7 @@ class World:
         self.time = 0.0
         self.tasks = {name.replace("_", "-"): status for name, status in statuses.items()}
         self.failing: Exception | None = None
-        self.sight = Sight("%1", "", "idle", ())
+        self.sight = SessionSnapshot("%1", "", "idle", ())
         self.answer = TAKEN
         self.texts: list[str] = []
         self.shown: list[str] = []
@@ -39,12 +39,12 @@ class World:
         self.reads += 1
         if self.failing:
             raise self.failing
-        tasks = {name: Task(name, ForeignText(self.titles.get(name, f"Handle OPEN {name}")), status,
+        tasks = {name: TrackerTask(name, ForeignText(self.titles.get(name, f"Handle OPEN {name}")), status,
                             EPIC if name == "bd-epic" else "task", self.priorities.get(name, 2))
                  for name, status in self.tasks.items()}  # fmt: skip
         return Work(tasks, "the test", self.damage)
 
-    def look(self) -> Sight:
+    def look(self) -> SessionSnapshot:
         return self.sight
 
     def mail(self) -> tuple[str, ...]:
@@ -71,10 +71,10 @@ class World:
     def show(self, text: str) -> None:
         self.shown.append(text)
 
-    def tell(self, pane: str, text: str) -> Told:
+    def tell(self, pane: str, text: str) -> DeliveryResult:
         assert pane == self.sight.controller
         if self.sight.state == "working":
-            return Told(taken=False, proven=False, reason="it is at work")
+            return DeliveryResult(taken=False, proven=False, reason="it is at work")
         if self.answer.taken:
             self.texts.append(text)
         return self.answer
@@ -89,9 +89,9 @@ class Rounds:
             "title": "controller",
             "epic": "bd-epic",
             "beads": (),
-            "rules": Rules(),
+            "rules": WakeRules(),
         }
-        self.dog = Watchdog(Asked(**(given | asked)), world, self.log.append)  # type: ignore[arg-type]
+        self.dog = Watchdog(WatchdogRequest(**(given | asked)), world, self.log.append)  # type: ignore[arg-type]
 
     def tick(self, *, later: float = 0.0) -> str:
         self.world.time += later

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from midwatch.core.verdict import Verdict
-from midwatch.swarm.model import Crew, Sight, Worker
+from midwatch.swarm.model import SessionSnapshot, Worker, Workers
 from midwatch.swarm.rules import worker as crews
 from midwatch.swarm.rules.worker import GRACE, PING
 
 
-def sight(*states: str, controller: str = "idle", seen: bool = True) -> Sight:
+def sight(*states: str, controller: str = "idle", seen: bool = True) -> SessionSnapshot:
     workers = [Worker(f"%{number + 2}", "claude", state) for number, state in enumerate(states)]
-    return Sight("%1", "", controller, tuple(workers), seen=seen)
+    return SessionSnapshot("%1", "", controller, tuple(workers), seen=seen)
 
 
-def after(*looks: tuple[float, Sight]) -> Crew:
-    crew = Crew()
+def after(*looks: tuple[float, SessionSnapshot]) -> Workers:
+    crew = Workers()
     for now, seen in looks:
         crew = crews.looked(seen, crew, now=now)
     return crew
@@ -76,12 +76,12 @@ def test_where_the_server_does_not_tell_nobody_is_gone() -> None:
 
 
 def test_one_that_becomes_the_controller_is_not_gone() -> None:
-    crew = after((0.0, sight("working")), (10.0, Sight("%2", "", "idle", ())))
+    crew = after((0.0, sight("working")), (10.0, SessionSnapshot("%2", "", "idle", ())))
     assert crews.at_rest(crew, now=10.0) == ()
 
 
 def test_who_is_free_and_who_works() -> None:
-    assert crews.is_free(Crew())
+    assert crews.is_free(Workers())
     assert not crews.is_free(after((0.0, sight("working", "limited", "waiting", "stuck"))))
     assert crews.is_free(after((0.0, sight("working", "crashed"))))
     assert crews.is_working(after((0.0, sight("idle", "working"))))

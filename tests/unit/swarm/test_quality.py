@@ -7,24 +7,24 @@ import pytest
 from midwatch.core.foreign_text import ForeignText
 from midwatch.swarm.rules import quality
 from midwatch.swarm.rules.quality import LOOPS, Due
-from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, Task, Work
+from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerTask, Work
 
 ALL = tuple([ForeignText(quality.record(loop, "")) for loop in LOOPS])
 
 
-def bead(id_: str = "bd-1", status: str = OPEN, closed: float | None = None, **more: object) -> Task:
-    return Task(id_, ForeignText("Handle CLOSED files"), status, closed=closed)._replace(**more)  # type: ignore[arg-type]
+def bead(id_: str = "bd-1", status: str = OPEN, closed: float | None = None, **more: object) -> TrackerTask:
+    return TrackerTask(id_, ForeignText("Handle CLOSED files"), status, closed=closed)._replace(**more)  # type: ignore[arg-type]
 
 
-def companion(of: str = "bd-1", status: str = OPEN, closed: float | None = None, **more: object) -> Task:
-    return Task(f"q-{of}", ForeignText(f"Quality loops for {of}"), status, closed=closed)._replace(**more)  # type: ignore[arg-type]
+def companion(of: str = "bd-1", status: str = OPEN, closed: float | None = None, **more: object) -> TrackerTask:
+    return TrackerTask(f"q-{of}", ForeignText(f"Quality loops for {of}"), status, closed=closed)._replace(**more)  # type: ignore[arg-type]
 
 
-def work(*tasks: Task) -> Work:
+def work(*tasks: TrackerTask) -> Work:
     return Work({task.id: task for task in tasks}, "here")
 
 
-def due(*tasks: Task, beads: tuple[str, ...] = ("bd-1",)) -> tuple[Due, ...]:
+def due(*tasks: TrackerTask, beads: tuple[str, ...] = ("bd-1",)) -> tuple[Due, ...]:
     return quality.due(work(*tasks), beads)
 
 
@@ -232,6 +232,6 @@ def test_a_companion_is_ready_once_its_bead_is_closed(status: str) -> None:
 
 def test_a_title_names_no_bead_that_cannot_be_one() -> None:
     """What it names goes into the command that an error tells."""
-    assert quality.bead_of(Task("c", ForeignText("Quality loops for $(reboot)"), "open")) == ""
-    assert quality.bead_of(Task("c", ForeignText("Quality loops for --force"), "open")) == ""
-    assert quality.bead_of(Task("c", ForeignText("Quality loops for bd-1"), "open")) == "bd-1"
+    assert quality.bead_of(TrackerTask("c", ForeignText("Quality loops for $(reboot)"), "open")) == ""
+    assert quality.bead_of(TrackerTask("c", ForeignText("Quality loops for --force"), "open")) == ""
+    assert quality.bead_of(TrackerTask("c", ForeignText("Quality loops for bd-1"), "open")) == "bd-1"

@@ -6,9 +6,9 @@ import pytest
 
 from midwatch.core.errors import FormatError
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import State
+from midwatch.swarm.model import WorkState
 
-STATE = State(
+STATE = WorkState(
     closed=False, ready=("bd-1", "bd-q2.3"), in_progress=("bd-4",), quality=("bd-2",), mail=("k3 about bd-4",)
 )
 

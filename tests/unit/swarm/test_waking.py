@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.swarm.model import AUTO, Memory, Rules, State, Wake
+from midwatch.swarm.model import AUTO, Wake, WakeMemory, WakeRules, WorkState
 from midwatch.swarm.rules import wake
 
-RULES = Rules(interval=420.0)
-OPEN = State(closed=False, ready=("bd-1",), in_progress=("bd-2",))
-TOLD = Memory(told=OPEN, at=1000.0, sent=(1000.0,))
+RULES = WakeRules(interval=420.0)
+OPEN = WorkState(closed=False, ready=("bd-1",), in_progress=("bd-2",))
+TOLD = WakeMemory(told=OPEN, at=1000.0, sent=(1000.0,))
 
 
-def sends(state: State, memory: Memory = TOLD, *, now: float = 1001.0, rules: Rules = RULES) -> str:
+def sends(state: WorkState, memory: WakeMemory = TOLD, *, now: float = 1001.0, rules: WakeRules = RULES) -> str:
     return wake.wake(state, memory, rules, now=now).send
 
 
 def test_the_first_tick_is_told() -> None:
-    assert wake.wake(OPEN, Memory(), RULES, now=5.0) == Wake("tick", "first tick")
+    assert wake.wake(OPEN, WakeMemory(), RULES, now=5.0) == Wake("tick", "first tick")
 
 
 def test_where_there_is_no_work_at_all_nobody_is_woken() -> None:
-    assert wake.wake(State(closed=False), Memory(), RULES, now=5.0) == Wake("", "nothing new")
-    assert sends(State(closed=False, workers=("%3 crashed",)), Memory()) == "tick"
+    assert wake.wake(WorkState(closed=False), WakeMemory(), RULES, now=5.0) == Wake("", "nothing new")
+    assert sends(WorkState(closed=False, workers=("%3 crashed",)), WakeMemory()) == "tick"
 
 
 def test_nothing_new_is_not_told() -> None:
@@ -62,7 +62,7 @@ def test_news_begins_the_count_anew() -> None:
 
 
 def test_patience_is_counted_from_delivery() -> None:
-    assert sends(OPEN, Memory(told=None, at=None), now=1e6) == "tick"
+    assert sends(OPEN, WakeMemory(told=None, at=None), now=1e6) == "tick"
     assert sends(OPEN, TOLD._replace(at=1400.0), now=1500.0) == ""
 
 
@@ -89,7 +89,7 @@ def test_while_everybody_works_it_is_left_asleep_for_two_hours() -> None:
 
 def test_where_nobody_works_what_is_in_progress_is_told_again() -> None:
     """Its worker has come to rest and said nothing."""
-    lost = State(closed=False, in_progress=("bd-2",), free=True, working=False)
+    lost = WorkState(closed=False, in_progress=("bd-2",), free=True, working=False)
     assert sends(lost, TOLD._replace(told=lost), now=1420.0) == "tick"
 
 
@@ -102,7 +102,7 @@ def test_there_is_a_ceiling_per_hour() -> None:
 def test_repeats_do_not_count_towards_the_ceiling_nor_do_notices_of_a_closed_epic() -> None:
     again = wake.delivered(OPEN, TOLD, "tick", now=1420.0, proven=True)
     assert (again.sent, again.repeats) == ((1000.0,), 1)
-    assert wake.delivered(State(closed=True), TOLD, "closed", now=1420.0, proven=True).sent == (1000.0,)
+    assert wake.delivered(WorkState(closed=True), TOLD, "closed", now=1420.0, proven=True).sent == (1000.0,)
     news = OPEN._replace(ready=("bd-1", "bd-3"))
     assert wake.delivered(news, TOLD, "tick", now=1420.0, proven=True).sent == (1000.0, 1420.0)
 
@@ -124,9 +124,9 @@ def test_it_is_known_when_what_is_held_back_will_be_sent(extra: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "state", [OPEN._replace(ready=("bd-1", "bd-3")), State(closed=True)], ids=["news", "a closed epic"]
+    "state", [OPEN._replace(ready=("bd-1", "bd-3")), WorkState(closed=True)], ids=["news", "a closed epic"]
 )
-def test_it_is_known_when_the_unread_one_holds_nothing_back_any_more(state: State) -> None:
+def test_it_is_known_when_the_unread_one_holds_nothing_back_any_more(state: WorkState) -> None:
     found = wake.wake(state, TOLD._replace(unread=True), RULES, now=1001.0)
     assert (found.send, found.held, found.until) == ("", "the last message is unread", 1000.0 + 3600.0)
 
@@ -152,7 +152,7 @@ def test_what_becomes_ready_a_second_time_is_news_a_second_time() -> None:
 
 
 def test_a_closed_epic_ends_it_or_is_told_ten_times() -> None:
-    closed = State(closed=True)
+    closed = WorkState(closed=True)
     assert wake.wake(closed, TOLD, RULES._replace(exit_mode=AUTO), now=1001.0).end
     memory, now, told = TOLD, 1001.0, 0
     for _ in range(20):
@@ -167,7 +167,7 @@ def test_a_closed_epic_ends_it_or_is_told_ten_times() -> None:
 
 
 def test_between_two_ticks_a_closed_epic_is_not_told_again() -> None:
-    closed = State(closed=True)
+    closed = WorkState(closed=True)
     memory = wake.delivered(closed, TOLD, "closed", now=1001.0, proven=True)
     assert wake.wake(closed, memory, RULES, now=1010.0) == Wake("", "the epic is closed; told already")
     assert wake.wake(closed, memory, RULES, now=1001.0 + 420.0).send == "closed"

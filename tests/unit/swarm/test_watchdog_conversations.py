@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.swarm.model import Recipient, Sight, Told, Worker
+from midwatch.swarm.model import DeliveryResult, Recipient, SessionSnapshot, Worker
 from midwatch.swarm.rules.worker import GRACE
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
 from tests.unit.swarm.rounds import TAKEN, Rounds, World
@@ -12,8 +12,8 @@ from tests.unit.swarm.rounds import TAKEN, Rounds, World
 FIRST = Recipient("aaa", "100:1")
 
 
-def sight(recipient: Recipient, *workers: Worker, pane: str = "%1", state: str = "idle") -> Sight:
-    return Sight(pane, "", state, workers, recipient=recipient)
+def sight(recipient: Recipient, *workers: Worker, pane: str = "%1", state: str = "idle") -> SessionSnapshot:
+    return SessionSnapshot(pane, "", state, workers, recipient=recipient)
 
 
 def told(recipient: Recipient = FIRST) -> tuple[World, Rounds]:
@@ -73,7 +73,7 @@ def test_news_between_ticks_tells_a_new_conversation_all_of_it() -> None:
 
 def test_a_new_conversation_waits_for_no_message_of_the_last_one() -> None:
     world = World(bd_1=OPEN)
-    world.sight, world.answer = sight(FIRST), Told(taken=True, proven=False, reason="nothing tells")
+    world.sight, world.answer = sight(FIRST), DeliveryResult(taken=True, proven=False, reason="nothing tells")
     rounds = Rounds(world)
     rounds.tick()
     world.sight = sight(Recipient("bbb", "200:2"), pane="%9")
@@ -92,7 +92,10 @@ def test_what_is_held_for_a_new_conversation_comes_when_it_may() -> None:
 
 def test_what_is_left_in_the_box_of_another_pane_is_not_told() -> None:
     world = World(bd_1=OPEN)
-    world.sight, world.answer = sight(FIRST), Told(taken=False, proven=False, reason="Enter did nothing", left=True)
+    world.sight, world.answer = (
+        sight(FIRST),
+        DeliveryResult(taken=False, proven=False, reason="Enter did nothing", left=True),
+    )
     rounds = Rounds(world)
     rounds.tick()
     world.sight, world.answer, world.submitted = sight(Recipient("bbb", "200:2"), pane="%9"), TAKEN, "sent"

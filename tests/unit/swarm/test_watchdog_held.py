@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from midwatch.swarm.model import Rules, Sight, Told, Worker
+from midwatch.swarm.model import DeliveryResult, SessionSnapshot, WakeRules, Worker
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
 from tests.unit.swarm.rounds import Rounds, World
 
@@ -14,7 +14,7 @@ from tests.unit.swarm.rounds import Rounds, World
 def after_news(count: int, *, repeats: int = 0) -> tuple[World, Rounds]:
     """So many messages with something new, and so many repeats of the last one, all within a quarter of an hour."""
     world = World(bd_1=OPEN)
-    rounds = Rounds(world, rules=Rules(interval=60.0))
+    rounds = Rounds(world, rules=WakeRules(interval=60.0))
     assert rounds.tick() == "tick"
     for number in range(1, count):
         world.tasks[f"bd-x{number}"] = OPEN
@@ -55,7 +55,7 @@ def test_what_the_limit_holds_back_is_told_with_its_time_and_then_sent(monkeypat
 
 def test_what_an_unread_message_holds_back_is_told_with_its_time() -> None:
     world = World(bd_1=OPEN)
-    world.answer = Told(taken=True, proven=False, reason="nothing tells")
+    world.answer = DeliveryResult(taken=True, proven=False, reason="nothing tells")
     rounds = Rounds(world)
     rounds.tick()
     world.tasks["bd-2"] = OPEN
@@ -74,13 +74,13 @@ def test_what_an_unread_message_holds_back_is_told_with_its_time() -> None:
 def test_crashes_and_tasks_of_the_highest_priority_do_not_wait(what: str) -> None:
     world, rounds = after_news(8)
     worker = Worker("%2", "codex", "working")
-    world.sight = Sight("%1", "", "idle", (worker,))
+    world.sight = SessionSnapshot("%1", "", "idle", (worker,))
     rounds.look()
     if what.startswith("urgent"):
         world.priorities["bd-new"] = 0
         world.tasks["bd-new"] = OPEN if what == "urgent" else "blocked"
     else:
-        world.sight = Sight("%1", "", "idle", () if what == "gone" else (worker._replace(state=what),))
+        world.sight = SessionSnapshot("%1", "", "idle", () if what == "gone" else (worker._replace(state=what),))
     assert rounds.tick(later=1.0) == "tick"
 
 
@@ -91,14 +91,14 @@ def test_what_else_is_new_waits_for_the_limit(what: str) -> None:
     if what == "priority 1":
         world.tasks["bd-new"] = OPEN
     else:
-        world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", what),))
+        world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", what),))
     assert rounds.tick(later=1.0) == ""
     assert rounds.dog.held == "8 messages within an hour are enough"
 
 
 def test_a_controller_at_work_is_no_limit_and_has_no_time() -> None:
     world = World(bd_1=OPEN)
-    world.sight = Sight("%1", "", "working", ())
+    world.sight = SessionSnapshot("%1", "", "working", ())
     rounds = Rounds(world)
     rounds.tick()
     assert (rounds.dog.held, rounds.dog.message, rounds.dog.until) == ("it is at work", "first tick", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.swarm.model import AUTO, Rules, Sight, Told, Worker
+from midwatch.swarm.model import AUTO, DeliveryResult, SessionSnapshot, WakeRules, Worker
 from midwatch.swarm.watchdog import FRESH
 from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
 from tests.unit.swarm.rounds import TAKEN, Rounds, World
@@ -37,7 +37,7 @@ def test_the_tracker_is_read_once_more_before_something_is_told_between_ticks() 
     """While the controller was busy, it has done what we were about to tell it."""
     world = World(bd_1=OPEN)
     rounds = Rounds(world)
-    world.answer = Told(taken=False, proven=False, reason="it is at work")
+    world.answer = DeliveryResult(taken=False, proven=False, reason="it is at work")
     rounds.tick()
     world.answer, world.tasks = TAKEN, {"bd-1": IN_PROGRESS, "bd-2": OPEN}
     rounds.look(later=FRESH + 1)
@@ -51,7 +51,7 @@ def test_a_worker_that_crashes_is_told_between_ticks() -> None:
     world = World(bd_1=IN_PROGRESS)
     rounds = Rounds(world)
     rounds.tick()
-    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
     assert rounds.look() == "tick"
     assert "- workers: %2 (codex) crashed" in world.texts[1]
     assert rounds.look() == ""
@@ -60,12 +60,15 @@ def test_a_worker_that_crashes_is_told_between_ticks() -> None:
 def test_a_pane_that_is_gone_is_told_even_if_the_controller_was_busy_then() -> None:
     world = World(bd_1=IN_PROGRESS)
     rounds = Rounds(world)
-    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "working"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "working"),))
     rounds.tick()
-    world.sight, world.answer = Sight("%1", "", "working", ()), Told(taken=False, proven=False, reason="it is at work")
+    world.sight, world.answer = (
+        SessionSnapshot("%1", "", "working", ()),
+        DeliveryResult(taken=False, proven=False, reason="it is at work"),
+    )
     rounds.look()
     rounds.look()
-    world.sight, world.answer = Sight("%1", "", "idle", ()), TAKEN
+    world.sight, world.answer = SessionSnapshot("%1", "", "idle", ()), TAKEN
     rounds.look()
     assert "- workers: %2 (codex) is gone" in world.texts[-1]
     before = len(world.texts)
@@ -101,7 +104,7 @@ def test_a_tracker_that_fails_delays_and_is_told_with_what_was_known() -> None:
     world.failing = None
     assert rounds.tick(later=420.0) == "tick"
     world.failing = TrackerError("it prints rubbish")
-    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
     assert rounds.look() == "tick"
     assert "- ready: bd-1" in world.texts[-1]
     assert 'the tasks may be others by now: "it prints rubbish"' in world.texts[-1]
@@ -110,7 +113,7 @@ def test_a_tracker_that_fails_delays_and_is_told_with_what_was_known() -> None:
 def test_a_crash_is_told_though_nothing_is_known_of_the_work() -> None:
     world = World()
     world.failing = TrackerError("no")
-    world.sight = Sight("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
     assert Rounds(world).tick() == "tick"
 
 
@@ -129,12 +132,12 @@ def test_whatever_breaks_a_round_is_logged_and_the_next_one_comes() -> None:
 def test_nobody_to_tell_is_said_once_and_tried_again() -> None:
     world = World(bd_1=OPEN)
     rounds = Rounds(world)
-    world.sight = Sight("", "no-controller-pane", "", ())
+    world.sight = SessionSnapshot("", "no-controller-pane", "", ())
     rounds.tick()
     rounds.look()
     rounds.look()
     assert [line for line in rounds.log if "not-sent" in line] == ["not-sent no-controller-pane"]
-    world.sight = Sight("%1", "", "idle", ())
+    world.sight = SessionSnapshot("%1", "", "idle", ())
     rounds.look()
     assert len(world.texts) == 1
 
@@ -142,23 +145,23 @@ def test_nobody_to_tell_is_said_once_and_tried_again() -> None:
 def test_what_may_still_stand_in_the_box_is_unread() -> None:
     world = World(bd_1=OPEN)
     rounds = Rounds(world)
-    world.answer = Told(taken=False, proven=False, reason="Enter did not send it", left=True)
+    world.answer = DeliveryResult(taken=False, proven=False, reason="Enter did not send it", left=True)
     rounds.tick()
     assert rounds.dog.outcome == "undelivered: Enter did not send it"
     world.answer = TAKEN
     world.tasks["bd-2"] = OPEN
     assert rounds.tick(later=420.0) == ""
     assert world.texts == []
-    world.sight = Sight("%1", "", "working", ())  # a turn has begun: it was taken after all
+    world.sight = SessionSnapshot("%1", "", "working", ())  # a turn has begun: it was taken after all
     rounds.look()
-    world.sight = Sight("%1", "", "idle", ())
+    world.sight = SessionSnapshot("%1", "", "idle", ())
     assert rounds.look() == "tick"
 
 
 def test_patience_begins_with_the_delivery_not_with_the_attempt() -> None:
     world = World(bd_1=OPEN)
     rounds = Rounds(world)
-    world.answer = Told(taken=False, proven=False, reason="it is at work")
+    world.answer = DeliveryResult(taken=False, proven=False, reason="it is at work")
     rounds.tick()
     world.answer = TAKEN
     rounds.look(later=400.0)
@@ -170,8 +173,8 @@ def test_patience_begins_with_the_delivery_not_with_the_attempt() -> None:
 def test_auto_ends_with_the_epic_also_when_the_controller_is_gone(gone: bool) -> None:
     world = World(bd_epic=CLOSED)
     if gone:
-        world.sight = Sight("", "no-controller-pane", "", ())
-    rounds = Rounds(world, rules=Rules(exit_mode=AUTO))
+        world.sight = SessionSnapshot("", "no-controller-pane", "", ())
+    rounds = Rounds(world, rules=WakeRules(exit_mode=AUTO))
     assert rounds.dog.round(tick=True).end
     assert world.texts == []
 
@@ -264,7 +267,7 @@ def test_what_is_left_in_the_box_is_lost_after_an_hour() -> None:
     """Else a box that nobody empties would keep the controller asleep for ever."""
     world = World(bd_1=OPEN)
     rounds = Rounds(world)
-    world.answer = Told(taken=False, proven=False, reason="Enter did not send it", left=True)
+    world.answer = DeliveryResult(taken=False, proven=False, reason="Enter did not send it", left=True)
     rounds.tick(later=100.0)
     world.answer = TAKEN
     assert rounds.tick(later=3599.0) == ""
@@ -279,7 +282,7 @@ def test_names_in_commands_are_quoted() -> None:
 
 def test_words_that_cannot_be_used_are_said_once_while_the_message_waits() -> None:
     world = World(bd_1=OPEN)
-    world.words, world.answer = "", Told(taken=False, proven=False, reason="it is at work")
+    world.words, world.answer = "", DeliveryResult(taken=False, proven=False, reason="it is at work")
     rounds = Rounds(world)
     rounds.tick()
     rounds.look()
@@ -293,7 +296,7 @@ def test_what_was_left_in_the_box_is_seen_to_at_each_look(became: str, told: str
     """Sent after all, it is not said twice; lost, it is said anew; else it waits."""
     world = World(bd_1=OPEN)
     rounds = Rounds(world)
-    world.answer = Told(taken=False, proven=False, reason="it did not show the text", left=True)
+    world.answer = DeliveryResult(taken=False, proven=False, reason="it did not show the text", left=True)
     rounds.tick()
     world.answer, world.submitted = TAKEN, became
     assert rounds.look() == told

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from midwatch.system import foreign_database
-from midwatch.system.foreign_database import LimitError, Limits, Row
+from midwatch.system.foreign_database import DatabaseLimits, LimitError, Row
 from tests.conftest import PATIENCE
 
-LIMITS = Limits(seconds=PATIENCE, rows=1000, size=1 << 21, value=1 << 20, patience=0.1)
+LIMITS = DatabaseLimits(seconds=PATIENCE, rows=1000, size=1 << 21, value=1 << 20, patience=0.1)
 ENDLESS = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n WHERE id < 0"
 FOR_EVER = "SELECT count(*) FROM t AS a, t AS b, t AS c, t AS d, t AS e"
 
@@ -31,7 +31,7 @@ def made(path: str, *statements: str) -> None:
             database.execute(statement)
 
 
-def rows(path: str, query: str = "SELECT * FROM t", limits: Limits = LIMITS) -> list[Row]:
+def rows(path: str, query: str = "SELECT * FROM t", limits: DatabaseLimits = LIMITS) -> list[Row]:
     return foreign_database.read(path, ("t",), limits, lambda database: database.rows(query))[1]
 
 

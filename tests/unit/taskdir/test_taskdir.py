@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 
 from midwatch.core.foreign_text import NOTHING, ForeignText
-from midwatch.core.job_model import Alive, Gone, Source, Unseen
-from midwatch.taskdir.model import Notes, Numbers, Place, Recipe, Session, Step, TaskFacts
+from midwatch.core.job_model import Alive, Gone, ProgressSource, Unseen
+from midwatch.taskdir.model import Notes, Numbers, ResumeRecipe, TaskFacts, TaskSession, TaskStep, WrapperPane
 from midwatch.taskdir.rules import action
 from midwatch.taskdir.rules.verdict import LAST_WORDS, judge
 
 NOW = 10_000.0
 NUMBERS = Numbers()
 ALIVE, GONE = Alive(42, "S"), Gone("process 42 has ended")
-SHELL = Place("%3", 40, NOTHING)
-HERE = Session(True, "", "claude-a", SHELL, 1)
-BUSY = HERE._replace(pane=Place("%3", 40, ForeignText("claude")))
-AWAY = Session(False, "there is no session claude-a")
-HIDDEN = Session(None, "tmux does not answer")
+SHELL = WrapperPane("%3", 40, NOTHING)
+HERE = TaskSession(True, "", "claude-a", SHELL, 1)
+BUSY = HERE._replace(pane=WrapperPane("%3", 40, ForeignText("claude")))
+AWAY = TaskSession(False, "there is no session claude-a")
+HIDDEN = TaskSession(None, "tmux does not answer")
 SEEN = Notes(
     "boot", NOW - 1, NOW - 1000, agent=(42, 7), wrapper=(41, 6), pane=("%3", 40), command="bash w",
-    sources={"output": Source(5.0, NOW - 1, NOW - 1)},
+    sources={"output": ProgressSource(5.0, NOW - 1, NOW - 1)},
 )  # fmt: skip
 
 
@@ -36,11 +36,11 @@ def state(**more: object) -> str:
 
 
 def quiet(seconds: float, **more: object) -> Notes:
-    source = Source(5.0, NOW - 1, NOW - seconds)
+    source = ProgressSource(5.0, NOW - 1, NOW - seconds)
     return SEEN._replace(sources={"output": source, "cpu": source}, **more)  # type: ignore[arg-type]
 
 
-def step(before: Notes = SEEN, numbers: Numbers = NUMBERS, /, **more: Any) -> Step:
+def step(before: Notes = SEEN, numbers: Numbers = NUMBERS, /, **more: Any) -> TaskStep:
     found = facts(**more)
     return action.plan(found if "notes" in more else found._replace(notes=before), before, numbers)
 
@@ -61,7 +61,7 @@ def test_done_is_what_its_exit_code_says(code: int, word: str) -> None:
 
 @pytest.mark.parametrize("agent", [None, ALIVE, GONE, Unseen("a link")])
 @pytest.mark.parametrize("session", [HERE, AWAY, HIDDEN])
-def test_done_beats_whatever_became_of_session_and_process(agent: object, session: Session) -> None:
+def test_done_beats_whatever_became_of_session_and_process(agent: object, session: TaskSession) -> None:
     assert state(done=True, code=0, agent=agent, session=session) == "completed"
 
 
@@ -135,7 +135,9 @@ def test_movement_ends_a_suspicion() -> None:
 
 
 def test_what_computes_in_silence_is_not_stuck() -> None:
-    notes = SEEN._replace(sources={"output": Source(5.0, NOW, NOW - 900), "cpu": Source(5.0, NOW, NOW - 1)})
+    notes = SEEN._replace(
+        sources={"output": ProgressSource(5.0, NOW, NOW - 900), "cpu": ProgressSource(5.0, NOW, NOW - 1)}
+    )
     assert judge(facts(agent=ALIVE, notes=notes), NUMBERS).progress == "advancing"
 
 
@@ -190,7 +192,9 @@ def test_a_marker_without_a_process_is_a_resume_that_somebody_did_not_finish() -
     ("ago", "session", "word"),
     [(9, HERE, "starting"), (10, HERE, "crashed"), (10, BUSY, "starting"), (120, BUSY, "stuck"), (10, AWAY, "crashed")],
 )
-def test_a_wrapper_that_was_run_again_must_write_its_pid_file_in_time(ago: int, session: Session, word: str) -> None:
+def test_a_wrapper_that_was_run_again_must_write_its_pid_file_in_time(
+    ago: int, session: TaskSession, word: str
+) -> None:
     notes = SEEN._replace(phase="typed", resumed_at=NOW - ago, total=1, cause="hung")
     assert state(notes=notes, session=session) == word
 
@@ -228,7 +232,7 @@ def test_the_count_of_all_resumes_never_goes_back_and_ends_in_abandoned() -> Non
 
 def test_fresh_output_takes_back_the_doubling_and_not_the_count() -> None:
     before = quiet(50, total=4, retry=4)
-    after = before._replace(sources=before.sources | {"output": Source(6.0, NOW, NOW - 1)})
+    after = before._replace(sources=before.sources | {"output": ProgressSource(6.0, NOW, NOW - 1)})
     found = step(before, agent=ALIVE, notes=after)
     assert (found.notes.retry, found.notes.total) == (0, 4)
 
@@ -236,7 +240,7 @@ def test_fresh_output_takes_back_the_doubling_and_not_the_count() -> None:
 def test_the_first_output_of_a_new_agent_is_not_taken_for_fresh() -> None:
     """Its pane shows the command that was typed."""
     before = quiet(50, total=4, retry=4)
-    after = before._replace(agent=(43, 9), sources={"output": Source(9.0, NOW, NOW)})
+    after = before._replace(agent=(43, 9), sources={"output": ProgressSource(9.0, NOW, NOW)})
     assert step(before, agent=Alive(43, "S"), notes=after).notes.retry == 4
 
 
@@ -254,7 +258,7 @@ def test_without_retries_what_has_crashed_or_hangs_is_reported() -> None:
         ({"foreign": "others may write to it"}, "others may write"),
         ({"session": AWAY}, "there is no session"),
         ({"session": HERE._replace(pane=None, panes=3)}, "which of the 3 panes"),
-        ({"session": HERE._replace(pane=Place("%3", 41, NOTHING))}, "its pane has no shell"),
+        ({"session": HERE._replace(pane=WrapperPane("%3", 41, NOTHING))}, "its pane has no shell"),
     ],
 )
 @pytest.mark.parametrize("hangs", [True, False])
@@ -269,9 +273,9 @@ def test_what_cannot_be_resumed_is_told_and_left_as_it_is(more: dict[str, object
 def test_where_no_wrapper_is_known_it_is_asked_how_to_go_on_before_each_resume(command: str) -> None:
     notes = LATER._replace(command=command)
     assert step(notes, **CRASHED).what == "derive"
-    found = step(notes, **CRASHED, recipe=Recipe("echo"))
+    found = step(notes, **CRASHED, recipe=ResumeRecipe("echo"))
     assert (found.what, found.notes.command, found.notes.total) == ("resume", "sh /tmp/task/midwatch.sh", 1)
-    given_up = step(notes, **CRASHED, recipe=Recipe(why="nobody tells"))
+    given_up = step(notes, **CRASHED, recipe=ResumeRecipe(why="nobody tells"))
     assert (given_up.what, given_up.verdict.state, given_up.notes.total) == ("say", "crashed", 0)
     assert given_up.verdict.reason.endswith("; not resumed: nobody tells")
 
@@ -342,11 +346,11 @@ def test_time_that_was_lost_moves_every_moment() -> None:
     later = action.shift(notes, 100.0)
     moments = ("at", "began", "resumed_at", "gone_since", "unknown_since", "stale_since")
     assert all(getattr(later, name) == getattr(notes, name) + 100.0 for name in moments)
-    assert later.sources["output"] == Source(5.0, NOW + 99, NOW + 99)
+    assert later.sources["output"] == ProgressSource(5.0, NOW + 99, NOW + 99)
 
 
 def test_looks_are_no_further_apart_than_the_protocol_has_them() -> None:
-    fresh = SEEN._replace(sources={"output": Source(5.0, NOW, NOW)})
+    fresh = SEEN._replace(sources={"output": ProgressSource(5.0, NOW, NOW)})
     assert step(fresh, agent=ALIVE).at == NOW + 30
     assert step(fresh._replace(retry=1), agent=ALIVE).at == NOW + 45  # half of the silence that counts
     assert step(fresh._replace(began=NOW - 17999), agent=ALIVE).at == NOW + 1
@@ -371,8 +375,8 @@ def test_silence_that_we_saw_begin_has_its_true_age() -> None:
 @pytest.mark.parametrize("source", ["output", "screen"])
 def test_what_is_printed_takes_back_the_doubling_however_it_was_seen(source: str) -> None:
     before = quiet(50, total=4, retry=4)
-    before = before._replace(sources=before.sources | {source: Source(5.0, NOW - 1, NOW - 50)})
-    after = before._replace(sources=before.sources | {source: Source(6.0, NOW, NOW)})
+    before = before._replace(sources=before.sources | {source: ProgressSource(5.0, NOW - 1, NOW - 50)})
+    after = before._replace(sources=before.sources | {source: ProgressSource(6.0, NOW, NOW)})
     assert step(before, agent=ALIVE, notes=after).notes.retry == 0
 
 

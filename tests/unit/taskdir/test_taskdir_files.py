@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.core.errors import FormatError, UsageError
-from midwatch.core.job_model import Source
+from midwatch.core.job_model import ProgressSource
 from midwatch.core.verdict import Verdict
 from midwatch.system.atomic_files import dumps
 from midwatch.taskdir import codec as taskdir_codec
-from midwatch.taskdir.model import Notes, Numbers, Worker
+from midwatch.taskdir.model import Notes, Numbers, TaskAgent
 
 JSON, LINES = taskdir_codec.MANIFESTS
 
@@ -160,7 +160,8 @@ def test_notes_are_read_as_they_were_written() -> None:
     notes = Notes(
         "boot", 10.5, 1.0, total=3, retry=1, resumed_at=9.0, phase="typed", cause="hung", agent=(42, 7),
         wrapper=(41, 6), group=(41, 40), pane=("%3", 40), command="bash '/a b/wrapper.sh'", code=137, gone_since=8.0,
-        sources={"output": Source(3.0, 2.0, 1.0)}, stale_since=4.0, stuck=True, monitor=(99, 1), verdict=verdict,
+        sources={"output": ProgressSource(3.0, 2.0, 1.0)}, stale_since=4.0, stuck=True,
+        monitor=(99, 1), verdict=verdict,
     )  # fmt: skip
     assert taskdir_codec.notes(dumps(taskdir_codec.noted(notes)), "s") == notes
 
@@ -185,7 +186,7 @@ def test_a_field_that_is_set_to_nothing_is_taken_out(name: str, text: str, left:
 
 
 def test_what_was_seen_of_the_agent_comes_back_as_it_was_and_may_be_missing() -> None:
-    worker = Worker("claude", "id", "/p", ("-p", "{prompt}"), {"HOME": "/h"})
+    worker = TaskAgent("claude", "id", "/p", ("-p", "{prompt}"), {"HOME": "/h"})
     notes = Notes("boot", 1.0, 1.0, worker=worker, met=2.0)
     assert taskdir_codec.notes(dumps(taskdir_codec.noted(notes)), "x") == notes
     older = taskdir_codec.noted(notes)

@@ -21,7 +21,7 @@ from midwatch.terminal.status_report import (
     SEQUENCE,
     STATES,
     TITLE,
-    Answers,
+    StatusAnswers,
     encode,
     encode_bar,
 )
@@ -153,8 +153,8 @@ def test_a_state_as_a_bar(state: str, progress: int | None, bar: bytes) -> None:
 YES, ATTRIBUTES = b"\x1b]7501;?\x1b\\", b"\x1b[?62;22c"
 
 
-def heard(data: bytes) -> Answers:
-    answers = Answers()
+def heard(data: bytes) -> StatusAnswers:
+    answers = StatusAnswers()
     for byte in data:
         assert not answers.over
         answers.feed(byte)
@@ -209,7 +209,7 @@ def test_a_string_that_never_ends_does_not_hide_the_next_answer() -> None:
 
 @given(st.lists(st.sampled_from([b"\x1b", b"]", b"[", b"7501;?", b"\\", b"\x07", b"?", b"c", b"a"]), max_size=20))
 def test_nothing_is_lost_but_answers(parts: list[bytes]) -> None:
-    answers, read = Answers(), b""
+    answers, read = StatusAnswers(), b""
     for byte in b"".join(parts):
         if answers.over:
             break

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.tmux.pane_log_filter import Log
+from midwatch.tmux.pane_log_filter import PaneLog
 
 LINE = "x" * 99 + "\n"
 
@@ -23,7 +23,7 @@ def previous(path: Path) -> Path:
 
 
 def test_a_log_never_grows_beyond_its_limit_nor_does_the_one_before(path: Path) -> None:
-    log = Log(str(path), limit=1000)
+    log = PaneLog(str(path), limit=1000)
     for _ in range(55):
         log.append(LINE)
         assert path.stat().st_size <= 1000
@@ -34,7 +34,7 @@ def test_a_log_never_grows_beyond_its_limit_nor_does_the_one_before(path: Path) 
 
 
 def test_the_log_of_a_run_that_is_over_is_written_to_where_it_was_archived(path: Path, tmp_path: Path) -> None:
-    log = Log(str(path), limit=1000)
+    log = PaneLog(str(path), limit=1000)
     log.append("old\n")
     path.rename(tmp_path / "archived")
     path.write_text("of the next run\n")
@@ -45,7 +45,7 @@ def test_the_log_of_a_run_that_is_over_is_written_to_where_it_was_archived(path:
 
 
 def test_two_who_write_one_log_put_it_aside_once(path: Path) -> None:
-    one, two = Log(str(path), limit=1000), Log(str(path), limit=1000)
+    one, two = PaneLog(str(path), limit=1000), PaneLog(str(path), limit=1000)
     for _ in range(10):
         one.append(LINE)
     two.append("second\n")
@@ -57,7 +57,7 @@ def test_two_who_write_one_log_put_it_aside_once(path: Path) -> None:
 def test_a_planted_link_is_not_followed(path: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     previous(path).symlink_to(tmp_path / "secret")
-    log = Log(str(path), limit=100)
+    log = PaneLog(str(path), limit=100)
     log.append(LINE)
     log.append("next\n")
     assert (tmp_path / "secret").read_text() == "secret"

@@ -9,8 +9,8 @@ import pytest
 from midwatch.core.pane_model import Pane
 from midwatch.tmux.codec import commands as tmux_commands
 from midwatch.tmux.codec import control_mode, query_modes
-from midwatch.tmux.codec.control_mode import Answer, ControlMode, Notice
-from midwatch.tmux.codec.query_modes import BUFFERED, FORKED, LISTED, PRINTED, Way
+from midwatch.tmux.codec.control_mode import ControlMode, ControlNotice, ControlReply
+from midwatch.tmux.codec.query_modes import BUFFERED, FORKED, LISTED, PRINTED, QueryMode
 
 WORD = "qwertyuiop"
 HOSTILE = [
@@ -26,12 +26,12 @@ def pane(session: str) -> Pane:
     )  # fmt: skip
 
 
-def answers(heard: list[control_mode.Heard]) -> list[Answer]:
-    return [each for each in heard if isinstance(each, Answer)]
+def answers(heard: list[control_mode.Heard]) -> list[ControlReply]:
+    return [each for each in heard if isinstance(each, ControlReply)]
 
 
 def notices(heard: list[control_mode.Heard]) -> list[str]:
-    return [each.name for each in heard if isinstance(each, Notice)]
+    return [each.name for each in heard if isinstance(each, ControlNotice)]
 
 
 # What is asked ------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ PANES = [f"%{number}" for number in range(700)]
 @pytest.mark.parametrize("way", [PRINTED, BUFFERED])
 @pytest.mark.parametrize("colours", [False, True])
 def test_all_screens_that_are_wanted_anyway_are_asked_for_with_the_list_at_one_moment(
-    way: Way, *, colours: bool
+    way: QueryMode, *, colours: bool
 ) -> None:
     command = tmux_commands.survey(WORD, dict.fromkeys(PANES, 0) | {"%900": 17}, colours=colours, way=way)
     targets = [part[-len(pane) :] for pane in PANES for part in command if part.endswith(f"t{pane}")]
@@ -89,7 +89,7 @@ def test_all_screens_that_are_wanted_anyway_are_asked_for_with_the_list_at_one_m
 @pytest.mark.parametrize(
     ("way", "commands"), [(PRINTED, ["display", "capturep"]), (BUFFERED, ["capturep", "display", "showb", "deleteb"])]
 )
-def test_what_may_be_gone_is_asked_for_on_a_line_of_its_own(way: Way, commands: list[str]) -> None:
+def test_what_may_be_gone_is_asked_for_on_a_line_of_its_own(way: QueryMode, commands: list[str]) -> None:
     """A buffer is made and deleted on the same line, so that nobody can see it."""
     (command,) = tmux_commands.captures(WORD, PANES, colours=True, way=way)
     *lines, end = [line.split("\0;\0") for line in "\0".join(command).split("\0\n\0")]
@@ -126,7 +126,7 @@ def test_a_client_attaches_only_where_the_pane_is_and_nobody_else() -> None:
         *(("4.0", PRINTED), ("openbsd-7.6", LISTED), ("master", LISTED), ("", LISTED)),
     ],
 )
-def test_how_a_screen_comes_depends_on_what_the_server_would_keep_or_tell(version: str, way: Way | None) -> None:
+def test_how_a_screen_comes_depends_on_what_the_server_would_keep_or_tell(version: str, way: QueryMode | None) -> None:
     assert query_modes.through_control(version) == way
 
 
@@ -160,22 +160,22 @@ LAST = b"%begin 17 3 1\nqwertyuiopZ\n%end 17 3 1\n"
 
 def test_an_answer_is_all_that_came_until_its_last_line() -> None:
     reader = ControlMode()
-    assert reader.feed(BEFORE) == [Notice("session-changed", "$0 work")]
+    assert reader.feed(BEFORE) == [ControlNotice("session-changed", "$0 work")]
     reader.expect(WORD)
     assert reader.feed(REPLY) == []
-    assert reader.feed(LAST) == [Answer(REPLY + b"%begin 17 3 1\n", "")]
-    assert reader.feed(b"%sessions-changed\n") == [Notice("sessions-changed", "")]
+    assert reader.feed(LAST) == [ControlReply(REPLY + b"%begin 17 3 1\n", "")]
+    assert reader.feed(b"%sessions-changed\n") == [ControlNotice("sessions-changed", "")]
 
 
 def test_notices_before_and_after_an_answer_are_heard_in_order() -> None:
     reader = ControlMode()
     reader.expect(WORD)
     heard = reader.feed(b"%window-add @1\n" + REPLY + b"%window-close @1\n" + LAST + b"%exit lost tty\n%half")
-    assert [each if isinstance(each, Notice) else "answer" for each in heard] == [
-        Notice("window-add", "@1"),
-        Notice("window-close", "@1"),
+    assert [each if isinstance(each, ControlNotice) else "answer" for each in heard] == [
+        ControlNotice("window-add", "@1"),
+        ControlNotice("window-close", "@1"),
         "answer",
-        Notice("exit", "lost tty"),
+        ControlNotice("exit", "lost tty"),
     ]
 
 
@@ -217,4 +217,4 @@ def test_an_answer_that_nobody_waits_for_any_more_is_passed_over() -> None:
 
 def test_what_is_no_line_of_the_protocol_is_passed_over() -> None:
     assert ControlMode().feed(b"\x1bP1000p\nhello\n\n") == []
-    assert ControlMode().feed(b"%\xff\xfe x\n") == [Notice("��", "x")]
+    assert ControlMode().feed(b"%\xff\xfe x\n") == [ControlNotice("��", "x")]

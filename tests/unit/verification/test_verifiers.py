@@ -7,24 +7,24 @@ import pytest
 from midwatch.core.errors import UsageError
 from midwatch.trackers.codec import beads, bmad
 from midwatch.verification import codec as verification_codec
-from midwatch.verification.model import Check
+from midwatch.verification.model import VerificationCheck
 
 
 @pytest.mark.parametrize(
     ("text", "check"),
     [
-        ("make test", Check("command", "make test")),
-        (" test -f x ", Check("command", "test -f x")),
-        ("echo a:b", Check("command", "echo a:b")),
-        ("file:docs/*.md", Check("file", "docs/*.md")),
-        ("git:commit-since-start", Check("git", "")),
-        ("sprint:5-3=done", Check("sprint", "5-3", "done")),
-        ("sprint:5-3", Check("sprint", "5-3", "done")),
-        ("sprint:5-3=review", Check("sprint", "5-3", "review")),
-        ("bead:bd-q2.3", Check("bead", "bd-q2.3", "closed")),
+        ("make test", VerificationCheck("command", "make test")),
+        (" test -f x ", VerificationCheck("command", "test -f x")),
+        ("echo a:b", VerificationCheck("command", "echo a:b")),
+        ("file:docs/*.md", VerificationCheck("file", "docs/*.md")),
+        ("git:commit-since-start", VerificationCheck("git", "")),
+        ("sprint:5-3=done", VerificationCheck("sprint", "5-3", "done")),
+        ("sprint:5-3", VerificationCheck("sprint", "5-3", "done")),
+        ("sprint:5-3=review", VerificationCheck("sprint", "5-3", "review")),
+        ("bead:bd-q2.3", VerificationCheck("bead", "bd-q2.3", "closed")),
     ],
 )
-def test_what_is_meant(text: str, check: Check) -> None:
+def test_what_is_meant(text: str, check: VerificationCheck) -> None:
     assert verification_codec.parse(text) == check
     assert verification_codec.parse(verification_codec.worded(check)) == check
 

@@ -7,12 +7,12 @@ no ids, so they are open until the next step of such a kind, one by one.
 
 from __future__ import annotations
 
-from midwatch.agents.transcripts.transcript_state import Story, instant, items, text
+from midwatch.agents.transcripts.transcript_state import TranscriptState, instant, items, text
 
 PASSED = frozenset(("CONVERSATION_HISTORY", "SYSTEM_MESSAGE", "KNOWLEDGE_ARTIFACTS", "EPHEMERAL_MESSAGE"))
 
 
-class Agy(Story):
+class Agy(TranscriptState):
     def __init__(self) -> None:
         super().__init__()
         self._calls: list[str] = []

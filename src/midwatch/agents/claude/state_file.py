@@ -15,7 +15,7 @@ import json
 
 from midwatch.agents.transcripts.transcript_state import inner, instant, number, short, text
 from midwatch.core.errors import FormatError
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 
 SLACK = 2.0
 """Seconds by which wall-clock times of one start may differ."""
@@ -29,7 +29,7 @@ WORDS = {
 }
 
 
-def read(content: bytes, running: Running) -> Report | None:
+def read(content: bytes, running: RunningAgent) -> SourceReport | None:
     """None where it is another process's file or tells no status (as under an SDK); FormatError for what is no JSON."""
     try:
         found = json.loads(content.decode("utf-8", "replace"))
@@ -39,10 +39,10 @@ def read(content: bytes, running: Running) -> Report | None:
         return None
     words = {word: short(text(found, field)) for word, field in WORDS.items() if text(found, field)}
     at = instant(number(inner(found, "statusUpdatedAt")) or number(inner(found, "updatedAt")))
-    return Report("state", at, words)
+    return SourceReport("state", at, words)
 
 
-def _own(found: object, running: Running) -> bool:
+def _own(found: object, running: RunningAgent) -> bool:
     if number(inner(found, "pid")) != running.pid:
         return False
     start = inner(found, "procStart")

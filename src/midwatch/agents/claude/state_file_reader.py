@@ -10,7 +10,7 @@ import os
 from midwatch.agents import file_locations
 from midwatch.agents.claude import state_file
 from midwatch.core.errors import FormatError
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system.atomic_files import read_plain
 
 LARGEST = 1 << 20
@@ -22,9 +22,9 @@ class StateFiles:
     """Kept by a watcher from look to look, for all its agents; a file that did not change is not read again."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[int, int], tuple[tuple[int, ...], Report | None]] = {}
+        self._read: dict[tuple[int, int], tuple[tuple[int, ...], SourceReport | None]] = {}
 
-    def read(self, running: Running) -> Report | None:
+    def read(self, running: RunningAgent) -> SourceReport | None:
         """What the agent says of itself; None where it says nothing, trouble where that cannot be read."""
         path, who = path_of(running), (running.pid, running.start)
         if not path:
@@ -47,13 +47,13 @@ class StateFiles:
         return before[1]
 
 
-def path_of(running: Running) -> str:
+def path_of(running: RunningAgent) -> str:
     """Where it is, or would be; empty for an agent that has none."""
     home = file_locations.claude_home(running.environment) if running.agent in AGENTS else ""
     return f"{home}/sessions/{running.pid}.json" if home else ""
 
 
-def _read(path: str, running: Running) -> Report | None:
+def _read(path: str, running: RunningAgent) -> SourceReport | None:
     """Read it; once more if it was just being written."""
     for again in (True, False):
         content = read_plain(path, LARGEST)
@@ -65,5 +65,5 @@ def _read(path: str, running: Running) -> Report | None:
     raise AssertionError
 
 
-def _trouble(why: str) -> Report:
-    return Report("state", None, {}, why)
+def _trouble(why: str) -> SourceReport:
+    return SourceReport("state", None, {}, why)

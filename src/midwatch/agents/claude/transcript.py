@@ -12,7 +12,16 @@ from __future__ import annotations
 
 import re
 
-from midwatch.agents.transcripts.transcript_state import ENDS, Story, inner, instant, items, number, text, until_in
+from midwatch.agents.transcripts.transcript_state import (
+    ENDS,
+    TranscriptState,
+    inner,
+    instant,
+    items,
+    number,
+    text,
+    until_in,
+)
 
 INTERRUPTED = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 LOCAL = ("<command-name>", "<local-command-", "<bash-", "<user-memory-input>")
@@ -30,7 +39,7 @@ WATCHED = 4000
 """Characters of a text that may announce the end of a task in the background."""
 
 
-class Claude(Story):
+class Claude(TranscriptState):
     _prompted = False
     """A prompt was read."""
 

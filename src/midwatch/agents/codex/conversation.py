@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from midwatch.agents import file_locations
 from midwatch.agents.conversation_files import open_files
-from midwatch.core.pane_model import Running
+from midwatch.core.pane_model import RunningAgent
 from midwatch.core.value import Value
 from midwatch.system import procfs
 
@@ -24,7 +24,7 @@ LOCKS, LOCK = "/thread-writer-locks", ".lock"
 """Where Codex has a lock for each conversation, and how its name ends."""
 
 
-class Thread(Value):
+class CodexThread(Value):
     """A conversation. But for its use, nothing of it changes."""
 
     id: str
@@ -40,7 +40,7 @@ class Thread(Value):
     """When it had its last prompt, in whole seconds."""
 
 
-class Choice(Value):
+class ConversationChoice(Value):
     """Which conversation is in a pane, or why that cannot be told."""
 
     id: str = ""
@@ -53,7 +53,7 @@ def no() -> bool:
     return False
 
 
-def works_in(directory: str, running: Running) -> bool:
+def works_in(directory: str, running: RunningAgent) -> bool:
     """Whether a Codex works in a directory: it was started there, or an option such as `--cd` names it."""
     words = (word.rpartition("=")[2] for word in running.args)
     named = (os.path.realpath(os.path.join(running.cwd, word)) for word in words if "\0" not in word)
@@ -61,12 +61,12 @@ def works_in(directory: str, running: Running) -> bool:
 
 
 def whose(
-    threads: list[Thread],
-    running: Running,
+    threads: list[CodexThread],
+    running: RunningAgent,
     before: str = "",
     blank: Callable[[], bool] = no,
     alone: Callable[[], bool] = no,
-) -> Choice:
+) -> ConversationChoice:
     """Which of the daemon's conversations is the one in a pane.
 
     ``before`` is the one that this process was last known to have. ``blank``: its screen shows an empty conversation
@@ -77,25 +77,27 @@ def whose(
     here = [each for each in threads if each.cwd == running.cwd and not each.hidden]
     new = [each for each in here if each.begun >= running.started - YOUNGER]
     if named and not new:
-        return Choice(named)
+        return ConversationChoice(named)
     possible = here if resumes and not named else new
     if len(possible) == 1 and not named:
-        return Choice(possible[0].id)
+        return ConversationChoice(possible[0].id)
     cleared = _cleared(new, here)
     if cleared and blank() and alone():
-        return Choice(cleared)
+        return ConversationChoice(cleared)
     if before and before == max([each.id for each in new], default=""):  # such ids sort by the time of their beginning
-        return Choice(before)
+        return ConversationChoice(before)
     if named:
         trouble = f"a conversation was begun in {running.cwd} since this Codex resumed {named}"
-        return Choice("", trouble, unclear=True)
+        return ConversationChoice("", trouble, unclear=True)
     if new:
         trouble = f"{len(possible)} conversations were begun in {running.cwd} since this Codex was started"
-        return Choice("", trouble, unclear=True)
-    return Choice("", f"what runs in {running.cwd} is older than this Codex and may be another's" if here else "")
+        return ConversationChoice("", trouble, unclear=True)
+    return ConversationChoice(
+        "", f"what runs in {running.cwd} is older than this Codex and may be another's" if here else ""
+    )
 
 
-def _cleared(new: list[Thread], here: list[Thread]) -> str:
+def _cleared(new: list[CodexThread], here: list[CodexThread]) -> str:
     """The only unused conversation, if no other one in that directory was used since it was begun; else empty."""
     unused = [each for each in new if not each.used]
     if len(unused) != 1 or any(each.used and each.asked > unused[0].begun for each in here):
@@ -108,7 +110,7 @@ def begun(conversation: str) -> float:
     return int(conversation[:8] + conversation[9:13], 16) / 1000 if CONVERSATION.fullmatch(conversation) else 0.0
 
 
-def unused(running: Running) -> str:
+def unused(running: RunningAgent) -> str:
     """The last of several conversations that a Codex without a daemon has begun, while it has no prompt; else empty.
 
     Codex locks each conversation when it begins, and opens its rollout with its first prompt.

@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable
 
 from midwatch.agents import conversation_holders
-from midwatch.agents.codex.conversation import Choice, Thread, begun, no, unused, whose, works_in
-from midwatch.agents.codex.websocket import LostError, WebSocket
+from midwatch.agents.codex.conversation import CodexThread, ConversationChoice, begun, no, unused, whose, works_in
+from midwatch.agents.codex.websocket import ConnectionLostError, WebSocket
 from midwatch.agents.definition import Detector
 from midwatch.core.numbers import moment
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system import process_tree
 
 TYPE_CHECKING = False  # the typing module costs half an interpreter start
@@ -36,16 +36,16 @@ class CodexDaemon:
     """The daemons, one for each home of Codex."""
 
     def __init__(self) -> None:
-        self._daemons: dict[str, _Daemon] = {}
+        self._daemons: dict[str, _DaemonConnection] = {}
 
     def read(
         self,
-        running: Running,
+        running: RunningAgent,
         conversation: str = "",
         before: str = "",
         blank: Callable[[], bool] = no,
         alone: Callable[[], bool] = no,
-    ) -> Report | None:
+    ) -> SourceReport | None:
         """What its daemon says of the conversation in a pane; None where no daemon runs or knows of one.
 
         Of a Codex without a daemon: which conversation it has begun and not used yet.
@@ -56,28 +56,28 @@ class CodexDaemon:
         daemon = self._daemon(running)
         if daemon is None:
             new = unused(running)
-            return Report("api", None, {"conversation": new}) if new and blank() else None
+            return SourceReport("api", None, {"conversation": new}) if new and blank() else None
         deadline = time.monotonic() + LIMIT
         try:
-            found = Choice(conversation)
+            found = ConversationChoice(conversation)
             if not conversation:
                 found = whose(daemon.loaded(deadline), running, before, blank, alone)
             if not found.id:
-                return Report("api", None, {}, found.trouble, found.unclear) if found.trouble else None
+                return SourceReport("api", None, {}, found.trouble, found.unclear) if found.trouble else None
             return daemon.look(found.id, deadline)
-        except LostError as error:
+        except ConnectionLostError as error:
             daemon.close()
-            return Report("api", None, {}, f"Codex's daemon {error}")
+            return SourceReport("api", None, {}, f"Codex's daemon {error}")
 
-    def daemon_pid(self, running: Running) -> int | None:
+    def daemon_pid(self, running: RunningAgent) -> int | None:
         """The process that the tools of a Codex are below; None where it has no daemon."""
         daemon = self._daemon(running)
         try:
             return daemon.pid(time.monotonic() + LIMIT) if daemon else None
-        except LostError:
+        except ConnectionLostError:
             return None
 
-    def is_alone(self, running: Running, agent: Detector) -> bool:
+    def is_alone(self, running: RunningAgent, agent: Detector) -> bool:
         """Whether no other Codex that lives can have begun a conversation of its daemon in its directory."""
         own = process_tree.ancestry(running.pid)
         for task in conversation_holders.agents(agent):
@@ -92,12 +92,12 @@ class CodexDaemon:
         for daemon in self._daemons.values():
             daemon.close()
 
-    def _daemon(self, running: Running) -> _Daemon | None:
+    def _daemon(self, running: RunningAgent) -> _DaemonConnection | None:
         path = socket_of(running)
-        return self._daemons.setdefault(path, _Daemon(path)) if os.path.exists(path) else None
+        return self._daemons.setdefault(path, _DaemonConnection(path)) if os.path.exists(path) else None
 
 
-def socket_of(running: Running) -> str:
+def socket_of(running: RunningAgent) -> str:
     """Where the daemon of a Codex listens; empty for one that has its own server."""
     home = running.environment.get("CODEX_HOME") or running.environment.get("HOME", "") + "/.codex"
     # The name in Codex's home is a link, since that path may be longer than a socket's may be.
@@ -105,18 +105,18 @@ def socket_of(running: Running) -> str:
     return "" if "--no-daemon" in running.args else path
 
 
-class _Daemon:
+class _DaemonConnection:
     """One daemon: asks, remembers what does not change, and when what does change did so."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._wire: WebSocket | None = None
         self._count = 0
-        self._threads: dict[str, Thread] = {}
+        self._threads: dict[str, CodexThread] = {}
         self._changed: dict[str, tuple[object, float]] = {}
         """Status of a conversation as the daemon told it by itself, and when."""
 
-    def loaded(self, deadline: float) -> list[Thread]:
+    def loaded(self, deadline: float) -> list[CodexThread]:
         """Every conversation that the daemon has in memory."""
         (listed,) = self._ask(deadline, ("thread/loaded/list", {}))
         found = [each for each in listed.get("data") or [] if isinstance(each, str)]
@@ -130,19 +130,19 @@ class _Daemon:
         for reply in self._ask(deadline, *[("thread/read", {"threadId": each}) for each in conversations]):
             self._learn(reply.get("thread"))
 
-    def look(self, conversation: str, deadline: float) -> Report | None:
+    def look(self, conversation: str, deadline: float) -> SourceReport | None:
         (reply,) = self._ask(deadline, ("thread/read", {"threadId": conversation}))
         thread = self._learn(reply.get("thread"))
         if thread is None:
             return None
         status = reply["thread"].get("status")
         if not isinstance(status, dict) or not isinstance(status.get("type"), str):
-            raise LostError("gives no status of its conversation; is it of a later version?")
+            raise ConnectionLostError("gives no status of its conversation; is it of a later version?")
         told, at = self._changed.get(conversation, (None, 0.0))
         flags = status.get("activeFlags")
         words = {"status": status["type"], "flags": ",".join(map(str, flags if isinstance(flags, list) else []))}
         words |= {"conversation": thread.id, "cwd": thread.cwd, "transcript": thread.path}
-        return Report("api", at or None if told == status else None, words)
+        return SourceReport("api", at or None if told == status else None, words)
 
     def pid(self, deadline: float) -> int | None:
         if self._wire is None:
@@ -154,12 +154,12 @@ class _Daemon:
             self._wire.close()
         self._wire = None
 
-    def _learn(self, found: Any) -> Thread | None:
+    def _learn(self, found: Any) -> CodexThread | None:
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             return None
         source = found.get("threadSource") or "user"
         hidden = bool(found.get("ephemeral") or found.get("parentThreadId") or source != "user")
-        thread = Thread(
+        thread = CodexThread(
             id=found["id"],
             cwd=str(found.get("cwd") or ""),
             path=str(found.get("path") or ""),
@@ -176,7 +176,7 @@ class _Daemon:
         if self._wire is not None:
             try:
                 return self._exchange(self._wire, deadline, calls)
-            except LostError:  # it was restarted since, or dropped us for not listening
+            except ConnectionLostError:  # it was restarted since, or dropped us for not listening
                 self.close()
         self._changed = {}
         self._wire = WebSocket(self._path, deadline)
@@ -215,5 +215,5 @@ def _understood(text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise LostError(f"says what we do not understand: {text[:30]!r}")
+        raise ConnectionLostError(f"says what we do not understand: {text[:30]!r}")
     return found

@@ -8,7 +8,7 @@ name (`response_item` of role `user`) also holds what Codex itself puts in; so t
 
 from __future__ import annotations
 
-from midwatch.agents.transcripts.transcript_state import Story, inner, instant, items, number, text, until_in
+from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, instant, items, number, text, until_in
 
 CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"))
 OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
@@ -17,7 +17,7 @@ FULL = 100
 SUMMED = frozenset(("context_compacted", "compaction", "context_compaction"))
 
 
-class Codex(Story):
+class Codex(TranscriptState):
     def __init__(self) -> None:
         super().__init__()
         self._resets = ""

@@ -24,7 +24,7 @@ HANDSHAKE = (
 """The key should be new each time, to outwit caches; between two processes there are none."""
 
 
-class LostError(MidwatchError):
+class ConnectionLostError(MidwatchError):
     """The other side is not there, does not answer in time, or says what we do not understand.
 
     The message goes on with a sentence that begins with its name.
@@ -38,7 +38,7 @@ class WebSocket:
         self._data = b""
         try:
             self._begin(path, deadline)
-        except LostError:
+        except ConnectionLostError:
             self.close()
             raise
 
@@ -52,15 +52,15 @@ class WebSocket:
             self._wait(deadline)
             self._socket.connect(path)
             if os.geteuid() not in (0, self._peer()[1]):
-                raise LostError("belongs to another user")
+                raise ConnectionLostError("belongs to another user")
             self._socket.sendall(HANDSHAKE)
         except OSError as error:
-            raise LostError(f"cannot be reached: {error.strerror or error}") from error
+            raise ConnectionLostError(f"cannot be reached: {error.strerror or error}") from error
         while b"\r\n\r\n" not in self._data:
             self._more(deadline)
         head, _, self._data = self._data.partition(b"\r\n\r\n")
         if not head.startswith(b"HTTP/1.1 101 "):
-            raise LostError(f"speaks no WebSocket: {head[:30]!r}")
+            raise ConnectionLostError(f"speaks no WebSocket: {head[:30]!r}")
 
     def _peer(self) -> tuple[int, int, int]:
         size = struct.calcsize("3i")
@@ -75,7 +75,7 @@ class WebSocket:
             self._wait(deadline)
             self._socket.sendall(bytes([LAST | kind]) + size + mask + body)
         except OSError as error:
-            raise LostError(f"no longer listens: {error.strerror or error}") from error
+            raise ConnectionLostError(f"no longer listens: {error.strerror or error}") from error
 
     def receive(self, deadline: float) -> bytes:
         """The next message, put together from its frames; pings are answered on the way."""
@@ -84,13 +84,13 @@ class WebSocket:
             first, data = self._frame(deadline)
             kind = first & 0x0F
             if kind == CLOSE:
-                raise LostError("has closed the connection")
+                raise ConnectionLostError("has closed the connection")
             if kind == PING:
                 self.send(data, deadline, PONG)
             elif kind != PONG:
                 whole += data
                 if len(whole) > LARGEST:
-                    raise LostError("says more than we can hear")
+                    raise ConnectionLostError("says more than we can hear")
                 if first & LAST:
                     return whole
 
@@ -102,7 +102,7 @@ class WebSocket:
         if size >= SHORT:
             size = int.from_bytes(self._take(8 if size == LONG else 2, deadline), "big")
         if size > LARGEST:
-            raise LostError("says more than we can hear")
+            raise ConnectionLostError("says more than we can hear")
         return first, self._take(size, deadline)
 
     def _take(self, size: int, deadline: float) -> bytes:
@@ -116,13 +116,13 @@ class WebSocket:
             self._wait(deadline)
             data = self._socket.recv(1 << 16)
         except OSError as error:
-            raise LostError(f"does not answer: {error.strerror or error}") from error
+            raise ConnectionLostError(f"does not answer: {error.strerror or error}") from error
         if not data:
-            raise LostError("has closed the connection")
+            raise ConnectionLostError("has closed the connection")
         self._data += data
 
     def _wait(self, deadline: float) -> None:
         left = deadline - time.monotonic()
         if left <= 0:
-            raise LostError("does not answer in time")
+            raise ConnectionLostError("does not answer in time")
         self._socket.settimeout(left)

@@ -8,7 +8,7 @@ and ``turn-ended`` is only told after a rewind.
 
 from __future__ import annotations
 
-from midwatch.agents.transcripts.transcript_state import Story, inner, instant, items, text
+from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, instant, items, text
 
 CANCELLED = "Request cancelled."
 DONE = frozenset(("success", "error", "cancelled"))
@@ -16,7 +16,7 @@ OWN = ("<session_context>", "<hook_context>")
 """What begins like this was put in by Gemini CLI."""
 
 
-class Gemini(Story):
+class Gemini(TranscriptState):
     def tell(self, line: dict[str, object]) -> None:
         if isinstance(line.get("$rewindTo"), str):
             self.happened("turn-ended", self.at)

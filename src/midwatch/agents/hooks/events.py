@@ -63,7 +63,7 @@ WORDS = {
 }
 
 
-class Event(Value):
+class HookEvent(Value):
     """One call of a hook."""
 
     agent: str
@@ -98,7 +98,7 @@ class Event(Value):
 # Lines ----------------------------------------------------------------------------------------------------------
 
 
-def event(line: str) -> Event | None:
+def event(line: str) -> HookEvent | None:
     """Read a line of the spool; None for one of a conversation that nobody sees. Raises FormatError."""
     parts = line.split("\t", FIELDS - 1)
     if len(parts) != FIELDS or parts[0] != VERSION:
@@ -111,7 +111,7 @@ def event(line: str) -> Event | None:
     asked = found.get("input-messages")
     if isinstance(asked, list) and asked and str(asked[-1]).startswith(HIDDEN):
         return None
-    return Event(
+    return HookEvent(
         agent=agent,
         name=name,
         conversation=_text(found.get("session_id") or found.get("thread-id")),

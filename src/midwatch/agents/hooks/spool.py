@@ -19,9 +19,9 @@ from collections.abc import Callable, Collection
 
 from midwatch.agents.hooks import events as hooks_events
 from midwatch.agents.hooks import turns
-from midwatch.agents.hooks.events import Event
+from midwatch.agents.hooks.events import HookEvent
 from midwatch.core.errors import FormatError
-from midwatch.core.pane_model import Pane, Report, Running
+from midwatch.core.pane_model import Pane, RunningAgent, SourceReport
 from midwatch.system import atomic_files, procfs
 from midwatch.tmux import client as tmux_client
 
@@ -43,18 +43,18 @@ SLACK = 0.05
 """Seconds by which an event may seem older than the process that it came from: both are told in hundredths."""
 
 
-class Hooks:
+class HookSpool:
     """The spool of the hooks. Each look reads on from where the last one ended; without news it costs a few stats."""
 
     def __init__(self, directory: str, daemons: Collection[str] = ("codex",)) -> None:
         """``daemons`` names the agents whose hooks are run by a daemon."""
         self._directory = directory
         self._daemons = daemons
-        self._files: dict[str, _File] = {}
-        self._turns: dict[tuple[object, ...], tuple[list[object], turns.Turn]] = {}
+        self._files: dict[str, _PaneSpool] = {}
+        self._turns: dict[tuple[object, ...], tuple[list[object], turns.HookTurn]] = {}
         """What was asked, by whom; of which files in which state, and what they said."""
 
-    def read(self, running: Running, pane: Pane, conversation: str = "", box: str = "") -> Report | None:
+    def read(self, running: RunningAgent, pane: Pane, conversation: str = "", box: str = "") -> SourceReport | None:
         """The last event of an agent that says something of its turn; None where its hooks have told nothing.
 
         ``box``: the drop box of the session that it is, if it is one of ours.
@@ -66,7 +66,7 @@ class Hooks:
         except FileNotFoundError:
             return None
         except OSError as error:
-            return Report("hook", None, {}, f"the spool of the hooks cannot be read: {error.strerror}")
+            return SourceReport("hook", None, {}, f"the spool of the hooks cannot be read: {error.strerror}")
         begins = (f"{running.agent},", f"{running.agent}{SUFFIX}")
         names = [name for name in names if name.startswith(begins) and name.endswith(SUFFIX)]
         if running.agent in self._daemons:
@@ -78,14 +78,14 @@ class Hooks:
             found = self._turn(names, running, (conversation,), lambda events: _talk(events, conversation))
         return _report(found)
 
-    def _of_box(self, box: str, running: Running) -> Report | None:
+    def _of_box(self, box: str, running: RunningAgent) -> SourceReport | None:
         name = f"{box}/{running.agent}{SUFFIX}"
         found = _report(self._turn([name], running, (box,), lambda events: _of_agent(events, running)))
         if found is None:
             return None
         return found._replace(words={word: text for word, text in found.words.items() if word not in NOT_OF_TURN})
 
-    def _of_daemon(self, names: list[str], running: Running, conversation: str) -> Report | None:
+    def _of_daemon(self, names: list[str], running: RunningAgent, conversation: str) -> SourceReport | None:
         if not conversation:
             last = {each.conversation: each for each in self._events(names, running, deep=False) if each.conversation}
             here = [each for each in last.values() if each.words.get("cwd") == running.cwd]
@@ -95,17 +95,17 @@ class Hooks:
                 or [each.conversation for each in here if each.name != "SessionEnd"]
             )
             if len(found) > 1:
-                return Report("hook", None, {}, f"{len(found)} conversations in {running.cwd} have called hooks")
+                return SourceReport("hook", None, {}, f"{len(found)} conversations in {running.cwd} have called hooks")
             conversation = found[0] if found else ""
         return _report(self._turn(names, running, (conversation,), lambda events: _talk(events, conversation)))
 
     def _turn(
         self,
         names: list[str],
-        running: Running,
+        running: RunningAgent,
         chosen: tuple[str, ...],
-        choose: Callable[[list[Event]], list[Event]],
-    ) -> turns.Turn:
+        choose: Callable[[list[HookEvent]], list[HookEvent]],
+    ) -> turns.HookTurn:
         """What the chosen events say. An agent tells thousands; they are gone through again only when there are new."""
         asked = (running.pid, running.start, *chosen)
         state: list[object] = [(name, self._file(name).look()) for name in sorted(names)]
@@ -120,15 +120,15 @@ class Hooks:
             del self._turns[next(iter(self._turns))]
         return found
 
-    def _file(self, name: str) -> _File:
+    def _file(self, name: str) -> _PaneSpool:
         if name not in self._files:
-            self._files[name] = _File(os.path.join(self._directory, name))
+            self._files[name] = _PaneSpool(os.path.join(self._directory, name))
         return self._files[name]
 
-    def _events(self, names: list[str], running: Running, *, deep: bool) -> list[Event]:
+    def _events(self, names: list[str], running: RunningAgent, *, deep: bool) -> list[HookEvent]:
         """Everything in some files since a process began, in the order of time."""
         since, boot = running.start / procfs.TICKS - SLACK, procfs.boot_id()
-        events: list[Event] = []
+        events: list[HookEvent] = []
         for name in names:
             events += self._file(name).read(deep=deep)
         return sorted((each for each in events if each.boot == boot and each.up >= since), key=lambda each: each.up)
@@ -144,17 +144,17 @@ class Hooks:
             return []
 
 
-def own(events: list[Event], running: Running, pane: str, server: str) -> list[Event]:
+def own(events: list[HookEvent], running: RunningAgent, pane: str, server: str) -> list[HookEvent]:
     """Of the events in a pane those of one agent, without those of others that run below it as its tools."""
     same = {name for name in {each.server for each in events} if os.path.realpath(name) == server}
     return _of_agent([each for each in events if each.pane == pane and each.server in same], running)
 
 
-def _of_agent(here: list[Event], running: Running) -> list[Event]:
+def _of_agent(here: list[HookEvent], running: RunningAgent) -> list[HookEvent]:
     called = {each.conversation for each in here if each.pid == running.pid}
     if called:
         return [each for each in here if each.conversation in called]
-    found: list[Event] = []
+    found: list[HookEvent] = []
     others: set[str] = set()
     for each in here:
         before = found[-1] if found else each
@@ -166,19 +166,19 @@ def _of_agent(here: list[Event], running: Running) -> list[Event]:
     return found
 
 
-def _talk(events: list[Event], conversation: str) -> list[Event]:
+def _talk(events: list[HookEvent], conversation: str) -> list[HookEvent]:
     return [each for each in events if conversation and each.conversation == conversation]
 
 
-def _report(found: turns.Turn) -> Report | None:
+def _report(found: turns.HookTurn) -> SourceReport | None:
     if found.event is None or found.latest is None:
         return None
     booted = time.time() - float(procfs.read_text("/proc/uptime").split()[0])
     words = found.words | {"latest_at": f"{booted + found.latest.up:.2f}"}
-    return Report("hook", round(booted + found.event.up, 2), words)
+    return SourceReport("hook", round(booted + found.event.up, 2), words)
 
 
-class _File:
+class _PaneSpool:
     """One pane's events, and those in the file that was moved aside when it was full."""
 
     def __init__(self, path: str) -> None:
@@ -191,7 +191,7 @@ class _File:
         """The beginning of a line that was not whole yet."""
         self._older: list[bytes] = []
         """Lines that nobody has wanted to see yet."""
-        self._events: list[Event] = []
+        self._events: list[HookEvent] = []
 
     def look(self) -> int:
         """Read on; how often there was something new so far."""
@@ -213,7 +213,7 @@ class _File:
         self._events = (self._events + _parsed(lines))[-KEPT:]
         return self._news
 
-    def read(self, *, deep: bool) -> list[Event]:
+    def read(self, *, deep: bool) -> list[HookEvent]:
         """The events of the file as it is now; ``deep``: all of them, else at least the last."""
         self.look()
         if deep and self._older:
@@ -247,7 +247,7 @@ def _bytes(path: str, inode: int = 0, offset: int = 0) -> tuple[int, bytes, int,
         return found.st_ino, data, file.tell(), goes_on
 
 
-def _parsed(lines: list[bytes]) -> list[Event]:
+def _parsed(lines: list[bytes]) -> list[HookEvent]:
     found = []
     for line in lines:
         try:

@@ -13,22 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midwatch.agents.hooks.events import ANSWER, ASK, CALL, END, PROMPT, REQUEST, RESULT, START, Event
+from midwatch.agents.hooks.events import ANSWER, ASK, CALL, END, PROMPT, REQUEST, RESULT, START, HookEvent
 from midwatch.core.value import Value
 
 LASTING = ("permission_mode", "transcript", "cwd")
 """Words that hold until another event says otherwise."""
 
 
-class Turn(Value):
-    event: Event | None
+class HookTurn(Value):
+    event: HookEvent | None
     """The last that says something of the turn."""
-    latest: Event | None
+    latest: HookEvent | None
     """The last of any kind."""
     words: dict[str, str]
 
 
-def turn(events: Iterable[Event]) -> Turn:
+def turn(events: Iterable[HookEvent]) -> HookTurn:
     """What the events of one conversation say together; they must be in order."""
     seen = _Fold()
     for each in events:
@@ -38,17 +38,17 @@ def turn(events: Iterable[Event]) -> Turn:
 
 class _Fold:
     def __init__(self) -> None:
-        self.main: Event | None = None
-        self.latest: Event | None = None
+        self.main: HookEvent | None = None
+        self.latest: HookEvent | None = None
         self.count = 0
         self.lasting: dict[str, str] = {}
         self.open: dict[tuple[str, str], str] = {}
         """Tools that were begun and have not ended, by sub-agent and id."""
-        self.asked: list[tuple[str, str, Event]] = []
+        self.asked: list[tuple[str, str, HookEvent]] = []
         """Questions that are open: sub-agent, id of the tool if known."""
         self.fault: dict[str, str] = {}
 
-    def take(self, new: Event) -> None:
+    def take(self, new: HookEvent) -> None:
         self.latest = new
         self.count += 1
         self.lasting |= {word: new.words[word] for word in LASTING if word in new.words}
@@ -65,7 +65,7 @@ class _Fold:
         if kind and not new.child and kind != ASK:
             self.main = new
 
-    def _follow(self, kind: str, new: Event) -> None:
+    def _follow(self, kind: str, new: HookEvent) -> None:
         tool = new.words.get("tool_id") or new.words.get("tool", "")
         if kind == CALL:
             self._call(new, tool)
@@ -80,20 +80,20 @@ class _Fold:
         elif kind in (START, PROMPT, END):
             self._over(alone=kind == END and new.name != "SessionEnd")
 
-    def _call(self, new: Event, tool: str) -> None:
+    def _call(self, new: HookEvent, tool: str) -> None:
         name = new.words.get("tool", "")
         self.open[new.child, tool] = name
         # Qwen tells of a call only once it has been allowed; others before they ask, so that question knows its call.
         self.asked = [each for each in self.asked if not name or each[:2] != (new.child, name)]
 
-    def _ask(self, new: Event, tool: str) -> None:
+    def _ask(self, new: HookEvent, tool: str) -> None:
         if new.name == "Notification" and self.asked:
             return  # it reminds of what was asked before
         name = new.words.get("tool", "")
         begun = [key for key, each in self.open.items() if key[0] == new.child and name and each == name]
         self.asked.append((new.child, begun[-1][1] if begun and "tool_id" not in new.words else tool, new))
 
-    def _ended(self, new: Event, tool: str) -> None:
+    def _ended(self, new: HookEvent, tool: str) -> None:
         name = new.words.get("tool", "")
         known = (new.child, tool) in self.open
         if not known:  # its id was cut off, or never told
@@ -112,13 +112,13 @@ class _Fold:
         self.open = {key: name for key, name in self.open.items() if key[0] != child}
         self.asked = [each for each in self.asked if each[0] != child]
 
-    def turn(self) -> Turn:
+    def turn(self) -> HookTurn:
         last = self.asked[-1][2] if self.asked else self.main
         if last is None or self.latest is None:
-            return Turn(None, self.latest, {})
+            return HookTurn(None, self.latest, {})
         words = self.lasting | (self.fault if last.kind == END else {}) | last.words
         if self.latest.name == "Notification" and last.name != "Notification":
             words |= {"notification": self.latest.words.get("notification", "")}
         words |= {"event": last.name, "conversation": last.conversation, "latest": self.latest.name}
         words |= {"count": str(self.count), "open": str(len(self.open))}
-        return Turn(last, self.latest, words)
+        return HookTurn(last, self.latest, words)

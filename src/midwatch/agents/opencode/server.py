@@ -12,7 +12,7 @@ import os
 import time
 
 from midwatch.core.errors import MidwatchError
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.core.value import Value
 from midwatch.system import procfs
 
@@ -31,7 +31,7 @@ LOCAL = ("0100007F", "00000000")
 HIDDEN = "its server runs in another network, where it cannot be asked"
 
 
-class SilentError(MidwatchError):
+class ServerSilentError(MidwatchError):
     """The server cannot be asked, or says what we do not understand."""
 
 
@@ -39,7 +39,7 @@ class OpenCodeServer:
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], _Sockets] = {}
 
-    def read(self, running: Running, conversation: str = "") -> Report | None:
+    def read(self, running: RunningAgent, conversation: str = "") -> SourceReport | None:
         """What the server says; None where there is none."""
         who = (running.pid, running.start)
         self._known[who] = found = listening(running.pid, self._known.pop(who, None))
@@ -50,22 +50,24 @@ class OpenCodeServer:
             return None
         try:
             if os.stat(f"/proc/{running.pid}/ns/net").st_ino != os.stat("/proc/self/ns/net").st_ino:
-                return Report("api", None, {}, HIDDEN)
+                return SourceReport("api", None, {}, HIDDEN)
             ask = _Server(port, running.cwd)
             try:
                 status, permissions, questions = ask("/session/status"), ask("/permission"), ask("/question")
                 sessions = ask("/session") if isinstance(status, dict) and len(status) > 1 and not conversation else []
             finally:
                 ask.close()
-        except (OSError, SilentError) as error:
-            return Report("api", None, {}, f"OpenCode's server {error}")
+        except (OSError, ServerSilentError) as error:
+            return SourceReport("api", None, {}, f"OpenCode's server {error}")
         return said(status, permissions, questions, sessions, conversation)
 
 
-def said(status: Any, permissions: Any, questions: Any, sessions: Any, conversation: str = "") -> Report:
+def said(status: Any, permissions: Any, questions: Any, sessions: Any, conversation: str = "") -> SourceReport:
     """The server's answers, put together. With several sessions at work the one that no other began is meant."""
     if not isinstance(status, dict) or not all(isinstance(each, list) for each in (permissions, questions, sessions)):
-        return Report("api", None, {}, "OpenCode's server says what we do not understand; is it of a later version?")
+        return SourceReport(
+            "api", None, {}, "OpenCode's server says what we do not understand; is it of a later version?"
+        )
     children = {each.get("id") for each in sessions if isinstance(each, dict) and each.get("parentID")}
     at_work = {key: each for key, each in status.items() if isinstance(each, dict)}
     found = conversation or next((key for key in at_work if key not in children), next(iter(at_work), ""))
@@ -77,7 +79,7 @@ def said(status: Any, permissions: Any, questions: Any, sessions: Any, conversat
             words[word] = str(this[key])
     if isinstance(this.get("next"), int | float):
         words["retry_next"] = str(this["next"] / 1000)
-    return Report("api", None, words)
+    return SourceReport("api", None, words)
 
 
 class _Sockets(Value):
@@ -140,15 +142,15 @@ class _Server:
                 data += part
                 self._wait()
                 if len(data) > LARGEST:
-                    raise SilentError("says more than we can hear")
+                    raise ServerSilentError("says more than we can hear")
             answer.close()  # else the connection does not know that it has been read to its end
             if answer.status != 200:  # noqa: PLR2004
-                raise SilentError(f"refuses to answer ({answer.status} {answer.reason})")
+                raise ServerSilentError(f"refuses to answer ({answer.status} {answer.reason})")
             return json.loads(data)
         except OSError as error:
-            raise SilentError(f"does not answer: {error.strerror or error}") from error
+            raise ServerSilentError(f"does not answer: {error.strerror or error}") from error
         except self._broken as error:
-            raise SilentError(f"says what we do not understand: {type(error).__name__}") from error
+            raise ServerSilentError(f"says what we do not understand: {type(error).__name__}") from error
 
     def close(self) -> None:
         self._connection.close()
@@ -156,7 +158,7 @@ class _Server:
     def _wait(self) -> None:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise SilentError(f"does not answer within {LIMIT:g} s")
+            raise ServerSilentError(f"does not answer within {LIMIT:g} s")
         self._connection.timeout = left
         if self._connection.sock is not None:
             self._connection.sock.settimeout(left)

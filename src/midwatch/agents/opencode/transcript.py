@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from midwatch.agents.transcripts.transcript_state import Story, inner, instant, items, number, text
+from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, instant, items, number, text
 
 GOES_ON = frozenset(("tool-calls", "unknown"))
 """Why a step finished that another one follows."""
@@ -21,7 +21,7 @@ UNDER_WAY = frozenset(("pending", "running"))
 PARTS = {"text": "text", "reasoning": "thinking", "step-start": "thinking", "compaction": "compacted"}
 
 
-class OpenCode(Story):
+class OpenCode(TranscriptState):
     """Made anew for each reading, from the last message of a session and its parts."""
 
     def tell(self, line: dict[str, object]) -> None:

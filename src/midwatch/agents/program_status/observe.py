@@ -7,7 +7,7 @@ import os
 from midwatch.agents.program_status import codec as program_status_codec
 from midwatch.agents.program_status.codec import StatusLines
 from midwatch.core.errors import FormatError
-from midwatch.core.pane_model import REPORTS, Pane, Report
+from midwatch.core.pane_model import REPORTS, Pane, SourceReport
 from midwatch.system import procfs
 from midwatch.system.atomic_files import read_plain
 from midwatch.tmux import client as tmux_client
@@ -38,7 +38,7 @@ class ProgramStatus:
         """Whether anybody hears, or has heard, what is reported in a pane."""
         return bool(self._names) and self._name(pane) in self._names
 
-    def read(self, pane: Pane, start: int) -> Report | None:
+    def read(self, pane: Pane, start: int) -> SourceReport | None:
         """What the process that began then (clock ticks after boot) reports; None where nobody hears it."""
         if not self.hears(pane):
             return None
@@ -57,7 +57,7 @@ class ProgramStatus:
         pid, began = found.reader
         if procfs.start_time(pid) != began:
             return _trouble("what the agent reports is not read any more: its reader has ended")
-        return Report(REPORTS, status.at, {**status.words, "path": path})
+        return SourceReport(REPORTS, status.at, {**status.words, "path": path})
 
     def _name(self, pane: Pane) -> str:
         if pane.server not in self._sockets:
@@ -85,5 +85,5 @@ def _of_server(server: tuple[str, ...]) -> str:
     return os.path.realpath(tmux_client.socket_path(server)).replace("/", ",")
 
 
-def _trouble(why: str) -> Report:
-    return Report(REPORTS, None, {}, why)
+def _trouble(why: str) -> SourceReport:
+    return SourceReport(REPORTS, None, {}, why)

@@ -10,7 +10,7 @@ told either way. What the helpers do that Qwen runs beside the conversation (sid
 
 from __future__ import annotations
 
-from midwatch.agents.transcripts.transcript_state import Story, inner, instant, items, number, text
+from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, instant, items, number, text
 
 TRY_AGAIN = 429
 SERVER_FAULT = 500
@@ -18,7 +18,7 @@ ABORTED = "APIUserAbortError"
 RESULTS = {"completed": "turn-ended", "cancelled": "interrupted"}
 
 
-class Qwen(Story):
+class Qwen(TranscriptState):
     def tell(self, line: dict[str, object]) -> None:
         if line.get("isSidechain") is True:
             return

@@ -28,7 +28,7 @@ from midwatch.agents.source_checks.model import (
     Records,
     Release,
 )
-from midwatch.agents.turn_model import Said
+from midwatch.agents.turn_model import SourceReading
 from midwatch.core.value import Value
 
 TIMING = 5.0
@@ -73,7 +73,7 @@ class Overlap(Value):
 
 
 def observe(
-    before: Overlap | None, said: tuple[Said, ...], now: float, wall: float,
+    before: Overlap | None, said: tuple[SourceReading, ...], now: float, wall: float,
     *, can_wait: frozenset[str] = frozenset(WEAK), doubted: frozenset[Claim] = frozenset(),
 ) -> tuple[Overlap, tuple[Comparison, ...]]:  # fmt: skip
     """What to remember of one look, and what it proves.
@@ -113,7 +113,9 @@ def is_contradicted(overlap: Overlap) -> bool:
     return lead in ("working", "idle", "waiting") and bool(turns & {"working", "idle"} - {lead})
 
 
-def disagrees(overlap: Overlap, said: tuple[Said, ...], now: float, wall: float, can_wait: frozenset[str]) -> bool:
+def disagrees(
+    overlap: Overlap, said: tuple[SourceReading, ...], now: float, wall: float, can_wait: frozenset[str]
+) -> bool:
     """Whether the strongest source contradicts another one now, beyond what a change under way explains.
 
     At a first look nobody knows for how long: then only the time that the strongest source tells can excuse it.
@@ -137,7 +139,7 @@ def disagrees(overlap: Overlap, said: tuple[Said, ...], now: float, wall: float,
 
 
 def _followed(
-    before: Overlap | None, strong: tuple[Said, ...], weak: dict[str, Said], now: float, wall: float
+    before: Overlap | None, strong: tuple[SourceReading, ...], weak: dict[str, SourceReading], now: float, wall: float
 ) -> Overlap:
     """The look before, brought up to this one: what goes on keeps its beginning."""
     lead = (strong[0].source, strong[0].turn) if strong else ("", "")
@@ -161,7 +163,7 @@ def _followed(
     return found if lead == before.lead else found._replace(lead=lead, lead_wall=wall, since=now, counted=frozenset())
 
 
-def _proven(before: Overlap | None, lead: Said) -> list[Comparison]:
+def _proven(before: Overlap | None, lead: SourceReading) -> list[Comparison]:
     """Contradictions of an open turn that its source now tells to have gone on until an end, a question or a limit."""
     if before is None or not before.unproven or lead.source != before.lead[0] or lead.turn == "working":
         return []
@@ -174,12 +176,12 @@ def _proven(before: Overlap | None, lead: Said) -> list[Comparison]:
     ]
 
 
-def _shows_now(said: Said) -> bool:
+def _shows_now(said: SourceReading) -> bool:
     """Whether a source shows what is, or tells of every end, so that what it said last holds."""
     return said.source not in EVENTS or said.firm
 
 
-def _outcome(strong: tuple[Said, ...], span: ClaimSpan, can_wait: frozenset[str]) -> str:
+def _outcome(strong: tuple[SourceReading, ...], span: ClaimSpan, can_wait: frozenset[str]) -> str:
     """What strong sources that agree say of a claim; empty where they say nothing of it."""
     assert span.claim is not None
     turn, claimed = strong[0].turn, span.claim.turn

@@ -26,7 +26,7 @@ PATIENCE = 1.0
 MOST_RECORDINGS = 20
 
 
-class Reading(Value):
+class SourceRecordsFile(Value):
     records: Records
     trouble: str = ""
     """Why the file cannot be read."""
@@ -38,17 +38,17 @@ def path() -> str:
     return f"{paths.state_root()}/sources.json"
 
 
-def read() -> Reading:
+def read() -> SourceRecordsFile:
     try:
         text = sentinel_files.read(path())
-        return Reading(() if text is None else source_checks_codec.decode(text))
+        return SourceRecordsFile(() if text is None else source_checks_codec.decode(text))
     except source_checks_codec.NewerSchemaError as error:
-        return Reading((), f"{path()}: {error}", replaceable=False)
+        return SourceRecordsFile((), f"{path()}: {error}", replaceable=False)
     except FormatError as error:
-        return Reading((), f"{path()}: {error}")
+        return SourceRecordsFile((), f"{path()}: {error}")
 
 
-class Cached:
+class SourceRecordsCache:
     """The records, read again when the file is another."""
 
     def __init__(self) -> None:

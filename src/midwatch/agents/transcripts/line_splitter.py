@@ -6,7 +6,7 @@ LONGEST = 1 << 26
 """Bytes of a line that are kept; a longer one (no agent is known to write any) is dropped whole."""
 
 
-class Lines:
+class LineSplitter:
     """Gives whole lines and keeps a half-written last one until the rest of it comes."""
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ UNTIL = re.compile(
 )
 
 
-class Story:
+class TranscriptState:
     """What the lines taken so far add up to. A codec overrides ``tell``."""
 
     def __init__(self) -> None:

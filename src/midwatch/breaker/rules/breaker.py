@@ -10,18 +10,18 @@ from collections.abc import Iterable
 
 from midwatch.breaker.model import (
     COUNTING,
+    AttemptOutcome,
     Closed,
     Failure,
     Happening,
     Ledger,
     Open,
-    Outcome,
     Reset,
-    Running,
+    RunningAttempt,
     SetBack,
     Started,
     State,
-    Trial,
+    TrialRun,
     Trip,
     Tripped,
     Void,
@@ -31,7 +31,7 @@ from midwatch.core.value import Value
 from midwatch.core.visible import visible
 
 
-class Answer(Value):
+class BreakerDecision(Value):
     """Whether a run may start."""
 
     admitted: bool
@@ -47,9 +47,9 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
         match each:
             case Started(run=run, name=name, trial=trial):
                 if run not in running:
-                    running[run] = Running(name)
-                    state = Trial(run, name, state) if trial and isinstance(state, Open) else state
-            case Outcome(run=run, attempt=attempt):
+                    running[run] = RunningAttempt(name)
+                    state = TrialRun(run, name, state) if trial and isinstance(state, Open) else state
+            case AttemptOutcome(run=run, attempt=attempt):
                 known = running.get(run)
                 if known is not None and attempt > known.attempt:  # else it was told before; the first word holds
                     running[run] = known._replace(attempt=attempt)
@@ -58,7 +58,7 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
                     state = _after(state, each, threshold)
             case Void(run=run):
                 running.pop(run, None)
-                state = state.before if isinstance(state, Trial) and state.run == run else state
+                state = state.before if isinstance(state, TrialRun) and state.run == run else state
             case Reset(over=over):
                 state, running = Closed(), _covered(running, over)
             case Trip(at=at, reason=reason):
@@ -68,20 +68,20 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
     return Ledger(state, running)
 
 
-def _covered(running: dict[str, Running], over: Iterable[tuple[str, int]]) -> dict[str, Running]:
+def _covered(running: dict[str, RunningAttempt], over: Iterable[tuple[str, int]]) -> dict[str, RunningAttempt]:
     """Runs after a reset: what is told later of attempts that were over by then is heard no more."""
     last = {run: max(attempt for each, attempt in over if each == run) for run, _ in over}
     return {run: known._replace(attempt=max(known.attempt, last.get(run, 0))) for run, known in running.items()}
 
 
-def _after(state: State, outcome: Outcome, threshold: int) -> State:
+def _after(state: State, outcome: AttemptOutcome, threshold: int) -> State:
     if isinstance(state, Tripped):
         return state
     if outcome.state == "completed":
         return Closed()
-    ours = isinstance(state, Trial) and state.run == outcome.run
+    ours = isinstance(state, TrialRun) and state.run == outcome.run
     if outcome.state not in COUNTING:
-        return state.before if isinstance(state, Trial) and ours else state
+        return state.before if isinstance(state, TrialRun) and ours else state
     last = Failure(outcome.name, outcome.state, outcome.at)
     match state:
         case Closed(failures=failures):
@@ -89,20 +89,22 @@ def _after(state: State, outcome: Outcome, threshold: int) -> State:
             return Open(outcome.at, failures, last) if failures >= threshold else Closed(failures, last)
         case Open(since=since, failures=failures):
             return Open(since, failures + 1, last)
-        case Trial(before=before):
+        case TrialRun(before=before):
             again = Open(outcome.at if ours else before.since, before.failures + 1, last)
             return again if ours else state._replace(before=again)
 
 
-def answer(state: State, cooldown_s: float, now: float) -> Answer:
+def answer(state: State, cooldown_s: float, now: float) -> BreakerDecision:
     match state:
         case Closed():
-            return Answer(admitted=True)
+            return BreakerDecision(admitted=True)
         case Open(since=since):
             left = min(cooldown_s, since + cooldown_s - now)  # not more, although it may have opened in the future
-            return Answer(admitted=False, wait_s=left) if left > 0 else Answer(admitted=True, trial=True)
-        case Trial() | Tripped():
-            return Answer(admitted=False)
+            return (
+                BreakerDecision(admitted=False, wait_s=left) if left > 0 else BreakerDecision(admitted=True, trial=True)
+            )
+        case TrialRun() | Tripped():
+            return BreakerDecision(admitted=False)
 
 
 # Words
@@ -124,7 +126,7 @@ def told(state: State, cooldown_s: float, now: float) -> str:
             wait = answer(state, cooldown_s, now).wait_s
             when = "now" if wait is None else f"in {_rounded(wait)}"
             return f"{_row(failures, last, now)}; a trial is let through {when}"
-        case Trial(name=name, before=before):
+        case TrialRun(name=name, before=before):
             return f"{_row(before.failures, before.last, now)}; its trial {visible(name)} has not ended yet"
         case Tripped(since=since, reason=reason):
             return f"tripped by a person {_rounded(now - since)} ago{f' ({visible(reason)})' if reason else ''}"

@@ -5,7 +5,7 @@ import sys
 import time
 
 from midwatch.breaker import store as breaker_store
-from midwatch.breaker.model import Closed, Open, Trial, Trip, Tripped
+from midwatch.breaker.model import Closed, Open, TrialRun, Trip, Tripped
 from midwatch.breaker.rules import breaker as judge
 from midwatch.cli import context, output
 from midwatch.cli.parser import Options
@@ -14,7 +14,7 @@ from midwatch.core.errors import UsageError
 from midwatch.core.job_model import Breaker
 from midwatch.core.json_text import dump
 from midwatch.jobs import admission
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 
 SCHEMA = 1
 WORDS = ("status", "reset", "trip")
@@ -47,13 +47,13 @@ def main(options: Options) -> int:
     return 1 if shut and word == "status" else 0
 
 
-def _note(looker: Looker, key: str, event: str, reason: str) -> None:
+def _note(looker: JobObserver, key: str, event: str, reason: str) -> None:
     from midwatch.journal import journal  # to look at a breaker costs no database
 
     journal.note(looker.directory, key, "", event, reason=reason)
 
 
-def _show(looker: Looker, rules: list[Breaker], *, json_lines: bool) -> bool:
+def _show(looker: JobObserver, rules: list[Breaker], *, json_lines: bool) -> bool:
     """Tell of each breaker. Returns whether one of them would let nothing through now."""
     if not rules and not json_lines:
         print("no breakers here; `midwatch run --breaker KEY -- CMD` makes one", file=sys.stderr)
@@ -75,7 +75,7 @@ def _show(looker: Looker, rules: list[Breaker], *, json_lines: bool) -> bool:
     return shut
 
 
-def _fields(standing: admission.Standing, rules: Breaker, now: float) -> dict[str, object]:
+def _fields(standing: admission.BreakerStatus, rules: Breaker, now: float) -> dict[str, object]:
     state = standing.ledger.state
     word, failures, since, until, following = "open", 0, None, None, "run"
     match state:
@@ -85,7 +85,7 @@ def _fields(standing: admission.Standing, rules: Breaker, now: float) -> dict[st
             wait = judge.answer(state, rules.cooldown_s, now).wait_s
             failures, since, until = state.failures, state.since, now + (wait or 0.0)
             following = "wait" if wait else "trial"
-        case Trial(before=opened):
+        case TrialRun(before=opened):
             word, failures, since, following = "trial", opened.failures, opened.since, "wait"
         case Tripped():
             since, following = state.since, "reset"

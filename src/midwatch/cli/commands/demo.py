@@ -16,9 +16,9 @@ from midwatch.core.policy import PATIENT
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, start
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.stop import stop
-from midwatch.jobs.wait_model import Wanted
+from midwatch.jobs.wait_model import WaitOptions
 from midwatch.subjects.wait import Wait
 from midwatch.system import processes
 
@@ -57,7 +57,7 @@ PARTS = (
 def main(options: Options) -> int:
     del options
     directory = tempfile.mkdtemp(prefix="midwatch-demo-")
-    looker = Looker(directory, IMPATIENT)
+    looker = JobObserver(directory, IMPATIENT)
     try:
         return _show(looker)
     finally:
@@ -66,7 +66,7 @@ def main(options: Options) -> int:
         shutil.rmtree(directory)
 
 
-def _show(looker: Looker) -> int:
+def _show(looker: JobObserver) -> int:
     print("Four jobs, started in the background. A job counts as stuck after 4 s without progress and 2 s of grace.\n")
     began = time.monotonic()
     runs = {}
@@ -74,14 +74,14 @@ def _show(looker: Looker) -> int:
         runs[part.name] = _start(looker, part)
         print(f"  {part.name:<7} {part.says}")
     print("\nOne `wait` on all four; each line as it comes:\n", flush=True)
-    for outcome in Wait(looker, [part.name for part in PARTS], Wanted(until="final")).outcomes():
+    for outcome in Wait(looker, [part.name for part in PARTS], WaitOptions(until="final")).outcomes():
         _tell(looker, outcome.verdict, time.monotonic() - began)
     left = [pid for run in runs.values() for pid in processes.of_run(run)]
     print(f"\nProcesses left of all four: {len(left)}. Nothing was polled: the kernel woke `wait` each time.")
     return 1 if left else 0
 
 
-def _start(looker: Looker, part: Part) -> str:
+def _start(looker: JobObserver, part: Part) -> str:
     job = launch.Job(
         directory=looker.directory,
         name=part.name,
@@ -96,7 +96,7 @@ def _start(looker: Looker, part: Part) -> str:
     return job.run
 
 
-def _tell(looker: Looker, verdict: Verdict, elapsed: float) -> None:
+def _tell(looker: JobObserver, verdict: Verdict, elapsed: float) -> None:
     seen = time.time()
     record = looker.facts(verdict.name).record
     assert record is not None

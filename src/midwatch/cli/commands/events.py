@@ -54,7 +54,7 @@ def _past(book: Journal, wanted: list[str], since: int | None, count: int | None
 
 
 def _follow(options: Options, directory: str, wanted: list[str], since: int | None, count: int | None) -> int:
-    from midwatch.subjects.event_feed import Follow  # who does not follow need not load inotify
+    from midwatch.subjects.event_feed import EventFeed  # who does not follow need not load inotify
 
     if since is not None and count is not None:
         raise UsageError("with --follow, say --since or -n, not both")
@@ -68,7 +68,7 @@ def _follow(options: Options, directory: str, wanted: list[str], since: int | No
         before = book.last(count or 0, wanted)
         begin = since if since is not None else before[-1].seq if before else newest
         tell(options, before)
-        with contextlib.closing(Follow(book, begin, wanted, sys.stdout.fileno())) as following:
+        with contextlib.closing(EventFeed(book, begin, wanted, sys.stdout.fileno())) as following:
             tell(options, following.events())
     return 0
 

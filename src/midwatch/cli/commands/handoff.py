@@ -15,13 +15,13 @@ from midwatch.core.json_text import dump
 from midwatch.core.visible import visible
 from midwatch.mail import store as mail_store
 from midwatch.mail.model import CONTROLLER
-from midwatch.sessions.prompting.model import Outcome, Sent
+from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.prompting.send import deliver
 from midwatch.swarm import handoff
 from midwatch.swarm.codec import assignment_text
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux import pane_location
-from midwatch.tmux.pane_location import Whereabouts
+from midwatch.tmux.pane_location import PaneLocation
 
 SCHEMA = 1
 WAIT = 60.0
@@ -47,7 +47,7 @@ def main(options: Options) -> int:
     if not options.flag("--json"):
         print(f"{filed.id}: report on {visible(task)} sent to {filed.to.line()}", flush=True)
     found = handoff.controller(_around(options, where), options.text("--controller"))
-    sent = Sent(NOBODY, found.trouble)
+    sent = PromptResult(NOBODY, found.trouble)
     if found.target:
         sent = _pinged(
             options, where, found.target, assignment_text.ping(who, task, status), WAIT if wait is None else wait
@@ -65,32 +65,32 @@ def main(options: Options) -> int:
         )
     elif not options.flag("--json"):
         print(visible(f"{found.target}: pinged: {sent.reason}"))
-    return 130 if sent.outcome == Outcome.INTERRUPTED else 0
+    return 130 if sent.outcome == PromptOutcome.INTERRUPTED else 0
 
 
-def _around(options: Options, where: Whereabouts | None) -> Whereabouts | None:
+def _around(options: Options, where: PaneLocation | None) -> PaneLocation | None:
     """Where to look for a controller: not on our own server when another is meant."""
     name, path = options.text("-L"), options.text("-S")
     meant = ("-S", path) if path else ("-L", name) if name else ()
     return where if where is not None and _is_same(meant, where) else None
 
 
-def _is_same(server: tuple[str, ...], where: Whereabouts) -> bool:
+def _is_same(server: tuple[str, ...], where: PaneLocation) -> bool:
     return os.path.realpath(tmux_client.socket_path(server)) == os.path.realpath(where.socket)
 
 
-def _pinged(options: Options, where: Whereabouts | None, target: str, ping: str, wait: float) -> Sent:
-    asked = send.Signals()
+def _pinged(options: Options, where: PaneLocation | None, target: str, ping: str, wait: float) -> PromptResult:
+    asked = send.SendSignals()
     try:
         panes, pane = send.found(options, target)
         if where is not None and where.own.pane == pane.id and _is_same(pane.server, where):
-            return Sent(Outcome.REFUSED, f"{target} is the pane that this comes from")
+            return PromptResult(PromptOutcome.REFUSED, f"{target} is the pane that this comes from")
         until, via = time.monotonic() + wait, send.way(_settings(options))
         with asked:
             sent = deliver(panes, pane.id, ping, until=until, stopped=asked.heard, alone=True, via=via)
         panes.close()
     except (RefusedError, UsageError) as error:
-        return Sent(Outcome.REFUSED, str(error))
+        return PromptResult(PromptOutcome.REFUSED, str(error))
     return sent
 
 

@@ -11,13 +11,13 @@ from midwatch.sessions import spawn
 from midwatch.system import procfs
 from midwatch.system.atomic_files import read_plain
 from midwatch.tmux.server import is_pane
-from midwatch.tmux.sessions import PaneHand
+from midwatch.tmux.sessions import TmuxSessions
 
 
 def main(options: Options) -> int:
     if len(options.names) != 1 or not is_pane(options.names[0]):
         raise UsageError("listen needs one pane: midwatch listen %3")
-    hand = PaneHand(pane_arguments.server(options))
+    hand = TmuxSessions(pane_arguments.server(options))
     seat = hand.seat(options.names[0])
     path = spawn.status_path(seat.server, seat.id)
     if options.flag("--off"):

@@ -13,8 +13,8 @@ from midwatch.core.job_model import Alive, JobFacts
 from midwatch.core.numbers import whole_number
 from midwatch.jobs.codec.log_text import LogText
 from midwatch.jobs.log_scan import LogReader
-from midwatch.jobs.loop_beat import PassBeat
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.loop_beat import LoopBeat
+from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wakeups import Wakeups
 
@@ -81,9 +81,9 @@ def _write(shown: bytes | str) -> None:
     sys.stdout.buffer.write(shown if isinstance(shown, bytes) else shown.encode())
 
 
-def _follow(looker: Looker, name: str, reader: LogReader, show: Raw | LogText) -> None:
+def _follow(looker: JobObserver, name: str, reader: LogReader, show: Raw | LogText) -> None:
     """Copy what is written, until the run that writes it has ended, however it did."""
-    wakeups, beat = Wakeups(looker.directory, {name}), PassBeat()
+    wakeups, beat = Wakeups(looker.directory, {name}), LoopBeat()
     run = _run_of(looker.facts(name))
     try:
         while True:

@@ -15,11 +15,11 @@ from midwatch.core.exit_codes import exit_code
 from midwatch.core.numbers import whole_number
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
-from midwatch.notifications.model import About
+from midwatch.notifications.model import ChangeSubject
 from midwatch.sessions.monitor import Monitor
-from midwatch.sessions.pane_observer import Panes, Seen
-from midwatch.sessions.rules.monitor import DEADLINE, Wanted
-from midwatch.sessions.targets import Ours, Theirs
+from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
+from midwatch.sessions.targets import ForeignPane, ManagedSession
 from midwatch.tmux.server import is_pane
 from midwatch.verification import codec as verification_codec
 
@@ -72,7 +72,7 @@ def _watched(options: Options, target: str, show: Say, tell: Say) -> int:
     return exit_code(Monitor(subject, _wanted(options), tell).run(show).state)
 
 
-def _subject(options: Options, target: str) -> Ours | Theirs | Verdict:
+def _subject(options: Options, target: str) -> ManagedSession | ForeignPane | Verdict:
     """What is to be watched, or that there is none."""
     wanted, policy = _wanted(options), context.policy(options)
     directory = paths.directory(options.text("--dir"))
@@ -85,16 +85,16 @@ def _subject(options: Options, target: str) -> Ours | Theirs | Verdict:
         if isinstance(found, Verdict):
             return found
         panes, seen = found
-        return Theirs(panes, seen, target, directory)
+        return ForeignPane(panes, seen, target, directory)
     name = names.check(target)
     looker = context.looker(options)
     if (verdict := looker.verdict(name)).state == "not_found":
         hint = f"for a tmux session that Midwatch did not start, say `midwatch monitor ={name}`"
         return verdict._replace(kind="session", reason=f"{verdict.reason}; {hint}")
-    return Ours(looker, name, policy)
+    return ManagedSession(looker, name, policy)
 
 
-def _wanted(options: Options) -> Wanted:
+def _wanted(options: Options) -> MonitorOptions:
     resumes = whole_number(given := options.text("--resume") or "0")
     if resumes is None or not 0 <= resumes <= MOST_RESUMES:
         raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {given!r}")
@@ -103,20 +103,20 @@ def _wanted(options: Options) -> Wanted:
     deadline = options.seconds("--deadline")
     if deadline is not None and deadline <= 0:
         raise UsageError("--deadline must be above 0")
-    return Wanted(
+    return MonitorOptions(
         DEADLINE if deadline is None else deadline, resumes,
         options.choice("--on-limit", ("report", "wait")) or "report", options.flag("--cleanup"), verify,
     )  # fmt: skip
 
 
-def _found(options: Options, target: str, policy: Policy) -> tuple[Panes, Seen] | Verdict:
+def _found(options: Options, target: str, policy: Policy) -> tuple[PaneObserver, PaneVerdict] | Verdict:
     """The one agent that is meant; absence counts when two looks a moment apart agree."""
     panes = watched.watchers(options)[0]
     panes.policy = policy
     for again in (True, False):
         try:
             return panes, watched.agent_of(panes, target)
-        except (watched.NobodyError, watched.NoServerError) as error:
+        except (watched.NoAgentError, watched.NoServerError) as error:
             reason = str(error)
         except RefusedError:
             panes.close()
@@ -149,7 +149,7 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
     project = report_change.configured(paths.project(os.getcwd()))
 
     def report(verdict: Verdict, run: str, at: float) -> None:
-        about = About(run, where=os.path.basename(directory))
+        about = ChangeSubject(run, where=os.path.basename(directory))
         report_change.changed(
             paths.directory(options.text("--dir")), verdict, None, project=project, about=about, at=at,
             since=at if verdict.state == "abandoned" else None,

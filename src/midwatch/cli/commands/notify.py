@@ -14,9 +14,9 @@ from midwatch.core.json_text import dump
 from midwatch.core.text import in_words
 from midwatch.core.visible import visible
 from midwatch.integrations.mqtt import broker_settings
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import channels, deliver, enqueue, mqtt_publish_state, outbox
-from midwatch.notifications.model import Notice
+from midwatch.notifications.model import Notification
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _show(project: str, directory: str, *, as_json: bool) -> int:
     return int(bool(troubles) or any(each.problem for each in (*found, *([broker] if broker else ()))))
 
 
-def _broker(project: str) -> mqtt_publish.Standing | None:
+def _broker(project: str) -> mqtt_publish.BrokerStatus | None:
     """The broker, if one is named; its library is loaded only then."""
     if not broker_settings.named(project):
         return None
@@ -132,9 +132,9 @@ def _pending(options: Options, directory: str, project: str, *, as_json: bool) -
     return int(bool(waiting or unpublished))
 
 
-def _heard(options: Options, directory: str) -> list[Notice]:
+def _heard(options: Options, directory: str) -> list[Notification]:
     """Take in all that is to be told. Returns what cannot be written into the outbox, and so cannot be delivered."""
-    looker = Looker(directory, context.lazily(options))
+    looker = JobObserver(directory, context.lazily(options))
     try:
         enqueue.settle(looker)
     except RefusedError as error:
@@ -142,7 +142,7 @@ def _heard(options: Options, directory: str) -> list[Notice]:
     return []
 
 
-def _why(notice: Notice) -> str:
+def _why(notice: Notification) -> str:
     age = in_words(float(int(max(0.0, time.time() - notice.filed))))
     return visible(f"{age} ago, tried {notice.tries} times: {notice.trouble or 'not tried yet'}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from midwatch.agents import catalog
 from midwatch.cli import output
 from midwatch.cli import pane_arguments as watched
-from midwatch.cli.commands.send import Signals
+from midwatch.cli.commands.send import SendSignals
 from midwatch.cli.parser import Options
 from midwatch.config import paths, sentinel_files
 from midwatch.core import names
@@ -17,9 +17,9 @@ from midwatch.core.pane_model import Pane
 from midwatch.core.visible import visible
 from midwatch.jobs.codec import sentinel
 from midwatch.sessions.observe import is_its
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, recover
-from midwatch.sessions.prompting.model import Outcome
+from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.prompting.recover import Readiness
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.server import is_pane
@@ -27,8 +27,8 @@ from midwatch.tmux.server import is_pane
 SCHEMA = 1
 NOT_READY = EXIT_CODES["unknown"]
 CODES = {
-    Outcome.WAITING: EXIT_CODES["waiting"], Outcome.LIMITED: EXIT_CODES["limited"],
-    Outcome.EXITED: EXIT_CODES["not_found"],
+    PromptOutcome.WAITING: EXIT_CODES["waiting"], PromptOutcome.LIMITED: EXIT_CODES["limited"],
+    PromptOutcome.EXITED: EXIT_CODES["not_found"],
 }  # fmt: skip
 """Of outcomes; of all others NOT_READY."""
 INTERRUPTED = 130
@@ -52,7 +52,7 @@ def main(options: Options) -> int:
 
 def _one(options: Options, target: str) -> int:
     directory = paths.directory(options.text("--dir"))
-    asked = Signals()
+    asked = SendSignals()
     panes = None
     try:
         panes, pane = _found(options, target, directory)
@@ -62,8 +62,10 @@ def _one(options: Options, target: str) -> int:
         else:
             found = recover.look(panes, pane, directory=directory)
     except RefusedError as error:
-        nobody = isinstance(error, watched.NobodyError)
-        found = Readiness("", ready=False, outcome=Outcome.EXITED if nobody else Outcome.REFUSED, reason=str(error))
+        nobody = isinstance(error, watched.NoAgentError)
+        found = Readiness(
+            "", ready=False, outcome=PromptOutcome.EXITED if nobody else PromptOutcome.REFUSED, reason=str(error)
+        )
     finally:
         if panes is not None:
             panes.close()
@@ -138,7 +140,7 @@ def _log(text: str) -> None:
 # Which pane ---------------------------------------------------------------------------------------------------------
 
 
-def _found(options: Options, target: str, directory: str) -> tuple[Panes, str]:
+def _found(options: Options, target: str, directory: str) -> tuple[PaneObserver, str]:
     """The pane that is meant, with an agent in it or not: one that has ended may be brought back."""
     if is_pane(target):
         return watched.watchers(options)[0], target
@@ -153,17 +155,17 @@ def _found(options: Options, target: str, directory: str) -> tuple[Panes, str]:
     except FormatError as error:
         raise RefusedError(f"{name}: {error}") from error
     if record is None:
-        raise watched.NobodyError(f"no session is called {name!r} here; `midwatch ls` lists them")
+        raise watched.NoAgentError(f"no session is called {name!r} here; `midwatch ls` lists them")
     if record.pane is None:
         raise RefusedError(f"{name} is a job without a pane; nothing can be typed there")
-    panes = Panes(catalog.load_all(), paths.hook_spool(), record.pane.server)
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), record.pane.server)
     if not _is_there(panes, record, directory):
         panes.close()
-        raise watched.NobodyError(f"{name} is not in its pane any more; `midwatch why {name}` tells more")
+        raise watched.NoAgentError(f"{name} is not in its pane any more; `midwatch why {name}` tells more")
     return panes, record.pane.id
 
 
-def _is_there(panes: Panes, record: Record, directory: str) -> bool:
+def _is_there(panes: PaneObserver, record: Record, directory: str) -> bool:
     """Whether the session's pane is still its own: the same number may be another's by now."""
     assert record.pane is not None
     looked = panes.look(record.pane.id)
@@ -175,14 +177,14 @@ def _is_there(panes: Panes, record: Record, directory: str) -> bool:
     return pane is not None and pane.dead and exited_agent.record_of(pane, directory) == record
 
 
-def _of_session(panes: Panes, session: str) -> tuple[Panes, str]:
+def _of_session(panes: PaneObserver, session: str) -> tuple[PaneObserver, str]:
     looked = panes.look()
     if looked.trouble:
         raise RefusedError(looked.trouble)
     inside = [pane.id for pane in looked.panes if codec.in_session(pane, session)]
     agents = [seen.sighting.pane.id for seen in looked.seen if seen.sighting.pane.id in inside]
     if not inside:
-        raise watched.NobodyError(f"there is no session {session!r}; `tmux list-sessions` lists them")
+        raise watched.NoAgentError(f"there is no session {session!r}; `tmux list-sessions` lists them")
     one = agents or inside
     if len(one) > 1:
         what = "agents" if agents else "panes without an agent"

@@ -15,7 +15,7 @@ from midwatch.core.visible import visible
 from midwatch.registry import drift_notifications
 from midwatch.registry import store as registry_store
 from midwatch.registry.model import DriftReport
-from midwatch.registry.reconcile import Passed, Reconciler, failed
+from midwatch.registry.reconcile import ReconcilePass, Reconciler, failed
 from midwatch.registry.rules.drift import iso
 from midwatch.tmux import sessions as hand
 
@@ -90,7 +90,7 @@ def _once(options: Options, reconciler: Reconciler) -> int:
 
 
 def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
-    from midwatch.registry.reconcile_loop import Wanted, Watcher
+    from midwatch.registry.reconcile_loop import LoopOptions, Watcher
 
     subscribed = options.flag("--subscribe")
     idle = options.seconds("--idle-timeout")
@@ -101,12 +101,12 @@ def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
     subscription = _subscription(reconciler) if subscribed else None
     if subscribed and subscription is None:
         interval = _fallback()
-    wanted = Wanted(
+    wanted = LoopOptions(
         interval, options.seconds("--timeout") or 0.0, (IDLE if subscription else 0.0) if idle is None else idle
     )
     troubles: tuple[str, ...] | None = None
 
-    def tell(passed: Passed) -> None:
+    def tell(passed: ReconcilePass) -> None:
         nonlocal troubles
         if _as_json(options):
             if passed.new or passed.troubles != troubles:
@@ -190,7 +190,7 @@ def _as_json(options: Options) -> bool:
     return not JSON_FLAGS.isdisjoint(options.values)
 
 
-def as_json(passed: Passed) -> str:
+def as_json(passed: ReconcilePass) -> str:
     drifts = [
         {
             "class": report.drift.kind, "session": report.drift.session, "message": drift_notifications.said(report),
@@ -210,7 +210,7 @@ def _line(report: DriftReport) -> str:
     return f"{shown} {visible(drift_notifications.said(report))}"
 
 
-def _show(passed: Passed, reconciler: Reconciler) -> None:
+def _show(passed: ReconcilePass, reconciler: Reconciler) -> None:
     for report in passed.new:
         print(_line(report))
     for left in passed.left_out if reconciler.dry else ():

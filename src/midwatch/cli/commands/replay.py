@@ -15,11 +15,11 @@ from midwatch.core.json_text import dump
 from midwatch.core.policy import PATIENT, POLICIES, PROGRESS_SOURCES
 from midwatch.core.text import in_words
 from midwatch.core.visible import visible
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.replay import replay
-from midwatch.replay.model import Row
-from midwatch.replay.replay import Note, Told
-from midwatch.replay.rules.policy_comparison import Otherwise
+from midwatch.replay.model import ReplayRow
+from midwatch.replay.replay import RecordedVerdict, ReplayNote
+from midwatch.replay.rules.policy_comparison import OtherPolicy
 
 SCHEMA = 1
 COLOURS = {"=": "2", "≠": "33", "?": "35", " ": "2"}
@@ -46,10 +46,10 @@ def main(options: Options) -> int:
         raise RefusedError(f"cannot read {what}: {error.strerror}") from error
 
 
-def _job(options: Options, name: str, otherwise: Otherwise | None) -> int:
+def _job(options: Options, name: str, otherwise: OtherPolicy | None) -> int:
     if names.problem(name):
         raise RefusedError(f"there is no file {name}")
-    looker = Looker(paths.directory(options.text("--dir")), PATIENT)
+    looker = JobObserver(paths.directory(options.text("--dir")), PATIENT)
     found = replay.of_job(looker, name, otherwise)
     if found is None:
         output.remark(f"there is no file {name}, and no event of a job {name} is known")
@@ -60,7 +60,7 @@ def _job(options: Options, name: str, otherwise: Otherwise | None) -> int:
 # Another policy -----------------------------------------------------------------------------------------------------
 
 
-def _otherwise(options: Options) -> Otherwise | None:
+def _otherwise(options: Options) -> OtherPolicy | None:
     """The policy that is asked for: a whole one, or some changes. The environment has no say in what is past."""
     name = options.choice("--policy", tuple(POLICIES))
     changes: dict[str, object] = {}
@@ -77,17 +77,17 @@ def _otherwise(options: Options) -> Otherwise | None:
         if odd := [source for source in wanted if source not in PROGRESS_SOURCES]:
             raise UsageError(f"--progress takes {', '.join(PROGRESS_SOURCES)}, not {odd[0]!r}")
         changes["progress"] = tuple(source for source in PROGRESS_SOURCES if source in wanted)
-    return Otherwise(POLICIES[name] if name else None, changes) if name or changes else None
+    return OtherPolicy(POLICIES[name] if name else None, changes) if name or changes else None
 
 
 # Telling ------------------------------------------------------------------------------------------------------------
 
 
-def _tell(options: Options, found: replay.Found, otherwise: Otherwise | None) -> int:
+def _tell(options: Options, found: replay.Found, otherwise: OtherPolicy | None) -> int:
     marks = dict.fromkeys(COLOURS, 0)
     whose, why, words = None, "", TRUE
     for each in found:
-        if isinstance(each, Note):
+        if isinstance(each, ReplayNote):
             output.remark(each.says)
             continue
         row = each.row
@@ -112,7 +112,7 @@ def _asked(options: Options) -> str:
     return " ".join(f"{flag} {options.text(flag)}" for flag in flags if options.flag(flag))
 
 
-def _as_json(told: Told) -> str:
+def _as_json(told: RecordedVerdict) -> str:
     row = told.row
     same = None if row.mark in " ?" else row.mark == "="
     found: dict[str, object] = {
@@ -125,7 +125,7 @@ def _as_json(told: Told) -> str:
     return dump(found)
 
 
-def _as_lines(row: Row, mark: str) -> list[str]:
+def _as_lines(row: ReplayRow, mark: str) -> list[str]:
     shown = f"\033[{COLOURS[mark]}m{mark}\033[0m" if output.colours_wanted(1) else mark
     given, now = _told(row.given, row.event), _told(row.now, row.event)
     lines = [now or given or f"{row.event}: {row.note}"]

@@ -24,21 +24,21 @@ from midwatch.core.pane_model import Pane
 from midwatch.core.visible import visible
 from midwatch.jobs.codec import sentinel
 from midwatch.sessions.observe import is_its
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
-from midwatch.sessions.prompting.model import Outcome, Sent
+from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.prompting.send import deliver
-from midwatch.sessions.prompting.undelivered_store import Note
+from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.server import is_pane
 
 SCHEMA = 1
 NOT_TAKEN = 1
 CODES = {
-    Outcome.DELIVERED: 0, Outcome.INTERRUPTED: 130, Outcome.UNPROVEN: EXIT_CODES["incomplete"],
-    Outcome.EXITED: EXIT_CODES["not_found"], Outcome.WAITING: EXIT_CODES["waiting"],
-    Outcome.LIMITED: EXIT_CODES["limited"],
+    PromptOutcome.DELIVERED: 0, PromptOutcome.INTERRUPTED: 130, PromptOutcome.UNPROVEN: EXIT_CODES["incomplete"],
+    PromptOutcome.EXITED: EXIT_CODES["not_found"], PromptOutcome.WAITING: EXIT_CODES["waiting"],
+    PromptOutcome.LIMITED: EXIT_CODES["limited"],
 }  # fmt: skip
 """Of outcomes; of all others NOT_TAKEN if something was typed, else that of `unknown`."""
 
@@ -51,7 +51,7 @@ def main(options: Options) -> int:
     until = time.monotonic() + (options.seconds("--wait") or 0.0)
     via = options.choice("--via", WAYS) or way(load.load(paths.project(os.getcwd())))
     began = time.monotonic()
-    asked = Signals()
+    asked = SendSignals()
     pane = note = None
     try:
         panes, there = found(options, target, again)
@@ -63,7 +63,9 @@ def main(options: Options) -> int:
         if again or _is_missed(sent, waited=options.flag("--wait")):
             note = _noted(there, target, text, sent, again)
     except RefusedError as error:
-        sent = Sent(Outcome.EXITED if isinstance(error, watched.NobodyError) else Outcome.REFUSED, str(error))
+        sent = PromptResult(
+            PromptOutcome.EXITED if isinstance(error, watched.NoAgentError) else PromptOutcome.REFUSED, str(error)
+        )
     if options.flag("--json"):
         print(_json(target, pane, sent, time.monotonic() - began, note), flush=True)
     else:
@@ -98,7 +100,7 @@ def way(found: Settings) -> str:
     return str(via)
 
 
-def _asked_again(options: Options, note: Note) -> tuple[str, str]:
+def _asked_again(options: Options, note: UndeliveredPrompt) -> tuple[str, str]:
     """The same text for the same pane, unless another is named now."""
     if len(options.names) > 1 or options.flag("--file") or options.flag("--task"):
         raise UsageError("send --again takes a note, and perhaps another target; its text is that of the note")
@@ -117,12 +119,12 @@ def read_text(flag: str, path: str) -> str:
 # Which pane ---------------------------------------------------------------------------------------------------------
 
 
-def found(options: Options, target: str, again: Note | None = None) -> tuple[Panes, Pane]:
+def found(options: Options, target: str, again: UndeliveredPrompt | None = None) -> tuple[PaneObserver, Pane]:
     """The pane that a target means: %pane, =session, or a name of ours. RefusedError where no agent is in it."""
     if is_pane(target) or target.startswith("="):
         panes = watched.watchers(options)[0]
         if again and not options.names:
-            panes = Panes(panes.detectors, paths.hook_spool(), ("-S", again.socket))
+            panes = PaneObserver(panes.detectors, paths.hook_spool(), ("-S", again.socket))
         pane = watched.agent_of(panes, target).sighting.pane
         if again and target == again.pane and pane.pid != again.pid and not options.names:
             raise RefusedError(
@@ -132,13 +134,13 @@ def found(options: Options, target: str, again: Note | None = None) -> tuple[Pan
     record = _recorded(paths.directory(options.text("--dir")), names.check(target))
     if record.pane is None:
         raise RefusedError(f"{target} is a job without a pane; nothing can be typed there")
-    panes = Panes(catalog.load_all(), paths.hook_spool(), record.pane.server)
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), record.pane.server)
     looked = panes.look(record.pane.id)
     if looked.trouble:
         raise RefusedError(looked.trouble)
     its = next((seen.sighting.pane for seen in looked.seen if is_its(record, seen)), None)
     if its is None:
-        raise watched.NobodyError(
+        raise watched.NoAgentError(
             f"the agent of {target} is not in its pane any more; `midwatch why {target}` tells more"
         )
     return panes, its
@@ -150,7 +152,7 @@ def _recorded(directory: str, name: str) -> Record:
     try:
         text = sentinel_files.read(f"{directory}/{name}.json")
         if text is None:
-            raise watched.NobodyError(f"no session is called {name!r} here; `midwatch ls` lists them")
+            raise watched.NoAgentError(f"no session is called {name!r} here; `midwatch ls` lists them")
         return sentinel.record(text)
     except FormatError as error:
         raise RefusedError(f"{name}: {error}") from error
@@ -159,7 +161,7 @@ def _recorded(directory: str, name: str) -> Record:
 # What became of it --------------------------------------------------------------------------------------------------
 
 
-class Signals:
+class SendSignals:
     """Asked to end, we finish what would be left half done. The second time, we end."""
 
     NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -183,14 +185,16 @@ class Signals:
             raise KeyboardInterrupt
 
 
-def _is_missed(sent: Sent, *, waited: bool) -> bool:
+def _is_missed(sent: PromptResult, *, waited: bool) -> bool:
     """Whether somebody should hear of it later: something was typed, or waited for, in vain."""
-    if sent.submitted or (sent.outcome == Outcome.INTERRUPTED and not sent.left):
+    if sent.submitted or (sent.outcome == PromptOutcome.INTERRUPTED and not sent.left):
         return False
     return sent.typed or waited
 
 
-def _noted(there: Pane, target: str, text: str, sent: Sent, again: Note | None) -> Note | None:
+def _noted(
+    there: Pane, target: str, text: str, sent: PromptResult, again: UndeliveredPrompt | None
+) -> UndeliveredPrompt | None:
     """What is left of a prompt that did not arrive, or not for sure; nothing of one that did."""
     note, text = None, sessions_text.clean(text)
     try:
@@ -206,7 +210,7 @@ def _noted(there: Pane, target: str, text: str, sent: Sent, again: Note | None) 
     return note
 
 
-def _json(target: str, pane: str | None, sent: Sent, elapsed: float, note: Note | None) -> str:
+def _json(target: str, pane: str | None, sent: PromptResult, elapsed: float, note: UndeliveredPrompt | None) -> str:
     found = {
         "schema": SCHEMA, "target": target, "pane": pane, "agent": sent.agent or None, "outcome": sent.outcome,
         "detail": sent.detail or None, "delivered": sent.delivered, "submitted": sent.submitted,
@@ -216,7 +220,7 @@ def _json(target: str, pane: str | None, sent: Sent, elapsed: float, note: Note 
     return dump(found)
 
 
-def _say(target: str, sent: Sent, note: Note | None) -> None:
+def _say(target: str, sent: PromptResult, note: UndeliveredPrompt | None) -> None:
     if sent.delivered:
         print(visible(f"{target}: delivered: {sent.reason}"))
         return

@@ -8,15 +8,15 @@ from midwatch.cli import context, output
 from midwatch.cli.parser import Options
 from midwatch.config import paths, trust
 from midwatch.core.errors import RefusedError
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.swarm import handoff
 from midwatch.swarm.codec import assignment_text
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux import pane_location
-from midwatch.tmux.pane_location import Whereabouts
+from midwatch.tmux.pane_location import PaneLocation
 
 
-def with_lines(options: Options, panes: Panes, pane: str, text: str) -> str:
+def with_lines(options: Options, panes: PaneObserver, pane: str, text: str) -> str:
     """The text for a worker; as it is, where no --task is given."""
     if (given := options.text("--task")) is None:
         return text
@@ -43,7 +43,7 @@ def _command(options: Options) -> str:
     return found.words
 
 
-def _controller(panes: Panes, where: Whereabouts) -> str:
+def _controller(panes: PaneObserver, where: PaneLocation) -> str:
     """$MIDWATCH_CONTROLLER, else the agent that gives this to the worker, else whoever the worker would find."""
     if told := os.environ.get("MIDWATCH_CONTROLLER"):
         return told

@@ -9,9 +9,9 @@ from midwatch.core.errors import UsageError
 from midwatch.core.json_text import dump
 from midwatch.core.text import in_words
 from midwatch.core.visible import visible
-from midwatch.sessions.pane_observer import Seen
+from midwatch.sessions.pane_observer import PaneVerdict
 from midwatch.sessions.prompting import undelivered_store
-from midwatch.sessions.prompting.undelivered_store import Note
+from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.tmux import client as tmux_client
 
 SCHEMA = 1
@@ -30,16 +30,16 @@ def main(options: Options) -> int:
     return 0
 
 
-def _json(note: Note) -> str:
+def _json(note: UndeliveredPrompt) -> str:
     return dump({"schema": SCHEMA, **note._asdict()})
 
 
-def _line(note: Note) -> str:
+def _line(note: UndeliveredPrompt) -> str:
     left = ", and may still stand there" if note.left else ""
     return visible(f"{note.id}  {note.target}  {_ago(note)}: {note.reason}{left}: {_brief(note.text)}")
 
 
-def _ago(note: Note) -> str:
+def _ago(note: UndeliveredPrompt) -> str:
     return f"{in_words(max(0.0, float(int(time.time() - note.at))))} ago"
 
 
@@ -48,16 +48,16 @@ def _brief(text: str) -> str:
     return repr(line if len(line) <= BRIEF else f"{line[: BRIEF - 1]}…")
 
 
-def of(seen: Seen) -> list[Note]:
+def of(seen: PaneVerdict) -> list[UndeliveredPrompt]:
     """What did not arrive in a pane."""
     pane = seen.sighting.pane
     return undelivered_store.of(tmux_client.socket_path(pane.server), pane.id, pane.pid)
 
 
-def mark(notes: list[Note]) -> str:
+def mark(notes: list[UndeliveredPrompt]) -> str:
     """For a row of a listing."""
     return f" ({len(notes)} undelivered)" if notes else ""
 
 
-def told(notes: list[Note]) -> list[str]:
+def told(notes: list[UndeliveredPrompt]) -> list[str]:
     return [f"  undelivered:\n    {_line(note)}; `midwatch send --again {note.id}`" for note in notes]

@@ -11,11 +11,11 @@ from midwatch.core.errors import UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
 from midwatch.core.visible import visible
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.registry import reconcile
 from midwatch.registry import store as registry_store
-from midwatch.registry.model import INVALID, Drift, Row
-from midwatch.registry.sessions import Listed, UnlistedError
+from midwatch.registry.model import INVALID, Drift, RegistryRow
+from midwatch.registry.sessions import RegisteredSessions, UnregisteredError
 from midwatch.tmux.sessions import server_of
 
 SCHEMA = 1
@@ -46,7 +46,7 @@ def main(options: Options) -> int:
     inner.values, inner.names, inner.command = options.values, options.names[1:], options.command
     try:
         return _done(what, inner)
-    except UnlistedError as error:
+    except UnregisteredError as error:
         output.remark(str(error))
         return EXIT_CODES["not_found"]
 
@@ -72,11 +72,13 @@ def _done(what: str, options: Options) -> int:
 # What all of them need ----------------------------------------------------------------------------------------------
 
 
-def listed(options: Options, path: str = "") -> Listed:
+def listed(options: Options, path: str = "") -> RegisteredSessions:
     """The list that is meant; sessions of ours have their records where its workspace has them."""
     path = path or registry_store.find(options.text("--registry"), os.getcwd())
     directory = paths.directory(options.text("--dir"), registry_store.workspace(path))
-    return Listed(path, Looker(directory, context.lazily(options)), server_of(options.text("--socket")))
+    return RegisteredSessions(
+        path, JobObserver(directory, context.lazily(options)), server_of(options.text("--socket"))
+    )
 
 
 def one_name(options: Options) -> str:
@@ -85,12 +87,12 @@ def one_name(options: Options) -> str:
     return options.names[0]
 
 
-def show(row: Row, said: str, *, json: bool, **more: object) -> None:
+def show(row: RegistryRow, said: str, *, json: bool, **more: object) -> None:
     """What was done to a row."""
     print(as_json(row, **more) if json else f"{visible(row.name)}: {said}", flush=True)
 
 
-def as_json(row: Row, **more: object) -> str:
+def as_json(row: RegistryRow, **more: object) -> str:
     found = {
         "schema": SCHEMA, "name": row.name, "status": row.status, "agent": row.agent or None,
         "pane": row.pane.id or None, "pid": row.pane.pid or None, "cwd": row.pane.cwd or None,
@@ -116,7 +118,7 @@ def _shown(options: Options, *, look: bool) -> int:
         found = registry_store.RegistryFile(path).read()
     rows = [row for row in found.rows if wanted in ("", row.name)]
     if wanted and not rows:
-        raise UnlistedError(f"there is no session {wanted} in {path}; `midwatch session list` lists them")
+        raise UnregisteredError(f"there is no session {wanted} in {path}; `midwatch session list` lists them")
     if options.flag("--json"):
         _as_lines(rows, drifts if look else None)
     else:
@@ -129,7 +131,7 @@ def _shown(options: Options, *, look: bool) -> int:
     return UNKNOWN if trouble or problems else 0
 
 
-def _as_lines(rows: list[Row], drifts: tuple[Drift, ...] | None) -> None:
+def _as_lines(rows: list[RegistryRow], drifts: tuple[Drift, ...] | None) -> None:
     for row in rows:
         more = {} if drifts is None else {"drift": [_told(drift) for drift in drifts if drift.session == row.name]}
         print(as_json(row, **more))
@@ -139,7 +141,7 @@ def _told(drift: Drift) -> dict[str, object]:
     return {"class": drift.kind, "message": drift.message}
 
 
-def _as_table(rows: list[Row], drifts: list[Drift] | None) -> None:
+def _as_table(rows: list[RegistryRow], drifts: list[Drift] | None) -> None:
     titles = ["NAME", "STATUS", "AGENT", "PANE", "ID", *([] if drifts is None else ["DRIFT"])]
     lines = [titles]
     for row in rows:

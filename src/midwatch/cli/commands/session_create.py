@@ -21,12 +21,12 @@ from midwatch.core.visible import visible
 from midwatch.jobs.launch import Job
 from midwatch.registry import session_resume, sessions
 from midwatch.registry import store as registry_store
-from midwatch.registry.model import RUNNING, Row
+from midwatch.registry.model import RUNNING, RegistryRow
 from midwatch.registry.rules.drift import iso
-from midwatch.registry.sessions import Listed, Standing
+from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import spawn as sessions_spawn
-from midwatch.sessions.observe import Session
-from midwatch.tmux.sessions import PaneHand, session_name
+from midwatch.sessions.observe import SessionObserver
+from midwatch.tmux.sessions import TmuxSessions, session_name
 
 NEW = "midwatch-sessions.yaml"
 HERMES = ".hermes"
@@ -50,7 +50,7 @@ def create(options: Options) -> int:
     except RefusedError as error:
         output.remark(str(error))
         return REFUSED
-    session = Session(listed.looker, job.name, PATIENT)
+    session = SessionObserver(listed.looker, job.name, PATIENT)
     try:
         verdict = session.look().verdict
         if code := _closed(job, verdict):
@@ -104,7 +104,7 @@ def restore(options: Options) -> int:
     return 0 if all(done) else FAILED
 
 
-def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
+def _restored(options: Options, listed: RegisteredSessions, standing: RowStatus) -> bool:
     """Whether it is back, or could be; whatever becomes of it, the others have their turn."""
     row, json, dry = standing.row, options.flag("--json"), options.flag("--dry-run")
     if row.resumable is False or not row.conversation:
@@ -125,7 +125,7 @@ def _restored(options: Options, listed: Listed, standing: Standing) -> bool:
     return True
 
 
-def _left(listed: Listed, standing: Standing, *, json: bool, dry: bool) -> bool:
+def _left(listed: RegisteredSessions, standing: RowStatus, *, json: bool, dry: bool) -> bool:
     """One that ended and has no way back, which is nobody's failure: say why."""
     row = standing.row
     try:
@@ -141,10 +141,10 @@ def _left(listed: Listed, standing: Standing, *, json: bool, dry: bool) -> bool:
 # One session --------------------------------------------------------------------------------------------------------
 
 
-def _resumed(listed: Listed, standing: Standing, prompt: str) -> tuple[Row, str, int]:
+def _resumed(listed: RegisteredSessions, standing: RowStatus, prompt: str) -> tuple[RegistryRow, str, int]:
     row = standing.row
     job = session_resume.bring_back(listed, standing)
-    session = Session(listed.looker, job.name, PATIENT)
+    session = SessionObserver(listed.looker, job.name, PATIENT)
     try:
         verdict = session_resume.settled(session)
         if verdict.final:
@@ -161,14 +161,14 @@ def _resumed(listed: Listed, standing: Standing, prompt: str) -> tuple[Row, str,
     return row, f"resumed with conversation {row.conversation}", code
 
 
-def _noted(listed: Listed, standing: Standing) -> Row:
+def _noted(listed: RegisteredSessions, standing: RowStatus) -> RegistryRow:
     """It never ended: its row says again that it runs, and where."""
     pane = standing.agent
     assert pane is not None
     return listed.again(standing.row, pane)
 
 
-def _put(listed: Listed, session: Session, socket: str | None) -> Row:
+def _put(listed: RegisteredSessions, session: SessionObserver, socket: str | None) -> RegistryRow:
     record = session.facts().record
     assert record is not None
     try:
@@ -180,7 +180,7 @@ def _put(listed: Listed, session: Session, socket: str | None) -> Row:
         ) from error
 
 
-def _learned(listed: Listed, row: Row, session: Session) -> Row:
+def _learned(listed: RegisteredSessions, row: RegistryRow, session: SessionObserver) -> RegistryRow:
     """The id, where it is known only now."""
     talk = session.conversation
     return listed.write(row, {f"{row.agent}_session_id_own": talk}) if talk and talk != row.conversation else row
@@ -191,13 +191,13 @@ def _closed(job: Job, verdict: Verdict, *, always: bool = False) -> int:
     if not always and verdict.cause != "not-started":
         return 0
     assert job.pane is not None
-    PaneHand(job.pane.server).close(job.pane)
+    TmuxSessions(job.pane.server).close(job.pane)
     if not always:
         output.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
     return verdict.exit_code or REFUSED
 
 
-def _tell_of(before: list[Row], now: Row) -> None:
+def _tell_of(before: list[RegistryRow], now: RegistryRow) -> None:
     """A row that began anew no longer names the conversation that it had."""
     if before and before[-1].conversation and before[-1].conversation != now.conversation:
         output.remark(f"{now.name} had conversation {before[-1].conversation}, which is no longer in the list")
@@ -218,9 +218,9 @@ def _path(options: Options) -> str:
         return f"{root}/{HERMES}/agent-sessions.yaml" if os.path.isdir(f"{root}/{HERMES}") else f"{root}/{NEW}"
 
 
-def _last(rows: list[Row]) -> list[Row]:
+def _last(rows: list[RegistryRow]) -> list[RegistryRow]:
     """Of rows with one name, the one that is meant."""
-    found: dict[str, Row] = {}
+    found: dict[str, RegistryRow] = {}
     for row in rows:
         if row.name not in found or found[row.name].status != RUNNING or row.status == RUNNING:
             found[row.name] = row

@@ -7,7 +7,7 @@ import time
 from midwatch.cli import context, output
 from midwatch.cli.commands import session as face
 from midwatch.cli.commands.run import INTERRUPTED
-from midwatch.cli.commands.send import Signals
+from midwatch.cli.commands.send import SendSignals
 from midwatch.cli.commands.spawn import prompt_of
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
@@ -15,7 +15,7 @@ from midwatch.core.exit_codes import exit_code
 from midwatch.core.verdict import Verdict
 from midwatch.registry import session_delegate
 from midwatch.registry.model import RUNNING
-from midwatch.registry.session_delegate import Errand
+from midwatch.registry.session_delegate import DelegatedTask
 from midwatch.sessions.rules.monitor import DEADLINE
 from midwatch.verification import codec as verification_codec
 
@@ -30,7 +30,7 @@ def delegate(options: Options) -> int:
             raise RefusedError(f"{row.name} is {row.status}; `midwatch session resume {row.name}` brings it back")
         standing = listed.look(row)
         subject = session_delegate.subject_of(listed, standing, policy)
-        asked = Signals()
+        asked = SendSignals()
         with asked:
             verdict = session_delegate.delegate(subject, errand, _progress, asked.heard)
         code = INTERRUPTED if asked.heard() else exit_code(verdict.state)
@@ -42,7 +42,7 @@ def delegate(options: Options) -> int:
     return code
 
 
-def _errand(options: Options) -> Errand:
+def _errand(options: Options) -> DelegatedTask:
     prompt = prompt_of(options)
     if not prompt.strip():
         raise UsageError("session delegate needs --prompt or --prompt-file: what is it to do?")
@@ -51,7 +51,7 @@ def _errand(options: Options) -> Errand:
         verification_codec.parse(given)
     if timeout is not None and timeout <= 0:
         raise UsageError("--timeout must be above 0")
-    return Errand(prompt, given, DEADLINE if timeout is None else timeout)
+    return DelegatedTask(prompt, given, DEADLINE if timeout is None else timeout)
 
 
 def _progress(verdict: Verdict) -> None:

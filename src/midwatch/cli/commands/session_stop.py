@@ -12,8 +12,8 @@ from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.visible import visible
 from midwatch.registry import conversation_purge, session_stop
-from midwatch.registry.session_stop import Asked
-from midwatch.registry.sessions import Standing
+from midwatch.registry.session_stop import StopOptions
+from midwatch.registry.sessions import RowStatus
 
 
 def stop(options: Options) -> int:
@@ -31,7 +31,7 @@ def stop(options: Options) -> int:
         if purge:
             where = conversation_purge.look(listed, standing, session_stop.running_in(listed, standing))
             _confirm(standing, talk, yes=options.flag("--yes"))
-        asked = Asked(options.text("--reason") or "", options.flag("--graceful"), options.flag("--capture-id"))
+        asked = StopOptions(options.text("--reason") or "", options.flag("--graceful"), options.flag("--capture-id"))
         ended = session_stop.dismiss(listed, standing, asked, time.time())
         row, said = ended.row, "stopped"
         if ended.again:
@@ -57,7 +57,7 @@ def stop(options: Options) -> int:
     return 0
 
 
-def _confirm(standing: Standing, talk: str, *, yes: bool) -> None:
+def _confirm(standing: RowStatus, talk: str, *, yes: bool) -> None:
     if yes:
         return
     name = standing.row.name

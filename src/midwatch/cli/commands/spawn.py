@@ -8,17 +8,17 @@ import time
 from midwatch.agents import catalog
 from midwatch.cli import context, output
 from midwatch.cli.commands.run import REFUSED, detached
-from midwatch.cli.commands.send import CODES, Signals, read_text, without_hidden
+from midwatch.cli.commands.send import CODES, SendSignals, read_text, without_hidden
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.policy import PATIENT
 from midwatch.core.redaction import clean
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import report_change
 from midwatch.sessions import spawn
-from midwatch.sessions.observe import Session
+from midwatch.sessions.observe import SessionObserver
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.tmux import sessions as hand
 from midwatch.verification import codec as verification_codec
@@ -39,7 +39,7 @@ def main(options: Options) -> int:
         return REFUSED
 
 
-def wish_of(options: Options) -> spawn.Wish:
+def wish_of(options: Options) -> spawn.SpawnRequest:
     if len(options.names) != 1:
         raise UsageError(f"{options.verb} needs one NAME, and --agent: midwatch {options.verb} api --agent claude")
     name = names.check(options.names[0])
@@ -53,7 +53,7 @@ def wish_of(options: Options) -> spawn.Wish:
     if not os.path.isdir(cwd):
         raise UsageError(f"--cwd: there is no directory {cwd}")
     words = tuple(options.command or ())
-    wish = spawn.Wish(
+    wish = spawn.SpawnRequest(
         name, known[agent], cwd, hand.server_of(options.text("--socket")), options.text("--model") or "",
         words, report_change.configured(paths.project(os.getcwd())), _check(options),
         status=not options.flag("--no-status-protocol"),
@@ -85,9 +85,9 @@ def prompt_of(options: Options) -> str:
     return text if options.flag("--headless") else sessions_text.clean(text)
 
 
-def _session(looker: Looker, wish: spawn.Wish, prompt: str, *, json: bool) -> int:
+def _session(looker: JobObserver, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
     job = spawn.new(looker, wish)
-    session = Session(looker, job.name, PATIENT)
+    session = SessionObserver(looker, job.name, PATIENT)
     try:
         code = given(session, prompt) if prompt else 0
         verdict = session.look().verdict
@@ -95,16 +95,16 @@ def _session(looker: Looker, wish: spawn.Wish, prompt: str, *, json: bool) -> in
         session.close()
     if verdict.cause == "not-started":
         assert job.pane is not None
-        hand.PaneHand(job.pane.server).close(job.pane)
+        hand.TmuxSessions(job.pane.server).close(job.pane)
         output.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
         return verdict.exit_code or REFUSED
     print(output.as_json(verdict) if json else job.name)
     return code
 
 
-def given(session: Session, prompt: str) -> int:
+def given(session: SessionObserver, prompt: str) -> int:
     """Give it its prompt. Returns the exit code for what became of that."""
-    name, asked = session.name, Signals()
+    name, asked = session.name, SendSignals()
     if os.isatty(2):
         output.remark(f"{name} starts; its prompt is given as soon as it takes one …")
     with asked:
@@ -117,7 +117,7 @@ def given(session: Session, prompt: str) -> int:
     return CODES.get(sent.outcome, REFUSED)
 
 
-def _headless(looker: Looker, wish: spawn.Wish, prompt: str, *, json: bool) -> int:
+def _headless(looker: JobObserver, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
     how = spawn.known(wish.agent)
     if not how.headless:
         raise RefusedError(f"nobody has written down how {wish.agent.title} runs without a terminal")

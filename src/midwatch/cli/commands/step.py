@@ -14,7 +14,7 @@ from midwatch.cli.commands import parse, spawn
 from midwatch.cli.commands.run import INTERRUPTED
 from midwatch.cli.parser import Options
 from midwatch.config import paths
-from midwatch.config.model import Check
+from midwatch.config.model import PreflightCheck
 from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.core.exit_codes import exit_code
 from midwatch.core.json_text import dump
@@ -28,8 +28,8 @@ from midwatch.stories import parse as stories_parse
 from midwatch.stories.codec import model_answer
 from midwatch.stories.model import ESCALATE, Parsed
 from midwatch.stories.rules import log, next_action
-from midwatch.stories.rules.next_action import Ended, Next, Tally
-from midwatch.stories.step import Plan, Result, Stepper
+from midwatch.stories.rules.next_action import Next, StepEnd, Tally
+from midwatch.stories.step import Stepper, StepPlan, StepResult
 from midwatch.tmux.codec.commands import OLDEST
 
 SCHEMA = 1
@@ -54,7 +54,7 @@ def main(options: Options) -> int:
     return next_action.exit_code(exit_code(result.ended.state), result.next.action)
 
 
-def _carried_out(options: Options) -> Result:
+def _carried_out(options: Options) -> StepResult:
     plan = _plan(options)
     if options.flag("--preflight") and (failed := _broken(options, plan)):
         return _refused(failed, plan.step)
@@ -62,12 +62,12 @@ def _carried_out(options: Options) -> Result:
     return Stepper(looker, policy, plan, _tell, lambda text: _say(f"{plan.wish.name}: {text}")).run()
 
 
-def _refused(why: str, step: str) -> Result:
+def _refused(why: str, step: str) -> StepResult:
     """Nothing was started."""
-    return Result(Ended("unknown", why, step), Next(ESCALATE, why), Tally(), 0)
+    return StepResult(StepEnd("unknown", why, step), Next(ESCALATE, why), Tally(), 0)
 
 
-def _plan(options: Options) -> Plan:
+def _plan(options: Options) -> StepPlan:
     wish, prompt = spawn.wish_of(options), spawn.prompt_of(options)
     if not prompt.strip():
         raise UsageError("step needs --prompt or --prompt-file: what is the agent to do?")
@@ -82,7 +82,7 @@ def _plan(options: Options) -> Plan:
         raise UsageError("--deadline must be above 0")
     crashes = _count(options, "--crash-retries", 0, next_action.CRASH_RETRIES)
     cycles = _count(options, "--cycles", 1, next_action.REVIEW_CYCLES)
-    return Plan(
+    return StepPlan(
         wish, prompt, step, options.text("--creates") or "", _reader(options, step),
         DEADLINE if deadline is None else deadline, Tally(crashes, cycles), options.flag("--keep"),
     )  # fmt: skip
@@ -110,35 +110,35 @@ def _count(options: Options, flag: str, least: int, default: int) -> int:
 # Before it begins
 
 
-def _broken(options: Options, plan: Plan) -> str:
+def _broken(options: Options, plan: StepPlan) -> str:
     """What is wrong with the environment: the project's own checks, and what every step needs."""
     project, given = paths.project(os.getcwd()), context.settings(options)
-    needed = [Check("command", sessions_spawn.known(plan.wish.agent).command[0], plan.wish.agent.title)]
+    needed = [PreflightCheck("command", sessions_spawn.known(plan.wish.agent).command[0], plan.wish.agent.title)]
     if not machine.has_tmux():
-        needed.append(Check("tmux", ".".join(map(str, OLDEST)), "tmux"))
+        needed.append(PreflightCheck("tmux", ".".join(map(str, OLDEST)), "tmux"))
     if plan.read is not None and not options.flag("--rules"):
         needed += _needed_to_read(stories_parse.command_for(project))
     given = given._replace(checks=(*needed, *given.checks))
     found = run.look(project, given, state=paths.directory(options.text("--dir")))
     if not os.access(plan.wish.cwd, os.W_OK | os.X_OK):
-        check = Check("disk", plan.wish.cwd, "working directory")
+        check = PreflightCheck("disk", plan.wish.cwd, "working directory")
         found.append(judge.finding(check, f"nothing may be written to {plan.wish.cwd}", ok=False))
     return run.summary(found)
 
 
-def _needed_to_read(command: str) -> list[Check]:
+def _needed_to_read(command: str) -> list[PreflightCheck]:
     """The program that asks a model, as far as a shell's command line tells which it is."""
     program = next((word for word in command.split() if not VARIABLE.match(word)), "")
     if not PROGRAM.fullmatch(program):
         return []
     there = f"command -v {program} >/dev/null || {{ echo {program} is not in PATH; exit 127; }}"
-    return [Check("run", there, "what reads its output")]
+    return [PreflightCheck("run", there, "what reads its output")]
 
 
 # What is said
 
 
-def _json(name: str, result: Result, elapsed: float) -> str:
+def _json(name: str, result: StepResult, elapsed: float) -> str:
     ended = result.ended
     read = json.loads(parse.as_json(ended.parsed)) if ended.parsed else None
     found = {
@@ -151,7 +151,7 @@ def _json(name: str, result: Result, elapsed: float) -> str:
     return dump(found)
 
 
-def _line(name: str, result: Result, _: float) -> str:
+def _line(name: str, result: StepResult, _: float) -> str:
     action = result.next.action
     shown = f"\033[{COLOURS[action]}m{action}\033[0m" if output.colours_wanted(1) else action
     return f"{name}: {output.coloured(result.ended.state)}, {shown}: {result.next.why}"

@@ -11,7 +11,7 @@ from midwatch.core.visible import visible
 from midwatch.swarm.rules import quality
 from midwatch.trackers import select
 from midwatch.trackers.builtin import Tasks
-from midwatch.trackers.model import CLOSED, STATUSES, Task, Tracker, TrackerError, Work
+from midwatch.trackers.model import CLOSED, STATUSES, Tracker, TrackerError, TrackerTask, Work
 
 SCHEMA = 1
 WORDS = {
@@ -99,31 +99,31 @@ def _read(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int
     return 0
 
 
-def _known(work: Work, tracker: Tracker, task: str) -> Task:
+def _known(work: Work, tracker: Tracker, task: str) -> TrackerTask:
     if task not in work.tasks:
         raise TrackerError(f"there is no task {visible(task)!r} in {tracker.place}; `midwatch task list` lists them")
     return work.tasks[task]
 
 
-def _open_needs(work: Work, task: Task) -> list[str]:
+def _open_needs(work: Work, task: TrackerTask) -> list[str]:
     """What is to be closed first: what it needs and, of a companion, the task that it is for."""
     needs = [need for need in task.needs if need in work.tasks and work.tasks[need].status != CLOSED]
     return list(dict.fromkeys([*needs, *filter(None, [quality.waits_for(work, task)])]))
 
 
-def _print(options: Options, work: Work, found: list[Task]) -> None:
+def _print(options: Options, work: Work, found: list[TrackerTask]) -> None:
     ready = {task.id for task in quality.ready(work)}
     width = max([len(visible(task.id)) for task in found], default=0)
     for task in found:
         print(_as_json(work, task, ready) if options.flag("--json") else _as_line(work, task, width))
 
 
-def _as_json(work: Work, task: Task, ready: set[str]) -> str:
+def _as_json(work: Work, task: TrackerTask, ready: set[str]) -> str:
     told = {"schema": SCHEMA, **task._asdict(), "waits_for": _open_needs(work, task), "ready": task.id in ready}
     return dump(told, spaced=True)
 
 
-def _as_line(work: Work, task: Task, width: int) -> str:
+def _as_line(work: Work, task: TrackerTask, width: int) -> str:
     waits = _open_needs(work, task)
     more = [f"needs {', '.join(waits)}"] * bool(waits) + [task.assignee.line()] * bool(task.assignee)
     more += [task.said.line()] * (task.said.raw not in ("", task.status))
@@ -131,12 +131,12 @@ def _as_line(work: Work, task: Task, width: int) -> str:
     return f"{visible(task.id):<{width}}  {_status(task)}  P{task.priority}  {task.title.line()}{told}"
 
 
-def _status(task: Task) -> str:
+def _status(task: TrackerTask) -> str:
     shown = f"{task.status:<11}"
     return f"\033[{COLOURS[task.status]}m{shown}\033[0m" if output.colours_wanted(1) else shown
 
 
-def _show(work: Work, task: Task) -> None:
+def _show(work: Work, task: TrackerTask) -> None:
     children = [child.id for child in work.children(task.id)]
     for name, found in (("epic", [task.parent]), ("needs", task.needs), ("labels", task.labels), ("tasks", children)):
         if told := ", ".join(filter(None, found)):

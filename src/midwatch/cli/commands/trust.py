@@ -7,7 +7,7 @@ import sys
 from midwatch.cli.parser import Options
 from midwatch.config import load, paths, trust
 from midwatch.config.codec import settings_file as formats
-from midwatch.config.model import Channel, Check, Command, MqttSettings, Settings
+from midwatch.config.model import Channel, Command, MqttSettings, PreflightCheck, Settings
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
 from midwatch.core.visible import visible
@@ -141,7 +141,7 @@ def _add_registry(path: str, *, yes: bool, as_json: bool) -> int:
     return 0
 
 
-def _show(path: str, commands: list[Check], *, as_json: bool, more: bool) -> None:
+def _show(path: str, commands: list[PreflightCheck], *, as_json: bool, more: bool) -> None:
     """Everything that the file could run, nothing cut off: what is not shown cannot be agreed to."""
     if not as_json:
         print(f"{visible(path)} wants to run:" if commands or more else f"{visible(path)} runs no command")

@@ -10,7 +10,7 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import STILL_RUNNING, exit_code
 from midwatch.core.policy import POLICIES
-from midwatch.jobs.wait_model import UNTIL, Outcome, Wanted
+from midwatch.jobs.wait_model import UNTIL, WaitOptions, WaitOutcome
 from midwatch.subjects.wait import Wait
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def main(options: Options) -> int:
     looker, names = context.looker(options), context.named(options)
-    wanted = Wanted(
+    wanted = WaitOptions(
         until=options.choice("--until", UNTIL),
         match=_pattern(options.text("--match")),
         start_s=options.seconds("--start") or 0.0,
@@ -30,9 +30,9 @@ def main(options: Options) -> int:
     codes: dict[str, int] = {}
     waiting = Wait(looker, names, wanted)
     if _may_end(options, looker.directory):
-        from midwatch.subjects.strict_wait import Enforcement
+        from midwatch.subjects.strict_wait import StrictWait
 
-        waiting.enforcement = Enforcement(looker)
+        waiting.enforcement = StrictWait(looker)
     live = status = None
     if os.isatty(2):
         from midwatch.cli.progress_line import LiveLine
@@ -83,7 +83,7 @@ def _check(given: str | None) -> str:
     return verification_codec.worded(verification_codec.parse(given))
 
 
-def code_of(outcome: Outcome) -> int:
+def code_of(outcome: WaitOutcome) -> int:
     if outcome.how == "timeout":
         return STILL_RUNNING
     return 0 if outcome.how == "match" else exit_code(outcome.verdict.state)

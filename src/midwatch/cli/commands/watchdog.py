@@ -11,13 +11,13 @@ from midwatch.config.model import Settings
 from midwatch.core.errors import UsageError
 from midwatch.core.task_ids import NO_ID, is_id
 from midwatch.swarm import watchdog_store
-from midwatch.swarm.model import CONFIRM, EXIT_MODES, Rules
+from midwatch.swarm.model import CONFIRM, EXIT_MODES, WakeRules
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.sessions import server_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.swarm.watchdog import Asked
+    from midwatch.swarm.watchdog import WatchdogRequest
 
 VERBS = ("start", "stop", "status", "run")
 SHORTEST, USUAL = 60.0, 420.0
@@ -50,9 +50,9 @@ def main(options: Options) -> int:
     return watchdog_window.status(session(options), base, as_json=options.flag("--json"))
 
 
-def asked(options: Options) -> Asked:
+def asked(options: Options) -> WatchdogRequest:
     from midwatch.swarm.controller_session import pattern
-    from midwatch.swarm.watchdog import Asked
+    from midwatch.swarm.watchdog import WatchdogRequest
 
     project = os.path.abspath(options.text("--project-dir") or os.getcwd())
     if not os.path.isdir(project):
@@ -64,7 +64,7 @@ def asked(options: Options) -> Asked:
     for flag, given in (("--epic", epic), *[("--beads", bead) for bead in beads]):
         if given and not is_id(given):
             raise UsageError(f"{flag} {given!r} {NO_ID}")
-    found = Asked(
+    found = WatchdogRequest(
         session(options), project, title, epic, beads, _rules(options, load.load(project)),
         server(options), options.flag("--once"), options.flag("--dry-run"),
     )  # fmt: skip
@@ -73,11 +73,11 @@ def asked(options: Options) -> Asked:
     return found
 
 
-def _rules(options: Options, given: Settings) -> Rules:
+def _rules(options: Options, given: Settings) -> WakeRules:
     interval = options.seconds("--interval-seconds")
     if interval is not None and interval < SHORTEST:
         raise UsageError(f"--interval-seconds is at least {SHORTEST:g}")
-    return Rules(
+    return WakeRules(
         interval or USUAL, options.choice("--exit-mode", EXIT_MODES) or CONFIRM, ceiling=given.watchdog_ceiling
     )
 

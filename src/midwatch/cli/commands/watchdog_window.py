@@ -21,8 +21,8 @@ from midwatch.jobs.launch import ROOT
 from midwatch.registry.rules.drift import iso
 from midwatch.swarm import start_checks, watchdog_store
 from midwatch.swarm.rules import quality
-from midwatch.swarm.watchdog import Asked
-from midwatch.swarm.watchdog_store import Standing
+from midwatch.swarm.watchdog import WatchdogRequest
+from midwatch.swarm.watchdog_store import WatchdogStatus
 from midwatch.system import processes, procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux import windows
@@ -37,7 +37,7 @@ TAIL = 25
 """Lines of the log that `status` shows."""
 
 
-def start(asked: Asked, log: str, base: str, *, force: bool = False) -> None:
+def start(asked: WatchdogRequest, log: str, base: str, *, force: bool = False) -> None:
     """Open the window, in place of one that may be there, and wait until it really runs.
 
     RefusedError where what it is to watch is not there, unless it is forced to.
@@ -63,7 +63,7 @@ def name(session: str) -> str:
     return f"{session}-controller-watchdog"
 
 
-def _command(asked: Asked, log: str) -> list[str]:
+def _command(asked: WatchdogRequest, log: str) -> list[str]:
     """Words for `execve`: no shell reads a path or a title of anybody's."""
     rules = asked.rules
     words = [
@@ -95,7 +95,7 @@ def stop(session: str, base: str, *, as_json: bool) -> int:
     return 0
 
 
-def stopped(standing: Standing | None) -> bool:
+def stopped(standing: WatchdogStatus | None) -> bool:
     """End the one that runs, if one does; whether one did. It may be about to take back what it typed: give it time."""
     if standing is None or not is_running(standing):
         return False
@@ -114,7 +114,7 @@ def stopped(standing: Standing | None) -> bool:
     return True
 
 
-def is_running(standing: Standing) -> bool:
+def is_running(standing: WatchdogStatus) -> bool:
     """Whether it is the very process that stood there. One that has ended and was not waited for yet is none."""
     try:
         fields = procfs.stat_fields(standing.pid)
@@ -123,7 +123,7 @@ def is_running(standing: Standing) -> bool:
     return fields[0] not in ("Z", "X") and standing.start > 0 and procfs.start_time(standing.pid) == standing.start
 
 
-def _window(standing: Standing) -> windows.Window | None:
+def _window(standing: WatchdogStatus) -> windows.Window | None:
     """The window in which it is the first process; None where it runs elsewhere."""
     with contextlib.suppress(RefusedError):
         found = windows.find(("-S", standing.socket), standing.pane) if standing.pane else None
@@ -138,7 +138,7 @@ def status(session: str, base: str, *, as_json: bool) -> int:
     standing = watchdog_store.read(base)
     running = standing is not None and is_running(standing)
     shown = _shown(
-        session, standing or Standing(session, "", "", log=watchdog_store.log_file(session)), running=running
+        session, standing or WatchdogStatus(session, "", "", log=watchdog_store.log_file(session)), running=running
     )
     if as_json:
         print(dump({"schema": SCHEMA, "session": session, **shown}, spaced=True))
@@ -147,7 +147,7 @@ def status(session: str, base: str, *, as_json: bool) -> int:
     return 0 if running else EXIT_CODES["not_found"]
 
 
-def _shown(session: str, standing: Standing, *, running: bool) -> dict[str, object]:
+def _shown(session: str, standing: WatchdogStatus, *, running: bool) -> dict[str, object]:
     """The fields of `status`; None where there is nothing to tell."""
     window = _window(standing) if running else None
     died = standing.pid > 0 and not running and not standing.ended
@@ -196,7 +196,7 @@ def _ago(at: object, what: object) -> str:
     return f"{iso(at)} ({ago} ago){f': {what}' if what else ''}"
 
 
-def _asked_of_tracker(standing: Standing) -> tuple[list[str], list[str], str]:
+def _asked_of_tracker(standing: WatchdogStatus) -> tuple[list[str], list[str], str]:
     """Open companions and missing tasks of the project that it watches, wherever this is typed; and what is wrong."""
     if not standing.project:
         return [], [], ""

@@ -20,7 +20,7 @@ from midwatch.system import inotify
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from midwatch.registry.model import LeftOut
-    from midwatch.sessions.pane_observer import Seen
+    from midwatch.sessions.pane_observer import PaneVerdict
 
 
 def main(options: Options) -> int:
@@ -65,7 +65,7 @@ def _panes(options: Options, wanted: list[str]) -> int:
     return missing
 
 
-def _left_out(options: Options, seen: list[Seen]) -> dict[str, LeftOut]:
+def _left_out(options: Options, seen: list[PaneVerdict]) -> dict[str, LeftOut]:
     """By pane: what the list of this workspace does not take, if there is one. The verdict does not depend on it."""
     from midwatch.cli import pane_arguments
     from midwatch.registry import reconcile

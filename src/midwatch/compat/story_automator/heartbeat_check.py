@@ -8,7 +8,7 @@ from midwatch.compat.story_automator import project, sessions, status_check
 from midwatch.compat.story_automator.arguments import Arguments
 from midwatch.core.errors import MidwatchError
 from midwatch.core.verdict import Verdict
-from midwatch.system.process_tree import Trees
+from midwatch.system.process_tree import ProcessTrees
 
 SPAN = 0.2
 """Seconds over which CPU is measured: its share since the process began tells nothing of now."""
@@ -62,7 +62,7 @@ def _status(verdict: Verdict) -> str:
 
 def _cpu(pid: int) -> float:
     """Percent of a core that a process and all below it use now."""
-    trees = Trees()
+    trees = ProcessTrees()
     before, began = sum(task.cpu_s for task in trees.below(pid, usage=True)), time.monotonic()
     time.sleep(SPAN)
     used = sum(task.cpu_s for task in trees.below(pid, usage=True)) - before

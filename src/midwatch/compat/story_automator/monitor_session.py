@@ -13,20 +13,20 @@ from collections.abc import Callable
 from midwatch.agents import catalog
 from midwatch.compat.story_automator import project, result_mapping, screen_fields, sessions, story_verification
 from midwatch.compat.story_automator.arguments import Arguments
-from midwatch.compat.story_automator.result_mapping import Result
-from midwatch.compat.story_automator.story_verification import Truth
+from midwatch.compat.story_automator.result_mapping import StoryResult
+from midwatch.compat.story_automator.story_verification import StoryVerification
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
-from midwatch.core.job_model import Record, Seat
+from midwatch.core.job_model import PaneRef, Record
 from midwatch.core.text import signal_name
 from midwatch.core.verdict import Verdict
 from midwatch.core.visible import visible
-from midwatch.jobs.loop_beat import PassBeat
+from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.sessions.monitor import Monitor
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.rules import monitor as sessions_monitor
-from midwatch.sessions.rules.monitor import Wanted
-from midwatch.sessions.targets import Ours, Theirs, View
+from midwatch.sessions.rules.monitor import MonitorOptions
+from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.sessions.verify import began
 from midwatch.verification.model import Verified
 
@@ -74,15 +74,15 @@ class _StoryMonitor(Monitor):
     """A monitor for which the files of the story tell whether the work is there; what it says, `ls` says too."""
 
     def __init__(
-        self, subject: Ours | Theirs, wanted: Wanted, say: Callable[[Verdict], None],
-        truth: Callable[[Record | None], Truth],
+        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None],
+        truth: Callable[[Record | None], StoryVerification],
     ) -> None:  # fmt: skip
         super().__init__(subject, wanted, say)
         self.truth = truth
-        self.found: Truth | None = None
+        self.found: StoryVerification | None = None
         """What they told in the end."""
 
-    def verified(self, view: View, said: Verdict) -> Verdict:
+    def verified(self, view: TargetView, said: Verdict) -> Verdict:
         found = self.found = self.truth(view.record)
         return sessions_monitor.verified(said, None if found.done is None else Verified(found.done, found.says))
 
@@ -100,7 +100,7 @@ class _Watch:
         named = project.parse_name(session)
         self.step = given.text("--workflow") or (named.step if named else "")
         self.story = given.text("--story-key") or (named.story if named else "")
-        self.seat: Seat | None = None
+        self.seat: PaneRef | None = None
         self.until = time.monotonic() + minutes * MINUTE
         self.live: Verdict | None = None
 
@@ -114,7 +114,7 @@ class _Watch:
                 raise
             self.tell(self.fallback(error))  # whatever breaks a monitor, the step may be done
 
-    def tell(self, found: Result) -> None:
+    def tell(self, found: StoryResult) -> None:
         """Say what became of it, with what it has shown; once."""
         text = sessions.output(self.looker, self.session, self.seat)
         done, total = screen_fields.todos(text)
@@ -134,14 +134,16 @@ class _Watch:
         record = sessions.record_of(self.looker, self.session)
         if record is not None:
             self.seat = record.pane
-            self.watched(Ours(self.looker, self.session, self.looker.policy), record)
-        elif isinstance(subject := self.stranger(), Result):
+            self.watched(ManagedSession(self.looker, self.session, self.looker.policy), record)
+        elif isinstance(subject := self.stranger(), StoryResult):
             self.tell(subject)
         else:
             self.watched(subject, None)
 
-    def watched(self, subject: Ours | Theirs, record: Record | None) -> None:
-        wanted = Wanted(max(self.until - time.monotonic(), AGAIN), on_limit="watch", afresh=True, unbegun_s=UNBEGUN)
+    def watched(self, subject: ManagedSession | ForeignPane, record: Record | None) -> None:
+        wanted = MonitorOptions(
+            max(self.until - time.monotonic(), AGAIN), on_limit="watch", afresh=True, unbegun_s=UNBEGUN
+        )
         monitor = _StoryMonitor(subject, wanted, self.progress, self.truth)
 
         def over(verdict: Verdict) -> None:
@@ -158,22 +160,22 @@ class _Watch:
             self.say(f"ended by {signal_name(number)}; the session goes on")
             raise _InterruptedError(number)
 
-    def stranger(self) -> Theirs | Result:
+    def stranger(self) -> ForeignPane | StoryResult:
         """A session that is not ours, once an agent is to be seen in it; or what became of it before."""
-        panes = Panes(catalog.load_all(), paths.hook_spool(), (), self.looker.policy)
-        missed, beat, idle = 0, PassBeat(), None
+        panes = PaneObserver(catalog.load_all(), paths.hook_spool(), (), self.looker.policy)
+        missed, beat, idle = 0, LoopBeat(), None
         while True:
             there = sessions.there(self.session)
             missed = missed + 1 if there is None or there.dead else 0
             if there is None and missed > 1:  # absence counts when two looks agree
-                return Result("not_found", "session_gone", self.truth(None).done is True)
+                return StoryResult("not_found", "session_gone", self.truth(None).done is True)
             if there is not None:
                 self.seat = there.seat
                 if (over := sessions.ended(there, sure=missed > 1)) is not None:
                     return result_mapping.result(over, self.truth(None))
                 looked = panes.look(there.seat.id)
                 if looked.seen:
-                    return Theirs(panes, looked.seen[0], self.session, self.looker.directory)
+                    return ForeignPane(panes, looked.seen[0], self.session, self.looker.directory)
             shell, now = there and sessions.shell(there), time.monotonic()
             idle = (idle or now) if shell else None
             if now >= self.until or (idle is not None and now >= idle + UNBEGUN):
@@ -182,12 +184,12 @@ class _Watch:
                 return result_mapping.exceeded(shell or unseen, self.minutes, self.truth(None))
             time.sleep(max(0.0, beat.after_pass(time.monotonic() + AGAIN) - time.monotonic()))
 
-    def truth(self, record: Record | None) -> Truth:
+    def truth(self, record: Record | None) -> StoryVerification:
         if not self.step:
-            return Truth(done=None, reason="normal_completion", says="its name tells no step")
+            return StoryVerification(done=None, reason="normal_completion", says="its name tells no step")
         return story_verification.find(self.root, self.step, self.story, began(record) if record else None)
 
-    def fallback(self, error: Exception) -> Result:
+    def fallback(self, error: Exception) -> StoryResult:
         """The watch has failed: what do the session and the project's files say?"""
         self.say(f"monitoring failed ({type(error).__name__}: {error}); the session and the project are asked directly")
         found = self.truth(sessions.record_of(self.looker, self.session))
@@ -196,12 +198,12 @@ class _Watch:
             self.seat = there.seat if there else self.seat
         except RefusedError as trouble:
             self.say(str(trouble))
-            return Result("incomplete", "monitor_failed_unknown", found.done is True)
+            return StoryResult("incomplete", "monitor_failed_unknown", found.done is True)
         if found.done:
-            return Result("completed", "monitor_failed_verified_complete", True)
+            return StoryResult("completed", "monitor_failed_verified_complete", True)
         if there is None:
-            return Result("not_found", "monitor_failed_session_gone")
-        return Result("incomplete", "monitor_failed_session_there")
+            return StoryResult("not_found", "monitor_failed_session_gone")
+        return StoryResult("incomplete", "monitor_failed_session_there")
 
     def progress(self, verdict: Verdict) -> None:
         if self.verbose:

@@ -28,7 +28,7 @@ MOST = 1_000_000
 SHOWN = 60
 
 
-class Named(Value):
+class StoryNames(Value):
     """What the name of a session tells. A story is `5.3`, or its whole key if that was given; of a retro the epic."""
 
     slug: str
@@ -87,14 +87,14 @@ def session_name(slug: str, stamp: str, epic: str, story: str, step: str, cycle:
     return f"sa-{slug}-{stamp}-e{epic}-s{suffix(story)}-{step}" + (f"-r{cycle}" if cycle else "")
 
 
-def parse_name(name: str) -> Named | None:
+def parse_name(name: str) -> StoryNames | None:
     found = NAME.fullmatch(name)
     if found is None:
         return None
     story = found["story"]
     if re.fullmatch(r"[0-9]+-[0-9]+", story):
         story = story.replace("-", ".")
-    return Named(found["slug"], found["stamp"], found["epic"], story, found["step"], found["cycle"] or "")
+    return StoryNames(found["slug"], found["stamp"], found["epic"], story, found["step"], found["cycle"] or "")
 
 
 def suffix(story: str) -> str:

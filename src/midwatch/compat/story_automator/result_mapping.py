@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from midwatch.compat.story_automator.screen_fields import plain
-from midwatch.compat.story_automator.story_verification import Truth
+from midwatch.compat.story_automator.story_verification import StoryVerification
 from midwatch.core.json_text import dump
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
@@ -15,7 +15,7 @@ LOOKED_ON = ("limited", "unknown", "waiting", "idle", "starting")
 """Live states that are worth a word when the time is up."""
 
 
-class Result(Value):
+class StoryResult(Value):
     final_state: str
     exit_reason: str
     output_verified: bool = False
@@ -40,49 +40,51 @@ class Result(Value):
         return ",".join(map(visible, cells))
 
 
-def result(verdict: Verdict, truth: Truth) -> Result:
+def result(verdict: Verdict, truth: StoryVerification) -> StoryResult:
     """``truth``: whether the work is there, by the files of the project."""
     verified = truth.done is True
     match verdict.state:
         case "completed" | "incomplete" | "idle":
             return _ended(verdict, truth)
         case "waiting" if verdict.turn == "idle" and verified:
-            return Result("completed", truth.reason, True)  # nothing tells how its turn ended, but its work is there
+            return StoryResult(
+                "completed", truth.reason, True
+            )  # nothing tells how its turn ended, but its work is there
         case "waiting":
-            return Result("incomplete", _joined("waiting", verdict.detail), verified)
+            return StoryResult("incomplete", _joined("waiting", verdict.detail), verified)
         case "failed" | "crashed":
-            return Result("crashed", _joined(verdict.state, _code(verdict)), verified)
+            return StoryResult("crashed", _joined(verdict.state, _code(verdict)), verified)
         case "unknown" if verdict.cause == "exit-unseen":
-            return Result("completed", truth.reason, True) if verified else Result("crashed", "exit_unseen")
+            return StoryResult("completed", truth.reason, True) if verified else StoryResult("crashed", "exit_unseen")
         case "stuck":
             word = verdict.progress if verdict.progress in ("frozen", "stalled") else ""
-            return Result("stuck", _joined("stuck", word), verified)
+            return StoryResult("stuck", _joined("stuck", word), verified)
         case "timeout":
-            return Result("timeout", "timeout", verified)
+            return StoryResult("timeout", "timeout", verified)
         case "not_found":
-            return Result("not_found", "session_gone", verified)
+            return StoryResult("not_found", "session_gone", verified)
         case _:
-            return Result("not_found", _joined(verdict.state, ""), verified)
+            return StoryResult("not_found", _joined(verdict.state, ""), verified)
 
 
-def exceeded(verdict: Verdict, minutes: float, truth: Truth) -> Result:
+def exceeded(verdict: Verdict, minutes: float, truth: StoryVerification) -> StoryResult:
     """The time was up, and the session is left as it is."""
     if verdict.detail == SHELL:
         return _ended(verdict._replace(state="incomplete", cause="never-began"), truth)
     live = verdict.state if verdict.state in LOOKED_ON else ""
-    return Result("timeout", _joined(f"exceeded_{minutes:g}m", live), truth.done is True)
+    return StoryResult("timeout", _joined(f"exceeded_{minutes:g}m", live), truth.done is True)
 
 
-def _ended(verdict: Verdict, truth: Truth) -> Result:
+def _ended(verdict: Verdict, truth: StoryVerification) -> StoryResult:
     if truth.done is not True and verdict.cause == "never-began":
-        return Result("incomplete", "idle_no_activity")
+        return StoryResult("incomplete", "idle_no_activity")
     if truth.done is False:
-        return Result("incomplete", truth.reason)
+        return StoryResult("incomplete", truth.reason)
     if truth.done:
-        return Result("completed", truth.reason, True)
+        return StoryResult("completed", truth.reason, True)
     if verdict.state == "completed":
-        return Result("completed", "normal_completion")
-    return Result("incomplete", "idle_no_activity")
+        return StoryResult("completed", "normal_completion")
+    return StoryResult("incomplete", "idle_no_activity")
 
 
 def exit_number(verdict: Verdict) -> int | None:

@@ -15,17 +15,17 @@ from midwatch.compat.story_automator import project
 from midwatch.config import load as files
 from midwatch.config import paths as config_paths
 from midwatch.core.errors import RefusedError
-from midwatch.core.job_model import Record, Seat
+from midwatch.core.job_model import PaneRef, Record
 from midwatch.core.numbers import whole_number
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.sessions import last_output
 from midwatch.sessions.rules import managed_verdict
 from midwatch.system import exit_status
 from midwatch.system.atomic_files import open_plain
-from midwatch.system.process_tree import Trees
+from midwatch.system.process_tree import ProcessTrees
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
 
@@ -40,13 +40,13 @@ TOLD = (
 )
 
 
-class There(Value):
+class StorySession(Value):
     """A session that tmux has, with the first of its panes."""
 
     name: str
     path: str
     """The directory that it was made for."""
-    seat: Seat
+    seat: PaneRef
     pid: int = 0
     dead: bool = False
     code: int | None = None
@@ -61,27 +61,27 @@ def policy(root: str) -> Policy:
     return context.policy(Options("monitor"), files.load(config_paths.project(root)))._replace(clock="final")
 
 
-def looker(root: str) -> Looker:
-    return Looker(config_paths.directory(start=root), lambda: policy(root))
+def looker(root: str) -> JobObserver:
+    return JobObserver(config_paths.directory(start=root), lambda: policy(root))
 
 
-def record_of(looker: Looker, session: str) -> Record | None:
+def record_of(looker: JobObserver, session: str) -> Record | None:
     """Our record of a session, if it is one of ours."""
     found = looker.facts(session).record
     return found if found is not None and found.pane is not None else None
 
 
-def listed() -> list[There]:
+def listed() -> list[StorySession]:
     """Every session of the server; RefusedError where it cannot be told."""
     return _panes("list-panes", "-a")
 
 
-def there(session: str) -> There | None:
+def there(session: str) -> StorySession | None:
     """Exactly that session: tmux itself would take any whose name begins like that."""
     return next((each for each in _panes("list-panes", "-s", "-t", f"={session}:") if each.name == session), None)
 
 
-def _panes(*asked: str) -> list[There]:
+def _panes(*asked: str) -> list[StorySession]:
     path = tmux_client.socket_path(())
     if not tmux_client.is_socket(path) and not tmux_client.refusal(path):
         return []
@@ -95,16 +95,16 @@ def _panes(*asked: str) -> list[There]:
         trouble = codec.trouble(answer.errors, path)
         if trouble.cause != codec.ABSENT:
             raise RefusedError(trouble.words)
-    found: dict[str, There] = {}
+    found: dict[str, StorySession] = {}
     for line in answer.out.decode(errors="replace").splitlines():
         name, where, pane, life, pid, dead, code, signal, now = [*line.split("\t"), *9 * [""]][:9]
-        seat = Seat(("-S", path), pane, name, life)
+        seat = PaneRef(("-S", path), pane, name, life)
         ended = (dead == "1", whole_number(code), whole_number(signal))
-        found.setdefault(name, There(name, where, seat, whole_number(pid) or 0, *ended, now))
+        found.setdefault(name, StorySession(name, where, seat, whole_number(pid) or 0, *ended, now))
     return list(found.values())
 
 
-def ended(there: There, *, sure: bool = True) -> Verdict | None:
+def ended(there: StorySession, *, sure: bool = True) -> Verdict | None:
     """How the process of a session that is not ours ended; None while it lives, or where it may still be told."""
     if not there.dead:
         return None
@@ -124,9 +124,9 @@ def ended(there: There, *, sure: bool = True) -> Verdict | None:
     )  # fmt: skip
 
 
-def shell(there: There) -> Verdict | None:
+def shell(there: StorySession) -> Verdict | None:
     """What is to be said of a session that is not ours, has no agent, and is a shell that runs nothing."""
-    found = managed_verdict.shell_at_prompt(Trees().below(there.pid))
+    found = managed_verdict.shell_at_prompt(ProcessTrees().below(there.pid))
     why = f"{found} is at its prompt; no agent is to be seen in it"
     return Verdict(
         there.name, "session", "idle", False, why, "alive", "unknown", "at-prompt",
@@ -134,7 +134,7 @@ def shell(there: There) -> Verdict | None:
     ) if found else None  # fmt: skip
 
 
-def is_of(session: There, root: str) -> bool:
+def is_of(session: StorySession, root: str) -> bool:
     """Whether a session is this project's: projects of one name have the same slug, but not the same directory."""
     return session.name.startswith(PREFIX) and os.path.realpath(session.path) == root
 
@@ -148,13 +148,13 @@ def project_of(session: str, caller: str) -> str:
     return project_with(found, session, caller)
 
 
-def project_with(found: There | None, session: str, caller: str) -> str:
+def project_with(found: StorySession | None, session: str, caller: str) -> str:
     """The same, where it is known already what tmux has of that name."""
     if found is not None:
         own = record_of(looker(os.path.realpath(found.path)), session)
         paths = [path for path in (found.current, found.path) if path]
         return os.path.realpath(own.cwd) if own else project.around(paths, caller)
-    kept = [record_of(Looker(directory, PATIENT), session) for directory in _directories(session, caller)]
+    kept = [record_of(JobObserver(directory, PATIENT), session) for directory in _directories(session, caller)]
     records = [record for record in kept if record is not None]
     return os.path.realpath(max(records, key=lambda record: record.started).cwd) if records else caller
 
@@ -171,7 +171,7 @@ def _directories(session: str, caller: str) -> list[str]:
     return [path for path in every if os.path.exists(f"{path}/{session}.json")]
 
 
-def output(looker: Looker, session: str, seat: Seat | None) -> str:
+def output(looker: JobObserver, session: str, seat: PaneRef | None) -> str:
     """The last that it has shown; of one whose pane is gone, what was captured of it."""
     log = f"{looker.directory}/{session}.log"
     return last_output.of_log(log) if seat is None else last_output.tail(seat, log)

@@ -17,14 +17,14 @@ from midwatch.compat.story_automator.arguments import Arguments
 from midwatch.compat.story_automator.result_mapping import exit_number
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
-from midwatch.core.job_model import Record, Seat
+from midwatch.core.job_model import PaneRef, Record
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.codec import monitor_state_file
-from midwatch.jobs.monitor_state import Watch
-from midwatch.sessions.observe import Session
-from midwatch.sessions.pane_observer import Panes, Remembered
+from midwatch.jobs.monitor_state import MonitorState
+from midwatch.sessions.observe import SessionObserver
+from midwatch.sessions.pane_observer import PaneObserver, Remembered
 from midwatch.system import procfs
 from midwatch.tmux import capture
 
@@ -42,11 +42,11 @@ OURS = "midwatch"
 """Under which key our own memory is kept."""
 
 
-class Looked(Value):
+class StatusCheck(Value):
     verdict: Verdict
     text: str
     """What the pane shows."""
-    seat: Seat | None = None
+    seat: PaneRef | None = None
     agent: tuple[int, int] = (0, 0)
     memory: SessionMemory | None = None
     run: str = ""
@@ -71,7 +71,7 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def line(root: str, session: str, looked: Looked, *, full: bool) -> str:
+def line(root: str, session: str, looked: StatusCheck, *, full: bool) -> str:
     """status, todos done, todos, active task or output file, wait estimate or exit code, session state."""
     done, total = screen_fields.todos(looked.text)
     status, state, number = _words(looked.verdict)
@@ -117,20 +117,20 @@ def _words(verdict: Verdict) -> tuple[str, str, int]:
 # Looking ----------------------------------------------------------------------------------------------------------
 
 
-def look(root: str, session: str) -> Looked:
+def look(root: str, session: str) -> StatusCheck:
     """One look at a session, with what the last one has seen."""
     looker = sessions.looker(root)
     record = sessions.record_of(looker, session)
     path = project.state_file(root, session)
     if record is not None:
-        found = _ours(Session(looker, session, looker.policy), record, _remembered(path, record.run))
+        found = _ours(SessionObserver(looker, session, looker.policy), record, _remembered(path, record.run))
     else:
         found = _theirs(looker.policy, session, path)
     _remember(path, found)
     return found
 
 
-def _ours(session: Session, record: Record, before: Watch | None) -> Looked:
+def _ours(session: SessionObserver, record: Record, before: MonitorState | None) -> StatusCheck:
     assert record.pane is not None
     try:
         session.facts()  # takes in what a monitor has noted
@@ -143,20 +143,20 @@ def _ours(session: Session, record: Record, before: Watch | None) -> Looked:
         text = "\n".join(looked.seen.sighting.rows) if looked.seen else capture.text(record.pane, ROWS) or ""
     finally:
         session.close()
-    return Looked(
+    return StatusCheck(
         looked.verdict, text, record.pane, known.process if known else (0, 0),
         known.memory if known else None, record.run,
     )  # fmt: skip
 
 
-def _theirs(policy: Policy, session: str, path: str) -> Looked:
+def _theirs(policy: Policy, session: str, path: str) -> StatusCheck:
     there = sessions.there(session)
     if there is None:
         gone = Verdict(session, "session", "not_found", True, "there is none", "gone", "unknown", "not-found")
-        return Looked(gone, "")
+        return StatusCheck(gone, "")
     if (over := sessions.ended(there)) is not None:
-        return Looked(over, "", there.seat)
-    panes = Panes(catalog.load_all(), paths.hook_spool(), there.seat.server, policy)
+        return StatusCheck(over, "", there.seat)
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), there.seat.server, policy)
     run = f"{there.seat.life} {there.seat.id}"
     try:
         if (before := _remembered(path, run)) is not None and before.memory:
@@ -169,21 +169,21 @@ def _theirs(policy: Policy, session: str, path: str) -> Looked:
         why = looked.trouble or "no agent is to be seen in it"
         process = "unknown" if looked.trouble else "alive"
         unseen = Verdict(session, "session", "unknown", False, why, process, "unknown", "not-seen")
-        return Looked((not looked.trouble and sessions.shell(there)) or unseen, "", there.seat)
+        return StatusCheck((not looked.trouble and sessions.shell(there)) or unseen, "", there.seat)
     seen = looked.seen[0]
-    return Looked(seen.verdict, "\n".join(seen.sighting.rows), there.seat, known.process, known.memory, run)
+    return StatusCheck(seen.verdict, "\n".join(seen.sighting.rows), there.seat, known.process, known.memory, run)
 
 
 # Remembering ------------------------------------------------------------------------------------------------------
 
 
-def _carried(before: Watch, policy: Policy) -> Remembered:
+def _carried(before: MonitorState, policy: Policy) -> Remembered:
     """What the last look has seen holds until this one: whoever polls looks seldom, and is not asleep meanwhile."""
     assert before.memory is not None
     return Remembered(before.agent, before.memory._replace(looked=time.monotonic()), policy)
 
 
-def _remembered(path: str, run: str) -> Watch | None:
+def _remembered(path: str, run: str) -> MonitorState | None:
     """What the last look at this very run has seen; a file of the published programs has nothing of that."""
     try:
         kept = json.loads(sessions.read(path) or "{}")
@@ -193,7 +193,7 @@ def _remembered(path: str, run: str) -> Watch | None:
     return watch if watch is not None and (watch.run, watch.boot) == (run, procfs.boot_id()) else None
 
 
-def _remember(path: str, looked: Looked) -> None:
+def _remember(path: str, looked: StatusCheck) -> None:
     if looked.memory is None:
         if looked.verdict.final:
             _forget(path)
@@ -201,7 +201,7 @@ def _remember(path: str, looked: Looked) -> None:
     kept = _numbers(path)
     done, total = screen_fields.todos(looked.text)
     now = time.monotonic()
-    watch = Watch(
+    watch = MonitorState(
         looked.run, procfs.boot_id(), (os.getpid(), procfs.start_time(os.getpid())), now, now,
         agent=looked.agent, memory=looked.memory,
     )  # fmt: skip

@@ -22,7 +22,7 @@ DEVELOPED = ("review", "ready-for-review", "done")
 DONE = ("done",)
 
 
-class Truth(Value):
+class StoryVerification(Value):
     """``done`` is None where nothing tells. ``reason``: the word that scripts read; ``says``: the same for people."""
 
     done: bool | None
@@ -30,7 +30,7 @@ class Truth(Value):
     says: str
 
 
-class Found(Value):
+class StoryFiles(Value):
     """What a project tells of a story: its key and status in sprint-status and where that is, its file's and where."""
 
     key: str = ""
@@ -41,33 +41,33 @@ class Found(Value):
     trouble: str = ""
 
 
-def find(root: str, step: str, story: str, since: float | None = None) -> Truth:
+def find(root: str, step: str, story: str, since: float | None = None) -> StoryVerification:
     """Whether a step's work is there. ``since``: when the session began (wall clock); what is older is not its."""
     if step == "auto":
-        return Truth(done=None, reason="normal_completion", says="nothing tells whether tests were added")
+        return StoryVerification(done=None, reason="normal_completion", says="nothing tells whether tests were added")
     try:
         if step == "retro":
             return _epic(root, project.epic_of(story))
         start = project.prefix(story)
     except UsageError as error:
-        return Truth(done=False, reason="story_key_required", says=str(error))
+        return StoryVerification(done=False, reason="story_key_required", says=str(error))
     if step == "create":
         return _created(root, start, since)
     found = of_story(root, story)
     told = _told(found)
     if not found.sprint and not found.status:
         if step == "dev":
-            return Truth(done=None, reason="normal_completion", says=told)
-        return Truth(done=False, reason="workflow_not_complete", says=told)
+            return StoryVerification(done=None, reason="normal_completion", says=told)
+        return StoryVerification(done=False, reason="workflow_not_complete", says=told)
     wanted = DEVELOPED if step == "dev" else DONE
     if found.sprint in wanted or found.status in wanted:
-        return Truth(done=True, reason="verified_complete", says=told)
-    return Truth(done=False, reason="workflow_not_complete", says=told)
+        return StoryVerification(done=True, reason="verified_complete", says=told)
+    return StoryVerification(done=False, reason="workflow_not_complete", says=told)
 
 
-def of_story(root: str, story: str) -> Found:
+def of_story(root: str, story: str) -> StoryFiles:
     """What sprint-status and the story's own file say of it; a file counts if it is the only one of its number."""
-    found = Found()
+    found = StoryFiles()
     where, text = sprint_status(root)
     if where:
         found = found._replace(sprint_file=where)
@@ -120,31 +120,35 @@ def sprint_status(root: str) -> tuple[str, str]:
     return "", ""
 
 
-def _created(root: str, start: str, since: float | None) -> Truth:
+def _created(root: str, start: str, since: float | None) -> StoryVerification:
     files = stories(root, start)
     if len(files) != 1:
         many = f": {', '.join(files)}" if files else ""
         says = f"{len(files)} files {bmad.ARTIFACTS}/{start}-*.md where one was expected{many}"
-        return Truth(done=False, reason="unexpected_story_artifact_count", says=says)
+        return StoryVerification(done=False, reason="unexpected_story_artifact_count", says=says)
     if since is not None and _written(f"{root}/{files[0]}")[1] < since - TOLERANCE:
-        return Truth(done=False, reason="workflow_not_complete", says=f"{files[0]} is older than the session")
-    return Truth(done=True, reason="verified_complete", says=f"{files[0]} is there")
+        return StoryVerification(
+            done=False, reason="workflow_not_complete", says=f"{files[0]} is older than the session"
+        )
+    return StoryVerification(done=True, reason="verified_complete", says=f"{files[0]} is there")
 
 
-def _epic(root: str, epic: str) -> Truth:
+def _epic(root: str, epic: str) -> StoryVerification:
     where, text = sprint_status(root)
     if not where:
-        return Truth(done=False, reason="epic_incomplete", says=f"there is no {bmad.PLACES[0]}")
+        return StoryVerification(done=False, reason="epic_incomplete", says=f"there is no {bmad.PLACES[0]}")
     told = bmad.of_epic(text, epic)
     if not told:
-        return Truth(done=False, reason="epic_incomplete", says=f"{where} has no story of epic {epic}")
+        return StoryVerification(done=False, reason="epic_incomplete", says=f"{where} has no story of epic {epic}")
     left = [f"{key} is {status}" for key, status in told.items() if status not in DONE]
     if left:
-        return Truth(done=False, reason="epic_incomplete", says=", ".join(left))
-    return Truth(done=True, reason="verified_complete", says=f"all {len(told)} stories of epic {epic} are done")
+        return StoryVerification(done=False, reason="epic_incomplete", says=", ".join(left))
+    return StoryVerification(
+        done=True, reason="verified_complete", says=f"all {len(told)} stories of epic {epic} are done"
+    )
 
 
-def _told(found: Found) -> str:
+def _told(found: StoryFiles) -> str:
     parts = [f"{found.sprint_file} says {found.key} is {found.sprint}"] if found.sprint else []
     if found.status:
         parts.append(f"{found.file} says {found.status}")

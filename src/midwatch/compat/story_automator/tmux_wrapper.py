@@ -8,7 +8,7 @@ import time
 
 from midwatch.compat.story_automator import project, sessions
 from midwatch.compat.story_automator.arguments import Arguments
-from midwatch.compat.story_automator.sessions import There
+from midwatch.compat.story_automator.sessions import StorySession
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.visible import visible
 
@@ -158,7 +158,7 @@ def _start(root: str, name: str, command: str | None, agent: str | None) -> None
     patience = looker.policy._replace(timeout_s=None, on_stuck="report", clock="life")
     spawn.new(
         looker,
-        spawn.Wish(
+        spawn.SpawnRequest(
             name, catalog.load(which), root, (), notify=report_change.configured(paths.project(root)), size=SIZE,
             policy=patience if command else SESSION,  # a shell may wait for its user as long as it likes
             command=(shell, "-c", command) if command else (os.environ.get("SHELL") or shell,),
@@ -184,7 +184,7 @@ def _tidy(root: str) -> None:
 # Ending -----------------------------------------------------------------------------------------------------------
 
 
-def _listed(words: list[str]) -> list[There]:
+def _listed(words: list[str]) -> list[StorySession]:
     given, root = Arguments(words), project.root()
     mine = given.flag("--project-only")
     return [
@@ -213,19 +213,19 @@ def _kill_all(words: list[str]) -> int:
     return 1 if left else 0
 
 
-def _end(root: str, name: str, there: There | None) -> bool:
+def _end(root: str, name: str, there: StorySession | None) -> bool:
     """End exactly that session and what it has left. False where there is none."""
     from midwatch.jobs import stop
-    from midwatch.tmux.sessions import PaneHand
+    from midwatch.tmux.sessions import TmuxSessions
 
     own = sessions.project_with(there, name, root)
     looker = sessions.looker(own)
     record = sessions.record_of(looker, name)
     if record is not None and record.pane is not None:
         stop.stop(looker, name)
-        why = PaneHand(record.pane.server).close(record.pane)
+        why = TmuxSessions(record.pane.server).close(record.pane)
     else:
-        why = PaneHand(there.seat.server).close(there.seat) if there else ""
+        why = TmuxSessions(there.seat.server).close(there.seat) if there else ""
     if why:
         raise RefusedError(f"{name} could not be ended: {why}")
     for path in (project.output_file(own, name), project.state_file(own, name)):

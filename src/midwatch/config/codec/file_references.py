@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from midwatch.config.model import Channel, Check, Command, MqttSettings
+from midwatch.config.model import Channel, Command, MqttSettings, PreflightCheck
 
 BETWEEN = re.compile(r"[\s;|&()<>`\"'$={},]+")
 """What stands between the words of a shell command, whatever it means there."""
@@ -51,7 +51,7 @@ def _run(words: list[str]) -> list[str]:
 def _commands(given: dict[str, object]) -> list[str]:
     found: list[str] = []
     for each in (*_each(given, "checks"), *_each(given, "channels")):
-        if isinstance(each, Check):
+        if isinstance(each, PreflightCheck):
             found += [each.target] * (each.kind == "run") + [each.fix]
         elif isinstance(each, Channel) and each.kind == "command":
             found.append(shlex.join(each.target))

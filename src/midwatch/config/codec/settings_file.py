@@ -9,7 +9,7 @@ from __future__ import annotations
 from midwatch.config.codec import command_template, mqtt_table, swarm_table
 from midwatch.config.codec.toml_positions import Path
 from midwatch.config.codec.toml_reader import Table, TomlFile
-from midwatch.config.model import CHECKS, PROGRAM_STATUS, Channel, Check, Command, Settings
+from midwatch.config.model import CHECKS, PROGRAM_STATUS, Channel, Command, PreflightCheck, Settings
 from midwatch.core import check_targets, durations
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.notification_kinds import USUAL, WORDS
@@ -49,7 +49,7 @@ def read(text: str, path: str) -> Settings:
 
 def given(text: str, path: str) -> Given:
     """What one file gives, to be merged. FormatError names the line."""
-    return _File(text, path).given()
+    return _SettingsFile(text, path).given()
 
 
 def merged(user: Given | None, project: Given | None) -> Settings:
@@ -84,7 +84,7 @@ def decoded(data: bytes, path: str) -> str:
         raise FormatError(f"{path}:{line}: this is not UTF-8; save the file in that encoding") from None
 
 
-class _File(TomlFile):
+class _SettingsFile(TomlFile):
     def given(self) -> Given:
         data = self.parsed()
         self.known(data, (), KEYS)
@@ -160,7 +160,7 @@ class _File(TomlFile):
             raise self.wrong(f"progress lists {', '.join(PROGRESS_SOURCES)}, {named}", at, "progress")
         return tuple(source for source in PROGRESS_SOURCES if source in wanted)
 
-    def check(self, data: Table, at: Path) -> Check:
+    def check(self, data: Table, at: Path) -> PreflightCheck:
         self.known(data, at, KEYS_OF_CHECK)
         kinds = [key for key in data if key in CHECKS]
         if "venv" in kinds and any(kind in kinds for kind in WITH_VENV):
@@ -175,7 +175,7 @@ class _File(TomlFile):
         name = self.text_of(data, "name", at) if "name" in data else visible(f"{kind} {target}")
         if not name.isprintable():
             raise self.wrong("name must be one line of plain text", at, "name")
-        return Check(
+        return PreflightCheck(
             kind=kind, target=target, name=name,
             fix=self.text_of(data, "fix", at) if "fix" in data else "",
             venv=self.text_of(data, "venv", at) if "venv" in data and kind != "venv" else "",

@@ -21,8 +21,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from midwatch.config.model import MqttSettings
 from midwatch.core.errors import FormatError
 from midwatch.core.value import Value
-from midwatch.integrations.mqtt.connect import Door, context
-from midwatch.integrations.mqtt.limited_client import Client, Limited
+from midwatch.integrations.mqtt.connect import PendingConnection, context
+from midwatch.integrations.mqtt.limited_client import Limited, LimitedClient
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Broker:
         self._held = 0
         """Bytes of their payloads."""
         self._unthanked: list[int] = []
-        self._door: Door | None = None
+        self._door: PendingConnection | None = None
         self._tls: ssl.SSLContext | None = None
         self._refused = ""
         """What the broker answered, if that was no welcome."""
@@ -87,7 +87,7 @@ class Broker:
         self._since = 0.0
         """When the connection was made, or its making began."""
         self._next = 0.0
-        self._client = Client(
+        self._client = LimitedClient(
             CallbackAPIVersion.VERSION2, where.client_id, clean_session=not topics, reconnect_on_failure=False,
             manual_ack=True,
         )  # fmt: skip
@@ -201,7 +201,7 @@ class Broker:
                 )
                 return
         try:
-            self._door = Door(self.where.host, self.where.port, self._tls)
+            self._door = PendingConnection(self.where.host, self.where.port, self._tls)
         except (OSError, ValueError) as error:
             self._lose(self._in_words(error))
             return

@@ -19,7 +19,7 @@ def context(ca: str, cert: str, key: str) -> ssl.SSLContext:
     return found
 
 
-class Door:
+class PendingConnection:
     def __init__(self, host: str, port: int, tls: ssl.SSLContext | None) -> None:
         """OSError when nobody of that name is known, or none of its addresses can be reached."""
         self.host = host

@@ -6,7 +6,7 @@ import ssl
 
 import paho.mqtt.client as paho
 
-from midwatch.integrations.mqtt.codec.packets import Frames
+from midwatch.integrations.mqtt.codec.packets import PacketStream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Limited:
     """A connection as the library uses it, without payloads that are too large."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self._connection, self._frames = connection, Frames(LARGEST)
+        self._connection, self._frames = connection, PacketStream(LARGEST)
         self._arrived = bytearray()
         self.fileno, self.send, self.close = connection.fileno, connection.send, connection.close
         self.setblocking = connection.setblocking
@@ -50,7 +50,7 @@ class Limited:
         return len(self._arrived) + hidden
 
 
-class Client(paho.Client):
+class LimitedClient(paho.Client):
     """Takes a connection that stands already: the library's own would wait for it."""
 
     ready: Limited | None = None

@@ -8,7 +8,7 @@ from midwatch.agents.turn_model import Departure, Moved, SessionMemory
 from midwatch.core.foreign_text import ForeignText, escaped
 from midwatch.core.json_text import dump
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.monitor_state import Watch
+from midwatch.jobs.monitor_state import MonitorState
 
 SCHEMA = 1
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def encode(watch: Watch) -> str:
+def encode(watch: MonitorState) -> str:
     found: dict[str, Any] = {"schema": SCHEMA, **watch._asdict()}
     if watch.memory is not None:
         moved = {name: list(each) for name, each in watch.memory.moved.items()}
@@ -26,14 +26,14 @@ def encode(watch: Watch) -> str:
     return dump(found) + "\n"
 
 
-def decode(text: str) -> Watch | None:
+def decode(text: str) -> MonitorState | None:
     """None for what was not written by this version, or by us at all."""
     try:
         found: dict[str, Any] = json.loads(text)
         if found.pop("schema") != SCHEMA:
             return None
         memory, verdict = found["memory"], found["verdict"]
-        return Watch(**{
+        return MonitorState(**{
             **found,
             "began": float(found["began"]),
             "at": float(found["at"]),

@@ -6,7 +6,19 @@ from midwatch.core import json_text
 from midwatch.core.causes import Cause
 from midwatch.core.errors import FormatError
 from midwatch.core.foreign_text import ForeignText, escaped
-from midwatch.core.job_model import Adopted, Attempt, Beat, Breaker, End, Identity, Record, Result, Seat, Seen, Source
+from midwatch.core.job_model import (
+    Adopted,
+    Attempt,
+    Beat,
+    Breaker,
+    End,
+    Identity,
+    PaneRef,
+    ProgressSnapshot,
+    ProgressSource,
+    Record,
+    WorkResult,
+)
 from midwatch.core.numbers import whole_number
 from midwatch.core.policy import PROGRESS_SOURCES, Policy
 from midwatch.core.redaction import clean
@@ -166,9 +178,9 @@ def _session(found: _Fields) -> dict[str, Any]:
     }
 
 
-def _seat(found: _Fields) -> Seat:
+def _seat(found: _Fields) -> PaneRef:
     """Its words become arguments of tmux: none may mean anything else there."""
-    seat = Seat(found.texts("server"), found.text("id"), found.text("session"), found.text("life"))
+    seat = PaneRef(found.texts("server"), found.text("id"), found.text("session"), found.text("life"))
     reached = len(seat.server) == len(("-S", "path")) and seat.server[0] == "-S" and seat.server[1].startswith("/")
     if not reached or seat.id[:1] != "%" or not seat.id[1:].isdecimal():
         raise ValueError("its pane is named in a way that tmux would not understand")
@@ -241,18 +253,20 @@ def _policy(found: _Fields) -> Policy:
     )
 
 
-def seen(text: str) -> Seen:
+def seen(text: str) -> ProgressSnapshot:
     """Read ``<name>.seen``."""
     try:
         found = _load(text)
         sources = {name: _Fields(source) for name, source in found.inner("sources").found.items()}
-        return Seen(
+        return ProgressSnapshot(
             run=found.text("run"),
             boot=found.text("boot"),
             at=found.number("at"),
             stale_since=found.optional("stale_since"),
             stuck=bool(found.get("stuck", bool)),
-            sources={k: Source(v.number("value"), v.number("at"), v.number("moved")) for k, v in sources.items()},
+            sources={
+                k: ProgressSource(v.number("value"), v.number("at"), v.number("moved")) for k, v in sources.items()
+            },
             helper=int(found.number("helper")),
             own_cpu_s=found.number("own_cpu_s"),
             own_io=found.number("own_io"),
@@ -279,11 +293,11 @@ def pid(text: str) -> int:
     return found
 
 
-def result(text: str) -> Result:
+def result(text: str) -> WorkResult:
     try:
-        return Result(valid=True, value=json_text.load_strict(text))
+        return WorkResult(valid=True, value=json_text.load_strict(text))
     except (ValueError, RecursionError):
-        return Result(valid=False, value=None)
+        return WorkResult(valid=False, value=None)
 
 
 def _load(text: str) -> _Fields:

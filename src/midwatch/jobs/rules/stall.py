@@ -4,7 +4,7 @@ A shim keeps the time of its own work; where there is none, a watcher does. Both
 """
 
 from midwatch.breaker.rules import backoff
-from midwatch.core.job_model import Attempt, JobFacts, Record, Seen
+from midwatch.core.job_model import Attempt, JobFacts, ProgressSnapshot, Record
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
@@ -15,7 +15,7 @@ UNTIL_MOVED = 86400.0
 """Seconds after which a shim asks again about work that was found stuck; if it moves, the shim sees that itself."""
 
 
-class Answer(Value):
+class ShimInstruction(Value):
     """What the shim is told."""
 
     what: str
@@ -27,7 +27,7 @@ class Answer(Value):
     reason: str
 
 
-def keep(verdict: Verdict, seen: Seen, policy: Policy, now: float) -> Seen:
+def keep(verdict: Verdict, seen: ProgressSnapshot, policy: Policy, now: float) -> ProgressSnapshot:
     """What a keeper of a job's time notes after a look of its own: when silence began to count, when it was enough."""
     if verdict.progress != "stalled":
         return seen._replace(at=now, stale_since=None, stuck=False)
@@ -36,33 +36,33 @@ def keep(verdict: Verdict, seen: Seen, policy: Policy, now: float) -> Seen:
     return seen._replace(at=now, stuck=now >= seen.stale_since + policy.grace_s)
 
 
-def shift(seen: Seen, gap: float) -> Seen:
+def shift(seen: ProgressSnapshot, gap: float) -> ProgressSnapshot:
     """Notes after time was lost: every moment that silence is reckoned from moves along."""
     sources = {k: source._replace(at=source.at + gap, moved=source.moved + gap) for k, source in seen.sources.items()}
     since = None if seen.stale_since is None else seen.stale_since + gap
     return seen._replace(at=seen.at + gap, sources=sources, stale_since=since)
 
 
-def answer(facts: JobFacts, policy: Policy, *, breaker: str = "") -> Answer:
+def answer(facts: JobFacts, policy: Policy, *, breaker: str = "") -> ShimInstruction:
     """What the shim is told when it asks. ``breaker``: why its breaker forbids another attempt, if it does."""
     if facts.record is not None and (last := facts.record.between) is not None:
         if refusal := _refusal(facts.record, last) or breaker:
-            return Answer("end", 0.0, "ended", f"not tried again: {refusal}")
+            return ShimInstruction("end", 0.0, "ended", f"not tried again: {refusal}")
         at = facts.record.next_mono
         delay = backoff.delay(last.number, facts.record.backoff_s, facts.record.run)
         seconds = delay if at is None else max(0.0, at - facts.now)
         following = facts.record._replace(next_mono=facts.now + seconds)
         said = f"{attempts.told(last, policy)}; {attempts.following(following, facts.now)}"
-        return Answer("retry", seconds, "ended", said)
+        return ShimInstruction("retry", seconds, "ended", said)
     verdict = judge(facts)
     if verdict.progress != "stalled" or facts.seen is None:
-        return Answer("wait", max(1.0, policy.stale_s - (verdict.silent_s or 0.0)), "moving", verdict.reason)
+        return ShimInstruction("wait", max(1.0, policy.stale_s - (verdict.silent_s or 0.0)), "moving", verdict.reason)
     after = keep(verdict, facts.seen, policy, facts.now)
     verdict = judge(facts._replace(seen=after))
     if after.stuck:
-        return Answer("stop" if policy.on_stuck == "stop" else "wait", UNTIL_MOVED, "stuck", verdict.reason)
+        return ShimInstruction("stop" if policy.on_stuck == "stop" else "wait", UNTIL_MOVED, "stuck", verdict.reason)
     wait = verdict.deadline[1] if verdict.deadline else policy.grace_s
-    return Answer("wait", max(0.0, wait), "stale", verdict.reason)
+    return ShimInstruction("wait", max(0.0, wait), "stale", verdict.reason)
 
 
 def _refusal(record: Record, last: Attempt) -> str:

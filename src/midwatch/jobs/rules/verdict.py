@@ -7,7 +7,7 @@ advancing, and silence is a suspicion first: only a look at the end of the grace
 from midwatch.core.causes import Cause
 from midwatch.core.evidence_text import LONGEST_STATUS, called, content, of_process, processes_named
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, Record, Seen, Unseen
+from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, ProgressSnapshot, Record, Unseen
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.text import in_words, signal_name
 from midwatch.core.verdict import FINAL, Evidence, Verdict
@@ -235,7 +235,9 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     )  # fmt: skip
 
 
-def _stalled(verdict: Verdict, keeper: Seen, policy: Policy, now: float, moves: tuple[Evidence, ...]) -> Verdict:
+def _stalled(
+    verdict: Verdict, keeper: ProgressSnapshot, policy: Policy, now: float, moves: tuple[Evidence, ...]
+) -> Verdict:
     silence = f"no {_listed([called(name) for name in policy.progress])} for {in_words(verdict.silent_s or 0.0)}"
     if verdict.process == "unsupervised":
         silence = f"unsupervised, and {silence}"

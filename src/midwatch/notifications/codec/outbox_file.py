@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from midwatch.core.errors import FormatError
-from midwatch.notifications.model import About, Change, Notice, Told
+from midwatch.notifications.model import Change, ChangeSubject, Notification, NotificationState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 SCHEMA = 1
 LATEST = 1e18
 KINDS: dict[Any, dict[str, tuple[type, ...]]] = {
-    Notice: {
+    Notification: {
         "id": (str,), "name": (str,), "run": (str,), "fields": (dict,), "channel": (str,), "project": (str,),
         "filed": (int, float), "tries": (int,), "again": (int, float), "trouble": (str,), "number": (int,),
     },
-    Told: {"state": (str,), "final": (bool,), "open": (bool,), "at": (int, float), "boot": (str,), "number": (int,)},
-    About: {"run": (str,), "agent": (str,), "pane": (str,), "where": (str,), "session": (str,), "attach": (str,)},
+    NotificationState: {
+        "state": (str,), "final": (bool,), "open": (bool,), "at": (int, float), "boot": (str,),
+        "number": (int,),
+    },
+    ChangeSubject: {
+        "run": (str,), "agent": (str,), "pane": (str,), "where": (str,), "session": (str,), "attach": (str,),
+    },
     Change: {
         "name": (str,), "about": (dict,), "state": (str,), "final": (bool,), "reason": (str,), "following": (str,),
         "at": (int, float), "boot": (str,), "wall": (int, float), "project": (str,), "since": (int, float, type(None)),
@@ -29,22 +34,22 @@ KINDS: dict[Any, dict[str, tuple[type, ...]]] = {
 """What each field may be."""
 
 
-def encode(value: Notice | Told | Change) -> str:
+def encode(value: Notification | NotificationState | Change) -> str:
     found = value._asdict()
     if isinstance(value, Change):
         found["about"] = value.about._asdict()
     return json.dumps({"schema": SCHEMA, **found}) + "\n"
 
 
-def notice(text: str) -> Notice:
-    found: Notice = _read(Notice, text)
+def notice(text: str) -> Notification:
+    found: Notification = _read(Notification, text)
     if not all(isinstance(value, str) for value in found.fields.values()):
         raise FormatError("a notice cannot be read: a field is no text")
     return found
 
 
-def told(text: str) -> Told:
-    found: Told = _read(Told, text)
+def told(text: str) -> NotificationState:
+    found: NotificationState = _read(NotificationState, text)
     return found
 
 
@@ -66,7 +71,7 @@ def _read(kind: Any, text: str) -> Any:
 
 def _value(kind: Any, found: dict[str, Any]) -> Any:
     kinds = KINDS[kind]
-    if kind is Notice:
+    if kind is Notification:
         found = {"number": 0, **found}  # those of earlier releases have none
     for key, allowed in kinds.items():
         value = found.get(key)
@@ -74,5 +79,5 @@ def _value(kind: Any, found: dict[str, Any]) -> Any:
         if key not in found or odd or (isinstance(value, int | float) and not abs(value) < LATEST):
             raise ValueError(f"{key} is {value!r:.20}")
     if kind is Change:
-        found = {**found, "about": _value(About, found["about"])}
+        found = {**found, "about": _value(ChangeSubject, found["about"])}
     return kind(*(found[key] for key in kinds))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import shlex
 
-from midwatch.config.model import Check
+from midwatch.config.model import PreflightCheck
 from midwatch.core.check_targets import in_bytes, release
 from midwatch.core.program_result import ProgramResult
 from midwatch.core.text import in_words, signal_name
 from midwatch.core.visible import visible
 from midwatch.preflight.model import Finding, Imported, Reached, Space
-from midwatch.preflight.virtualenv_model import Recipe
+from midwatch.preflight.virtualenv_model import EnvironmentRecipe
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 LONGEST = 400
@@ -31,27 +31,27 @@ def clean(text: str) -> str:
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
 
 
-def finding(check: Check, says: str, *, ok: bool, advice: str = "", ran: bool = True) -> Finding:
+def finding(check: PreflightCheck, says: str, *, ok: bool, advice: str = "", ran: bool = True) -> Finding:
     name = check.name
     if check.kind == "env":
         name = name.replace(visible(check.target), check.target.partition("=")[0])
     return Finding(clean(name), check.kind, ok, clean(says), check.fix, "" if ok else advice, check.source, ran)
 
 
-def late(check: Check) -> Finding:
+def late(check: PreflightCheck) -> Finding:
     return finding(check, f"no answer within {in_words(check.timeout_s)}", ok=False, ran=False)
 
 
-def barred(check: Check, problem: str) -> Finding:
+def barred(check: PreflightCheck, problem: str) -> Finding:
     return finding(check, f"not run: {problem}", ok=False, ran=False)
 
 
-def reached(check: Check, seen: Reached) -> Finding:
+def reached(check: PreflightCheck, seen: Reached) -> Finding:
     ok = 0 < seen.status < REFUSED_FROM
     return finding(check, seen.says, ok=ok, advice=START_IT if seen.status == 0 else "look at what the service says")
 
 
-def room(check: Check, needed: int, place: str, seen: Space) -> Finding:
+def room(check: PreflightCheck, needed: int, place: str, seen: Space) -> Finding:
     says = f"{in_bytes(seen.free)} free at {place}"
     if seen.read_only:
         return finding(check, f"{place} is on a file system that is read-only", ok=False, advice="mount it writable")
@@ -65,7 +65,7 @@ def room(check: Check, needed: int, place: str, seen: Space) -> Finding:
 ROOM = "make room there"
 
 
-def variable(check: Check, name: str, wanted: str | None, seen: str | None) -> Finding:
+def variable(check: PreflightCheck, name: str, wanted: str | None, seen: str | None) -> Finding:
     advice = f"set {name} where you start the work, and look again"
     if seen is None:
         return finding(check, f"{name} is not set", ok=False, advice=advice)
@@ -75,14 +75,14 @@ def variable(check: Check, name: str, wanted: str | None, seen: str | None) -> F
     return finding(check, f"{name} is {'set as it must be' if ok else 'set to another value'}", ok=ok, advice=advice)
 
 
-def command(check: Check, path: str, trouble: str) -> Finding:
+def command(check: PreflightCheck, path: str, trouble: str) -> Finding:
     if not trouble:
         return finding(check, path, ok=True)
     says = trouble if path in trouble else f"{path}: {trouble}" if path else trouble
     return finding(check, says, ok=False, advice="install it (again), or mend PATH")
 
 
-def tmux(check: Check, wanted: str, told: str | None) -> Finding:
+def tmux(check: PreflightCheck, wanted: str, told: str | None) -> Finding:
     advice = f"install tmux {wanted} or later"
     if told is None:
         return finding(check, "there is no tmux in PATH", ok=False, advice=advice)
@@ -95,7 +95,7 @@ def tmux(check: Check, wanted: str, told: str | None) -> Finding:
     return finding(check, told if ok else f"{told}; {wanted} or later is needed", ok=ok, advice=advice)
 
 
-def ran(check: Check, seen: ProgramResult) -> Finding:
+def ran(check: PreflightCheck, seen: ProgramResult) -> Finding:
     last = next((line for line in reversed(seen.text.raw.splitlines()) if clean(line)), "")
     said = f": {last}" if last else ""
     if seen.late:
@@ -105,14 +105,14 @@ def ran(check: Check, seen: ProgramResult) -> Finding:
     return finding(check, f"exit code {seen.code}{said if seen.code else ''}", ok=seen.code == 0)
 
 
-def module(check: Check, seen: Imported, install: str) -> Finding:
+def module(check: PreflightCheck, seen: Imported, install: str) -> Finding:
     if seen.error:
         return finding(check, _told(seen), ok=False, advice=install)
     mere = "" if seen.whole else " (a directory without a file of its own: is it a leftover?)"
     return finding(check, f"from {seen.place}{mere}", ok=True)
 
 
-def package(check: Check, seen: Imported, install: str) -> Finding:
+def package(check: PreflightCheck, seen: Imported, install: str) -> Finding:
     if not seen.recorded and not seen.error:
         says = (
             f"no metadata, so pip does not know it, though its module can be imported from {seen.place}:"
@@ -164,7 +164,7 @@ def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
     ]
 
 
-def install(environment: str, recipe: Recipe) -> str:
+def install(environment: str, recipe: EnvironmentRecipe) -> str:
     """How a project's packages get into its environment, with the optional parts that it had."""
     if "uv.lock" in recipe.names:
         return f"`{_uv(environment, recipe)}`{_offer(recipe)}"
@@ -178,7 +178,7 @@ def install(environment: str, recipe: Recipe) -> str:
     return f"install it there: `{into} …`"
 
 
-def rebuild(environment: str, recipe: Recipe) -> str:
+def rebuild(environment: str, recipe: EnvironmentRecipe) -> str:
     """How an environment is made anew. A mere `uv sync` leaves scripts alone that name another directory."""
     place = shlex.quote(environment)
     if "uv.lock" in recipe.names:
@@ -190,12 +190,12 @@ def rebuild(environment: str, recipe: Recipe) -> str:
     return f"make it again: `python3 -m venv --clear {place}`, then install its packages"
 
 
-def _uv(environment: str, recipe: Recipe) -> str:
+def _uv(environment: str, recipe: EnvironmentRecipe) -> str:
     parts = [f" --extra {shlex.quote(extra)}" for extra in recipe.extras]
     parts += [f" --group {shlex.quote(group)}" for group in recipe.groups]
     where = "" if environment == ".venv" else f"UV_PROJECT_ENVIRONMENT={shlex.quote(environment)} "
     return f"{where}uv sync{''.join(parts)}"
 
 
-def _offer(recipe: Recipe) -> str:
+def _offer(recipe: EnvironmentRecipe) -> str:
     return f"; the project also has {', '.join(f'`{each}`' for each in recipe.offered)}" if recipe.offered else ""

@@ -8,7 +8,16 @@ from midwatch.core.value import Value
 from midwatch.preflight.codec import dependencies
 from midwatch.preflight.codec.virtualenv import made_for, minor
 from midwatch.preflight.model import Imported
-from midwatch.preflight.virtualenv_model import GONE, OTHER, OWN, Environment, Origin, Package, Recipe, Script
+from midwatch.preflight.virtualenv_model import (
+    GONE,
+    OTHER,
+    OWN,
+    Environment,
+    EnvironmentRecipe,
+    Origin,
+    Package,
+    Script,
+)
 
 NAMED = 3
 """Scripts or packages that are named where many have the same fault."""
@@ -35,7 +44,7 @@ def aspects(seen: Environment) -> list[Aspect]:
     ]
 
 
-def recipe(origin: Origin, packages: Iterable[Package]) -> Recipe:
+def recipe(origin: Origin, packages: Iterable[Package]) -> EnvironmentRecipe:
     """How to make an environment again so that no optional part is lost which has its packages installed."""
     there = {dependencies.normal(package.name) for package in packages}
     told = dependencies.declared(origin.pyproject)
@@ -43,9 +52,9 @@ def recipe(origin: Origin, packages: Iterable[Package]) -> Recipe:
     files = {name: dependencies.required(text) for name, text in origin.requirements.items()}
     if not there:
         offered = (*(f"--extra {key}" for key in told.extras), *(f"--group {key}" for key in groups))
-        return Recipe(origin.names, requirements=_first(files), offered=offered)
+        return EnvironmentRecipe(origin.names, requirements=_first(files), offered=offered)
     had = [name for name, names in files.items() if names and names <= there]
-    return Recipe(
+    return EnvironmentRecipe(
         origin.names,
         tuple(key for key, names in told.extras.items() if names - told.base and names <= there),
         tuple(key for key, names in groups.items() if names - told.base and names <= there),

@@ -10,7 +10,7 @@ import hashlib
 import json
 
 from midwatch.core.value import Value
-from midwatch.registry.model import Drift, Row
+from midwatch.registry.model import Drift, RegistryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ TIMES = ("terminated_at", "created_at")
 """Fields of a change that differ each time it is planned."""
 
 
-class State(Value):
+class ReconcileRecord(Value):
     told: dict[str, str] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
     """Drifts that stand and were told, each with a digest of what it said."""
     turns: dict[str, str] = {}  # noqa: RUF012
@@ -34,22 +34,22 @@ class State(Value):
     """The boot that those moments count from."""
 
 
-def read(text: str) -> State:
+def read(text: str) -> ReconcileRecord:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        return State()
+        return ReconcileRecord()
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        return State()
+        return ReconcileRecord()
     boot, missing = data.get("boot"), data.get("missing")
     moments = {key: at for key, at in missing.items() if isinstance(at, float)} if _is_table(missing) else {}
-    return State(
+    return ReconcileRecord(
         _words(data.get("told")), _words(data.get("turns")), _words(data.get("rows")), moments,
         boot if isinstance(boot, str) else "",
     )  # fmt: skip
 
 
-def encode(state: State) -> str:
+def encode(state: ReconcileRecord) -> str:
     return json.dumps({"schema": SCHEMA, **state._asdict()}, indent=1, sort_keys=True) + "\n"
 
 
@@ -62,7 +62,7 @@ def digest(drift: Drift) -> str:
     return _digest([drift.before, after])
 
 
-def row_digest(row: Row) -> str:
+def row_digest(row: RegistryRow) -> str:
     return _digest(row.data)
 
 

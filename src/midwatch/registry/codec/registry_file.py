@@ -13,7 +13,7 @@ from midwatch.core.value import Value
 from midwatch.core.visible import visible
 from midwatch.registry.codec import row as registry_row_module
 from midwatch.registry.codec.row import Fields
-from midwatch.registry.model import Add, Change, Registry, Remove, Row, Set
+from midwatch.registry.model import Add, Change, Registry, RegistryRow, Remove, Set
 from midwatch.yamledit.edit import Append, Cut, Edit, Path, Put, edit
 from midwatch.yamledit.parse import Document, line_of, load, pair, start, wrong
 
@@ -51,7 +51,7 @@ class Listing:
         self.shape = _shape(self.document)
         self.registry = Registry(tuple(self._rows()))
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[RegistryRow]:
         """A row that cannot be understood spoils no other."""
         problems = self._problems()
         for at, (key, node, data) in enumerate(self.shape.entries):
@@ -65,7 +65,7 @@ class Listing:
                 row = registry_row_module.invalid(at, _any_name(key, data), line, data, str(problem))
             yield row
 
-    def _row(self, at: int, key: object, line: int, node: yaml.Node, data: object) -> Row:
+    def _row(self, at: int, key: object, line: int, node: yaml.Node, data: object) -> RegistryRow:
         path = self.document.path
         if not isinstance(data, dict):
             raise wrong(path, line_of(node), NO_TABLE)
@@ -208,5 +208,5 @@ def _any_name(key: object, data: object) -> str:
     return next((name for name in (key, data, *(table.get(each) for each in NAMES)) if isinstance(name, str)), "")
 
 
-def _name_key(rows: tuple[Row, ...]) -> str:
+def _name_key(rows: tuple[RegistryRow, ...]) -> str:
     return next((key for row in rows[-1:] for key in NAMES if row.data.get(key) is not None), NAMES[0])

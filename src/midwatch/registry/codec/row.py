@@ -9,7 +9,7 @@ import yaml
 
 from midwatch.core.shells import SHELLS
 from midwatch.core.visible import visible
-from midwatch.registry.model import INVALID, STATUSES, Place, Row, RowPane
+from midwatch.registry.model import INVALID, STATUSES, Place, RegistryRow, RowPane
 from midwatch.yamledit.parse import line_of, pair, wrong
 
 OWN_ID = "_session_id_own"
@@ -92,7 +92,7 @@ def seconds(value: object) -> float:
     return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
 
 
-def read(at: int, name: str, line: int, fields: Fields) -> Row:
+def read(at: int, name: str, line: int, fields: Fields) -> RegistryRow:
     """FormatError names the line of a field that is not what it must be."""
     status = fields.text("status")
     if status not in STATUSES:
@@ -103,19 +103,19 @@ def read(at: int, name: str, line: int, fields: Fields) -> Row:
     own = {key.removesuffix(OWN_ID): fields.text(key) for key in fields.data if _is_own_id(key)}
     agent = fields.text("agent") or _agent(name, own, identities, pane)
     moments = [moment for key in MOMENTS if (moment := fields.moment(key)) is not None]
-    return Row(
+    return RegistryRow(
         at, name, status, line, agent, pane, _server(fields.text("tmux_socket")),
         own.get(agent) or identities.get(agent, ""), fields.truth("resumable"), max(moments, default=None),
         fields.text("last_visible_status"), fields.data,
     )  # fmt: skip
 
 
-def invalid(at: int, name: str, line: int, data: object, problem: str) -> Row:
+def invalid(at: int, name: str, line: int, data: object, problem: str) -> RegistryRow:
     """A row that cannot be understood. Its name and its ids are still taken."""
     table = data if isinstance(data, dict) else {}
     ids = [(key.removesuffix(OWN_ID), value) for key, value in table.items() if _is_own_id(key)]
     agent, talk = next(((agent, value) for agent, value in ids if isinstance(value, str)), ("", ""))
-    return Row(at, name, INVALID, line, agent, conversation=talk, data=table, problem=problem)
+    return RegistryRow(at, name, INVALID, line, agent, conversation=talk, data=table, problem=problem)
 
 
 def _is_own_id(key: object) -> bool:

@@ -19,21 +19,21 @@ from midwatch.registry.model import (
     RUNNING,
     Add,
     Drift,
-    Found,
     LeftOut,
-    Memory,
     PaneDirectory,
-    Plan,
+    ReconcileMemory,
+    ReconcilePlan,
+    ReconcileRules,
     Registry,
+    RegistryRow,
     Remove,
-    Row,
-    Rules,
     Set,
-    Sight,
+    TmuxPane,
+    TmuxSnapshot,
     keys_of,
 )
 from midwatch.registry.rules import row as single
-from midwatch.registry.rules.row import Case, World
+from midwatch.registry.rules.row import RowCase, RowMatcher
 
 SECOND_LOOK = 1.0
 """Seconds between two looks of which both must have missed something."""
@@ -44,24 +44,32 @@ LINGERS = 5.0
 
 
 def plan(
-    registry: Registry, sight: Sight, before: Memory, rules: Rules, *, now: float, wall: float
-) -> tuple[Plan, Memory]:
+    registry: Registry, sight: TmuxSnapshot, before: ReconcileMemory, rules: ReconcileRules, *, now: float, wall: float
+) -> tuple[ReconcilePlan, ReconcileMemory]:
     """What is to be changed and told, and what to remember for the next look (``now``: monotonic)."""
     return _Planner(registry, sight, before, rules, now, wall).plan()
 
 
 class _Planner:
-    def __init__(self, registry: Registry, sight: Sight, before: Memory, rules: Rules, now: float, wall: float) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        sight: TmuxSnapshot,
+        before: ReconcileMemory,
+        rules: ReconcileRules,
+        now: float,
+        wall: float,
+    ) -> None:
         self.rows, self.sight, self.before, self.rules = registry.rows, sight, before, rules
         self.now, self.wall = now, wall
         self.missed: dict[str, float] = {}
         self.waits: list[float] = []
         self.drifts: list[Drift] = []
         self.names = {row.name for row in self.rows}
-        self.world = World(sight)
+        self.world = RowMatcher(sight)
         self.taken = {(row.agent, row.conversation) for row in self.rows if row.conversation}
 
-    def plan(self) -> tuple[Plan, Memory]:
+    def plan(self) -> tuple[ReconcilePlan, ReconcileMemory]:
         refresh, turns = [], dict[str, str]()
         for row, key in zip(self.rows, keys_of(self.rows), strict=True):
             if row.problem or not row.is_on(self.rules.host):
@@ -78,12 +86,12 @@ class _Planner:
         self.drifts += self.shared()
         unknown, left_out = self.unknown()
         self.drifts += [drift for drift in unknown if self.may(drift)]
-        found = Plan(tuple(self.drifts), tuple(refresh), min(self.waits, default=None), left_out)
-        return found, Memory(self.missed, turns)
+        found = ReconcilePlan(tuple(self.drifts), tuple(refresh), min(self.waits, default=None), left_out)
+        return found, ReconcileMemory(self.missed, turns)
 
     # One row
 
-    def of_row(self, row: Row, key: str, case: Case) -> list[Drift]:
+    def of_row(self, row: RegistryRow, key: str, case: RowCase) -> list[Drift]:
         found = []
         if row.status in ENDED:
             if case.pane is not None and not case.pane.dead and self.lingers(row, key):
@@ -98,7 +106,7 @@ class _Planner:
             found.append(single.gone_artifact(row))
         return found
 
-    def absent(self, row: Row, key: str, case: Case) -> list[Drift]:
+    def absent(self, row: RegistryRow, key: str, case: RowCase) -> list[Drift]:
         """Running, and no pane for it where it should be."""
         if case.trouble:
             return []
@@ -110,7 +118,7 @@ class _Planner:
             return []
         return [single.terminated(row, iso(self.wall))._replace(wait_s=self.left(row, key))]
 
-    def present(self, row: Row, key: str, pane: Found) -> list[Drift]:
+    def present(self, row: RegistryRow, key: str, pane: TmuxPane) -> list[Drift]:
         found = []
         if single.has_exited(row, pane):
             if self.twice("exited", key):
@@ -126,7 +134,7 @@ class _Planner:
             found.append(single.other_conversation(row, pane))
         return found
 
-    def old(self, row: Row) -> Drift:
+    def old(self, row: RegistryRow) -> Drift:
         days = int((self.wall - (row.since or 0.0)) // 86400)
         if not self.rules.prune:
             what = f"{row.name}: {row.status} for {days} days; `midwatch reconcile --prune` takes it out"
@@ -134,14 +142,14 @@ class _Planner:
         what = f"{row.name}: {row.status} for {days} days."
         return Drift("old", row.name, what, {"status": row.status}, {"status": None}, Remove(row.at), "Taken out.")
 
-    def is_open(self, row: Row) -> bool:
+    def is_open(self, row: RegistryRow) -> bool:
         """Whether an agent has the conversation at this moment: it may not have written anything of it yet."""
         return (row.agent, row.conversation) in self.world.open
 
     # Several rows, and none
 
     def duplicates(self) -> list[Drift]:
-        several: dict[tuple[object, ...], list[Row]] = {}
+        several: dict[tuple[object, ...], list[RegistryRow]] = {}
         for row in self.rows:
             if row.status == RUNNING:
                 several.setdefault((row.name, row.server), []).append(row)
@@ -152,7 +160,7 @@ class _Planner:
 
     def shared(self) -> list[Drift]:
         """One conversation in two panes: two agents that write to it spoil it."""
-        several: dict[tuple[str, str], dict[tuple[object, ...], Found]] = {}
+        several: dict[tuple[str, str], dict[tuple[object, ...], TmuxPane]] = {}
         for pane in self.sight.panes:
             if pane.conversation and pane.agent and not pane.dead:
                 several.setdefault((pane.agent, pane.conversation), {})[pane.server, pane.id] = pane
@@ -163,11 +171,11 @@ class _Planner:
 
         One that has no pane in the workspace is left out, and each of its agents is told.
         """
-        several: dict[tuple[object, ...], list[Found]] = {}
+        several: dict[tuple[object, ...], list[TmuxPane]] = {}
         for pane in self.sight.panes:
             if pane.session not in self.names and not pane.dead and is_named(pane.session, self.rules.naming):
                 several.setdefault((pane.server, pane.session), []).append(pane)
-        once: dict[str, Found] = {}  # two servers may have a session of one name
+        once: dict[str, TmuxPane] = {}  # two servers may have a session of one name
         left = list[LeftOut]()
         for panes in several.values():
             causes = {pane.id: unmet(self.directory(pane), self.rules.workspace) for pane in panes}
@@ -180,20 +188,20 @@ class _Planner:
         found = [self.registered(pane) for pane in once.values() if not self.is_moved(pane)]
         return found, tuple(each for each in left if each.session not in once)
 
-    def directory(self, pane: Found) -> PaneDirectory:
+    def directory(self, pane: TmuxPane) -> PaneDirectory:
         return self.rules.directories[pane.cwd]
 
-    def left_out(self, pane: Found, cause: str) -> LeftOut:
+    def left_out(self, pane: TmuxPane, cause: str) -> LeftOut:
         return single.left_out(pane, cause, self.directory(pane), self.rules.workspace)
 
-    def is_moved(self, pane: Found) -> bool:
+    def is_moved(self, pane: TmuxPane) -> bool:
         """Whether it is the pane of a row under another name: that row tells of it."""
         return any(
             row.status == RUNNING and single.is_same(row, pane) and row.name not in self.world.sessions
             for row in self.rows
         )
 
-    def registered(self, pane: Found) -> Drift:
+    def registered(self, pane: TmuxPane) -> Drift:
         agent = pane.agent or single.agent_in(pane.session)
         talk = pane.conversation if (agent, pane.conversation) not in self.taken else ""
         values: dict[str, object] = {
@@ -217,13 +225,13 @@ class _Planner:
         since = self.missed[mark] = min(self.before.missed.get(mark, self.now), self.now)
         return self.passed(since + SECOND_LOOK)
 
-    def left(self, row: Row, key: str) -> float:
+    def left(self, row: RegistryRow, key: str) -> float:
         """Seconds until the row of a lost session may be marked. What a boot has ended, no tool is stopping."""
         if row.pane.boot and self.rules.boot and row.pane.boot != self.rules.boot:
             return 0.0
         return max(0.0, self.missed[f"A:{key}"] + LOST - self.now)
 
-    def lingers(self, row: Row, key: str) -> bool:
+    def lingers(self, row: RegistryRow, key: str) -> bool:
         mark = f"alive:{key}"
         since = self.missed[mark] = min(self.before.missed.get(mark, self.now), self.now)
         told = LINGERS if row.since is None else LINGERS - (self.wall - row.since)

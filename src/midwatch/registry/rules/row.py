@@ -14,23 +14,23 @@ from midwatch.registry.model import (
     RUNNING,
     TERMINATED,
     Drift,
-    Found,
     LeftOut,
     PaneDirectory,
-    Row,
+    RegistryRow,
     Set,
-    Sight,
+    TmuxPane,
+    TmuxSnapshot,
 )
 
 CREATOR = "-creator-"
 
 
-class Case(Value):
+class RowCase(Value):
     """A row, and what there is of it."""
 
-    pane: Found | None
+    pane: TmuxPane | None
     """The pane of its session; of several the one that the row names, else the one with its agent, else the first."""
-    moved: Found | None
+    moved: TmuxPane | None
     """Its own pane in a session of another name."""
     lives: bool
     """Its process lives, or there is one of which nobody can tell whether it is its own."""
@@ -38,52 +38,52 @@ class Case(Value):
     """Why its server could not be asked."""
 
 
-class World:
+class RowMatcher:
     """What was found, by the names under which rows ask for it."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: TmuxSnapshot) -> None:
         self.sight = sight
-        self.sessions: dict[str, list[Found]] = {}
-        self.pids: dict[int, list[Found]] = {}
+        self.sessions: dict[str, list[TmuxPane]] = {}
+        self.pids: dict[int, list[TmuxPane]] = {}
         for pane in sight.panes:
             self.sessions.setdefault(pane.session, []).append(pane)
             self.pids.setdefault(pane.pid, []).append(pane)
         self.open = {(pane.agent, pane.conversation) for pane in sight.panes if pane.conversation}
 
-    def case(self, row: Row) -> Case:
+    def case(self, row: RegistryRow) -> RowCase:
         own = self._there(row, self.sessions.get(row.name, []))
         moved = (
             () if own else (each for each in self._there(row, self.pids.get(row.pane.pid, [])) if is_same(row, each))
         )
         process = self.sight.processes.get(row.at, UNKNOWN)
-        return Case(
+        return RowCase(
             pane=max(own, key=lambda pane: _rank(row, pane), default=None),
             moved=next(iter(moved), None),
             lives=process == LIVES or (process == UNKNOWN and row.pane.pid > 0),
             trouble=self.sight.troubles.get(row.server, ""),
         )
 
-    def _there(self, row: Row, panes: list[Found]) -> list[Found]:
+    def _there(self, row: RegistryRow, panes: list[TmuxPane]) -> list[TmuxPane]:
         return [pane for pane in panes if row.server is None or pane.server == row.server]
 
 
-def _rank(row: Row, pane: Found) -> tuple[bool, ...]:
+def _rank(row: RegistryRow, pane: TmuxPane) -> tuple[bool, ...]:
     return (not pane.dead, is_same(row, pane), bool(row.agent) and pane.agent == row.agent, bool(pane.agent))
 
 
-def is_same(row: Row, pane: Found) -> bool:
+def is_same(row: RegistryRow, pane: TmuxPane) -> bool:
     """Whether it is the very pane that the row names. A number alone may be another's after a restart of tmux."""
     if not row.pane.pid or row.pane.pid != pane.pid or (row.pane.id and row.pane.id != pane.id):
         return False
     return not row.pane.start or not pane.start or row.pane.start == pane.start
 
 
-def is_another(row: Row, pane: Found) -> bool:
+def is_another(row: RegistryRow, pane: TmuxPane) -> bool:
     """Whether the session's pane is not the one that the row names; one that names none is left as it is."""
     return row.pane.pid > 0 and not is_same(row, pane)
 
 
-def has_exited(row: Row, pane: Found) -> bool:
+def has_exited(row: RegistryRow, pane: TmuxPane) -> bool:
     """Whether the agent of a row is gone, and its pane is there: dead, or with a shell where the agent was."""
     if pane.dead:
         return True
@@ -94,7 +94,7 @@ def is_shell(command: str) -> bool:
     return command.removeprefix("-") in SHELLS
 
 
-def is_wanted(row: Row) -> bool:
+def is_wanted(row: RegistryRow) -> bool:
     """Whether somebody may want the conversation of a row back."""
     return row.resumable is not False and row.status != "archived"
 
@@ -109,7 +109,7 @@ def agent_in(session: str) -> str:
     return agent if creator else ""
 
 
-def pane_fields(pane: Found, boot: str) -> dict[str, object]:
+def pane_fields(pane: TmuxPane, boot: str) -> dict[str, object]:
     found: dict[str, object] = {"pid": pane.pid, "cmd": pane.command, "cwd": pane.cwd, "id": pane.id}
     if not is_text(pane.cwd):
         del found["cwd"]  # a list is UTF-8, and a path need not be
@@ -121,7 +121,7 @@ def pane_fields(pane: Found, boot: str) -> dict[str, object]:
 # The drifts --------------------------------------------------------------------------------------------------------
 
 
-def terminated(row: Row, at: str) -> Drift:
+def terminated(row: RegistryRow, at: str) -> Drift:
     was = ", ".join(
         part for part in (f"pane {row.pane.pid}" if row.pane.pid else "", _named("cmd", row.pane.cmd)) if part
     )
@@ -133,7 +133,7 @@ def terminated(row: Row, at: str) -> Drift:
     return Drift("A", row.name, what, before, after, Set(row.at, after), "Marked terminated.")
 
 
-def reported_end(row: Row, host: str, state: str, at: str) -> Drift:
+def reported_end(row: RegistryRow, host: str, state: str, at: str) -> Drift:
     """The end of a session on another machine, as that machine reports it."""
     after: dict[str, object] = {
         "last_visible_status": state, "status": TERMINATED, "terminated_at": at, "termination_mode": REPORTED,
@@ -143,7 +143,7 @@ def reported_end(row: Row, host: str, state: str, at: str) -> Drift:
     return Drift("reported", row.name, what, before, after, Set(row.at, after), "Marked terminated.")
 
 
-def claimed_end(row: Row, host: str, state: str) -> Drift:
+def claimed_end(row: RegistryRow, host: str, state: str) -> Drift:
     """The same where nothing proves that it was that machine, and the user does not accept that."""
     what = (
         f"{row.name}: {host} reports that it has ended ({state}). The message is not signed, so nothing is written; "
@@ -152,7 +152,7 @@ def claimed_end(row: Row, host: str, state: str) -> Drift:
     return Drift("reported", row.name, what, {"status": RUNNING, "host": host, "reported": state})
 
 
-def materialized(row: Row, agent: str, conversation: str) -> Drift:
+def materialized(row: RegistryRow, agent: str, conversation: str) -> Drift:
     field = f"{agent}_session_id_own"
     what = f"{row.name}: session id materialized {conversation}."
     return Drift(
@@ -160,7 +160,7 @@ def materialized(row: Row, agent: str, conversation: str) -> Drift:
     )
 
 
-def gone_artifact(row: Row) -> Drift:
+def gone_artifact(row: RegistryRow) -> Drift:
     what = (
         f"{row.name}: its conversation {row.conversation} is not on the disk any more; it cannot be resumed unless "
         "its file comes back. The id stays in the list"
@@ -168,7 +168,7 @@ def gone_artifact(row: Row) -> Drift:
     return Drift("D", row.name, what, {"conversation": row.conversation})
 
 
-def alive(row: Row, pane: Found) -> Drift:
+def alive(row: RegistryRow, pane: TmuxPane) -> Drift:
     what = (
         f"{row.name}: {row.status} in the list, but its session goes on (pane {pane.id}, {pane.command}, pid "
         f"{pane.pid}); `midwatch session resume {row.name}` registers it again, "
@@ -177,7 +177,7 @@ def alive(row: Row, pane: Found) -> Drift:
     return Drift("alive", row.name, what, {"status": row.status, "pane.pid": pane.pid})
 
 
-def elsewhere(row: Row) -> Drift:
+def elsewhere(row: RegistryRow) -> Drift:
     what = (
         f"{row.name}: tmux does not have it, but its process {row.pane.pid} lives: on another server? Put its socket "
         "into its row (tmux_socket); it stays running"
@@ -185,7 +185,7 @@ def elsewhere(row: Row) -> Drift:
     return Drift("elsewhere", row.name, what, {"pane.pid": row.pane.pid})
 
 
-def exited(row: Row, pane: Found) -> Drift:
+def exited(row: RegistryRow, pane: TmuxPane) -> Drift:
     how = "its pane is dead" if pane.dead else f"there is a shell ({pane.command}) where {row.pane.cmd} was"
     what = (
         f"{row.name}: its agent has exited; {how}. `midwatch session resume {row.name}` brings it back, "
@@ -194,7 +194,7 @@ def exited(row: Row, pane: Found) -> Drift:
     return Drift("exited", row.name, what, {"pane.cmd": row.pane.cmd, "pane.pid": pane.pid, "dead": pane.dead})
 
 
-def moved(row: Row, pane: Found, boot: str) -> Drift:
+def moved(row: RegistryRow, pane: TmuxPane, boot: str) -> Drift:
     after: dict[str, object] = {f"pane.{field}": value for field, value in pane_fields(pane, boot).items()}
     now = {f"pane.{field}": value for field, value in row.pane._asdict().items() if value and f"pane.{field}" in after}
     was = f"pane {row.pane.pid}" if row.pane.pid else "not noted"
@@ -202,7 +202,7 @@ def moved(row: Row, pane: Found, boot: str) -> Drift:
     return Drift("moved", row.name, what, now, after, Set(row.at, after), "Noted.")
 
 
-def renamed(row: Row, pane: Found) -> Drift:
+def renamed(row: RegistryRow, pane: TmuxPane) -> Drift:
     what = (
         f"{row.name}: its pane {pane.id} is in the session {pane.session} now; "
         f"`tmux rename-session -t ={pane.session} {row.name}` gives it its name back, or change it in the list"
@@ -210,7 +210,7 @@ def renamed(row: Row, pane: Found) -> Drift:
     return Drift("moved", row.name, what, {"session": row.name, "pane.id": pane.id, "now": pane.session})
 
 
-def other_conversation(row: Row, pane: Found) -> Drift:
+def other_conversation(row: RegistryRow, pane: TmuxPane) -> Drift:
     what = (
         f"{row.name}: its agent has conversation {pane.conversation} open now, the list has {row.conversation}; "
         f"`midwatch session stop {row.name} --capture-id` will note the new one"
@@ -218,20 +218,20 @@ def other_conversation(row: Row, pane: Found) -> Drift:
     return Drift("other", row.name, what, {"conversation": row.conversation, "open": pane.conversation})
 
 
-def duplicate(group: list[Row]) -> Drift:
+def duplicate(group: list[RegistryRow]) -> Drift:
     lines = ", ".join(str(row.line) for row in group)
     names = " and ".join(dict.fromkeys(row.name for row in group))
     what = f"{group[0].name}: {len(group)} rows for one pane ({names}; lines {lines}); take out all but one"
     return Drift("duplicate", group[0].name, what, {"rows": [row.name for row in group]})
 
 
-def shared(conversation: str, panes: list[Found]) -> Drift:
+def shared(conversation: str, panes: list[TmuxPane]) -> Drift:
     where = " and ".join(f"{pane.session} ({pane.id})" for pane in panes)
     what = f"{panes[0].session}: conversation {conversation} is open in {where}; two agents spoil it: end all but one"
     return Drift("shared", panes[0].session, what, {"conversation": conversation, "panes": [pane.id for pane in panes]})
 
 
-def left_out(pane: Found, cause: str, directory: PaneDirectory, workspace: str) -> LeftOut:
+def left_out(pane: TmuxPane, cause: str, directory: PaneDirectory, workspace: str) -> LeftOut:
     here, home = f"its directory {visible(pane.cwd)}", f"in the workspace {visible(workspace)}"
     words = {
         OUTSIDE: f"{here} is not {home}",

@@ -7,13 +7,13 @@ import re
 
 from midwatch.core.errors import FormatError
 from midwatch.core.numbers import whole_number
-from midwatch.core.pane_model import Pane, Sighting, Task
+from midwatch.core.pane_model import Observation, Pane, ProcessInfo
 from midwatch.tmux.codec import sgr
 
 _TASK = re.compile(r"( *)(\d+) stat=(\S+) comm=(.*?) args=(.*)", re.DOTALL)
 
 
-def sighting(agent: str, screen: str, facts: str, path: str) -> Sighting:
+def sighting(agent: str, screen: str, facts: str, path: str) -> Observation:
     """What was seen of an agent: the text of its screen (plain or with colours) and the facts of its pane."""
     try:
         found = json.loads(facts)
@@ -22,7 +22,7 @@ def sighting(agent: str, screen: str, facts: str, path: str) -> Sighting:
     if not isinstance(found, dict):
         raise FormatError(f"{path}: not a table of facts")
     rows, styles = sgr.split(tuple(screen.removesuffix("\n").split("\n")))
-    return Sighting(agent, _pane(found, rows), rows, _tasks(found.get("tree"), path), styles=styles)
+    return Observation(agent, _pane(found, rows), rows, _tasks(found.get("tree"), path), styles=styles)
 
 
 def _pane(found: dict[str, object], rows: tuple[str, ...]) -> Pane:
@@ -44,11 +44,11 @@ def _pane(found: dict[str, object], rows: tuple[str, ...]) -> Pane:
     )  # fmt: skip
 
 
-def _tasks(tree: object, path: str) -> tuple[Task, ...]:
+def _tasks(tree: object, path: str) -> tuple[ProcessInfo, ...]:
     """Processes from the lines of a tree, indented by two blanks a level, as `ps` words them."""
     if not isinstance(tree, list):
         return ()
-    tasks: list[Task] = []
+    tasks: list[ProcessInfo] = []
     above: list[int] = []
     for line in tree:
         found = _TASK.fullmatch(str(line))
@@ -58,5 +58,5 @@ def _tasks(tree: object, path: str) -> tuple[Task, ...]:
         parent = above[depth - 1] if 0 < depth <= len(above) else 0
         above[depth:] = [pid]
         args = tuple(found[5].split(" "))
-        tasks.append(Task(pid, parent, letters[0], found[4], args, 0, "+" in letters))
+        tasks.append(ProcessInfo(pid, parent, letters[0], found[4], args, 0, "+" in letters))
     return tuple(tasks)

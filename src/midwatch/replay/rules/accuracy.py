@@ -18,7 +18,7 @@ DANGEROUS = {
 """Mistakes by which people lose work: true turn and the one that was read."""
 
 
-class Trial(Value):
+class AccuracyTrial(Value):
     """One verdict beside the truth."""
 
     agent: str
@@ -40,7 +40,7 @@ class Trial(Value):
         return DANGEROUS.get((self.truth, self.read), "")
 
 
-def matrix(trials: list[Trial], unit: str) -> list[str]:
+def matrix(trials: list[AccuracyTrial], unit: str) -> list[str]:
     """Rows of a table, one per agent and true turn: how each was read."""
     rows = [f"| agent | truth | {' | '.join(TURNS)} | right |", "|---|---|" + "---:|" * (len(TURNS) + 1)]
     for agent in dict.fromkeys(trial.agent for trial in trials):
@@ -54,7 +54,7 @@ def matrix(trials: list[Trial], unit: str) -> list[str]:
     return rows
 
 
-def share(trials: list[Trial]) -> str:
+def share(trials: list[AccuracyTrial]) -> str:
     """How much of it was right, rounded down: 100 % is said only of what was never wrong."""
     whole = sum(trial.weight for trial in trials)
     right = sum(trial.weight for trial in trials if trial.right)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
-from midwatch.replay.model import Happened, Row
+from midwatch.replay.model import Happened, ReplayRow
 from midwatch.replay.rules import replay_job
-from midwatch.replay.rules.replay_job import Story
+from midwatch.replay.rules.replay_job import RunState
 
 LIVE = ("started", "stale", "stuck", "moved", "suspended", "continued")
 
@@ -45,7 +45,7 @@ class Point(Value):
 class Past(Value):
     """One attempt, as far as its events tell."""
 
-    story: Story
+    story: RunState
     policy: Policy
     clock: Clock
     silences: tuple[Silence, ...]
@@ -56,7 +56,7 @@ class Past(Value):
     """Counted seconds up to which the work was left alone."""
     cut: str
     """The state for which its own policy ended it."""
-    last: Row | None
+    last: ReplayRow | None
     """Its end."""
     over: float
     """Seconds since the run began at which the evidence ends."""
@@ -68,7 +68,7 @@ class Past(Value):
         return self.clock.moment(counted) - self.story.first
 
 
-def told(story: Story, events: list[Happened]) -> tuple[list[Row], Story]:
+def told(story: RunState, events: list[Happened]) -> tuple[list[ReplayRow], RunState]:
     rows = []
     for it in events:
         story, row = replay_job.step(story, it)
@@ -77,7 +77,7 @@ def told(story: Story, events: list[Happened]) -> tuple[list[Row], Story]:
     return rows, story
 
 
-def read(story: Story, told: list[Row], events: list[Happened]) -> Past:
+def read(story: RunState, told: list[ReplayRow], events: list[Happened]) -> Past:
     assert story.policy is not None
     stop = next((it for it in events if it.event == "stopping"), None)
     last = next((it for it in events if it.end is not None), None)

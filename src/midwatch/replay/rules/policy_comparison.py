@@ -13,10 +13,10 @@ from midwatch.core.policy import Policy
 from midwatch.core.text import in_words
 from midwatch.core.value import Value
 from midwatch.jobs.rules import stall
-from midwatch.replay.model import Happened, Row
+from midwatch.replay.model import Happened, ReplayRow
 from midwatch.replay.rules import attempt_history, replay_job
 from midwatch.replay.rules.attempt_history import Past, Point, Silence
-from midwatch.replay.rules.replay_job import Story
+from midwatch.replay.rules.replay_job import RunState
 
 NOTED = 1.5
 """Heartbeats up to which a silence is not noted."""
@@ -32,7 +32,7 @@ IN_TRUTH = {
 }  # fmt: skip
 
 
-class Otherwise(Value):
+class OtherPolicy(Value):
     """Another policy: a whole one, or some fields of the one that there was."""
 
     base: Policy | None
@@ -42,7 +42,7 @@ class Otherwise(Value):
         return (self.base or policy)._replace(**self.changes)  # type: ignore[arg-type]
 
 
-def attempt(story: Story, events: list[Happened], otherwise: Otherwise) -> tuple[list[Row], Story]:
+def attempt(story: RunState, events: list[Happened], otherwise: OtherPolicy) -> tuple[list[ReplayRow], RunState]:
     """The verdicts of one attempt beside those of another policy, and what is known after it; ``story``: before it."""
     told, after = attempt_history.told(story, events)
     if after.policy is None:
@@ -158,13 +158,13 @@ def _paused(known: Past, points: list[Point]) -> list[Point]:
 # Beside each other ------------------------------------------------------------------------------------------------
 
 
-def _beside(known: Past, other: Policy) -> list[Row]:
+def _beside(known: Past, other: Policy) -> list[ReplayRow]:
     """Both timelines, a row wherever either changes."""
     said = _said(known, other)
     stop = _stop(known, said, other)
     alike = stop is not None and _as_it_was(known, stop, other)
     over = stop.at if stop is not None and not alike else float("inf")
-    rows: list[Row] = []
+    rows: list[ReplayRow] = []
     holds, last = [START, START], 0
     changes = [(point.at, which, point) for which, points in enumerate((known.given, said)) for point in points]
     for at, which, point in sorted(changes, key=lambda change: change[:2]):
@@ -205,13 +205,13 @@ def _thresholds(policy: Policy) -> tuple[object, ...]:
     return policy.stale_s, policy.grace_s, policy.progress
 
 
-def _row(at: float, given: Point, now: Point) -> Row:
+def _row(at: float, given: Point, now: Point) -> ReplayRow:
     differs = _word(given.said) != _word(now.said) and not now.uncertain
     perhaps = now.said.get("stop") and now.uncertain and now.at == at
-    return Row(given.said, now.said, now.uncertain, PERHAPS if perhaps else "", at, differs=differs)
+    return ReplayRow(given.said, now.said, now.uncertain, PERHAPS if perhaps else "", at, differs=differs)
 
 
-def _end(known: Past, now: Point, other: Policy, *, alike: bool, perhaps: bool) -> Row:
+def _end(known: Past, now: Point, other: Policy, *, alike: bool, perhaps: bool) -> ReplayRow:
     """Its end. ``alike``: it was ended as it would have been; ``perhaps``: it was not, if what is uncertain is so."""
     row = known.last
     assert row is not None

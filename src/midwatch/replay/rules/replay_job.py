@@ -6,14 +6,14 @@ and when the judge looked, the ends. Where a line says too little, that is said,
 
 from __future__ import annotations
 
-from midwatch.core.job_model import Alive, Attempt, End, Identity, JobFacts, Record, Seen, Source
+from midwatch.core.job_model import Alive, Attempt, End, Identity, JobFacts, ProgressSnapshot, ProgressSource, Record
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.rules import stall
-from midwatch.jobs.rules.stall import Answer
+from midwatch.jobs.rules.stall import ShimInstruction
 from midwatch.jobs.rules.verdict import judge
-from midwatch.replay.model import Happened, Row
+from midwatch.replay.model import Happened, ReplayRow
 
 SLACK = 1.0
 """Seconds by which an event may be noted later than what it tells of."""
@@ -24,7 +24,7 @@ OVERTAKEN = "it moved, or time was lost, while the judge was answering"
 WHO = Identity("", "", "", 2, 0)
 
 
-class Story(Value):
+class RunState(Value):
     """What is known of a run at one of its events."""
 
     name: str
@@ -47,49 +47,49 @@ class Story(Value):
     shifted_at: float = 0.0
     """When time was last found to be lost."""
     stopping: str = ""
-    answer: Answer | None = None
+    answer: ShimInstruction | None = None
     """What the judge says now where it was asked last."""
     attempts: tuple[Attempt, ...] = ()
 
 
-Step = tuple[Story, Row | None]
+Step = tuple[RunState, ReplayRow | None]
 
 
-def begin(it: Happened, record: Record | None = None) -> Story:
+def begin(it: Happened, record: Record | None = None) -> RunState:
     """What is known before the first event. ``record``: the run's own, where it is still there."""
-    story = Story(it.name, it.run, it.when, it.at)
+    story = RunState(it.name, it.run, it.when, it.at)
     return story if record is None else story._replace(retries=record.retries, backoff_s=record.backoff_s)
 
 
-def step(story: Story, it: Happened) -> Step:
+def step(story: RunState, it: Happened) -> Step:
     """What is known after an event, and the verdict that was given at it, if there was one, beside today's."""
     known = STEPS.get(it.event)
-    after, row = known(story, it) if known else (story, Row(None, None, note="no verdict of a shim"))
+    after, row = known(story, it) if known else (story, ReplayRow(None, None, note="no verdict of a shim"))
     if row is None:
         return after, None
     at = it.when - after.first if known else it.at - after.first_wall
     return after, compared(row._replace(at=max(0.0, at), event=it.event, attempt=after.attempt))
 
 
-def compared(row: Row) -> Row:
+def compared(row: ReplayRow) -> ReplayRow:
     given, now = row.given or {}, row.now or {}
     return row._replace(differs=not row.uncertain and any(now.get(word) != said for word, said in given.items()))
 
 
-def facts(story: Story, now: float, moved: dict[str, float], *, end: End | None = None) -> JobFacts:
+def facts(story: RunState, now: float, moved: dict[str, float], *, end: End | None = None) -> JobFacts:
     """What a look at the job found at a moment of its story."""
     assert story.policy is not None
     record = Record(
         story.name, story.run, (), "", story.policy, 0.0, story.first, WHO, WHO, (), end, attempt=story.attempt,
         attempt_mono=story.began, retries=story.retries or 0, backoff_s=story.backoff_s, attempts=story.attempts,
     )  # fmt: skip
-    sources = {name: Source(0.0, moment, moment) for name, moment in moved.items()}
+    sources = {name: ProgressSource(0.0, moment, moment) for name, moment in moved.items()}
     work = Alive(WHO.pid, "S" if story.suspended_at is None else "T")
-    seen = Seen(story.run, "", now, story.stale_since, story.stuck, sources)
+    seen = ProgressSnapshot(story.run, "", now, story.stale_since, story.stuck, sources)
     return JobFacts(story.name, now, record=record, shim=Alive(WHO.pid, "S"), work=work, seen=seen)
 
 
-def sources(story: Story, moment: float) -> dict[str, float]:
+def sources(story: RunState, moment: float) -> dict[str, float]:
     """All sources as if they had last moved together."""
     return dict.fromkeys(story.policy.progress if story.policy else (), moment)
 
@@ -103,9 +103,9 @@ def axes(verdict: Verdict) -> dict[str, object]:
 # One function for each event ------------------------------------------------------------------------------------
 
 
-def _started(story: Story, it: Happened) -> Step:
+def _started(story: RunState, it: Happened) -> Step:
     began = it.when if it.began is None else it.began
-    story = Story(
+    story = RunState(
         story.name, story.run, min(story.first, began), story.first_wall, it.policy,
         story.retries if it.retries is None else it.retries, story.backoff_s if it.backoff_s is None else it.backoff_s,
         it.attempt or 1, began, last=began, attempts=story.attempts,
@@ -113,53 +113,53 @@ def _started(story: Story, it: Happened) -> Step:
     return story, _said(story, {"state": "working"}, began)
 
 
-def _quiet(story: Story, it: Happened) -> Step:
+def _quiet(story: RunState, it: Happened) -> Step:
     """A silence that ended in time: nothing was given. A judge who suspects it now is another than then."""
     if it.since is None or it.until is None:
         return story, None
     after, row = story._replace(last=it.until, stale_since=None), None
     if story.policy is not None and it.until - it.since < story.policy.stale_s:
         now = axes(judge(facts(story, it.until, sources(story, it.since))))
-        row = None if "progress" not in now else Row({"state": "working", "progress": None}, now)
+        row = None if "progress" not in now else ReplayRow({"state": "working", "progress": None}, now)
     return after, row
 
 
-def _stale(story: Story, it: Happened) -> Step:
+def _stale(story: RunState, it: Happened) -> Step:
     given: dict[str, object] = {"state": "working", "progress": "stalled", "reason": it.reason}
     answer, row = _asked(story._replace(stale_since=None), it, given)
     return story._replace(last=_last(story, it), stale_since=it.when, answer=answer), row
 
 
-def _stuck(story: Story, it: Happened) -> Step:
+def _stuck(story: RunState, it: Happened) -> Step:
     story = story._replace(stale_since=it.stale_since)
     answer, row = _asked(story, it, {"state": "stuck", "reason": it.reason})
     return story._replace(last=_last(story, it), stuck=True, answer=answer), row
 
 
-def _asked(story: Story, it: Happened, given: dict[str, object]) -> tuple[Answer | None, Row]:
+def _asked(story: RunState, it: Happened, given: dict[str, object]) -> tuple[ShimInstruction | None, ReplayRow]:
     """What the shim is told now, beside what it was told."""
     if story.policy is None or it.judged is None or not it.moved:
-        return None, Row(given, given, NOT_SEEN if story.policy else NO_POLICY)
+        return None, ReplayRow(given, given, NOT_SEEN if story.policy else NO_POLICY)
     if max(*it.moved.values(), story.stale_since or 0.0, story.shifted_at) > it.judged:
-        return None, Row(given, given, OVERTAKEN)
+        return None, ReplayRow(given, given, OVERTAKEN)
     answer = stall.answer(facts(story, it.judged, it.moved), story.policy)
     state = "stuck" if answer.word == "stuck" else "working"
     suspected: dict[str, object] = {"progress": "stalled"} if answer.word == "stale" else {}
-    return answer, Row(given, {"state": state, **suspected, "reason": answer.reason})
+    return answer, ReplayRow(given, {"state": state, **suspected, "reason": answer.reason})
 
 
-def _moved(story: Story, it: Happened) -> Step:
+def _moved(story: RunState, it: Happened) -> Step:
     moment = it.when if it.until is None else it.until
     story = story._replace(last=moment, stale_since=None, stuck=False)
     return story, _said(story, {"state": "working"}, moment)
 
 
-def _suspended(story: Story, it: Happened) -> Step:
+def _suspended(story: RunState, it: Happened) -> Step:
     story = story._replace(suspended_at=it.when)
     return story, _said(story, {"state": "waiting"}, story.last)
 
 
-def _continued(story: Story, it: Happened) -> Step:
+def _continued(story: RunState, it: Happened) -> Step:
     """Time in which it was suspended does not count: it is as silent as it was."""
     gap = 0.0 if story.suspended_at is None else max(0.0, it.when - story.suspended_at)
     story = _shifted(story, gap, it.when)._replace(suspended_at=None)
@@ -168,50 +168,50 @@ def _continued(story: Story, it: Happened) -> Step:
     return story, _said(story, given, it.when if story.stale_since is None else story.last, it.when)
 
 
-def _lost(story: Story, it: Happened) -> Step:
+def _lost(story: RunState, it: Happened) -> Step:
     since = story.suspended_at
     return _shifted(story, it.seconds, it.when)._replace(suspended_at=since and since + it.seconds), None
 
 
-def _stopping(story: Story, it: Happened) -> Step:
+def _stopping(story: RunState, it: Happened) -> Step:
     """Only the first counts, and only if a policy was the cause: a person's wish is no verdict."""
     before, story = story.stopping, story._replace(stopping=it.state)
     given: dict[str, object] = {"state": it.state, "stop": True, "reason": it.reason}
     if before or it.state not in ("stuck", "timeout"):
         return story, None
     if story.policy is None:
-        return story, Row(given, given, NO_POLICY)
+        return story, ReplayRow(given, given, NO_POLICY)
     if it.state == "stuck":
         if story.answer is None:
-            return story, Row(given, given, NOT_SEEN)
+            return story, ReplayRow(given, given, NOT_SEEN)
         now: dict[str, object] = {"state": "stuck", "stop": story.answer.what == "stop", "reason": story.answer.reason}
-        return story, Row(given, now)
+        return story, ReplayRow(given, now)
     ran = it.when - story.began - story.lost
     up = story.policy.timeout_s is not None and ran + SLACK >= story.policy.timeout_s
-    return story, Row(given, given if up else {"state": "working", "stop": False, "reason": ""})
+    return story, ReplayRow(given, given if up else {"state": "working", "stop": False, "reason": ""})
 
 
-def _attempt(story: Story, it: Happened) -> Step:
+def _attempt(story: RunState, it: Happened) -> Step:
     assert it.end is not None
     number = it.attempt or story.attempt
     row = _ended(story, it)[1]
     return story._replace(attempts=(*story.attempts, Attempt(number, it.end)), attempt=number), row
 
 
-def _retrying(story: Story, it: Happened) -> Step:
+def _retrying(story: RunState, it: Happened) -> Step:
     given: dict[str, object] = {"state": "starting", "in_s": it.in_s, "reason": it.reason}
     if story.policy is None or story.retries is None or not story.attempts:
-        return story, Row(given, given, NO_RETRIES if story.policy else NO_POLICY)
+        return story, ReplayRow(given, given, NO_RETRIES if story.policy else NO_POLICY)
     answer = stall.answer(facts(story, it.when if it.judged is None else it.judged, {}), story.policy)
     state = "starting" if answer.what == "retry" else story.attempts[-1].end.state
-    return story, Row(given, {"state": state, "in_s": answer.seconds, "reason": answer.reason})
+    return story, ReplayRow(given, {"state": state, "in_s": answer.seconds, "reason": answer.reason})
 
 
-def _ended(story: Story, it: Happened) -> Step:
+def _ended(story: RunState, it: Happened) -> Step:
     assert it.end is not None
     given: dict[str, object] = {"state": it.end.state, "exit_code": it.end.exit_code, "signal": it.end.signal}
     if story.policy is None:
-        return story, Row(given, given, NO_POLICY)
+        return story, ReplayRow(given, given, NO_POLICY)
     verdict = judge(facts(story, it.when, {}, end=it.end))
     now: dict[str, object] = {
         "state": verdict.state,
@@ -219,11 +219,11 @@ def _ended(story: Story, it: Happened) -> Step:
         "signal": verdict.signal,
         "reason": verdict.reason,
     }
-    return story, Row(given, now)
+    return story, ReplayRow(given, now)
 
 
-def _undecided(story: Story, it: Happened) -> Step:
-    return story, Row(None, None, note=f"nobody judged: {it.reason}")
+def _undecided(story: RunState, it: Happened) -> Step:
+    return story, ReplayRow(None, None, note=f"nobody judged: {it.reason}")
 
 
 STEPS = {
@@ -233,17 +233,17 @@ STEPS = {
 }  # fmt: skip
 
 
-def _said(story: Story, given: dict[str, object], moved: float, now: float | None = None) -> Row:
+def _said(story: RunState, given: dict[str, object], moved: float, now: float | None = None) -> ReplayRow:
     """A verdict of which only the state was noted; its reason would be told from moments that nobody noted."""
     if story.policy is None:
-        return Row(given, given, NO_POLICY)
+        return ReplayRow(given, given, NO_POLICY)
     said = axes(judge(facts(story, moved if now is None else now, sources(story, moved))))
-    return Row(given, {axis: word for axis, word in said.items() if axis != "reason"})
+    return ReplayRow(given, {axis: word for axis, word in said.items() if axis != "reason"})
 
 
-def _shifted(story: Story, gap: float, now: float) -> Story:
+def _shifted(story: RunState, gap: float, now: float) -> RunState:
     return story._replace(last=story.last + gap, lost=story.lost + gap, shifted_at=now)
 
 
-def _last(story: Story, it: Happened) -> float:
+def _last(story: RunState, it: Happened) -> float:
     return max(it.moved.values()) if it.moved else story.last

@@ -16,7 +16,7 @@ class Stretch(Value):
     read: str
 
 
-class Change(Value):
+class TrueChange(Value):
     """A true change, and how many seconds later the verdict followed; None where it never did."""
 
     at: float
@@ -43,9 +43,9 @@ def stretches(truths: Said, said: Said, end: float) -> list[Stretch]:
     return found
 
 
-def changes(truths: Said, said: Said, end: float) -> list[Change]:
+def changes(truths: Said, said: Said, end: float) -> list[TrueChange]:
     """How late the verdict followed each true change."""
-    found: list[Change] = []
+    found: list[TrueChange] = []
     for number, (at, truth) in enumerate(truths):
         stop = truths[number + 1][0] if number + 1 < len(truths) else end
         if not truth or (number and truths[number - 1][1] == truth):
@@ -55,7 +55,7 @@ def changes(truths: Said, said: Said, end: float) -> list[Change]:
             if _at(said, at) == truth
             else next((t - at for t, read in said if at <= t < stop and read == truth), None)
         )
-        found.append(Change(at, truth, late))
+        found.append(TrueChange(at, truth, late))
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from midwatch.core.errors import FormatError
 from midwatch.core.json_text import dump
-from midwatch.core.pane_model import Pane, Report, Sighting, Task
+from midwatch.core.pane_model import Observation, Pane, ProcessInfo, SourceReport
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.jobs.codec import sentinel
@@ -25,7 +25,7 @@ TALLEST = 10_000
 LARGEST = 1e18
 
 
-class Truth(Value):
+class RecordedTruth(Value):
     """What was really going on from a moment on."""
 
     at: float
@@ -36,7 +36,7 @@ class Truth(Value):
     """Who knows: what the model's server or the driver did."""
 
 
-class Given(Value):
+class GivenVerdict(Value):
     """The verdict that was given at a look, where it was not the same as before."""
 
     at: float
@@ -74,11 +74,11 @@ class Writer:
         found["policy"] = header.policy.written() if header.policy else None
         return _dump({key: value for key, value in found.items() if value is not None})
 
-    def line(self, seen: Sighting, give: Callable[[Sighting], Given | None] = lambda _: None) -> str:
+    def line(self, seen: Observation, give: Callable[[Observation], GivenVerdict | None] = lambda _: None) -> str:
         """One look. ``give`` is asked for the verdict on it as it will be read again: with its times rounded."""
         if self.began is None:
             self.began = seen.now
-            self.reader = _Reader(seen.agent)
+            self.reader = _RecordingReader(seen.agent)
         found: dict[str, Any] = {"at": round(seen.now - self.began, 3), "wall": round(seen.wall, 3)}
         pane = seen.pane._asdict()
         if changed := {key: value for key, value in pane.items() if key not in self.pane or self.pane[key] != value}:
@@ -106,7 +106,7 @@ class Writer:
         return _dump(found)
 
 
-def truth_line(truth: Truth) -> str:
+def truth_line(truth: RecordedTruth) -> str:
     return _dump({"at": round(truth.at, 3), "truth": truth.turn, "detail": truth.detail, "by": truth.by})
 
 
@@ -114,9 +114,9 @@ def _dump(found: dict[str, object]) -> str:
     return dump(found)
 
 
-def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Given | Truth]:
+def read(lines: Iterable[str], path: str) -> Iterator[Header | Observation | GivenVerdict | RecordedTruth]:
     """The header, then sightings, what was given at each, and truths, in the order of their times."""
-    reader: _Reader | None = None
+    reader: _RecordingReader | None = None
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -125,10 +125,10 @@ def read(lines: Iterable[str], path: str) -> Iterator[Header | Sighting | Given 
             if reader is None:
                 if found.get("midwatch") != "timeline" or found.get("v") != VERSION:
                     raise FormatError(f"{path}:{number}: not a timeline of version {VERSION}")
-                reader = _Reader(str(found["agent"]))
+                reader = _RecordingReader(str(found["agent"]))
                 yield _header(found)
             elif "truth" in found:
-                yield Truth(float(found["at"]), found["truth"], found.get("detail", ""), found.get("by", ""))
+                yield RecordedTruth(float(found["at"]), found["truth"], found.get("detail", ""), found.get("by", ""))
             else:
                 yield reader.sighting(found)
                 if "given" in found:
@@ -143,21 +143,21 @@ def _header(found: dict[str, Any]) -> Header:
     return Header(str(found["agent"]), str(found.get("version", "")), str(found.get("scenario", "")), policy, doubted)
 
 
-def _given(at: float, found: dict[str, Any]) -> Given:
+def _given(at: float, found: dict[str, Any]) -> GivenVerdict:
     state, turn, detail, reason = (found[key] for key in ("state", "turn", "detail", "reason"))
-    return Given(at, str(state), str(turn), str(detail), str(reason))
+    return GivenVerdict(at, str(state), str(turn), str(detail), str(reason))
 
 
-class _Reader:
+class _RecordingReader:
     def __init__(self, agent: str) -> None:
         self.agent = agent
         self.pane: dict[str, Any] = {}
         self.rows: list[str] = []
         self.styles: tuple[str, ...] = ()
-        self.tasks: tuple[Task, ...] = ()
-        self.reports: tuple[Report, ...] = ()
+        self.tasks: tuple[ProcessInfo, ...] = ()
+        self.reports: tuple[SourceReport, ...] = ()
 
-    def sighting(self, found: dict[str, Any]) -> Sighting:
+    def sighting(self, found: dict[str, Any]) -> Observation:
         self.pane |= found.get("pane", {})
         if "height" in found:
             if not 0 <= int(found["height"]) <= TALLEST:
@@ -169,22 +169,23 @@ class _Reader:
             self.styles = tuple(_text(found["styles"].get(str(n), PLAIN)) for n in range(len(self.rows)))
         if "tasks" in found:
             self.tasks = tuple(
-                Task(**_typed(Task, dict(zip(Task._fields, each, strict=True)))) for each in found["tasks"]
+                ProcessInfo(**_typed(ProcessInfo, dict(zip(ProcessInfo._fields, each, strict=True))))
+                for each in found["tasks"]
             )
         if "reports" in found:
             self.reports = tuple(_report(source, each) for source, each in found["reports"].items())
         at, wall = _number(found["at"]), _number(found["wall"])
         pane = Pane(**_typed(Pane, self.pane))
-        return Sighting(self.agent, pane, tuple(self.rows), self.tasks, self.reports, at, wall, self.styles)
+        return Observation(self.agent, pane, tuple(self.rows), self.tasks, self.reports, at, wall, self.styles)
 
 
-def _report(source: str, found: dict[str, Any]) -> Report:
+def _report(source: str, found: dict[str, Any]) -> SourceReport:
     words = {_text(word): _text(value) for word, value in found["words"].items()}
     at = None if found["at"] is None else _number(found["at"])
-    return Report(source, at, words, _text(found["trouble"]), found.get("unclear") is True)
+    return SourceReport(source, at, words, _text(found["trouble"]), found.get("unclear") is True)
 
 
-def _typed(kind: type[Pane | Task], values: dict[str, Any]) -> dict[str, Any]:
+def _typed(kind: type[Pane | ProcessInfo], values: dict[str, Any]) -> dict[str, Any]:
     """Fields of a value, each being what it should be: a recording may be another's."""
     for field, annotation in kind.__annotations__.items():
         if field in values:

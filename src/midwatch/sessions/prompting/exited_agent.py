@@ -10,30 +10,30 @@ import os
 import shlex
 
 from midwatch.agents import exit_message, launch
-from midwatch.agents.conversation_exists import Artifacts
+from midwatch.agents.conversation_exists import ConversationIndex
 from midwatch.agents.conversation_holders import holders
 from midwatch.agents.definition import Detector, is_agent
 from midwatch.config import paths, sentinel_files
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.job_model import Record
-from midwatch.core.pane_model import Pane, Task
+from midwatch.core.pane_model import Pane, ProcessInfo
 from midwatch.core.presence import GONE
 from midwatch.core.shells import POSIX_SHELLS
 from midwatch.jobs import monitor_store
 from midwatch.jobs.codec import sentinel
 from midwatch.sessions import conversation_lease, resume, spawn
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting.rules.recovery import Front, Left
 from midwatch.system import process_tree
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
-from midwatch.tmux.sessions import PaneHand
+from midwatch.tmux.sessions import TmuxSessions
 
 """Those that read a line as it is written here."""
 STOPPED = "Tt"
 
 
-def front(tasks: tuple[Task, ...], command: str, agent: Detector | None) -> Front:
+def front(tasks: tuple[ProcessInfo, ...], command: str, agent: Detector | None) -> Front:
     """What has the terminal. ``agent``: whose process may be suspended behind it."""
     ahead = [task for task in tasks if task.foreground]
     found = shell_of(tasks)
@@ -46,7 +46,7 @@ def front(tasks: tuple[Task, ...], command: str, agent: Detector | None) -> Fron
     return Front(found.name, prompt=True, stopped=stopped, owned=bool(agents - {None}))
 
 
-def shell_of(tasks: tuple[Task, ...]) -> Task | None:
+def shell_of(tasks: tuple[ProcessInfo, ...]) -> ProcessInfo | None:
     """The shell that waits at its prompt: alone in the foreground, asleep, and started to be typed to."""
     ahead = [task for task in tasks if task.foreground]
     if len(ahead) != 1 or ahead[0].name not in POSIX_SHELLS or ahead[0].letter != "S":
@@ -56,7 +56,7 @@ def shell_of(tasks: tuple[Task, ...]) -> Task | None:
     return ahead[0] if "-i" in given or not script else None
 
 
-def _job(task: Task, tasks: tuple[Task, ...], shell: int) -> int:
+def _job(task: ProcessInfo, tasks: tuple[ProcessInfo, ...], shell: int) -> int:
     """The child of the shell that a process is, or is below; 0 where it is elsewhere."""
     parents = {each.pid: each.parent for each in tasks}
     pid = task.pid
@@ -68,7 +68,7 @@ def _job(task: Task, tasks: tuple[Task, ...], shell: int) -> int:
 # Which conversation -------------------------------------------------------------------------------------------------
 
 
-def left(panes: Panes, pane: Pane, rows: tuple[str, ...], directory: str) -> Left:
+def left(panes: PaneObserver, pane: Pane, rows: tuple[str, ...], directory: str) -> Left:
     """The agent that was in a pane, as far as somebody knew it."""
     if pane.dead:
         record = record_of(pane, directory)
@@ -92,7 +92,7 @@ def left(panes: Panes, pane: Pane, rows: tuple[str, ...], directory: str) -> Lef
     return Left(agent.agent, talk, _obstacle(agent, talk, environment))
 
 
-def _hooked(panes: Panes, pane: Pane, shell: Task, agent: Detector | None) -> dict[str, Detector]:
+def _hooked(panes: PaneObserver, pane: Pane, shell: ProcessInfo, agent: Detector | None) -> dict[str, Detector]:
     """Conversations of agents that told their hooks, since the pane's shell began, of all but their end."""
     since = process_tree.running(shell, "", ())
     found: dict[str, Detector] = {}
@@ -108,14 +108,14 @@ def _obstacle(agent: Detector, talk: str, environment: dict[str, str]) -> str:
         return f"nobody has written down how {agent.title} resumes a conversation"
     if others := holders(agent, talk) or conversation_lease.held(agent.agent, talk, agent.start.daemons):
         return f"its conversation is open in another process ({', '.join(map(str, others))})"
-    artifacts = Artifacts()
+    artifacts = ConversationIndex()
     artifacts.begin()
     if artifacts.there(agent.agent, talk, environment) == GONE:
         return f"what {agent.title} had written of conversation {talk} is not to be found"
     return ""
 
 
-def line(panes: Panes, pane: Pane, found: Left) -> str:
+def line(panes: PaneObserver, pane: Pane, found: Left) -> str:
     """What is typed to the shell for it: exactly that conversation, in the directory in which it was."""
     known = panes.known.get(pane.id)
     cwd = known.running.cwd if known and known.running else ""
@@ -125,7 +125,7 @@ def line(panes: Panes, pane: Pane, found: Left) -> str:
     return f"cd {shlex.quote(cwd)} && {words}" if elsewhere else words
 
 
-def detector(panes: Panes, agent: str) -> Detector:
+def detector(panes: PaneObserver, agent: str) -> Detector:
     found = next((each for each in panes.detectors if each.agent == agent), None)
     if found is None:
         raise RefusedError(f"there is no file for the agent {agent} any more")
@@ -139,7 +139,7 @@ def record_of(pane: Pane, directory: str) -> Record | None:
     """The session of ours whose last process ended in that very pane."""
     if paths.shared_with_others(directory) or not os.path.isdir(directory):
         return None
-    seat = PaneHand(pane.server).seat(pane.id)
+    seat = TmuxSessions(pane.server).seat(pane.id)
     for name in sorted(os.listdir(directory)):
         if not name.endswith(".json") or name.startswith("."):
             continue
@@ -157,7 +157,7 @@ def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return os.path.realpath(tmux_client.socket_path(one)) == os.path.realpath(tmux_client.socket_path(other))
 
 
-def _recorded(panes: Panes, record: Record, directory: str) -> Left:
+def _recorded(panes: PaneObserver, record: Record, directory: str) -> Left:
     base = f"{directory}/{record.name}"
     if monitor_store.asked_to_stop(base, record.started):
         return Left(record.agent, "", f"somebody stopped it; `midwatch resume {record.name}` brings it back")

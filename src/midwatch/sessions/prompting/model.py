@@ -8,7 +8,7 @@ EMPTY, DRAFT, UNSEEN = "empty", "draft", "unseen"
 """States of a box: nothing is typed there, something is, it is not on the screen or nobody knows how it looks."""
 
 
-class Outcome:
+class PromptOutcome:
     """What became of a prompt, in a word."""
 
     DELIVERED = "delivered"
@@ -41,7 +41,7 @@ class Outcome:
     """Those that may pass without anybody's doing; whoever has time can wait for it."""
 
 
-class Client(Value):
+class AttachedClient(Value):
     """Someone who is attached to the server."""
 
     pane: str
@@ -53,7 +53,7 @@ class Client(Value):
     readonly: bool
 
 
-class Glimpse(Value):
+class PaneSnapshot(Value):
     """A pane as it was at one moment."""
 
     guard: str
@@ -65,12 +65,12 @@ class Glimpse(Value):
     """What is typed there is thrown away."""
     together: bool
     """What is typed there goes to other panes, too."""
-    clients: tuple[Client, ...]
+    clients: tuple[AttachedClient, ...]
     rows: tuple[str, ...]
     """With their colours."""
 
 
-class Box(Value):
+class InputBox(Value):
     """Where a prompt is typed."""
 
     state: str
@@ -87,7 +87,7 @@ class Refusal(Value):
     """For what the agent waits: trust, login, permission … as in a verdict."""
 
 
-class Sent(Value):
+class PromptResult(Value):
     """What became of a prompt."""
 
     outcome: str
@@ -103,9 +103,9 @@ class Sent(Value):
     @property
     def delivered(self) -> bool:
         """The agent itself has told that it has the prompt."""
-        return self.outcome == Outcome.DELIVERED
+        return self.outcome == PromptOutcome.DELIVERED
 
     @property
     def submitted(self) -> bool:
         """At least it no longer stands in the box: whoever sends it again may send it twice."""
-        return self.outcome in (Outcome.DELIVERED, Outcome.UNPROVEN)
+        return self.outcome in (PromptOutcome.DELIVERED, PromptOutcome.UNPROVEN)

@@ -15,7 +15,7 @@ class HeldError(RefusedError):
     """Another types there."""
 
 
-class Keyboard:
+class PaneLock:
     """Held by one process while it types, and free when that has ended, however it did."""
 
     def __init__(self, socket: str, pane: str) -> None:

@@ -7,7 +7,7 @@ import time
 
 from midwatch.core.errors import RefusedError
 from midwatch.sessions.prompting.codec import tmux_commands
-from midwatch.sessions.prompting.model import Glimpse
+from midwatch.sessions.prompting.model import PaneSnapshot
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
 
@@ -15,7 +15,7 @@ LIMIT = 5.0
 """Seconds that the server has for an answer."""
 
 
-def glimpse(server: tuple[str, ...], pane: str) -> Glimpse | None:
+def glimpse(server: tuple[str, ...], pane: str) -> PaneSnapshot | None:
     """None where the pane is gone. RefusedError when the server does not tell."""
     place, word = tmux_client.socket_path(server), codec.mark(os.urandom(10))
     try:

@@ -13,14 +13,23 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
-from midwatch.sessions.pane_observer import Looked, Panes
+from midwatch.sessions.pane_observer import PaneObserver, PanesObservation
 from midwatch.sessions.prompting import exited_agent, undelivered_store
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting.codec import text
-from midwatch.sessions.prompting.model import DRAFT, UNSEEN, Box, Outcome
+from midwatch.sessions.prompting.model import DRAFT, UNSEEN, InputBox, PromptOutcome
 from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.rules import readiness, recovery
-from midwatch.sessions.prompting.rules.recovery import PRESS, READY, REPORT, RESUME, WAIT, WAKE, Case, Step
+from midwatch.sessions.prompting.rules.recovery import (
+    PRESS,
+    READY,
+    REPORT,
+    RESUME,
+    WAIT,
+    WAKE,
+    RecoveryCase,
+    RecoveryStep,
+)
 from midwatch.sessions.rules.verdict import CONFIRM
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import ABSENT, in_session
@@ -48,12 +57,12 @@ class Readiness(Value):
     """What `recover` has done about it, or begun to."""
 
 
-class Found(Value):
+class PaneReadiness(Value):
     """A pane as one look found it."""
 
-    step: Step
+    step: RecoveryStep
     agent: str = ""
-    case: Case | None = None
+    case: RecoveryCase | None = None
     pane: Pane | None = None
     draft: str = ""
     """The message of ours that stands in its box."""
@@ -62,12 +71,12 @@ class Found(Value):
     """It need not be looked at twice."""
 
 
-def look(panes: Panes, pane: str, *, directory: str = "") -> Readiness:
+def look(panes: PaneObserver, pane: str, *, directory: str = "") -> Readiness:
     """Whether it is ready, and if not, why; nothing is typed. ``directory``: of our records, if not the project's."""
     return said(pane, settled(panes, [pane], directory)[pane])
 
 
-def survey(panes: Panes, session: str, *, directory: str = "") -> list[tuple[Pane, Readiness]]:
+def survey(panes: PaneObserver, session: str, *, directory: str = "") -> list[tuple[Pane, Readiness]]:
     """All panes of all windows of exactly that session; none where there is no such session."""
     looked = panes.look()
     if looked.trouble:
@@ -77,7 +86,7 @@ def survey(panes: Panes, session: str, *, directory: str = "") -> list[tuple[Pan
     return [(pane, said(pane.id, found[pane.id])) for pane in inside]
 
 
-def said(pane: str, found: Found) -> Readiness:
+def said(pane: str, found: PaneReadiness) -> Readiness:
     step, case = found.step, found.case
     person = case is not None and readiness.is_somebodys(case.glimpse, pane)
     helps = step.what if step.what in (PRESS, WAKE, RESUME) else ""
@@ -87,12 +96,12 @@ def said(pane: str, found: Found) -> Readiness:
 # Looking ------------------------------------------------------------------------------------------------------------
 
 
-def settled(panes: Panes, wanted: Collection[str], directory: str) -> dict[str, Found]:
+def settled(panes: PaneObserver, wanted: Collection[str], directory: str) -> dict[str, PaneReadiness]:
     """What is found of panes once it has lasted; of one that never rests, that it does not."""
     directory = directory or paths.directory()
     over = time.monotonic() + RESTLESS
     since: dict[str, tuple[object, float]] = {}
-    done: dict[str, Found] = {}
+    done: dict[str, PaneReadiness] = {}
     while rest := [pane for pane in wanted if pane not in done]:
         looked = panes.look(rest[0] if len(wanted) == 1 else None)
         for pane in rest:
@@ -104,31 +113,35 @@ def settled(panes: Panes, wanted: Collection[str], directory: str) -> dict[str, 
                 done[pane] = found
             elif now >= over:
                 done[pane] = found._replace(
-                    step=Step(WAIT, "it changes whenever it is looked at; try again when it rests", Outcome.STARTING)
+                    step=RecoveryStep(
+                        WAIT, "it changes whenever it is looked at; try again when it rests", PromptOutcome.STARTING
+                    )
                 )
         if len(done) < len(wanted):
             time.sleep(PAUSE)
     return done
 
 
-def seen(panes: Panes, looked: Looked, pane: str, directory: str) -> Found:
+def seen(panes: PaneObserver, looked: PanesObservation, pane: str, directory: str) -> PaneReadiness:
     if looked.trouble:
         absent = looked.cause == ABSENT
-        step = Step(REPORT if absent else WAIT, looked.trouble, Outcome.EXITED if absent else Outcome.UNKNOWN)
-        return Found(step, sure=True)
+        step = RecoveryStep(
+            REPORT if absent else WAIT, looked.trouble, PromptOutcome.EXITED if absent else PromptOutcome.UNKNOWN
+        )
+        return PaneReadiness(step, sure=True)
     place = next((each for each in looked.panes if each.id == pane), None)
     try:
         shown = glimpse(panes.tmux.server, pane) if place else None
     except RefusedError as error:
-        return Found(Step(WAIT, str(error), Outcome.UNKNOWN), sure=True)
+        return PaneReadiness(RecoveryStep(WAIT, str(error), PromptOutcome.UNKNOWN), sure=True)
     if place is None or shown is None:
-        return Found(Step(REPORT, "there is no such pane", Outcome.EXITED), sure=place is None)
+        return PaneReadiness(RecoveryStep(REPORT, "there is no such pane", PromptOutcome.EXITED), sure=place is None)
     one = next((each for each in looked.seen if each.sighting.pane.id == pane), None)
     agent = panes.known[pane].detector if one else None
     there = exited_agent.front(panes.tasks.get(pane, ()), place.command, agent)
-    case, draft = Case(pane, shown, time.time(), there=there), ""
+    case, draft = RecoveryCase(pane, shown, time.time(), there=there), ""
     if agent and one:
-        box = boxes.read(agent, shown.rows) if agent.typing else Box(UNSEEN)
+        box = boxes.read(agent, shown.rows) if agent.typing else InputBox(UNSEEN)
         draft = _ours(panes, place, agent, box)
         case = case._replace(
             verdict=one.verdict, box=box, ours=bool(draft),
@@ -139,12 +152,12 @@ def seen(panes: Panes, looked: Looked, pane: str, directory: str) -> Found:
         case = case._replace(left=exited_agent.left(panes, place, shown.rows, directory))
     step = recovery.step(case)
     first_hand = case.verdict is not None and readiness.is_sure(case.verdict)
-    sure = first_hand and (step.what == READY or step.outcome == Outcome.WORKING)
+    sure = first_hand and (step.what == READY or step.outcome == PromptOutcome.WORKING)
     submit = agent.typing.submit if agent and agent.typing else "Enter"
-    return Found(step, case.left.agent or (agent.agent if agent else ""), case, place, draft, submit, sure)
+    return PaneReadiness(step, case.left.agent or (agent.agent if agent else ""), case, place, draft, submit, sure)
 
 
-def _ours(panes: Panes, pane: Pane, agent: Detector, box: Box) -> str:
+def _ours(panes: PaneObserver, pane: Pane, agent: Detector, box: InputBox) -> str:
     """The message of ours that stands in a box, whole and alone; empty for anything else."""
     if box.state != DRAFT or agent.typing is None:
         return ""

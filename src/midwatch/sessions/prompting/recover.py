@@ -12,17 +12,17 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.policy import PATIENT
-from midwatch.jobs.observe import Looker
+from midwatch.jobs.observe import JobObserver
 from midwatch.sessions import resume
-from midwatch.sessions.pane_observer import Panes
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, undelivered_store
 from midwatch.sessions.prompting.codec import text
-from midwatch.sessions.prompting.model import Outcome
-from midwatch.sessions.prompting.pane_lock import HeldError, Keyboard
-from midwatch.sessions.prompting.readiness import PAUSE, Found, Readiness, look, said, seen, settled, survey
+from midwatch.sessions.prompting.model import PromptOutcome
+from midwatch.sessions.prompting.pane_lock import HeldError, PaneLock
+from midwatch.sessions.prompting.readiness import PAUSE, PaneReadiness, Readiness, look, said, seen, settled, survey
 from midwatch.sessions.prompting.rules import recovery as judging
-from midwatch.sessions.prompting.rules.recovery import PRESS, READY, REPORT, RESUME, WAIT, WAKE, Case, Left
-from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.sessions.prompting.rules.recovery import PRESS, READY, REPORT, RESUME, WAIT, WAKE, Left, RecoveryCase
+from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
 
@@ -46,18 +46,18 @@ DOES = {
 
 
 def recover(
-    panes: Panes, pane: str, log: Callable[[str], None], *, limit: float = LIMIT, directory: str = "",
+    panes: PaneObserver, pane: str, log: Callable[[str], None], *, limit: float = LIMIT, directory: str = "",
     stopped: Callable[[], bool] = lambda: False,
 ) -> Readiness:  # fmt: skip
     """Do what may be done until it is ready, a turn is under way, or a person is needed. Every step is logged."""
     recovery = _Recovery(panes, pane, log, directory)
     try:
-        with Keyboard(tmux_client.socket_path(panes.tmux.server), pane):
+        with PaneLock(tmux_client.socket_path(panes.tmux.server), pane):
             found = recovery.run(time.monotonic() + limit, stopped)
     except HeldError as error:
-        found = Readiness(pane, ready=False, outcome=Outcome.PERSON, reason=str(error))
+        found = Readiness(pane, ready=False, outcome=PromptOutcome.PERSON, reason=str(error))
     except RefusedError as error:
-        found = Readiness(pane, ready=False, outcome=Outcome.UNKNOWN, reason=str(error))
+        found = Readiness(pane, ready=False, outcome=PromptOutcome.UNKNOWN, reason=str(error))
     log(f"recover {pane} {'ready' if found.ready else f'not-ready ({found.outcome})'}: {found.reason}")
     return found._replace(tried=tuple(recovery.tried))
 
@@ -68,12 +68,12 @@ def recover(
 class _Recovery:
     """One pane, of which we have the keyboard."""
 
-    def __init__(self, panes: Panes, pane: str, log: Callable[[str], None], directory: str) -> None:
+    def __init__(self, panes: PaneObserver, pane: str, log: Callable[[str], None], directory: str) -> None:
         self.panes = panes
         self.pane = pane
         self.log = log
         self.directory = directory or paths.directory()
-        self.hand = Hand(panes.tmux.server, pane)
+        self.hand = KeyTyper(panes.tmux.server, pane)
         self.tried: list[str] = []
         """Steps that were begun, also those that something came between."""
         self.left = Left()
@@ -86,7 +86,7 @@ class _Recovery:
         while True:
             found = self._recalled(settled(self.panes, [self.pane], self.directory)[self.pane])
             step = found.step
-            if step.what in (READY, REPORT) or step.outcome == Outcome.WORKING or stopped():
+            if step.what in (READY, REPORT) or step.outcome == PromptOutcome.WORKING or stopped():
                 return said(self.pane, found)
             if step.what == WAIT:
                 if time.monotonic() >= until:
@@ -107,13 +107,13 @@ class _Recovery:
                 refused += 1
                 self.log(f"recover {self.pane} {step.what} put off: something changed there just then")
 
-    def _recalled(self, found: Found) -> Found:
+    def _recalled(self, found: PaneReadiness) -> PaneReadiness:
         if found.case is None or not found.case.gone or not self.left.conversation:
             return found
         case = found.case._replace(left=self.left)
         return found._replace(case=case, step=judging.step(case), agent=self.left.agent)
 
-    def _does(self, found: Found) -> bool:
+    def _does(self, found: PaneReadiness) -> bool:
         """Whether a step was taken; False where the pane was no longer what was seen."""
         assert found.case is not None
         assert found.pane is not None
@@ -128,17 +128,17 @@ class _Recovery:
                 self.left = found.case.left
                 return self._type_resume(found)
 
-    def _look(self) -> Found:
+    def _look(self) -> PaneReadiness:
         return seen(self.panes, self.panes.look(self.pane), self.pane, self.directory)
 
-    def _until(self, limit: float, holds: Callable[[Found], bool]) -> Found:
+    def _until(self, limit: float, holds: Callable[[PaneReadiness], bool]) -> PaneReadiness:
         """Look until something is so, or the time is over; the last look."""
         over = time.monotonic() + limit
         while not holds(found := self._look()) and time.monotonic() < over:
             time.sleep(PAUSE)
         return found
 
-    def _submit(self, found: Found, case: Case) -> bool:
+    def _submit(self, found: PaneReadiness, case: RecoveryCase) -> bool:
         if not self.hand.press((found.submit,), case.glimpse.guard):
             return False
         after = self._until(SOON, lambda now: now.draft != found.draft)
@@ -146,7 +146,7 @@ class _Recovery:
             undelivered_store.settle(tmux_client.socket_path(self.panes.tmux.server), self.pane, found.draft)
         return True
 
-    def _wake(self, found: Found) -> bool:
+    def _wake(self, found: PaneReadiness) -> bool:
         """The line is cleared first: whatever stands there would be run with `fg` behind it."""
         now = self._cleared(found)
         if now is None or now.case is None or not self.hand.press(("f", "g", "Enter"), now.case.glimpse.guard):
@@ -154,7 +154,7 @@ class _Recovery:
         self._until(SOON, lambda now: now.step.detail != "suspended")
         return True
 
-    def _type_resume(self, found: Found) -> bool:
+    def _type_resume(self, found: PaneReadiness) -> bool:
         now = self._emptied(found)
         if now is None or now.case is None or now.pane is None or found.case is None:
             return False
@@ -167,17 +167,17 @@ class _Recovery:
             raise RefusedError(
                 f"the line {line!r} was typed to its shell, but not run: something came between; see there"
             )
-        self._until(STARTS, lambda now: now.step.outcome != Outcome.EXITED and not _signs(now).endswith(signs))
+        self._until(STARTS, lambda now: now.step.outcome != PromptOutcome.EXITED and not _signs(now).endswith(signs))
         return True
 
-    def _emptied(self, found: Found) -> Found | None:
+    def _emptied(self, found: PaneReadiness) -> PaneReadiness | None:
         """After Ctrl-C and Ctrl-L: what the last agent has left on the screen looks like the box of the next one."""
         now = self._cleared(found)
         if now is None or now.case is None or now.case.there.command not in CLEARS:
             return now
         return now if self.hand.press(("C-l",), now.case.glimpse.guard) and (now := self._after(found, now)) else None
 
-    def _entered(self, found: Found, before: Found, line: str) -> bool:
+    def _entered(self, found: PaneReadiness, before: PaneReadiness, line: str) -> bool:
         """Enter, once the line stands at the shell's prompt; the agent's last words may have been the same."""
         was, over = _signs(before).count(line), time.monotonic() + SOON
         while time.monotonic() < over:
@@ -189,12 +189,12 @@ class _Recovery:
             time.sleep(PAUSE)
         return False
 
-    def _cleared(self, found: Found) -> Found | None:
+    def _cleared(self, found: PaneReadiness) -> PaneReadiness | None:
         """After Ctrl-C at the shell's prompt; None where it is no longer as it was."""
         assert found.case is not None
         return self._after(found, found) if self.hand.press(("C-c",), found.case.glimpse.guard) else None
 
-    def _after(self, found: Found, before: Found) -> Found | None:
+    def _after(self, found: PaneReadiness, before: PaneReadiness) -> PaneReadiness | None:
         """Once the screen shows that a key was pressed, or had its time; None where the step may not go on."""
         assert before.case is not None
         rows = before.case.glimpse.rows
@@ -207,17 +207,17 @@ class _Recovery:
         if record is None:
             return False
         agent = exited_agent.detector(self.panes, left.agent)
-        resume.bring_back(Looker(self.directory, PATIENT), record, agent, since=record.started)
-        self._until(STARTS, lambda now: now.step.outcome != Outcome.EXITED)
+        resume.bring_back(JobObserver(self.directory, PATIENT), record, agent, since=record.started)
+        self._until(STARTS, lambda now: now.step.outcome != PromptOutcome.EXITED)
         return True
 
 
-def _still(before: Found, now: Found) -> bool:
+def _still(before: PaneReadiness, now: PaneReadiness) -> bool:
     """Whether the same step may go on. What the agent left was known before; our own keys have changed the screen."""
     if before.case is None or now.case is None:
         return False
     return judging.step(now.case._replace(left=before.case.left)).what == before.step.what
 
 
-def _signs(found: Found) -> str:
+def _signs(found: PaneReadiness) -> str:
     return text.signs("".join(sgr.split(found.case.glimpse.rows)[0])) if found.case else ""

@@ -13,18 +13,27 @@ from collections.abc import Callable
 
 from midwatch.agents.definition import Detector, is_agent
 from midwatch.core.errors import RefusedError
-from midwatch.jobs.loop_beat import PassBeat
-from midwatch.sessions.pane_observer import Panes, Seen
+from midwatch.jobs.loop_beat import LoopBeat
+from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
-from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, Box, Glimpse, Outcome, Refusal, Sent
-from midwatch.sessions.prompting.pane_lock import HeldError, Keyboard
+from midwatch.sessions.prompting.model import (
+    DRAFT,
+    EMPTY,
+    UNSEEN,
+    InputBox,
+    PaneSnapshot,
+    PromptOutcome,
+    PromptResult,
+    Refusal,
+)
+from midwatch.sessions.prompting.pane_lock import HeldError, PaneLock
 from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.rules import readiness
 from midwatch.sessions.prompting.rules.delivery_proof import HOOK, PROVEN_BY, SCREEN, STATE, TRANSCRIPT, proof
-from midwatch.sessions.prompting.transcript_check import Prompts
-from midwatch.sessions.prompting.type_keys import Hand
+from midwatch.sessions.prompting.transcript_check import TranscriptPrompts
+from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.sessions.rules.verdict import CONFIRM
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import ABSENT
@@ -53,9 +62,9 @@ REDRAWN = 1.0
 
 
 def deliver(
-    panes: Panes, pane: str, text: str, *, until: float = 0.0, stopped: Callable[[], bool] = lambda: False,
+    panes: PaneObserver, pane: str, text: str, *, until: float = 0.0, stopped: Callable[[], bool] = lambda: False,
     past_limit: bool = False, alone: bool = False, via: str = "tmux",
-) -> Sent:  # fmt: skip
+) -> PromptResult:  # fmt: skip
     """Send a prompt, if need be once the agent has come to its prompt; what became of it, whatever that was.
 
     ``until`` (monotonic): how long to wait for what may pass by itself; what a person must see to is told at once.
@@ -63,44 +72,44 @@ def deliver(
     not while a person is in that pane, though their hands rest. ``via``: of WAYS. What may still stand in the box is
     noted, and notes of what has arrived are settled. Raises UsageError for a text that cannot be typed.
     """
-    way = Sending
+    way = PromptDelivery
     if via == "ntm":
         from midwatch.sessions.prompting import send_via_ntm  # noqa: PLC0415  # which is made from what is here
 
-        way = send_via_ntm.ByNtm
+        way = send_via_ntm.NtmDelivery
     sending = way(panes, pane, sessions_text.clean(text), stopped, past_limit=past_limit, alone=alone)
     sent = _tried(sending, until)
     undelivered_store.told(sent, sending.socket, pane, sending.text, sending.pid)
     return sent
 
 
-def _tried(sending: Sending, until: float) -> Sent:
+def _tried(sending: PromptDelivery, until: float) -> PromptResult:
     while True:
         try:
-            with Keyboard(sending.socket, sending.pane):
+            with PaneLock(sending.socket, sending.pane):
                 return sending.run(until)
         except HeldError as error:
             if time.monotonic() >= until:
-                return Sent(Outcome.PERSON, str(error))
+                return PromptResult(PromptOutcome.PERSON, str(error))
         except RefusedError as error:
             return sending.lost(str(error))
         if sending.stopped():
-            return Sent(Outcome.INTERRUPTED, "interrupted before anything was typed")
+            return PromptResult(PromptOutcome.INTERRUPTED, "interrupted before anything was typed")
         time.sleep(PAUSE)
 
 
-class Sending:
+class PromptDelivery:
     """One prompt for one pane."""
 
     def __init__(
-        self, panes: Panes, pane: str, text: str, stopped: Callable[[], bool], *, past_limit: bool, alone: bool
+        self, panes: PaneObserver, pane: str, text: str, stopped: Callable[[], bool], *, past_limit: bool, alone: bool
     ) -> None:
         self.panes, self.pane, self.text = panes, pane, text
-        self.stopped, self.past_limit, self.alone = PassBeat().after_each(stopped), past_limit, alone
+        self.stopped, self.past_limit, self.alone = LoopBeat().after_each(stopped), past_limit, alone
         self.socket = tmux_client.socket_path(panes.tmux.server)
         self.pid = 0
         """Of the pane's first process."""
-        self.hand = Hand(panes.tmux.server, pane)
+        self.hand = KeyTyper(panes.tmux.server, pane)
         self.detector: Detector | None = None
         self.typed = False
         self.stood = False
@@ -108,33 +117,35 @@ class Sending:
         self.submitted = 0.0
         """When Enter was first pressed, on the wall clock."""
 
-    def run(self, until: float) -> Sent:
+    def run(self, until: float) -> PromptResult:
         if why := self._pasted(until):
             return self._said(why)
         if why := self._pressed():
             return self._back(why)
         return self._taken()
 
-    def lost(self, why: str) -> Sent:
+    def lost(self, why: str) -> PromptResult:
         """The server has stopped answering."""
         if self.submitted:
-            return self._said(Refusal(Outcome.UNPROVEN, f"{why}; whether it was taken is not known"))
-        return self._said(Refusal(Outcome.NOT_TAKEN if self.typed else Outcome.UNKNOWN, why), left=self.typed)
+            return self._said(Refusal(PromptOutcome.UNPROVEN, f"{why}; whether it was taken is not known"))
+        return self._said(
+            Refusal(PromptOutcome.NOT_TAKEN if self.typed else PromptOutcome.UNKNOWN, why), left=self.typed
+        )
 
-    def _said(self, why: Refusal, *, proof: str = "", left: bool = False) -> Sent:
+    def _said(self, why: Refusal, *, proof: str = "", left: bool = False) -> PromptResult:
         agent = self.detector.agent if self.detector else ""
-        return Sent(why.outcome, why.reason, agent, why.detail, proof=proof, typed=self.typed, left=left)
+        return PromptResult(why.outcome, why.reason, agent, why.detail, proof=proof, typed=self.typed, left=left)
 
     # Looks ------------------------------------------------------------------------------------------------------
 
-    def _look(self) -> Seen | None:
+    def _look(self) -> PaneVerdict | None:
         return next(iter(self.panes.look(self.pane).seen), None)
 
-    def _glimpse(self) -> tuple[Glimpse | None, Box]:
+    def _glimpse(self) -> tuple[PaneSnapshot | None, InputBox]:
         seen = glimpse(self.panes.tmux.server, self.pane)
-        return seen, boxes.read(self.detector, seen.rows) if seen and self.detector else Box(UNSEEN)
+        return seen, boxes.read(self.detector, seen.rows) if seen and self.detector else InputBox(UNSEEN)
 
-    def _stands(self, box: Box) -> bool:
+    def _stands(self, box: InputBox) -> bool:
         found = box.state == DRAFT and sessions_text.is_shown(box.text, self.text, self.typing.folded)
         self.stood |= found
         return found
@@ -151,7 +162,7 @@ class Sending:
             if found != last:
                 last, since = found, now
             if self.stopped():
-                return Refusal(Outcome.INTERRUPTED, "interrupted before anything was typed")
+                return Refusal(PromptOutcome.INTERRUPTED, "interrupted before anything was typed")
             if why is not None and (now >= limit or readiness.is_told(why, now - since, over=now >= until)):
                 return why
             if (
@@ -161,32 +172,36 @@ class Sending:
             ):
                 return None
             if now >= limit:
-                return Refusal(Outcome.STARTING, "it changes whenever it is looked at; try again when it rests")
+                return Refusal(PromptOutcome.STARTING, "it changes whenever it is looked at; try again when it rests")
             time.sleep(PAUSE)
 
     def _ready(self) -> tuple[Refusal | None, str]:
         """Why nothing can be typed now; or the guard to type with."""
         looked = self.panes.look(self.pane)
         if looked.trouble:
-            return Refusal(Outcome.EXITED if looked.cause == ABSENT else Outcome.UNKNOWN, looked.trouble), ""
+            return Refusal(
+                PromptOutcome.EXITED if looked.cause == ABSENT else PromptOutcome.UNKNOWN, looked.trouble
+            ), ""
         found = next(iter(looked.seen), None)
         self.detector = self.panes.known[self.pane].detector if found else None
         try:
             seen, box = self._glimpse()
         except RefusedError as error:
-            return Refusal(Outcome.UNKNOWN, str(error)), ""
+            return Refusal(PromptOutcome.UNKNOWN, str(error)), ""
         if seen is None:
-            return Refusal(Outcome.EXITED, "the pane is gone"), ""
+            return Refusal(PromptOutcome.EXITED, "the pane is gone"), ""
         if found is None or self.detector is None:
-            return Refusal(Outcome.EXITED if seen.dead else Outcome.STARTING, "no agent is to be seen in it"), ""
+            return Refusal(
+                PromptOutcome.EXITED if seen.dead else PromptOutcome.STARTING, "no agent is to be seen in it"
+            ), ""
         if self.detector.typing is None:
             return Refusal(
-                Outcome.REFUSED, f"nobody has told us what the input box of {self.detector.title} looks like"
+                PromptOutcome.REFUSED, f"nobody has told us what the input box of {self.detector.title} looks like"
             ), ""
         front = any(task.foreground and is_agent(self.detector, task) for task in found.sighting.tasks)
         self.began = time.time()
         self.before, self.typing, self.pid = found.verdict, self.detector.typing, found.sighting.pane.pid
-        self.prompts = Prompts(self.detector.agent, found.sighting.reports)
+        self.prompts = TranscriptPrompts(self.detector.agent, found.sighting.reports)
         why = readiness.refusal(
             found.verdict, front=front, glimpse=seen, box=box, pane=self.pane, wall=self.began,
             past_limit=self.past_limit, alone=self.alone,
@@ -205,20 +220,20 @@ class Sending:
         while time.monotonic() < deadline:
             seen, box = self._glimpse()
             if seen is None:
-                return Refusal(Outcome.EXITED, "the pane is gone")
+                return Refusal(PromptOutcome.EXITED, "the pane is gone")
             if self.stopped():
-                return Refusal(Outcome.INTERRUPTED, "interrupted")
+                return Refusal(PromptOutcome.INTERRUPTED, "interrupted")
             if readiness.last_key(seen, self.pane) >= int(self.began):
-                return Refusal(Outcome.PERSON, "somebody has begun to type there")
+                return Refusal(PromptOutcome.PERSON, "somebody has begun to type there")
             if self._stands(box):
                 if self._works():
-                    return Refusal(Outcome.WORKING, "a turn has begun there meanwhile")
+                    return Refusal(PromptOutcome.WORKING, "a turn has begun there meanwhile")
                 moment = time.time()
                 if self.hand.press((self.typing.submit,), seen.guard):
                     self.submitted = moment
                     return None
             time.sleep(PAUSE)
-        return Refusal(Outcome.NOT_TAKEN, f"it did not show the text in its box within {patience:.0f} s")
+        return Refusal(PromptOutcome.NOT_TAKEN, f"it did not show the text in its box within {patience:.0f} s")
 
     def _works(self) -> bool:
         """Whether a turn has begun without us. Screens are not asked: our own text is on it and may look like one."""
@@ -227,7 +242,7 @@ class Sending:
 
     # After it ---------------------------------------------------------------------------------------------------
 
-    def _taken(self) -> Sent:
+    def _taken(self) -> PromptResult:
         """Wait for a proof; press Enter once more if need be. What comes into the box once it was empty is not ours."""
         pressed, again, gone, empty = time.monotonic(), False, 0.0, False
         while True:
@@ -237,9 +252,9 @@ class Sending:
             if seen is not None and not empty and self._stands(box):
                 gone = 0.0
                 if self.stopped():
-                    return self._back(Refusal(Outcome.INTERRUPTED, "interrupted"))
+                    return self._back(Refusal(PromptOutcome.INTERRUPTED, "interrupted"))
                 if now - pressed > (GIVEN_UP if again else AGAIN + GIVEN_UP):
-                    return self._back(Refusal(Outcome.NOT_TAKEN, "Enter did not send it"))
+                    return self._back(Refusal(PromptOutcome.NOT_TAKEN, "Enter did not send it"))
                 if not again and now - pressed > AGAIN and self.hand.press((self.typing.submit,), seen.guard):
                     again, pressed = True, now
             else:
@@ -251,12 +266,14 @@ class Sending:
                     return self._ended(found, seen, box, empty=empty)
             time.sleep(PAUSE)
 
-    def _ended(self, found: str, seen: Glimpse | None, box: Box, *, empty: bool) -> Sent:
+    def _ended(self, found: str, seen: PaneSnapshot | None, box: InputBox, *, empty: bool) -> PromptResult:
         if found or empty or (seen is not None and box.state == UNSEEN):
             return self._proven(found)
         if seen is None:
-            return self._said(Refusal(Outcome.UNPROVEN, "the pane is gone; nobody can tell if it was taken"))
-        return self._said(Refusal(Outcome.NOT_TAKEN, "something else stands in its box now; look there"), left=True)
+            return self._said(Refusal(PromptOutcome.UNPROVEN, "the pane is gone; nobody can tell if it was taken"))
+        return self._said(
+            Refusal(PromptOutcome.NOT_TAKEN, "something else stands in its box now; look there"), left=True
+        )
 
     def _proof(self) -> str:
         looked = self._look()
@@ -266,11 +283,13 @@ class Sending:
         written = self.prompts.hold(reports, self.text, self.submitted)
         return proof(self.before, looked.verdict, reports, self.submitted, written=written)
 
-    def _proven(self, found: str) -> Sent:
+    def _proven(self, found: str) -> PromptResult:
         by = found or SCREEN
-        return self._said(Refusal(Outcome.DELIVERED if found else Outcome.UNPROVEN, PROVEN_BY[by]), proof=by)
+        return self._said(
+            Refusal(PromptOutcome.DELIVERED if found else PromptOutcome.UNPROVEN, PROVEN_BY[by]), proof=by
+        )
 
-    def _back(self, why: Refusal) -> Sent:
+    def _back(self, why: Refusal) -> PromptResult:
         """Take out what is ours. The keys come after Enter: once they have worked, Enter has had its turn, too."""
         left = not self._emptied()
         deadline = time.monotonic() + WEAKER

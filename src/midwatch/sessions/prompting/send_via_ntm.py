@@ -12,19 +12,19 @@ import time
 from midwatch.core.errors import RefusedError
 from midwatch.integrations import ntm
 from midwatch.sessions.prompting import send
-from midwatch.sessions.prompting.model import EMPTY, Outcome, Refusal, Sent
-from midwatch.sessions.prompting.send import PAUSE, Sending
+from midwatch.sessions.prompting.model import EMPTY, PromptOutcome, PromptResult, Refusal
+from midwatch.sessions.prompting.send import PAUSE, PromptDelivery
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux import pane_location
 
 
-class ByNtm(Sending):
+class NtmDelivery(PromptDelivery):
     trouble = ""
     """What ntm did not do, in words."""
 
     def _ready(self) -> tuple[Refusal | None, str]:
         if why := ntm.problem(self.text):
-            return Refusal(Outcome.REFUSED, why), ""
+            return Refusal(PromptOutcome.REFUSED, why), ""
         return super()._ready()
 
     def _paste(self, guard: str) -> bool:
@@ -50,19 +50,19 @@ class ByNtm(Sending):
         while time.monotonic() < deadline:
             seen, box = self._glimpse()
             if seen is None:
-                return Refusal(Outcome.EXITED, "the pane is gone")
+                return Refusal(PromptOutcome.EXITED, "the pane is gone")
             if self._stands(box):
                 break
             if self._proof():
                 return None
             time.sleep(PAUSE)
-        return Refusal(Outcome.NOT_TAKEN, self.trouble) if self.trouble else None
+        return Refusal(PromptOutcome.NOT_TAKEN, self.trouble) if self.trouble else None
 
     def _emptied(self) -> bool:
         """What ntm has failed to type, and was not seen for a while, does not come any more."""
         return (not self.stood and self._glimpse()[1].state == EMPTY) or super()._emptied()
 
-    def _proven(self, found: str) -> Sent:
+    def _proven(self, found: str) -> PromptResult:
         sent = super()._proven(found)
         if not found and not self.stood:
             unseen = "ntm says that it was sent, but nothing shows it; look there before you send it again"

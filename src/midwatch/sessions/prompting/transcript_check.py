@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from midwatch.agents.conversation_files import LAYOUTS
-from midwatch.core.pane_model import Report
+from midwatch.core.pane_model import SourceReport
 from midwatch.sessions.prompting.codec import transcript_search
 from midwatch.system.atomic_files import open_plain
 
@@ -13,14 +13,14 @@ LARGEST = 1 << 26
 """Bytes that are read of what has been added."""
 
 
-class Prompts:
-    def __init__(self, agent: str, reports: tuple[Report, ...]) -> None:
+class TranscriptPrompts:
+    def __init__(self, agent: str, reports: tuple[SourceReport, ...]) -> None:
         """Made before a prompt is sent, of what the look before it found."""
         self._layout = LAYOUTS.get(agent)
         self._path = _path(reports)
         self._size = _size(self._path)
 
-    def hold(self, reports: tuple[Report, ...], text: str, since: float) -> bool | None:
+    def hold(self, reports: tuple[SourceReport, ...], text: str, since: float) -> bool | None:
         """Whether a text has been written down as a prompt; None for a transcript that is not one of lines."""
         path = _path(reports)
         if self._layout is None or path.endswith(".json"):
@@ -36,7 +36,7 @@ class Prompts:
         return transcript_search.said(lines, self._layout.story, text, since)
 
 
-def _path(reports: tuple[Report, ...]) -> str:
+def _path(reports: tuple[SourceReport, ...]) -> str:
     return next((each.words.get("path", "") for each in reports if each.source == "transcript"), "")
 
 

@@ -19,7 +19,7 @@ LIMIT = 10.0
 """Seconds that the server has for an answer."""
 
 
-class Hand:
+class KeyTyper:
     def __init__(self, server: tuple[str, ...], pane: str) -> None:
         self._place = tmux_client.socket_path(server)
         self._pane = pane

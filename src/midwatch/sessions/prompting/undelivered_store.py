@@ -15,7 +15,7 @@ import time
 from midwatch.config import paths, sentinel_files
 from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.core.value import Value
-from midwatch.sessions.prompting.model import Sent
+from midwatch.sessions.prompting.model import PromptResult
 from midwatch.system.atomic_files import make_durable, write_atomic
 
 SCHEMA = 1
@@ -23,7 +23,7 @@ MOST, LONGEST = 200, 30 * 86400.0
 """Notes that are kept, and seconds for which."""
 
 
-class Note(Value):
+class UndeliveredPrompt(Value):
     """A prompt that did not arrive."""
 
     id: str
@@ -44,10 +44,12 @@ class Note(Value):
 
 def leave(
     socket: str, pane: str, text: str, reason: str, *, target: str = "", left: bool = False, pid: int = 0
-) -> Note:
+) -> UndeliveredPrompt:
     """Note it for good, in place of an older note of the same. RefusedError where nothing can be written."""
     socket = os.path.realpath(socket)
-    note = Note(_id(socket, pane, text), socket, pane, target or pane, text, reason, time.time(), left, pid)
+    note = UndeliveredPrompt(
+        _id(socket, pane, text), socket, pane, target or pane, text, reason, time.time(), left, pid
+    )
     path = f"{_directory()}/{_place(socket, pane)}{note.id}.json"
     try:
         paths.make_private(_directory())
@@ -59,7 +61,7 @@ def leave(
     return note
 
 
-def told(sent: Sent, socket: str, pane: str, text: str, pid: int) -> None:
+def told(sent: PromptResult, socket: str, pane: str, text: str, pid: int) -> None:
     """What became of a text: what has arrived is settled, what may still stand in the box is noted, if that can be."""
     if sent.delivered:
         settle(socket, pane, text)
@@ -68,17 +70,17 @@ def told(sent: Sent, socket: str, pane: str, text: str, pid: int) -> None:
             leave(socket, pane, text, sent.reason, left=True, pid=pid)
 
 
-def of(socket: str, pane: str, pid: int = 0) -> list[Note]:
+def of(socket: str, pane: str, pid: int = 0) -> list[UndeliveredPrompt]:
     """What did not arrive in a pane, oldest first; with the pid of its first process, in that very pane."""
     found = _read(_place(os.path.realpath(socket), pane))
     return [note for note in found if not pid or note.pid in (0, pid)]
 
 
-def all() -> list[Note]:  # noqa: A001  # undelivered.all() is what it is
+def all() -> list[UndeliveredPrompt]:  # noqa: A001  # undelivered.all() is what it is
     return _read("")
 
 
-def get(name: str) -> Note:
+def get(name: str) -> UndeliveredPrompt:
     """The one whose id begins like that."""
     found = [note for note in all() if name and note.id.startswith(name)]
     if len(found) != 1:
@@ -135,12 +137,12 @@ def _names() -> list[str]:
         return []
 
 
-def _read(beginning: str) -> list[Note]:
+def _read(beginning: str) -> list[UndeliveredPrompt]:
     found = [_note(f"{_directory()}/{name}") for name in _names() if name.startswith(beginning)]
     return sorted([note for note in found if note is not None], key=lambda note: note.at)
 
 
-def _note(path: str) -> Note | None:
+def _note(path: str) -> UndeliveredPrompt | None:
     """What cannot be read is no note: it may be of another version, or gone by now."""
     try:
         data = json.loads(sentinel_files.read(path) or "null")
@@ -149,7 +151,7 @@ def _note(path: str) -> Note | None:
     if not isinstance(data, dict) or data.pop("schema", None) != SCHEMA:
         return None
     try:
-        return Note(**{key: value for key, value in data.items() if key in Note._fields})
+        return UndeliveredPrompt(**{key: value for key, value in data.items() if key in UndeliveredPrompt._fields})
     except TypeError:
         return None
 

@@ -28,7 +28,7 @@ SIGNALLED = 128
 """Agents that end themselves because of a signal exit with this and the number; so do launchers of those it killed."""
 
 
-class Ending(Value):
+class AgentExit(Value):
     state: str
     cause: Cause
     reason: str
@@ -70,7 +70,7 @@ def after(turn: str, detail: str) -> str:
     return "mid-turn" if turn in MIDST and detail != "menu" else ""
 
 
-def judge(facts: SessionFacts, left: Departure) -> Ending:
+def judge(facts: SessionFacts, left: Departure) -> AgentExit:
     """How it ended, by all that was seen of that."""
     if (found := by_status(left)) is not None:
         return found
@@ -80,12 +80,14 @@ def judge(facts: SessionFacts, left: Departure) -> Ending:
     if left.goodbye:
         return _on_purpose(left, "exited", GOODBYE)
     if any(said.source == "state" for said in facts.said):
-        return Ending("crashed", "no-status", "it ended and left its state file behind, which it removes when it exits")
+        return AgentExit(
+            "crashed", "no-status", "it ended and left its state file behind, which it removes when it exits"
+        )
     turn = {"turn-ended": "; its turn had ended", "mid-turn": " in the middle of a turn"}.get(left.after, "")
-    return Ending("unknown", "exit-unseen", f"it ended{turn}, and nothing tells how: {facts.there.why}")
+    return AgentExit("unknown", "exit-unseen", f"it ended{turn}, and nothing tells how: {facts.there.why}")
 
 
-def by_status(left: Departure) -> Ending | None:
+def by_status(left: Departure) -> AgentExit | None:
     """How it ended, where its exit code or signal is known."""
     if left.signal is not None:
         return _signalled(left, left.signal)
@@ -99,23 +101,23 @@ def by_status(left: Departure) -> Ending | None:
     if left.code - SIGNALLED in SIGNALS:
         return _signalled(left, left.code - SIGNALLED)
     if left.code:
-        return Ending("failed", "exit", f"it ended: {told}", left.code)
+        return AgentExit("failed", "exit", f"it ended: {told}", left.code)
     return _on_purpose(left, "exited", f"it ended: {told}")
 
 
-def _signalled(left: Departure, number: int) -> Ending:
+def _signalled(left: Departure, number: int) -> AgentExit:
     if by := BY_PERSON.get(number):
         return _on_purpose(left, *by)._replace(signal=number)
-    return Ending("crashed", "signal", f"it ended: killed by {signal_name(number)}", None, number)
+    return AgentExit("crashed", "signal", f"it ended: killed by {signal_name(number)}", None, number)
 
 
-def _on_purpose(left: Departure, cause: Cause, reason: str) -> Ending:
+def _on_purpose(left: Departure, cause: Cause, reason: str) -> AgentExit:
     if cause == "exited" and left.after == "mid-turn":
-        return Ending("stopped", "left-mid-turn", f"{reason}, in the middle of a turn", left.code)
-    return Ending("stopped", cause, reason, left.code)
+        return AgentExit("stopped", "left-mid-turn", f"{reason}, in the middle of a turn", left.code)
+    return AgentExit("stopped", cause, reason, left.code)
 
 
-def told(verdict: Verdict, ending: Ending, after: str) -> Verdict:
+def told(verdict: Verdict, ending: AgentExit, after: str) -> Verdict:
     """A last look, with what is known of the end."""
     return verdict._replace(
         state=ending.state, final=True, cause=ending.cause, reason=ending.reason, process="gone", turn="exited",

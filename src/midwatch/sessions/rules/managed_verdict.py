@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from midwatch.core.causes import Cause
-from midwatch.core.pane_model import Task
+from midwatch.core.pane_model import ProcessInfo
 from midwatch.core.shells import SHELLS
 from midwatch.core.value import Value
 from midwatch.core.verdict import Evidence, Verdict
@@ -25,7 +25,7 @@ COMMAND = re.compile(r"-[a-z]*c")
 MIDST = ("working", "waiting", "limited")
 
 
-class Glance(Value):
+class PaneState(Value):
     """What a look at its pane found."""
 
     verdict: Verdict | None = None
@@ -36,7 +36,7 @@ class Glance(Value):
     """The shell that is the session's own work, where it waits for its next command."""
 
 
-def judge(job: Verdict, glance: Glance, last: str, now: float, closed: Verdict | None = None) -> Verdict:
+def judge(job: Verdict, glance: PaneState, last: str, now: float, closed: Verdict | None = None) -> Verdict:
     """One verdict of both. ``last`` is the turn that was last seen; empty where nobody looked.
 
     ``closed`` is what a monitor said of it before it closed its session: what is finished stays so.
@@ -76,7 +76,7 @@ def as_verified(ended: Verdict, said: Verdict | None) -> Verdict:
     return ended._replace(state=said.state, cause=said.cause, reason=said.reason)
 
 
-def shell_at_prompt(tasks: tuple[Task, ...]) -> str:
+def shell_at_prompt(tasks: tuple[ProcessInfo, ...]) -> str:
     """The name of a shell for people that runs nothing, given it and all below it; empty where it is none."""
     if len(tasks) != 1:
         return ""

@@ -16,7 +16,7 @@ UNSAID = 2.5
 """Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
 
 
-class Wanted(Value):
+class MonitorOptions(Value):
     """What a monitor was told to do."""
 
     deadline_s: float = DEADLINE
@@ -32,7 +32,7 @@ class Wanted(Value):
     """Seconds after which an agent at its prompt that never began is not waited for any more; None: it always is."""
 
 
-class Seen(Value):
+class MonitorContext(Value):
     """What a monitor knows besides the verdict of its last look."""
 
     worked: bool = False
@@ -43,7 +43,7 @@ class Seen(Value):
     """For how long it has been waiting without that any source tells for what; None where one does."""
 
 
-def outcome(verdict: Verdict, seen: Seen, wanted: Wanted = Wanted()) -> Verdict | None:  # noqa: B008  # a value
+def outcome(verdict: Verdict, seen: MonitorContext, wanted: MonitorOptions = MonitorOptions()) -> Verdict | None:  # noqa: B008  # a value
     """What there is to be said; None: watch on."""
     if verdict.state == "limited" and wanted.on_limit == "watch":
         return None
@@ -123,5 +123,5 @@ def abandoned(verdict: Verdict, cause: Cause, why: str) -> Verdict:
     )
 
 
-def times_up(wanted: Wanted) -> str:
+def times_up(wanted: MonitorOptions) -> str:
     return f"the monitor's time was up ({in_words(wanted.deadline_s)})"

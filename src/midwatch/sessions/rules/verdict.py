@@ -8,7 +8,7 @@ advancing, models think in silence, and only what every source confirms through 
 from __future__ import annotations
 
 from midwatch.agents.rules import Turn, fuse
-from midwatch.agents.turn_model import Departure, Moved, Said, SessionFacts, SessionMemory
+from midwatch.agents.turn_model import Departure, Moved, SessionFacts, SessionMemory, SourceReading
 from midwatch.core.causes import OF_DETAIL, WAITS_FOR, Cause
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.pane_model import REPORTS
@@ -204,13 +204,13 @@ def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Ve
     )  # fmt: skip
 
 
-def _evidence(said: Said, wall: float) -> Evidence:
+def _evidence(said: SourceReading, wall: float) -> Evidence:
     """What a source says; with its age where that is a moment at which the agent itself spoke."""
     age = max(0.0, wall - said.at) if said.source == REPORTS and said.at is not None else None
     return Evidence(said.source, f"{_heard(said)}{'' if age is None else ','}", age)
 
 
-def _heard(said: Said) -> str:
+def _heard(said: SourceReading) -> str:
     words = f"{said.turn} ({said.detail})" if said.detail else said.turn
     until = f" until {said.until.line()}" if said.until else ""
     return f"{words}{until}, by rule {said.rule}"

@@ -21,7 +21,7 @@ from midwatch.stories.model import (
     RETRY,
     SUCCESS,
     Parsed,
-    Trouble,
+    ParseTrouble,
 )
 
 SHOWN = 120
@@ -30,7 +30,7 @@ SHOWN = 120
 # Of a model's reading
 
 
-def untold(step: str, trouble: Trouble) -> Parsed:
+def untold(step: str, trouble: ParseTrouble) -> Parsed:
     """A model could not tell, and why."""
     return Parsed(step, AMBIGUOUS, trouble.words, ESCALATE, dict.fromkeys(FIELDS[step]), BY_MODEL, trouble)
 

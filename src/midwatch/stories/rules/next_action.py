@@ -18,7 +18,7 @@ UNDONE = 6
 """Exit code for what ended well, but is not to be gone on with: that of `incomplete`."""
 
 
-class Ended(Value):
+class StepEnd(Value):
     """How an attempt ended."""
 
     state: str
@@ -72,12 +72,12 @@ def creation(created: int) -> str:
     return f"runaway creation: {_many(created, 'file')}" if created > 1 else "no file was created"
 
 
-def is_crash(ended: Ended) -> bool:
+def is_crash(ended: StepEnd) -> bool:
     """Whether it counts as a crash: it did, or it hung, or nobody can tell that it did not."""
     return ended.unseen or ended.state in ("crashed", "stuck")
 
 
-def decide(ended: Ended, tally: Tally, most: Tally = MOST) -> Next:
+def decide(ended: StepEnd, tally: Tally, most: Tally = MOST) -> Next:
     """What is next."""
     if ended.created is not None and ended.created > 1:  # another attempt would only create more
         return Next(ESCALATE, creation(ended.created))
@@ -94,7 +94,7 @@ def decide(ended: Ended, tally: Tally, most: Tally = MOST) -> Next:
             return Next(ESCALATE, ended.reason)
 
 
-def _completed(ended: Ended, tally: Tally, most: Tally) -> Next:
+def _completed(ended: StepEnd, tally: Tally, most: Tally) -> Next:
     if ended.created is not None and (wrong := creation(ended.created)):
         return Next(ESCALATE, wrong)
     said = ended.parsed
@@ -110,7 +110,7 @@ def _completed(ended: Ended, tally: Tally, most: Tally) -> Next:
     return Next(PROCEED, summary)
 
 
-def _broken(ended: Ended, tally: Tally, most: Tally) -> Next:
+def _broken(ended: StepEnd, tally: Tally, most: Tally) -> Next:
     if ended.state == "crashed" and ended.signal in TOLD_TO_GO:
         return Next(ESCALATE, f"{ended.reason}: somebody wanted it to end")
     if why := crash_loop(tally.crashes - 1, most.crashes):

@@ -11,7 +11,7 @@ import re
 
 from midwatch.core import prompt_text
 from midwatch.core.errors import FormatError
-from midwatch.swarm.model import State
+from midwatch.swarm.model import WorkState
 
 BEGIN, END = "<<<WATCHDOG TICK>>>", "<<<END WATCHDOG TICK>>>"
 CLOSED, END_CLOSED = "<<<WATCHDOG EPIC CLOSED>>>", "<<<END WATCHDOG EPIC CLOSED>>>"
@@ -66,7 +66,7 @@ def fill(template: str, values: dict[str, str]) -> str:
     return _NAME.sub(lambda found: values.get(found[1], ""), template)
 
 
-def state(found: State) -> str:
+def state(found: WorkState) -> str:
     """The state in lines that a program could read, too."""
     rows = {
         "ready": ids(found.ready), "in_progress": ids(found.in_progress), "blocked": ids(found.blocked),

@@ -18,7 +18,7 @@ import re
 
 from midwatch.core.task_ids import is_id
 from midwatch.core.value import Value
-from midwatch.trackers.model import CLOSED, EPIC, IN_PROGRESS, Task, Work
+from midwatch.trackers.model import CLOSED, EPIC, IN_PROGRESS, TrackerTask, Work
 
 LOOPS = ("self-review", "cross-review", "random exploration")
 TITLE = "Quality loops for"
@@ -50,19 +50,19 @@ def title(bead: str) -> str:
     return f"{TITLE} {bead}"
 
 
-def bead_of(task: Task) -> str:
+def bead_of(task: TrackerTask) -> str:
     """The bead that a companion is for; empty of any other task. `bd-1` is neither `bd-10` nor `bd-1.2`."""
     found = _TITLE.fullmatch(" ".join(task.title.raw.split()))
     return found[1] if found and is_id(found[1]) else ""
 
 
-def companions(work: Work, bead: str) -> tuple[Task, ...]:
+def companions(work: Work, bead: str) -> tuple[TrackerTask, ...]:
     """All of a bead: those that are open first, the furthest on before the others."""
     return _all_companions(work).get(bead, ())
 
 
-def _all_companions(work: Work) -> dict[str, tuple[Task, ...]]:
-    found: dict[str, list[Task]] = {}
+def _all_companions(work: Work) -> dict[str, tuple[TrackerTask, ...]]:
+    found: dict[str, list[TrackerTask]] = {}
     for task in work.tasks.values():
         if bead := bead_of(task):
             found.setdefault(bead, []).append(task)
@@ -97,7 +97,7 @@ def due(work: Work, beads: tuple[str, ...]) -> tuple[Due, ...]:
     return tuple([each for each in found if each])
 
 
-def _due(bead: Task, having: tuple[Task, ...]) -> Due | None:
+def _due(bead: TrackerTask, having: tuple[TrackerTask, ...]) -> Due | None:
     if having and having[0].status != CLOSED:
         if bead.status != CLOSED:
             return None
@@ -114,28 +114,28 @@ def _due(bead: Task, having: tuple[Task, ...]) -> Due | None:
     return None
 
 
-def _closed(companion: Task) -> float | None:
+def _closed(companion: TrackerTask) -> float | None:
     return companion.updated if companion.closed is None else companion.closed
 
 
-def _is_later(bead: Task, companion: Task) -> bool:
+def _is_later(bead: TrackerTask, companion: TrackerTask) -> bool:
     """Whether the bead is known to have been closed after its companion."""
     moment = _closed(companion)
     return bead.closed is not None and moment is not None and bead.closed > moment
 
 
-def waits_for(work: Work, companion: Task) -> str:
+def waits_for(work: Work, companion: TrackerTask) -> str:
     """The task that a companion waits for, while that is not closed; empty of any other task."""
     bead = work.tasks.get(bead_of(companion))
     return bead.id if bead is not None and bead.status != CLOSED else ""
 
 
-def ready(work: Work) -> tuple[Task, ...]:
+def ready(work: Work) -> tuple[TrackerTask, ...]:
     """What could be begun now, the most urgent first. The loops of a task come after it."""
     return tuple([task for task in work.ready() if not waits_for(work, task)])
 
 
-def keeps_open(work: Work, companion: Task) -> str:
+def keeps_open(work: Work, companion: TrackerTask) -> str:
     """Why a companion may not be closed yet; empty when it may, and for a task that is none."""
     if lacking := missing(companion) if bead_of(companion) else ():
         return f"not recorded: {', '.join(lacking)}"
@@ -152,7 +152,7 @@ def record(loop: str, findings: str) -> str:
     return f"[{loop}] findings: {findings.strip()}" if findings else f"[{loop}] none"
 
 
-def recorded(companion: Task) -> dict[str, str]:
+def recorded(companion: TrackerTask) -> dict[str, str]:
     """What each loop found, as far as it is recorded; the last word on a loop counts."""
     found = {}
     for note in companion.notes:
@@ -162,7 +162,7 @@ def recorded(companion: Task) -> dict[str, str]:
     return found
 
 
-def missing(companion: Task) -> tuple[str, ...]:
+def missing(companion: TrackerTask) -> tuple[str, ...]:
     having = recorded(companion)
     return tuple([loop for loop in LOOPS if loop not in having])
 

@@ -11,7 +11,7 @@ What was told belongs to a conversation: a new one has been told nothing.
 from __future__ import annotations
 
 from midwatch.core.prompt_text import for_prompt, shown_id
-from midwatch.swarm.model import AUTO, NOBODY, Memory, Recipient, Rules, State, Wake
+from midwatch.swarm.model import AUTO, NOBODY, Recipient, Wake, WakeMemory, WakeRules, WorkState
 
 HOUR = 3600.0
 NEWS = {"ready": "ready", "blocked": "blocked", "quality": "quality loops due", "workers": "", "mail": "unread report"}
@@ -22,7 +22,7 @@ TASKS = ("ready", "blocked", "quality")
 """Those of them that hold ids of tasks."""
 
 
-def wake(state: State, memory: Memory, rules: Rules, *, now: float) -> Wake:
+def wake(state: WorkState, memory: WakeMemory, rules: WakeRules, *, now: float) -> Wake:
     if state.closed:
         return _closed(memory, rules, now)
     fresh = news(memory.told, state)
@@ -42,7 +42,7 @@ def _held(reason: str, message: str, until: float | None) -> Wake:
     return Wake("", f"{reason}; held back: {message}", held=reason, message=message, until=until)
 
 
-def news(before: State | None, now: State) -> list[str]:
+def news(before: WorkState | None, now: WorkState) -> list[str]:
     """What the controller has not been told, in words; at first everything."""
     if before is None:
         return ["first tick"] if has_work(now) or now.workers else []
@@ -50,19 +50,19 @@ def news(before: State | None, now: State) -> list[str]:
     return [f"{NEWS[field]} {each}".strip() for field, each in added]
 
 
-def _added(before: State, now: State) -> list[tuple[str, str]]:
+def _added(before: WorkState, now: WorkState) -> list[tuple[str, str]]:
     return [(field, each) for field in NEWS for each in getattr(now, field) if each not in getattr(before, field)]
 
 
-def is_urgent(before: State | None, now: State) -> bool:
+def is_urgent(before: WorkState | None, now: WorkState) -> bool:
     """Whether something new does not wait for the ceiling: a crash, or a task of the highest priority."""
-    added = _added(before or State(closed=False), now)
+    added = _added(before or WorkState(closed=False), now)
     return any(
         (field == "workers" and each in now.crashed) or (field in TASKS and each in now.urgent) for field, each in added
     )
 
 
-def _repeat(state: State, memory: Memory, rules: Rules, now: float) -> str:
+def _repeat(state: WorkState, memory: WakeMemory, rules: WakeRules, now: float) -> str:
     """Why the same is told again: there is work, it was told long ago, and somebody could do something about it."""
     if not has_work(state):
         return ""
@@ -76,7 +76,7 @@ def _repeat(state: State, memory: Memory, rules: Rules, now: float) -> str:
     return f"unchanged for {int(now - memory.at)} s" if now - last >= rest else ""
 
 
-def _closed(memory: Memory, rules: Rules, now: float) -> Wake:
+def _closed(memory: WakeMemory, rules: WakeRules, now: float) -> Wake:
     if rules.exit_mode == AUTO:
         return Wake("", "the epic is closed", end=True)
     if memory.closed >= rules.notices:
@@ -91,36 +91,38 @@ def _closed(memory: Memory, rules: Rules, now: float) -> Wake:
     return Wake("closed", "the epic is closed")
 
 
-def has_work(state: State) -> bool:
+def has_work(state: WorkState) -> bool:
     """Whether there is anything to be done, or in hand."""
     return bool(state.ready or state.in_progress or state.blocked or state.quality or state.mail)
 
 
-def is_unread(memory: Memory, rules: Rules, now: float) -> bool:
+def is_unread(memory: WakeMemory, rules: WakeRules, now: float) -> bool:
     """Whether to wait for the last one. What nobody proved within the longest rest is lost: it must not mute us."""
     lost_at = _lost_at(memory, rules)
     return memory.unread and (lost_at is None or now < lost_at)
 
 
-def _lost_at(memory: Memory, rules: Rules) -> float | None:
+def _lost_at(memory: WakeMemory, rules: WakeRules) -> float | None:
     return None if memory.at is None else memory.at + max(rules.longest, rules.interval)
 
 
-def _free_at(memory: Memory, rules: Rules, now: float) -> float | None:
+def _free_at(memory: WakeMemory, rules: WakeRules, now: float) -> float | None:
     """When the next message with something new may be sent; None: at once."""
     last = sorted(recent(memory, now))
     return last[-rules.ceiling] + HOUR if len(last) >= rules.ceiling else None
 
 
-def recent(memory: Memory, now: float) -> tuple[float, ...]:
+def recent(memory: WakeMemory, now: float) -> tuple[float, ...]:
     return tuple([at for at in memory.sent if now - at < HOUR])
 
 
-def delivered(state: State, memory: Memory, kind: str, *, now: float, proven: bool, to: Recipient = NOBODY) -> Memory:
+def delivered(
+    state: WorkState, memory: WakeMemory, kind: str, *, now: float, proven: bool, to: Recipient = NOBODY
+) -> WakeMemory:
     """What to remember once a message was delivered, or may have been."""
     same = memory.told is not None and not news(memory.told, state)
     counts = kind == "tick" and not same
-    return Memory(
+    return WakeMemory(
         told=state, at=now, repeats=memory.repeats + 1 if same else 0,
         sent=(*recent(memory, now), now) if counts else recent(memory, now),
         unread=not proven, closed=memory.closed + (kind == "closed"), to=to,
@@ -134,13 +136,13 @@ def is_new(before: Recipient, now: Recipient) -> bool:
     return bool(before.process and now.process and before.process != now.process)
 
 
-def recognised(memory: Memory, now: Recipient) -> Memory:
+def recognised(memory: WakeMemory, now: Recipient) -> WakeMemory:
     """The same conversation, of which more may be known by now: its id, or its next process."""
     known = Recipient(now.conversation or memory.to.conversation, now.process or memory.to.process)
     return memory if memory.told is None or is_new(memory.to, now) else memory._replace(to=known)
 
 
-def seen(state: State, memory: Memory) -> Memory:
+def seen(state: WorkState, memory: WakeMemory) -> WakeMemory:
     """What is no more is forgotten: a task that is ready, or an epic that is closed, a second time is news again."""
     memory = memory._replace(closed=memory.closed if state.closed else 0)
     if memory.told is None:

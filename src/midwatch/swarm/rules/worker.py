@@ -7,7 +7,7 @@ gets a while for that; and if the controller has begun a turn about then or sinc
 from __future__ import annotations
 
 from midwatch.core.verdict import Verdict
-from midwatch.swarm.model import Crew, Sight
+from midwatch.swarm.model import SessionSnapshot, Workers
 
 ENDED = "ended"
 """Of an agent that is gone: nothing tells how it ended."""
@@ -33,7 +33,7 @@ def word(verdict: Verdict) -> str:
     return "unknown" if not verdict.settled else ENDED if verdict.state == "unknown" else verdict.state
 
 
-def looked(sight: Sight, before: Crew, *, now: float) -> Crew:
+def looked(sight: SessionSnapshot, before: Workers, *, now: float) -> Workers:
     """What to remember after a look."""
     if not sight.seen:
         return before
@@ -46,10 +46,10 @@ def looked(sight: Sight, before: Crew, *, now: float) -> Crew:
             if pane not in since and pane != sight.controller]  # fmt: skip
     busy = sight.state == "working"
     turn = now if busy and not before.busy else before.turn
-    return Crew(since, (*before.gone, *[each for each in gone if each not in before.gone]), turn, busy)
+    return Workers(since, (*before.gone, *[each for each in gone if each not in before.gone]), turn, busy)
 
 
-def at_rest(crew: Crew, *, now: float) -> tuple[str, ...]:
+def at_rest(crew: Workers, *, now: float) -> tuple[str, ...]:
     """The workers to be told of, in words."""
     found = [
         _words(pane, agent, state)
@@ -59,13 +59,13 @@ def at_rest(crew: Crew, *, now: float) -> tuple[str, ...]:
     return (*found, *crew.gone)
 
 
-def lost(crew: Crew) -> tuple[str, ...]:
+def lost(crew: Workers) -> tuple[str, ...]:
     """Those of them that are lost with their work, in the same words."""
     found = [_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items() if state in LOST]
     return (*found, *crew.gone)
 
 
-def everybody(crew: Crew) -> tuple[str, ...]:
+def everybody(crew: Workers) -> tuple[str, ...]:
     """All workers in words, whatever they do: for a controller that may know none of them."""
     return (*[_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items()], *crew.gone)
 
@@ -74,13 +74,13 @@ def _words(pane: str, agent: str, state: str) -> str:
     return f"{pane} ({agent}) {WORDS.get(state) or OTHERWISE.get(state, 'is in an unknown state')}"
 
 
-def _has_turned(crew: Crew, since: float) -> bool:
+def _has_turned(crew: Workers, since: float) -> bool:
     return crew.turn is not None and crew.turn >= since - PING
 
 
-def is_free(crew: Crew) -> bool:
+def is_free(crew: Workers) -> bool:
     return not crew.since or any(state in FREE for _, state, _ in crew.since.values())
 
 
-def is_working(crew: Crew) -> bool:
+def is_working(crew: Workers) -> bool:
     return any(state in ("working", "starting") for _, state, _ in crew.since.values())

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from midwatch.core.causes import Cause
 from midwatch.core.exit_codes import REPORTED
-from midwatch.core.job_model import Alive, Gone, Source
+from midwatch.core.job_model import Alive, Gone, ProgressSource
 from midwatch.core.text import in_words
 from midwatch.core.verdict import Verdict
 from midwatch.taskdir import codec
-from midwatch.taskdir.model import Notes, Numbers, Step, TaskFacts
+from midwatch.taskdir.model import Notes, Numbers, TaskFacts, TaskStep
 from midwatch.taskdir.rules.verdict import SIGNALLED, judge, resumable
 
 SOON = 0.2
@@ -31,7 +31,7 @@ LEFT = "monitor_ended"
 CLOCKS_STOOD = ("waiting", "limited")
 
 
-def plan(facts: TaskFacts, before: Notes, numbers: Numbers) -> Step:
+def plan(facts: TaskFacts, before: Notes, numbers: Numbers) -> TaskStep:
     """What to do after a look. ``before``: the notes that the look began with; it brought them up to its moment."""
     if _left_over(facts):
         facts = facts._replace(done=False, code=None)
@@ -40,15 +40,15 @@ def plan(facts: TaskFacts, before: Notes, numbers: Numbers) -> Step:
     verdict = judge(facts, numbers)
     over = verdict.final and verdict.settled
     if over and not resumable(verdict):
-        return Step("say", verdict, notes, facts.now)
+        return TaskStep("say", verdict, notes, facts.now)
     if facts.now >= notes.began + numbers.deadline_s:
-        return Step("say", verdict if over else _out_of_time(verdict, numbers), notes, facts.now)
+        return TaskStep("say", verdict if over else _out_of_time(verdict, numbers), notes, facts.now)
     if not verdict.settled:
         return _wait(facts, verdict, numbers)
     if resumable(verdict) or (verdict.state == "stuck" and isinstance(facts.agent, Alive)):
         return _again(facts, verdict, numbers)
     if verdict.state in REPORTED or verdict.state == "unknown":
-        return Step("say", verdict, notes, facts.now)
+        return TaskStep("say", verdict, notes, facts.now)
     if notes.phase == "ready":
         return _run_wrapper(facts, verdict, numbers)
     return _wait(facts, verdict, numbers)
@@ -111,7 +111,9 @@ def shift(notes: Notes, gap: float) -> Notes:
         gone_since=later(notes.gone_since),
         unknown_since=later(notes.unknown_since),
         stale_since=later(notes.stale_since),
-        sources={name: Source(value, at + gap, moved + gap) for name, (value, at, moved) in notes.sources.items()},
+        sources={
+            name: ProgressSource(value, at + gap, moved + gap) for name, (value, at, moved) in notes.sources.items()
+        },
     )
 
 
@@ -143,34 +145,34 @@ def essence(notes: Notes) -> Notes:
 # Coming back
 
 
-def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
+def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskStep:
     """What has crashed or hangs is resumed, if it may be, once the time for it has come."""
     notes, now = facts.notes, facts.now
     if numbers.retries == 0:
-        return Step("say", verdict, notes, now)
+        return TaskStep("say", verdict, notes, now)
     if facts.rival:
         said = verdict._replace(reason=f"{verdict.reason}; its own monitor ({facts.rival}) may resume it", final=False)
         return _wait(facts, said, numbers)
     since = notes.gone_since if notes.stale_since is None else notes.stale_since + numbers.grace_s
     if facts.session.there is None and not facts.foreign and now < (since or now) + PATIENCE + numbers.dispatch_s:
-        return Step("wait", verdict, notes, now + TIMED_LOOK)
+        return TaskStep("wait", verdict, notes, now + TIMED_LOOK)
     if why := _refusal(facts):
-        return Step("say", _not_resumed(verdict, why), notes, now)
+        return TaskStep("say", _not_resumed(verdict, why), notes, now)
     if notes.command in ("", codec.script_command(facts.directory)):
         if facts.recipe is None:
-            return Step("derive", verdict, notes, now)
+            return TaskStep("derive", verdict, notes, now)
         if facts.recipe.why:
-            return Step("say", _not_resumed(verdict, facts.recipe.why), notes, now)
+            return TaskStep("say", _not_resumed(verdict, facts.recipe.why), notes, now)
         notes = notes._replace(command=codec.script_command(facts.directory))
     if notes.phase == "resuming":
-        return Step("resume", verdict, notes, now)
+        return TaskStep("resume", verdict, notes, now)
     if notes.total >= numbers.retries:
         reason = f"resumed {notes.total} times, and again: {verdict.reason}"
-        return Step("say", _abandoned(verdict, "retries-exhausted", reason, "max_retries_exceeded"), notes, now)
+        return TaskStep("say", _abandoned(verdict, "retries-exhausted", reason, "max_retries_exceeded"), notes, now)
     due = now if notes.resumed_at is None else notes.resumed_at + numbers.interval(notes.retry)
     if now < due:
         said = verdict._replace(reason=f"{verdict.reason}; resumed in {in_words(due - now)}", final=False)
-        return Step("wait", said, notes, min(due, notes.began + numbers.deadline_s))
+        return TaskStep("wait", said, notes, min(due, notes.began + numbers.deadline_s))
     counted = notes._replace(
         total=notes.total + 1,
         retry=notes.retry + 1,
@@ -178,7 +180,7 @@ def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
         phase="resuming",
         cause="hung" if verdict.state == "stuck" else "crashed",
     )
-    return Step("resume", verdict, counted, now)
+    return TaskStep("resume", verdict, counted, now)
 
 
 def _not_resumed(verdict: Verdict, why: str) -> Verdict:
@@ -199,15 +201,15 @@ def _refusal(facts: TaskFacts) -> str:
     return ""
 
 
-def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
+def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskStep:
     pane, notes = facts.session.pane, facts.notes
     if facts.session.there is False or (facts.session.there and (pane is None or facts.foreign)):
         lost = verdict._replace(state="crashed", cause="no-status", final=True, process="gone")
-        return Step("say", lost._replace(reason=f"{notes.cause}; not resumed: {_refusal(facts)}"), notes, facts.now)
+        return TaskStep("say", lost._replace(reason=f"{notes.cause}; not resumed: {_refusal(facts)}"), notes, facts.now)
     if pane is not None and not pane.busy:
-        return Step("type", verdict, notes, facts.now)
+        return TaskStep("type", verdict, notes, facts.now)
     young = facts.now < (notes.resumed_at or 0.0) + numbers.dispatch_s
-    return Step("wait", verdict, notes, facts.now + (SOON if young else TIMED_LOOK))
+    return TaskStep("wait", verdict, notes, facts.now + (SOON if young else TIMED_LOOK))
 
 
 # Ends and waits
@@ -222,7 +224,7 @@ def _abandoned(verdict: Verdict, cause: Cause, reason: str, detail: str) -> Verd
     return verdict._replace(state="abandoned", final=True, settled=True, cause=cause, reason=reason, detail=detail)
 
 
-def _wait(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
+def _wait(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskStep:
     notes, now = facts.notes, facts.now
     at = min(now + numbers.interval(notes.retry), notes.began + numbers.deadline_s)
     if verdict.look_at is not None and verdict.look_at > now:
@@ -231,4 +233,4 @@ def _wait(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> Step:
     if said and isinstance(facts.agent, Alive):  # what it uses counts once all else has been silent for half the time
         sample = min(max(numbers.stale_s / SAMPLES, SHORTEST_SAMPLE), LONGEST_SAMPLE)
         at = min(at, max(max(said) + numbers.stale_s / 2, now + sample))
-    return Step("wait", verdict, notes, at)
+    return TaskStep("wait", verdict, notes, at)

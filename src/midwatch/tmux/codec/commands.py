@@ -18,7 +18,7 @@ from midwatch.core.numbers import whole_number
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
 from midwatch.tmux.codec import query_modes
-from midwatch.tmux.codec.query_modes import FORKED, Way
+from midwatch.tmux.codec.query_modes import FORKED, QueryMode
 
 OLDEST = (3, 0)
 """Earlier servers cannot compare in a format."""
@@ -53,12 +53,12 @@ class Reply(Value):
     complete: bool
 
 
-class Trouble(Value):
+class ReplyTrouble(Value):
     cause: str
     words: str
 
 
-NO_TROUBLE = Trouble("", "")
+NO_TROUBLE = ReplyTrouble("", "")
 
 
 def mark(randomness: bytes) -> str:
@@ -69,7 +69,7 @@ def mark(randomness: bytes) -> str:
 # Requests -----------------------------------------------------------------------------------------------------
 
 
-def survey(word: str, known: dict[str, int], *, colours: bool, way: Way = FORKED) -> list[str]:
+def survey(word: str, known: dict[str, int], *, colours: bool, way: QueryMode = FORKED) -> list[str]:
     """Ask for all panes, and for the screens of known ones whose window has printed since a second, each its own.
 
     As many as there is room for, in the order given. In control mode only those for which that second is 0.
@@ -95,7 +95,7 @@ def survey(word: str, known: dict[str, int], *, colours: bool, way: Way = FORKED
     return command + last
 
 
-def captures(word: str, panes: Iterable[str], *, colours: bool, way: Way = FORKED) -> list[list[str]]:
+def captures(word: str, panes: Iterable[str], *, colours: bool, way: QueryMode = FORKED) -> list[list[str]]:
     """Ask for the screens of panes, in as few commands as can carry them; in control mode as lines of their own."""
     commands: list[list[str]] = []
     room, between = (0, 0), "\n" if way.guarded else ";"
@@ -130,7 +130,7 @@ def _end(word: str) -> list[str]:
     return ["display-message", "-p", f"{word}{END}"]
 
 
-def _room(way: Way, command: list[str]) -> tuple[int, int]:
+def _room(way: QueryMode, command: list[str]) -> tuple[int, int]:
     """Bytes and arguments for which there is still room beside a command."""
     return _less((way.limit, way.words), command)
 
@@ -144,7 +144,11 @@ def _less(room: tuple[int, int], command: list[str]) -> tuple[int, int]:
 
 
 def read(
-    data: bytes, word: str, server: tuple[str, ...] = (), way: Way = FORKED, known: dict[bytes, Pane] | None = None
+    data: bytes,
+    word: str,
+    server: tuple[str, ...] = (),
+    way: QueryMode = FORKED,
+    known: dict[bytes, Pane] | None = None,
 ) -> Reply:
     """Read a reply. Lines that belong to nothing (a hook's output, say) are passed over, and so is half a screen.
 
@@ -198,7 +202,7 @@ def read(
     return Reply(there, tuple(panes.values()), screens, complete=False)
 
 
-def _rows(text: bytes, way: Way) -> tuple[str, ...]:
+def _rows(text: bytes, way: QueryMode) -> tuple[str, ...]:
     return tuple((query_modes.shown(text) if way.buffered else text).decode("utf-8", "replace").split("\n"))
 
 
@@ -228,21 +232,23 @@ def _number(text: str) -> int:
 # Trouble ------------------------------------------------------------------------------------------------------
 
 
-def trouble(errors: str, place: str) -> Trouble:
+def trouble(errors: str, place: str) -> ReplyTrouble:
     """What a client that did not get its reply complained of, with what to do about it."""
     said = errors.strip()
     if not said:
-        return Trouble(OTHER, f"the tmux client at {place} ended without an answer; if that goes on, try it by hand")
+        return ReplyTrouble(
+            OTHER, f"the tmux client at {place} ended without an answer; if that goes on, try it by hand"
+        )
     if said.startswith(("no server running", "server exited", "lost server")) or _refused(said):
-        return Trouble(ABSENT, f"no tmux server answers at {place}; it will be seen when one is started there")
+        return ReplyTrouble(ABSENT, f"no tmux server answers at {place}; it will be seen when one is started there")
     if "Permission denied" in said or "access not allowed" in said:
-        return Trouble(DENIED, f"the tmux server at {place} is another user's; run as that user: {said}")
+        return ReplyTrouble(DENIED, f"the tmux server at {place} is another user's; run as that user: {said}")
     if said.startswith("protocol version mismatch"):
         words = (
             f"the tmux server at {place} is of another version than the client; put the server's own tmux first in PATH"
         )
-        return Trouble(MIXED, f"{words}: {said}")
-    return Trouble(OTHER, f"tmux at {place} did not answer as expected: {said.splitlines()[0]}")
+        return ReplyTrouble(MIXED, f"{words}: {said}")
+    return ReplyTrouble(OTHER, f"tmux at {place} did not answer as expected: {said.splitlines()[0]}")
 
 
 def _refused(said: str) -> bool:
@@ -251,9 +257,9 @@ def _refused(said: str) -> bool:
     )
 
 
-def outdated(version: str, place: str) -> Trouble:
+def outdated(version: str, place: str) -> ReplyTrouble:
     name, oldest = version.removeprefix("tmux "), ".".join(map(str, OLDEST))
-    return Trouble(
+    return ReplyTrouble(
         OLD, f"tmux {name} at {place} is too old to be asked; it must be {oldest} or later, server and client"
     )
 

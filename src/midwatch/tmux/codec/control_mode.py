@@ -13,7 +13,7 @@ import re
 
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
-from midwatch.tmux.codec.query_modes import BEGIN, END, Way
+from midwatch.tmux.codec.query_modes import BEGIN, END, QueryMode
 
 ERROR = b"%error "
 PLAIN = re.compile(r"[A-Za-z0-9-][A-Za-z0-9%-]*")
@@ -32,7 +32,7 @@ STATE = "/".join(
 )
 
 
-class Answer(Value):
+class ControlReply(Value):
     """Everything that came for one request, guards included."""
 
     text: bytes
@@ -40,14 +40,14 @@ class Answer(Value):
     """What commands complained of."""
 
 
-class Notice(Value):
+class ControlNotice(Value):
     """Something that happened on the server: its name without the sign, and the rest of the line."""
 
     name: str
     rest: str
 
 
-Heard = Answer | Notice
+Heard = ControlReply | ControlNotice
 
 
 # Out ----------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def attach(pane: Pane) -> list[str]:
     ]
 
 
-def request(command: list[str], word: str, way: Way) -> bytes:
+def request(command: list[str], word: str, way: QueryMode) -> bytes:
     """Commands that are asked with a word, as lines; between them stands ";", or a line feed.
 
     If one fails, the rest of its line is dropped. A paste buffer has that word for its name and goes with the last of
@@ -116,7 +116,7 @@ class ControlMode:
                 return []
             text = self._cut(at + 1)
             errors = self._scan(text, heard)
-            heard.append(Answer(text, errors))
+            heard.append(ControlReply(text, errors))
             # The line before the last is its guard for sure, whatever a screen may have made us take for one.
             self._guard = text[text.rfind(b"\n", 0, at) + 1 : at].removeprefix(BEGIN)
             self._cut(len(self._last) - 1)
@@ -140,7 +140,7 @@ class ControlMode:
                     self._guard, since = line.removeprefix(BEGIN), found.end() + 1
                 else:
                     name, _, rest = _decoded(line[1:]).partition(" ")
-                    heard.append(Notice(name, rest))
+                    heard.append(ControlNotice(name, rest))
             elif line == END + self._guard:
                 self._guard = None
             elif line == ERROR + self._guard:

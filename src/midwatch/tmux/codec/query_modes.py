@@ -28,7 +28,7 @@ ESCAPE = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
 LETTERS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"n": b"\n", b"s": b" "}
 
 
-class Way(Value):
+class QueryMode(Value):
     limit: int
     """Bytes that a request may have; 0: no screen is asked for in this way."""
     words: int = 1 << 20
@@ -39,14 +39,14 @@ class Way(Value):
     """Screens come through a paste buffer, with escapes for what is not printable."""
 
 
-FORKED = Way(14_000, words=1000)
+FORKED = QueryMode(14_000, words=1000)
 """A client cannot send 16 kB in one message, and sends a command in one only; from 3.7 on, of a thousand arguments."""
-LISTED = Way(0, guarded=True)
-PRINTED = Way(1 << 22, guarded=True)
-BUFFERED = Way(1 << 22, guarded=True, buffered=True)
+LISTED = QueryMode(0, guarded=True)
+PRINTED = QueryMode(1 << 22, guarded=True)
+BUFFERED = QueryMode(1 << 22, guarded=True, buffered=True)
 
 
-def through_control(version: str) -> Way | None:
+def through_control(version: str) -> QueryMode | None:
     """How a server of that version is asked through a client in control mode; None: it is not."""
     number = check_targets.release(version) or TELLS_OF_BUFFERS
     if number < CONTROL_SINCE:
@@ -57,7 +57,7 @@ def through_control(version: str) -> Way | None:
 # Out ----------------------------------------------------------------------------------------------------------
 
 
-def capture(way: Way, word: str, pane: str, heading: list[str], *, colours: bool) -> list[str]:
+def capture(way: QueryMode, word: str, pane: str, heading: list[str], *, colours: bool) -> list[str]:
     """The heading and the screen, for a line of its own in control mode; nothing is left of a buffer behind it."""
     screen = _screen(way, word, pane, colours=colours)
     if not way.buffered:
@@ -66,7 +66,7 @@ def capture(way: Way, word: str, pane: str, heading: list[str], *, colours: bool
     return [*screen[:at], ";", *heading, *screen[at:], ";", "deleteb", f"-b{word}"]
 
 
-def captures(way: Way, word: str, mark: str, panes: list[str], *, colours: bool) -> list[str]:
+def captures(way: QueryMode, word: str, mark: str, panes: list[str], *, colours: bool) -> list[str]:
     """Many screens in one line of control mode, each some behind a heading that numbers them: one for each costs much.
 
     Whose a screen is then follows from its place among the answers (`screens`). The buffer is left to the line's end.
@@ -80,7 +80,7 @@ def captures(way: Way, word: str, mark: str, panes: list[str], *, colours: bool)
     return command
 
 
-def _screen(way: Way, word: str, pane: str, *, colours: bool) -> list[str]:
+def _screen(way: QueryMode, word: str, pane: str, *, colours: bool) -> list[str]:
     how = "-e" if colours else "-"
     if not way.buffered:
         return ["capturep", f"{how}pt{pane}"]
@@ -97,7 +97,7 @@ def next_answer(lines: list[bytes], at: int) -> int:
     return at + 1
 
 
-def screens(way: Way, word: bytes, lines: list[bytes], at: int, heights: list[int]) -> tuple[list[bytes], int]:
+def screens(way: QueryMode, word: bytes, lines: list[bytes], at: int, heights: list[int]) -> tuple[list[bytes], int]:
     """The next screens of these heights, and where it goes on.
 
     Each answer must begin and end where it should, with the same numbers, and the one behind them with our word: none

@@ -13,7 +13,7 @@ import json
 from datetime import UTC, datetime
 
 from midwatch.core.foreign_text import ForeignText
-from midwatch.trackers.model import CLOSED, DEFERRED, OPEN, STATUSES, Task, TrackerError, Work
+from midwatch.trackers.model import CLOSED, DEFERRED, OPEN, STATUSES, TrackerError, TrackerTask, Work
 
 PLACE = ".beads/issues.jsonl"
 BLOCKING = ("blocks", "conditional-blocks", "waits-for")
@@ -113,7 +113,7 @@ def work(text: str, source: str, now: float | None = None) -> Work:
 
 def of(found: list[Issue], source: str, now: float | None = None) -> Work:
     """The same of issues that were read elsewhere. TrackerError where tasks depend on each other beyond measure."""
-    tasks: dict[str, Task] = {}
+    tasks: dict[str, TrackerTask] = {}
     for each in found:
         if (task := _task(each, now)) is not None:
             tasks[task.id] = task
@@ -126,12 +126,12 @@ def of(found: list[Issue], source: str, now: float | None = None) -> Work:
 class _HandedDown:
     """What tasks need, and what their epics need, which beads hands down; not what is itself part of such an epic."""
 
-    def __init__(self, tasks: dict[str, Task], source: str) -> None:
+    def __init__(self, tasks: dict[str, TrackerTask], source: str) -> None:
         self._tasks, self._source = tasks, source
         self._above = {own: self._ancestors(own) for own in tasks}
         self._count = 0
 
-    def needs(self, task: Task) -> tuple[str, ...]:
+    def needs(self, task: TrackerTask) -> tuple[str, ...]:
         found = list(task.needs)
         for above in self._above[task.id]:
             needs = self._tasks[above].needs if above in self._tasks else ()
@@ -152,7 +152,7 @@ class _HandedDown:
         return found
 
 
-def _task(issue: Issue, now: float | None) -> Task | None:
+def _task(issue: Issue, now: float | None) -> TrackerTask | None:
     """An issue as a task; None for one that was removed."""
     said = _text(issue.get("status")).lower() or OPEN
     if said == TOMBSTONE or not isinstance(issue.get("id"), str):
@@ -161,7 +161,7 @@ def _task(issue: Issue, now: float | None) -> Task | None:
     links = [_link(each, own) for each in _objects(issue.get("dependencies"))]
     parents = [to for kind, to in links if kind == CHILD]
     priority, status = issue.get("priority"), _status(issue, said, now)
-    return Task(
+    return TrackerTask(
         id=own,
         title=ForeignText(_text(issue.get("title"))),
         status=status,

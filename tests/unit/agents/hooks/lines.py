@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 from midwatch.agents.hooks import events
-from midwatch.agents.hooks.events import Event
+from midwatch.agents.hooks.events import HookEvent
 
 SPOOL = Path(__file__).parent / "spool"
 
 
-def recorded(agent: str) -> list[Event]:
+def recorded(agent: str) -> list[HookEvent]:
     """What a real agent told our hook, in order."""
     lines = (SPOOL / f"{agent}.events").read_text().split("\n")
     found = [events.event(line) for line in lines if line]
@@ -22,7 +22,7 @@ def line(agent: str, payload: object, *, pane: str = "%1", tmux: str = "/tmp/t/d
     return "\t".join(("1", agent, pane, tmux, str(pid), boot, str(up), end, text))
 
 
-def told(name: str, *, child: str = "", conversation: str = "c", **fields: object) -> Event:
+def told(name: str, *, child: str = "", conversation: str = "c", **fields: object) -> HookEvent:
     """An event of Claude's."""
     payload = {"hook_event_name": name, "session_id": conversation} | fields
     found = events.event(line("claude", payload | ({"agent_id": child} if child else {})))

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from midwatch.agents.hooks import events as hooks_events
-from midwatch.agents.hooks.events import Event
+from midwatch.agents.hooks.events import HookEvent
 from midwatch.agents.hooks.turns import turn
 from tests.unit.agents.hooks.lines import line, recorded, told
 
 
-def answers(events: Sequence[Event]) -> list[str]:
+def answers(events: Sequence[HookEvent]) -> list[str]:
     """The answer after each event."""
     return [turn(events[: at + 1]).words.get("event", "") for at in range(len(events))]
 
@@ -176,7 +176,7 @@ def test_words_that_last_are_kept_from_earlier_events() -> None:
     assert (found.words["permission_mode"], found.words["cwd"], found.words["error"]) == ("plan", "/x", "rate_limit")
 
 
-def opencode(name: str, **fields: object) -> Event:
+def opencode(name: str, **fields: object) -> HookEvent:
     found = hooks_events.event(line("opencode", {"hook_event_name": name, "session_id": "s"} | fields))
     assert found is not None
     return found
@@ -196,7 +196,7 @@ def test_a_retry_says_when() -> None:
     assert found.words["retry_next"] == "1794794341.491"
 
 
-def notified(kind: str) -> Event:
+def notified(kind: str) -> HookEvent:
     return told("Notification", notification_type=kind, message="…")
 
 

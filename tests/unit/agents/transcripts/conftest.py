@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents.transcripts.transcript_state import Story
+from midwatch.agents.transcripts.transcript_state import TranscriptState
 
 SAMPLES = Path(__file__).parent / "samples"
-Tell = Callable[..., Story]
+Tell = Callable[..., TranscriptState]
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def sample() -> Callable[[str], list[bytes]]:
     return lambda name: (SAMPLES / name).read_bytes().splitlines(keepends=True)
 
 
-def told(make: type[Story], *lines: object) -> Story:
+def told(make: type[TranscriptState], *lines: object) -> TranscriptState:
     """The story of lines, which are bytes or objects to be written as JSON."""
     story = make()
     for line in lines:
@@ -33,10 +33,10 @@ def told_fixture() -> Tell:
 
 
 @pytest.fixture
-def changes() -> Callable[[type[Story], list[bytes]], list[str]]:
+def changes() -> Callable[[type[TranscriptState], list[bytes]], list[str]]:
     """Each line after which event, open calls or error differ: `number event [open] (error)`."""
 
-    def run(make: type[Story], lines: list[bytes]) -> list[str]:
+    def run(make: type[TranscriptState], lines: list[bytes]) -> list[str]:
         story, seen, last = make(), [], ""
         for number, line in enumerate(lines, 1):
             story.take(line)

@@ -10,13 +10,13 @@ from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.qwen.transcript import Qwen
-from midwatch.agents.transcripts.transcript_state import Story, instant
+from midwatch.agents.transcripts.transcript_state import TranscriptState, instant
 from midwatch.sessions.prompting.codec import transcript_search
 
 WHEN = "2026-11-15T20:00:00.000Z"
 SENT = instant(WHEN) or 0.0
 TEXT = "go on\nplease"
-LINES: list[tuple[type[Story], dict[str, object]]] = [
+LINES: list[tuple[type[TranscriptState], dict[str, object]]] = [
     (Claude, {"type": "user", "message": {"role": "user", "content": TEXT}, "timestamp": WHEN}),
     (Claude, {"type": "user", "message": {"content": [{"type": "text", "text": TEXT + " "}]}, "timestamp": WHEN}),
     (Codex, {"type": "event_msg", "payload": {"type": "user_message", "message": TEXT}, "timestamp": WHEN}),
@@ -26,7 +26,7 @@ LINES: list[tuple[type[Story], dict[str, object]]] = [
 
 
 @pytest.mark.parametrize(("make", "line"), LINES, ids=[make.__name__ for make, _ in LINES])
-def test_every_agents_prompt_is_found(make: type[Story], line: dict[str, object]) -> None:
+def test_every_agents_prompt_is_found(make: type[TranscriptState], line: dict[str, object]) -> None:
     noise = [b"", b"{", b"[1]", b'{"type": "system"}']
     data = [*noise, json.dumps(line).encode()]
     assert transcript_search.said(data, make, TEXT, SENT)

@@ -8,9 +8,9 @@ import pytest
 
 from midwatch.agents.claude import state_file
 from midwatch.core.errors import FormatError
-from midwatch.core.pane_model import Report, Running
+from midwatch.core.pane_model import RunningAgent, SourceReport
 
-RUNNING = Running("claude", 19314, 8812345, 1794774045.0, "/home/developer/proj", ("claude",), {})
+RUNNING = RunningAgent("claude", 19314, 8812345, 1794774045.0, "/home/developer/proj", ("claude",), {})
 FILE = {
     "pid": 19314,
     "sessionId": "11111111-2222-4333-8444-555555555555",
@@ -30,12 +30,12 @@ FILE = {
 }
 
 
-def read(**changed: object) -> Report | None:
+def read(**changed: object) -> SourceReport | None:
     return state_file.read(json.dumps({**FILE, **changed}).encode(), RUNNING)
 
 
 def test_what_it_says() -> None:
-    assert read() == Report(
+    assert read() == SourceReport(
         "state",
         1794774060.125,
         {

@@ -18,7 +18,7 @@ from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.opencode.transcript import OpenCode
 from midwatch.agents.qwen.transcript import Qwen
 from midwatch.agents.transcripts import line_splitter
-from midwatch.agents.transcripts.transcript_state import EVENTS, LONGEST_WORD, Story, instant, short
+from midwatch.agents.transcripts.transcript_state import EVENTS, LONGEST_WORD, TranscriptState, instant, short
 
 STORIES = [Agy, Claude, Codex, Gemini, OpenCode, Qwen]
 
@@ -49,7 +49,7 @@ values = st.recursive(
 @pytest.mark.parametrize("make", STORIES)
 @settings(max_examples=200, deadline=None)
 @given(found=st.lists(values, max_size=5), garbage=st.binary(max_size=200))
-def test_no_line_is_too_odd(make: type[Story], found: list[object], garbage: bytes) -> None:
+def test_no_line_is_too_odd(make: type[TranscriptState], found: list[object], garbage: bytes) -> None:
     story = make()
     for line in (*(json.dumps(each).encode() for each in found), garbage):
         story.take(line)
@@ -62,7 +62,7 @@ def test_no_line_is_too_odd(make: type[Story], found: list[object], garbage: byt
 
 
 @pytest.mark.parametrize("make", STORIES)
-def test_nothing_readable_is_told_apart_from_nothing(make: type[Story]) -> None:
+def test_nothing_readable_is_told_apart_from_nothing(make: type[TranscriptState]) -> None:
     story = make()
     for line in (b"", b"  \r", b"\xff\xff", b"[" * 100_000, b"{", b"3", b'"x"', b"\0\0\0", b"1" * 5000):
         story.take(line)
@@ -72,14 +72,14 @@ def test_nothing_readable_is_told_apart_from_nothing(make: type[Story]) -> None:
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300)))
 def test_lines_are_the_same_however_they_arrive(stream: bytes, cuts: list[int]) -> None:
     at = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    splitter = line_splitter.Lines()
+    splitter = line_splitter.LineSplitter()
     found = [line for a, b in itertools.pairwise(at) for line in splitter.feed(stream[a:b])]
     assert found == stream.split(b"\n")[:-1]
 
 
 def test_a_line_beyond_measure_is_dropped_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_splitter, "LONGEST", 10)
-    splitter = line_splitter.Lines()
+    splitter = line_splitter.LineSplitter()
     assert splitter.feed(b"short\n" + b"x" * 11) == [b"short"]
     assert splitter.feed(b"x" * 50) == []
     assert splitter.feed(b"x\nnext\n" + b"y" * 11 + b"\nlast\n") == [b"next", b"last"]

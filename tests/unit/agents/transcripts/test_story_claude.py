@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from midwatch.agents.claude.transcript import Claude
-from midwatch.agents.transcripts.transcript_state import Story
+from midwatch.agents.transcripts.transcript_state import TranscriptState
 
-Tell = Callable[..., Story]
+Tell = Callable[..., TranscriptState]
 Line = dict[str, object]
 WHEN = "2026-11-15T20:00:00.000Z"
 

@@ -11,9 +11,9 @@ from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.opencode.transcript import OpenCode
 from midwatch.agents.qwen.transcript import Qwen
-from midwatch.agents.transcripts.transcript_state import Story, until_in
+from midwatch.agents.transcripts.transcript_state import TranscriptState, until_in
 
-Tell = Callable[..., Story]
+Tell = Callable[..., TranscriptState]
 WHEN = "2026-11-15T20:26:00.000Z"
 HEADER = {"sessionId": "58fc8578-6f21-4613-9780-b39c33ccfb94", "projectHash": "ab" * 32, "startTime": WHEN}
 
@@ -153,7 +153,7 @@ def test_qwen_calls_esc_before_the_first_word_an_error(told: Tell) -> None:
 
 
 def test_qwen_results_of_turns_and_other_marks(told: Tell) -> None:
-    def ended(**load: object) -> Story:
+    def ended(**load: object) -> TranscriptState:
         return told(Qwen, qwen("user"), qwen("system", subtype="turn_result", systemPayload=load))
 
     assert ended(state="completed").event == "turn-ended"

@@ -9,7 +9,7 @@ import pytest
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.qwen.transcript import Qwen
-from midwatch.agents.transcripts.transcript_state import EVENTS, Story
+from midwatch.agents.transcripts.transcript_state import EVENTS, TranscriptState
 
 CLAUDE = """
 6 turn-ended
@@ -56,18 +56,20 @@ CASES = [(Claude, "claude.jsonl", CLAUDE), (Codex, "codex.jsonl", CODEX), (Qwen,
 
 @pytest.mark.parametrize(("make", "name", "expected"), CASES, ids=[case[1] for case in CASES])
 def test_each_line_says_how_far_it_has_come(
-    make: type[Story],
+    make: type[TranscriptState],
     name: str,
     expected: str,
     sample: Callable[[str], list[bytes]],
-    changes: Callable[[type[Story], list[bytes]], list[str]],
+    changes: Callable[[type[TranscriptState], list[bytes]], list[str]],
 ) -> None:
     wanted = [each.strip() for each in expected.replace("\n", "|").split("|") if each.strip()]
     assert changes(make, sample(name)) == wanted
 
 
 @pytest.mark.parametrize(("make", "name"), [case[:2] for case in CASES], ids=[case[1] for case in CASES])
-def test_every_word_is_one_of_ours(make: type[Story], name: str, sample: Callable[[str], list[bytes]]) -> None:
+def test_every_word_is_one_of_ours(
+    make: type[TranscriptState], name: str, sample: Callable[[str], list[bytes]]
+) -> None:
     story = make()
     for line in sample(name):
         story.take(line)
@@ -76,7 +78,7 @@ def test_every_word_is_one_of_ours(make: type[Story], name: str, sample: Callabl
     assert story.passed_over == 0
 
 
-def test_what_is_known_at_the_end(sample: Callable[[str], list[bytes]], told: Callable[..., Story]) -> None:
+def test_what_is_known_at_the_end(sample: Callable[[str], list[bytes]], told: Callable[..., TranscriptState]) -> None:
     claude, codex, qwen = (told(make, *sample(name)) for make, name, _ in CASES)
     assert claude.words() == {
         "event": "turn-ended",
@@ -111,7 +113,9 @@ def test_what_is_known_at_the_end(sample: Callable[[str], list[bytes]], told: Ca
     assert not any(story.side for story in (claude, codex, qwen))
 
 
-def test_codex_tells_the_status_of_an_error(sample: Callable[[str], list[bytes]], told: Callable[..., Story]) -> None:
+def test_codex_tells_the_status_of_an_error(
+    sample: Callable[[str], list[bytes]], told: Callable[..., TranscriptState]
+) -> None:
     words = told(Codex, *sample("codex.jsonl")[:65]).words()
     assert (words["event"], words["error"], words["status"]) == ("turn-failed", "http_connection_failed", "401")
     assert words["message"].startswith("unexpected status 401 Unauthorized")

@@ -32,7 +32,7 @@ PATHS = ("project", "dir", "cwd")
 LONGEST_PATH, LONGEST_WORD = 4096, 255
 
 
-class Told(Value):
+class SubjectEvent(Value):
     """One terminal event. Whoever hears it knows which subject to look at; what is true is what a look finds."""
 
     host: str
@@ -91,12 +91,20 @@ def _part(word: str) -> str:
 # Payloads
 
 
-def told(event: Event, said: dict[str, object], record: Record | None, *, host: str, project: str, dir: str) -> Told:  # noqa: A002  # as it is called in the payload
+def told(
+    event: Event,
+    said: dict[str, object],
+    record: Record | None,
+    *,
+    host: str,
+    project: str,
+    dir: str,  # noqa: A002  # as it is called in the payload
+) -> SubjectEvent:
     """An event of the journal, for others; ``said`` is its body, ``record`` that of its run if it is still kept."""
     kind = record.kind if record else "session" if _text(said, "agent") else "job"
     pane = record.pane if record is not None else None
     code, seconds = said.get("exit_code"), said.get("elapsed_s")
-    return Told(
+    return SubjectEvent(
         host=host, project=project, dir=dir, name=event.name, run=event.run, kind=_text(said, "kind") or kind,
         event=event.event, state=_text(said, "state"), reason=plain_text.clean(_text(said, "reason")),
         exit_code=code if type(code) is int else None, at=event.at, seq=event.seq,
@@ -109,7 +117,7 @@ def told(event: Event, said: dict[str, object], record: Record | None, *, host: 
     )  # fmt: skip
 
 
-def encode(what: Told) -> bytes:
+def encode(what: SubjectEvent) -> bytes:
     found = {"schema": SCHEMA, **what._asdict()}
     for key in (*MORE, "elapsed_s"):
         if found[key] in ("", None):
@@ -117,7 +125,7 @@ def encode(what: Told) -> bytes:
     return json.dumps(found, separators=(",", ":")).encode()
 
 
-def read(where: str, payload: bytes, prefix: str) -> Told | None:
+def read(where: str, payload: bytes, prefix: str) -> SubjectEvent | None:
     """A message that came in at a topic; None for whatever is not one of ours, of this version, and in order."""
     if len(payload) > LARGEST:
         return None
@@ -131,7 +139,7 @@ def read(where: str, payload: bytes, prefix: str) -> Told | None:
     return what if what and where == topic(prefix, what.host, what.project, what.name) else None
 
 
-def _checked(found: dict[str, object]) -> Told | None:
+def _checked(found: dict[str, object]) -> SubjectEvent | None:
     values: dict[str, object] = {key: found.get(key) for key in TEXTS}
     values |= {key: found.get(key, "") for key in MORE}
     if not all(isinstance(value, str) for value in values.values()):
@@ -141,11 +149,11 @@ def _checked(found: dict[str, object]) -> Told | None:
         return None
     if not (code is None or type(code) is int) or not (seconds is None or _number(seconds)):
         return None
-    told = Told(**values, at=at, seq=seq, exit_code=code, elapsed_s=seconds)  # type: ignore[arg-type]
+    told = SubjectEvent(**values, at=at, seq=seq, exit_code=code, elapsed_s=seconds)  # type: ignore[arg-type]
     return told if _is_possible(told) else None
 
 
-def _is_possible(told: Told) -> bool:
+def _is_possible(told: SubjectEvent) -> bool:
     """Whether its texts can be what they should: they are written into lists and shown to people and agents."""
     if told.event not in TERMINAL or told.kind not in KINDS or told.state not in (*LIVE, *FINAL):
         return False

@@ -14,7 +14,7 @@ MORE, DIGITS = 0x80, 4
 """Of the length: seven bits to a byte, the last of at most four without this bit."""
 
 
-class Frames:
+class PacketStream:
     """What has arrived goes in, in pieces of any size; what may be kept comes out."""
 
     def __init__(self, limit: int) -> None:

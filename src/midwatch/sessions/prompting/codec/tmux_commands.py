@@ -8,7 +8,7 @@ keys makes the server refuse.
 
 from __future__ import annotations
 
-from midwatch.sessions.prompting.model import Client, Glimpse
+from midwatch.sessions.prompting.model import AttachedClient, PaneSnapshot
 
 FACTS = (
     "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized", "pane_width", "pane_height",
@@ -30,7 +30,7 @@ def glimpse(word: str, pane: str) -> list[str]:
     ]
 
 
-def read_glimpse(data: bytes, word: str) -> Glimpse | None:
+def read_glimpse(data: bytes, word: str) -> PaneSnapshot | None:
     """None where there is no such pane, or not all has come."""
     text = data.decode("utf-8", "replace")
     seen, begun, rest = text.partition(f"{word}{SCREEN}\n")
@@ -39,16 +39,16 @@ def read_glimpse(data: bytes, word: str) -> Glimpse | None:
     facts = dict(zip(FACTS, told.split(" "), strict=False))
     if not begun or not end or not facts.get("pane_pid"):
         return None
-    return Glimpse(
+    return PaneSnapshot(
         guard=f"#{{==:{GUARDED},{_escaped(told)}}}", dead=facts["pane_dead"] == "1", mode=facts["pane_in_mode"] != "0",
         deaf=facts["pane_input_off"] == "1", together=facts["pane_synchronized"] == "1",
         clients=tuple([_client(line) for line in seen.split(f"{word}{KEYBOARD}")[1:]]), rows=tuple(rows.split("\n")),
     )  # fmt: skip
 
 
-def _client(line: str) -> Client:
+def _client(line: str) -> AttachedClient:
     pane, active, control, readonly = line.strip("\n").split(",")
-    return Client(pane, int(active or 0), control == "1", readonly == "1")
+    return AttachedClient(pane, int(active or 0), control == "1", readonly == "1")
 
 
 def _escaped(text: str) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from midwatch.agents.transcripts.transcript_state import Story
+from midwatch.agents.transcripts.transcript_state import TranscriptState
 from midwatch.sessions.prompting.codec.text import is_same
 
 SLACK = 1.0
 """Seconds by which a line's time may seem too early."""
 
 
-def said(lines: Iterable[bytes], make: type[Story], text: str, since: float) -> bool:
+def said(lines: Iterable[bytes], make: type[TranscriptState], text: str, since: float) -> bool:
     """A line is a prompt if the agent's codec hears one; its text is that of any field, for each has its own place."""
     for line in lines:
         story = make()

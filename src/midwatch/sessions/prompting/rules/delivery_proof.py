@@ -6,7 +6,7 @@ working. A screen proves only that the box is empty.
 
 from __future__ import annotations
 
-from midwatch.core.pane_model import Report
+from midwatch.core.pane_model import SourceReport
 from midwatch.core.verdict import Verdict
 
 TRANSCRIPT, HOOK, STATE, SCREEN = "transcript", "hook", "state", "screen"
@@ -25,7 +25,7 @@ STATES = ("state", "api")
 
 
 def proof(
-    before: Verdict, after: Verdict, reports: tuple[Report, ...], submitted: float, *, written: bool | None
+    before: Verdict, after: Verdict, reports: tuple[SourceReport, ...], submitted: float, *, written: bool | None
 ) -> str:
     """The best proof there is, besides the screen; empty for none. The box must no longer hold the text.
 

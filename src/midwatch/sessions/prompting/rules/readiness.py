@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from midwatch.core.text import in_words
 from midwatch.core.verdict import Verdict
-from midwatch.sessions.prompting.model import DRAFT, UNSEEN, Box, Glimpse, Outcome, Refusal
+from midwatch.sessions.prompting.model import DRAFT, UNSEEN, InputBox, PaneSnapshot, PromptOutcome, Refusal
 
 HANDS_OFF = 30.0
 """Seconds after a person's last key in a pane, in which it is that person's."""
@@ -17,13 +17,13 @@ FIRST_HAND = ("state", "api", "hook", "transcript")
 
 SETTLED = 1.0
 """Seconds that a reason must last before we give up for it: half a screen may look like anything."""
-CERTAIN = (Outcome.PERSON, Outcome.REFUSED, Outcome.UNKNOWN)
+CERTAIN = (PromptOutcome.PERSON, PromptOutcome.REFUSED, PromptOutcome.UNKNOWN)
 """Reasons that no screen tells."""
 
 
 def refusal(
-    verdict: Verdict, *, front: bool, glimpse: Glimpse, box: Box, pane: str, wall: float, past_limit: bool = False,
-    alone: bool = False,
+    verdict: Verdict, *, front: bool, glimpse: PaneSnapshot, box: InputBox, pane: str, wall: float,
+    past_limit: bool = False, alone: bool = False,
 ) -> Refusal | None:  # fmt: skip
     """Why not; None when we may.
 
@@ -33,26 +33,28 @@ def refusal(
     return (
         _of_turn(verdict, "idle" if past_limit and verdict.turn == "limited" else verdict.turn)
         or _of_pane(glimpse)
-        or (None if front else Refusal(Outcome.PERSON, "something else is in the foreground of its terminal"))
+        or (None if front else Refusal(PromptOutcome.PERSON, "something else is in the foreground of its terminal"))
         or _of_person(glimpse, pane, wall)
-        or (Refusal(Outcome.PERSON, "a person is in that pane") if alone and is_somebodys(glimpse, pane) else None)
+        or (
+            Refusal(PromptOutcome.PERSON, "a person is in that pane") if alone and is_somebodys(glimpse, pane) else None
+        )
         or _of_box(box)
     )
 
 
-def is_somebodys(glimpse: Glimpse, pane: str) -> bool:
+def is_somebodys(glimpse: PaneSnapshot, pane: str) -> bool:
     """Whether a person is in that pane: it is the one that their keys go to. A program that looks on is nobody."""
     return any(client.pane == pane and not client.control for client in glimpse.clients)
 
 
-def in_the_way(glimpse: Glimpse, pane: str, wall: float) -> Refusal | None:
+def in_the_way(glimpse: PaneSnapshot, pane: str, wall: float) -> Refusal | None:
     """Why no key may be pressed in a pane, whatever runs there: those reasons that have nothing to do with an agent."""
     return _of_pane(glimpse) or _of_person(glimpse, pane, wall)
 
 
 def is_told(why: Refusal, lasted: float, *, over: bool) -> bool:
     """Whether to give up for that reason, which has held for so long; ``over``: nobody has time to wait any longer."""
-    if why.outcome in Outcome.PASSING and not over:
+    if why.outcome in PromptOutcome.PASSING and not over:
         return False
     return lasted >= SETTLED or (over and why.outcome in CERTAIN)
 
@@ -66,60 +68,63 @@ def _of_turn(verdict: Verdict, turn: str) -> Refusal | None:
     match turn:
         case "idle":
             shown = any(piece.source == "screen" for piece in verdict.evidence)
-            return None if shown else Refusal(Outcome.STARTING, "its screen does not show it at its prompt")
+            return None if shown else Refusal(PromptOutcome.STARTING, "its screen does not show it at its prompt")
         case "working":
             why = f"it is at work ({verdict.reason}), and nothing is queued; try again when its turn has ended"
-            return Refusal(Outcome.WORKING, why)
+            return Refusal(PromptOutcome.WORKING, why)
         case "waiting":
-            return Refusal(Outcome.WAITING, verdict.reason, verdict.detail)
+            return Refusal(PromptOutcome.WAITING, verdict.reason, verdict.detail)
         case "limited":
-            return Refusal(Outcome.LIMITED, verdict.reason)
+            return Refusal(PromptOutcome.LIMITED, verdict.reason)
         case "exited":
             return Refusal(
-                Outcome.WAITING if verdict.detail == "suspended" else Outcome.EXITED, verdict.reason, verdict.detail
+                PromptOutcome.WAITING if verdict.detail == "suspended" else PromptOutcome.EXITED,
+                verdict.reason,
+                verdict.detail,
             )
         case _:
-            return Refusal(Outcome.STARTING, verdict.reason)
+            return Refusal(PromptOutcome.STARTING, verdict.reason)
 
 
-def _of_pane(glimpse: Glimpse) -> Refusal | None:
+def _of_pane(glimpse: PaneSnapshot) -> Refusal | None:
     if glimpse.dead:
-        return Refusal(Outcome.EXITED, "the pane's process has ended")
+        return Refusal(PromptOutcome.EXITED, "the pane's process has ended")
     if glimpse.mode:
         return Refusal(
-            Outcome.PERSON, "the pane is in a mode of tmux (copy mode, say), which would take the keys; press q there"
+            PromptOutcome.PERSON,
+            "the pane is in a mode of tmux (copy mode, say), which would take the keys; press q there",
         )
     if glimpse.deaf:
-        return Refusal(Outcome.REFUSED, "input to the pane is switched off; `tmux select-pane -e` switches it on")
+        return Refusal(PromptOutcome.REFUSED, "input to the pane is switched off; `tmux select-pane -e` switches it on")
     if glimpse.together:
         return Refusal(
-            Outcome.REFUSED, "what is typed in the pane goes to others, too; set synchronize-panes to off first"
+            PromptOutcome.REFUSED, "what is typed in the pane goes to others, too; set synchronize-panes to off first"
         )
     return None
 
 
-def last_key(glimpse: Glimpse, pane: str) -> int:
+def last_key(glimpse: PaneSnapshot, pane: str) -> int:
     """When a person last pressed a key in a pane, in whole seconds of the wall clock."""
     there = [each for each in glimpse.clients if each.pane == pane and not each.control and not each.readonly]
     return max([client.active for client in there], default=0)
 
 
-def _of_person(glimpse: Glimpse, pane: str, wall: float) -> Refusal | None:
+def _of_person(glimpse: PaneSnapshot, pane: str, wall: float) -> Refusal | None:
     since = wall - last_key(glimpse, pane)
     if since >= HANDS_OFF:
         return None
     ago, rest = in_words(max(0.0, float(int(since)))), in_words(HANDS_OFF)
     return Refusal(
-        Outcome.PERSON, f"somebody is typing there (the last key {ago} ago); try again {rest} after the last one"
+        PromptOutcome.PERSON, f"somebody is typing there (the last key {ago} ago); try again {rest} after the last one"
     )
 
 
-def _of_box(box: Box) -> Refusal | None:
+def _of_box(box: InputBox) -> Refusal | None:
     if box.state == UNSEEN:
-        return Refusal(Outcome.STARTING, "its input box is not on the screen, or is one that we do not know")
+        return Refusal(PromptOutcome.STARTING, "its input box is not on the screen, or is one that we do not know")
     if box.state == DRAFT:
         words = f"a draft stands in its box: {_short(box.text)}" if box.text else "something stands in its box"
-        return Refusal(Outcome.DRAFT, f"{words}; send it or clear it first")
+        return Refusal(PromptOutcome.DRAFT, f"{words}; send it or clear it first")
     return None
 
 

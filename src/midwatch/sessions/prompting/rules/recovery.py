@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.sessions.prompting.model import UNSEEN, Box, Glimpse, Outcome
+from midwatch.sessions.prompting.model import UNSEEN, InputBox, PaneSnapshot, PromptOutcome
 from midwatch.sessions.prompting.rules import readiness
 
 READY, PRESS, WAKE, RESUME, WAIT, REPORT = "ready", "press", "wake", "resume", "wait", "report"
-PASSING = (Outcome.STARTING, Outcome.WORKING, Outcome.UNKNOWN)
+PASSING = (PromptOutcome.STARTING, PromptOutcome.WORKING, PromptOutcome.UNKNOWN)
 """Reasons that pass by themselves. A person who types there does so too, but is told: it may last all day."""
 
 
@@ -39,17 +39,17 @@ class Left(Value):
     """Why it cannot be gone on with, though its id is known."""
 
 
-class Case(Value):
+class RecoveryCase(Value):
     """One pane, at one moment."""
 
     pane: str
-    glimpse: Glimpse
+    glimpse: PaneSnapshot
     wall: float
     verdict: Verdict | None = None
     """None where no agent is to be seen."""
     front: bool = False
     """The agent is in the foreground of its terminal."""
-    box: Box = Box(UNSEEN)
+    box: InputBox = InputBox(UNSEEN)
     ours: bool = False
     """What stands in the box is a message of ours, and nothing else."""
     there: Front = Front()
@@ -64,7 +64,7 @@ class Case(Value):
         return self.glimpse.dead or verdict is None or (verdict.turn == "exited" and verdict.detail != "suspended")
 
 
-class Step(Value):
+class RecoveryStep(Value):
     what: str
     """One of the words above."""
     why: str
@@ -73,10 +73,10 @@ class Step(Value):
     detail: str = ""
 
 
-def step(case: Case) -> Step:
+def step(case: RecoveryCase) -> RecoveryStep:
     """What to do next, and why."""
     if readiness.is_somebodys(case.glimpse, case.pane):
-        return Step(REPORT, "a person is in that pane", Outcome.PERSON)
+        return RecoveryStep(REPORT, "a person is in that pane", PromptOutcome.PERSON)
     if case.glimpse.dead:
         return _again(case, "the pane's process has ended")
     if case.verdict is None or case.gone:
@@ -84,48 +84,54 @@ def step(case: Case) -> Step:
     if case.verdict.turn == "exited":
         return _suspended(case)
     if case.unknown:
-        return Step(REPORT, case.unknown, Outcome.REFUSED)
+        return RecoveryStep(REPORT, case.unknown, PromptOutcome.REFUSED)
     why = readiness.refusal(
         case.verdict, front=case.front, glimpse=case.glimpse, box=case.box, pane=case.pane, wall=case.wall
     )
     if why is None:
-        return Step(READY, "at its prompt, and nothing stands in its box")
-    if why.outcome == Outcome.DRAFT and case.ours:
-        return Step(PRESS, "a message of ours stands in its box and was not sent", Outcome.DRAFT)
-    return Step(WAIT if why.outcome in PASSING else REPORT, why.reason, why.outcome, why.detail)
+        return RecoveryStep(READY, "at its prompt, and nothing stands in its box")
+    if why.outcome == PromptOutcome.DRAFT and case.ours:
+        return RecoveryStep(PRESS, "a message of ours stands in its box and was not sent", PromptOutcome.DRAFT)
+    return RecoveryStep(WAIT if why.outcome in PASSING else REPORT, why.reason, why.outcome, why.detail)
 
 
-def _suspended(case: Case) -> Step:
+def _suspended(case: RecoveryCase) -> RecoveryStep:
     if why := readiness.in_the_way(case.glimpse, case.pane, case.wall):
-        return Step(REPORT, f"it is suspended, and {why.reason}", why.outcome)
+        return RecoveryStep(REPORT, f"it is suspended, and {why.reason}", why.outcome)
     if not case.there.prompt or not case.there.owned:
         what = f"{case.there.command or 'nothing'} is in front of it, not the shell that could wake it"
-        return Step(REPORT, f"it is suspended, and {what}; `kill -CONT` brings it back", Outcome.WAITING, "suspended")
+        return RecoveryStep(
+            REPORT, f"it is suspended, and {what}; `kill -CONT` brings it back", PromptOutcome.WAITING, "suspended"
+        )
     if case.there.stopped:
         others = ", ".join(case.there.stopped)
-        return Step(
+        return RecoveryStep(
             REPORT, f"it is suspended, and so is {others}: `fg` might wake that one; wake the agent there yourself",
-            Outcome.WAITING, "suspended",
+            PromptOutcome.WAITING, "suspended",
         )  # fmt: skip
-    return Step(WAKE, f"it is suspended, and its shell ({case.there.command}) is at its prompt", Outcome.WAITING,
-                "suspended")  # fmt: skip
+    reason = f"it is suspended, and its shell ({case.there.command}) is at its prompt"
+    return RecoveryStep(WAKE, reason, PromptOutcome.WAITING, "suspended")
 
 
-def _ended(case: Case) -> Step:
+def _ended(case: RecoveryCase) -> RecoveryStep:
     if not case.left.agent:
-        return Step(REPORT, f"no agent is in it, but {case.there.command or 'nothing'}", Outcome.EXITED)
+        return RecoveryStep(REPORT, f"no agent is in it, but {case.there.command or 'nothing'}", PromptOutcome.EXITED)
     if not case.there.prompt:
         what = case.there.command or "nothing"
-        return Step(REPORT, f"its agent has ended, and {what} is in front, not a shell at its prompt", Outcome.EXITED)
+        return RecoveryStep(
+            REPORT, f"its agent has ended, and {what} is in front, not a shell at its prompt", PromptOutcome.EXITED
+        )
     if why := readiness.in_the_way(case.glimpse, case.pane, case.wall):
-        return Step(REPORT, f"its agent has ended, and {why.reason}", why.outcome)
+        return RecoveryStep(REPORT, f"its agent has ended, and {why.reason}", why.outcome)
     return _again(case, f"its agent has ended; a shell ({case.there.command}) is at its prompt")
 
 
-def _again(case: Case, what: str) -> Step:
+def _again(case: RecoveryCase, what: str) -> RecoveryStep:
     left = case.left
     if left.obstacle:
-        return Step(REPORT, f"{what}; {left.obstacle}", Outcome.EXITED)
+        return RecoveryStep(REPORT, f"{what}; {left.obstacle}", PromptOutcome.EXITED)
     if not left.conversation:
-        return Step(REPORT, f"{what}; nobody knows the id of a conversation to go on with", Outcome.EXITED)
-    return Step(RESUME, f"{what}; its conversation is {left.conversation}", Outcome.EXITED)
+        return RecoveryStep(
+            REPORT, f"{what}; nobody knows the id of a conversation to go on with", PromptOutcome.EXITED
+        )
+    return RecoveryStep(RESUME, f"{what}; its conversation is {left.conversation}", PromptOutcome.EXITED)
