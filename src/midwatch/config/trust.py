@@ -17,8 +17,8 @@ import time
 from midwatch.config import load, paths
 from midwatch.config.model import PreflightCheck, Settings
 from midwatch.core.errors import FormatError, MidwatchError, RefusedError
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.system.atomic_files import make_durable, read_plain, write_atomic
 
 TYPE_CHECKING = False

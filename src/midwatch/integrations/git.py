@@ -17,7 +17,7 @@ import time
 
 from midwatch.core.text import in_words
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 LIMIT = 60.0
 """Seconds that a question may take."""

@@ -17,7 +17,7 @@ from midwatch.config import paths, trust
 from midwatch.config.model import Settings
 from midwatch.core.errors import RefusedError
 from midwatch.core.text import signal_name
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.preflight import checks
 from midwatch.preflight import fix_command as fixes
 from midwatch.preflight.checks import CheckTask

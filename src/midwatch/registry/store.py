@@ -11,7 +11,7 @@ import os
 import time
 
 from midwatch.core.errors import FormatError, RefusedError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import socket_trust
 from midwatch.registry.codec.registry_file import NEW, Listing
 from midwatch.registry.model import Change, Registry

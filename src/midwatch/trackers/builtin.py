@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.system import file_locks
 from midwatch.system.atomic_files import read_plain
 from midwatch.trackers.codec import beads

@@ -12,7 +12,7 @@ import tempfile
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.redaction import clean
 from midwatch.core.text import in_words
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.integrations import git
 from midwatch.system.atomic_files import read_plain
 from midwatch.system.child_environment import without_secrets

@@ -12,7 +12,7 @@ from midwatch.cli.parser import Options
 from midwatch.config.model import Settings
 from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.mail import store as mail_store
 from midwatch.mail.model import CONTROLLER
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult

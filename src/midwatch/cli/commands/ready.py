@@ -14,7 +14,7 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.job_model import Record
 from midwatch.core.json_text import dump
 from midwatch.core.pane_model import Pane
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.jobs.codec import sentinel
 from midwatch.sessions.observe import is_its
 from midwatch.sessions.pane_observer import PaneObserver

@@ -10,7 +10,7 @@ from midwatch.compat.story_automator import project, sessions
 from midwatch.compat.story_automator.arguments import Arguments
 from midwatch.compat.story_automator.sessions import StorySession
 from midwatch.core.errors import RefusedError, UsageError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 USAGE = """\
 Usage: tmux-wrapper <action> [args...]
