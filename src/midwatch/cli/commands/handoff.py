@@ -19,6 +19,7 @@ from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.prompting.send import deliver
 from midwatch.swarm import handoff
 from midwatch.swarm.codec import assignment_text
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux import pane_location
 from midwatch.tmux.pane_location import PaneLocation
@@ -80,7 +81,7 @@ def _is_same(server: tuple[str, ...], where: PaneLocation) -> bool:
 
 
 def _pinged(options: Options, where: PaneLocation | None, target: str, ping: str, wait: float) -> PromptResult:
-    asked = send.SendSignals()
+    asked = CommandSignals()
     try:
         panes, pane = send.found(options, target)
         if where is not None and where.own.pane == pane.id and _is_same(pane.server, where):

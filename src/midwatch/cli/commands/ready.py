@@ -5,7 +5,7 @@ from __future__ import annotations
 from midwatch.agents import catalog
 from midwatch.cli import output
 from midwatch.cli import pane_arguments as watched
-from midwatch.cli.commands.send import SendSignals
+from midwatch.system.end_signals import CommandSignals
 from midwatch.cli.parser import Options
 from midwatch.config import paths, sentinel_files
 from midwatch.core import names
@@ -52,7 +52,7 @@ def main(options: Options) -> int:
 
 def _one(options: Options, target: str) -> int:
     directory = paths.directory(options.text("--dir"))
-    asked = SendSignals()
+    asked = CommandSignals()
     panes = None
     try:
         panes, pane = _found(options, target, directory)

@@ -8,7 +8,8 @@ import time
 from midwatch.agents import catalog
 from midwatch.cli import context, output
 from midwatch.cli.commands.run import REFUSED, detached
-from midwatch.cli.commands.send import CODES, SendSignals, read_text, without_hidden
+from midwatch.system.end_signals import CommandSignals
+from midwatch.cli.commands.send import CODES, read_text, without_hidden
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core import names
@@ -104,7 +105,7 @@ def _session(looker: JobObserver, wish: spawn.SpawnRequest, prompt: str, *, json
 
 def given(session: SessionObserver, prompt: str) -> int:
     """Give it its prompt. Returns the exit code for what became of that."""
-    name, asked = session.name, SendSignals()
+    name, asked = session.name, CommandSignals()
     if os.isatty(2):
         output.remark(f"{name} starts; its prompt is given as soon as it takes one …")
     with asked:

@@ -130,7 +130,7 @@ def _spawn(words: list[str]) -> int:
     looker = sessions.looker(root)
     paths.prepare(looker.directory)
     _tidy(root)
-    with file_locks.alone(f"{looker.directory}/spool/story-automator.lock"):
+    with file_locks.ExclusiveLock(f"{looker.directory}/spool/story-automator.lock"):
         taken = _taken(root)
         while True:
             name = _free(wanted, taken)
