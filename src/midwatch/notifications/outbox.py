@@ -26,7 +26,7 @@ from midwatch.system.atomic_files import open_plain, write_atomic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    pass
 
 FORGOTTEN = 2 * 86400.0
 """Seconds after which nobody needs to know what was told of a run that is not the newest of its name."""

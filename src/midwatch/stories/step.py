@@ -26,9 +26,9 @@ from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
 from midwatch.stories.model import ESCALATE, Parsed
 from midwatch.stories.rules import next_action
 from midwatch.stories.rules.next_action import Next, StepEnd, Tally
-from midwatch.system.end_signals import EndSignals
 from midwatch.stories.step_session import StepMonitor, StepSession, closed, end_children
 from midwatch.system import procfs
+from midwatch.system.end_signals import EndSignals
 from midwatch.trackers.codec.bmad import ARTIFACTS
 
 READY = 60.0

@@ -28,6 +28,7 @@ TIMED_LOOK = 2.0
 """Seconds between looks at what cannot wake us."""
 LONGEST_SLEEP = 86400.0
 
+
 class WakeupSources:
     """``telling``: names of files whose appearing or going is worth a look."""
 

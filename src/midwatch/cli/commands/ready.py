@@ -5,7 +5,6 @@ from __future__ import annotations
 from midwatch.agents import catalog
 from midwatch.cli import output
 from midwatch.cli import pane_arguments as watched
-from midwatch.system.end_signals import CommandSignals
 from midwatch.cli.parser import Options
 from midwatch.config import paths, sentinel_files
 from midwatch.core import names
@@ -21,6 +20,7 @@ from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, recover
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.prompting.recover import Readiness
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.server import is_pane
 

@@ -7,7 +7,6 @@ import time
 from midwatch.cli import context, output
 from midwatch.cli.commands import session as face
 from midwatch.cli.commands.run import INTERRUPTED
-from midwatch.system.end_signals import CommandSignals
 from midwatch.cli.commands.spawn import prompt_of
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
@@ -17,6 +16,7 @@ from midwatch.registry import session_delegate
 from midwatch.registry.model import RUNNING
 from midwatch.registry.session_delegate import DelegatedTask
 from midwatch.sessions.rules.monitor import DEADLINE
+from midwatch.system.end_signals import CommandSignals
 from midwatch.verification import codec as verification_codec
 
 

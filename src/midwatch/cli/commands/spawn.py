@@ -8,7 +8,6 @@ import time
 from midwatch.agents import catalog
 from midwatch.cli import context, output
 from midwatch.cli.commands.run import REFUSED, detached
-from midwatch.system.end_signals import CommandSignals
 from midwatch.cli.commands.send import CODES, read_text, without_hidden
 from midwatch.cli.parser import Options
 from midwatch.config import paths
@@ -21,6 +20,7 @@ from midwatch.notifications import report_change
 from midwatch.sessions import spawn
 from midwatch.sessions.observe import SessionObserver
 from midwatch.sessions.prompting.codec import text as sessions_text
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import sessions as hand
 from midwatch.verification import codec as verification_codec
 
