@@ -9,7 +9,7 @@ def of_server(shown: str) -> list[str]:
 
 
 def of_session(session: str, shown: str) -> list[str]:
-    """The panes of the session whose name begins like that: tmux itself takes no exact names here."""
+    """The panes of the session of that name."""
     return ["list-panes", "-s", "-t", f"={session}:", "-F", shown]
 
 
