@@ -40,8 +40,6 @@ SOON = 0.2
 """Seconds between looks for whoever acts, while he has not written down who he is."""
 AGAIN = 2.0
 """Seconds between attempts to type where somebody else is typing."""
-TMUX_LIMIT = 5.0
-"""Seconds that a tmux server has to carry out a command."""
 NAMES = frozenset(("done", "exit_code", "pid", "resume", taskdir_store.NOTES))
 
 Ended = Callable[[Verdict, str, float], None]
@@ -87,7 +85,7 @@ class _Monitor:
         self.began = time.monotonic()
         self.foreign = paths.shared_with_others(os.path.abspath(directory))
         self.sense = TaskObserver(session, self.directory, server, self.foreign)
-        self.hand = TmuxSessions(server, limit=TMUX_LIMIT)
+        self.hand = TmuxSessions(server, limit=LONGEST_LOOK)
         self.talk = TaskAgentObserver(server, self.directory)
         self.first = taskdir_store.text(self.directory)
         """Notes that were there before we asked for the lease: what stands in them is of others before us."""
