@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.agents import catalog
-from midwatch.agents.conversation_files import LAYOUTS
+from midwatch.agents import catalog, parts
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import input_box, send
 from midwatch.sessions.prompting.model import PromptResult
@@ -151,7 +150,9 @@ def written(pane: AgentPane) -> list[str]:
     found = []
     where = "projects/*/*.jsonl" if pane.agent == "claude" else "sessions/**/rollout-*.jsonl"
     for line in [line for path in pane.home.rglob(where) for line in path.read_bytes().splitlines()]:
-        story = LAYOUTS[pane.agent.partition("-")[0]].story()
+        made = parts.files(pane.agent.partition("-")[0]).story
+        assert made is not None
+        story = made()
         story.take(line)
         if story.event == "prompt" and b"[[text" in line:  # Codex tells of the turn as well
             found.append(max(texts(json.loads(line)), key=len))
