@@ -1,12 +1,13 @@
 """The parts of an agent's folder, by the agent's name. Each is loaded when it is first asked for.
 
-========== ============ ============================================================================
-module     holds        what it is
-========== ============ ============================================================================
-files      ``FILES``    an ``AgentFiles``: what the agent writes of its conversations, and where
-database   ``DATABASE`` a ``DatabaseFormat``: how its databases are read
-service    ``SERVICE``  a subclass of ``AgentService``: its server or daemon, asked at each look
-========== ============ ============================================================================
+======== ============= ==============================================================================
+module   holds         what it is
+======== ============= ==============================================================================
+files    ``FILES``     an ``AgentFiles``: what the agent writes of its conversations, and where
+database ``DATABASE``  a ``DatabaseFormat``: how its databases are read
+service  ``SERVICE``   a subclass of ``AgentService``: its server or daemon, asked at each look
+caller   ``VARIABLES`` a pattern of the variables by which the agent marks the programs that it starts
+======== ============= ==============================================================================
 
 A folder has only the parts that its agent needs; an agent that a user has added has none.
 """
@@ -14,11 +15,13 @@ A folder has only the parts that its agent needs; an agent that a user has added
 from __future__ import annotations
 
 import functools
+import os
 
 from midwatch.agents.agent_files import AgentFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from types import ModuleType
 
     from midwatch.agents.agent_service import AgentService
@@ -60,6 +63,17 @@ def _service(agent: str) -> type[AgentService] | None:
         return None
     found: type[AgentService] = module.SERVICE
     return found
+
+
+@functools.cache
+def caller_variables() -> tuple[re.Pattern[str], ...]:
+    """Names of variables that an agent sets for its children, of every agent that has a folder."""
+    found: list[re.Pattern[str]] = []
+    for agent in sorted(os.listdir(os.path.dirname(os.path.abspath(__file__)))):
+        module = _module(agent, "caller")
+        if module is not None:
+            found.append(module.VARIABLES)
+    return tuple(found)
 
 
 def _module(agent: str, part: str) -> ModuleType | None:

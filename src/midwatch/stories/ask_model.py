@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 
+from midwatch.agents import parts
 from midwatch.core.plain_text import clean
 from midwatch.core.text import in_words, signal_name
 from midwatch.core.value import Value
@@ -31,12 +32,8 @@ KEPT = 4096
 CHUNK = 1 << 16
 """All that a pipe holds."""
 NOT_FOUND = 127
-CALLERS = re.compile(
-    r"CLAUDECODE|TMUX(?:_PANE)?"
-    r"|CLAUDE_CODE_(?!OAUTH_TOKEN|USE_|SKIP_|CLIENT_|API_KEY_|DISABLE_|MAX_|SUBAGENT_MODEL|EXTRA_BODY).*"
-)
-"""Variables that tell of the agent we were called from: its children behave otherwise, and its hooks take what they do
-for its own. How one signs in, and to whom, stays."""
+PANE = re.compile(r"TMUX(?:_PANE)?")
+"""Variables that tell of the pane we were called from: an agent's hooks take what is done there for its own."""
 CHILD = {"STORY_AUTOMATOR_CHILD": "true"}
 """The stop hook of a story-automator lets no other agent of that project end."""
 
@@ -81,7 +78,10 @@ def _input(question: str) -> IO[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in without_secrets(os.environ).items() if not CALLERS.fullmatch(name)} | CHILD
+    """Without what marks children of the agent that called us: they behave otherwise. How one signs in stays."""
+    callers = (PANE, *parts.caller_variables())
+    kept = without_secrets(os.environ).items()
+    return {name: value for name, value in kept if not any(caller.fullmatch(name) for caller in callers)} | CHILD
 
 
 class _Heard:

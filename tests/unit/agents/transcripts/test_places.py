@@ -79,13 +79,6 @@ def test_the_first_conversation_shows_below_the_home(agent: str) -> None:
     assert all(each.startswith(home(agent)) for each in found)
 
 
-@pytest.mark.parametrize("agent", ["", "vim", "hooks", "rules", "a.b", "../claude", "claude.transcript", "my-agent"])
-def test_an_agent_without_a_folder_has_no_files(agent: str) -> None:
-    assert parts.files(agent) is parts.NO_FILES
-    assert parts.database(agent) is None
-    assert parts.service(agent) is None
-
-
 @pytest.mark.parametrize(
     ("args", "named"),
     [
