@@ -15,9 +15,9 @@ from midwatch.agents import catalog, parts
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import input_box, send
 from midwatch.sessions.prompting.model import PromptResult
-from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.send import deliver
-from midwatch.sessions.prompting.type_keys import KeyTyper
+from midwatch.tmux.pane_input import KeyTyper
+from midwatch.tmux.pane_snapshot import glimpse
 from tests.agents.conftest import each, need
 from tests.agents.test_smoke import SLOW, WAYS
 from tests.lab.lab import Lab

@@ -1,4 +1,8 @@
-"""Numbers as people say them."""
+"""Text for people: names of signals, durations, and text of others on one line."""
+
+from __future__ import annotations
+
+from midwatch.core.foreign_text import ForeignText
 
 SIGNALS = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
@@ -22,3 +26,11 @@ def in_words(seconds: float) -> str:
     if minutes < MINUTE:
         return f"{minutes}m {rest:02d}s" if rest else f"{minutes}m"
     return f"{minutes // MINUTE}h {minutes % MINUTE:02d}m"
+
+
+def visible(text: str) -> str:
+    """A text of others that is known as a plain ``str``, on one line for a person.
+
+    Control characters, odd blanks, invisible and bidirectional marks become escapes.
+    """
+    return ForeignText(text).line()

@@ -28,7 +28,7 @@ from midwatch.core.job_model import Alive, Breaker, Gone
 from midwatch.core.value import Value
 from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.system import lock_holder
+from midwatch.system import file_locks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def look(looker: JobObserver, rules: Breaker) -> BreakerStatus:
     """What `admit` would go by, without writing anything down."""
     reading = breaker_store.read(looker.directory, rules.key, rules.threshold)
     # Looked at after reading: free now, nobody whose start we read is still about to launch it.
-    launching = not lock_holder.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
+    launching = not file_locks.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
     ledger = breaker.fold(ledger, _untold(looker, ledger, time.time(), launching=launching), rules.threshold)
     return BreakerStatus(rules.key, ledger, reading.upto > 0, reading.wrong)
@@ -185,7 +185,7 @@ def _untold(looker: JobObserver, ledger: Ledger, now: float, *, launching: bool)
         facts = current if current.record and current.record.run == run else looker.archived(name, run)
         if facts is None or facts.record is None:
             # A shim holds the lease of its name from the start, and a record stands there only until another's claim.
-            taken = current.record is None and not lock_holder.is_free(f"{looker.directory}/{name}.lock")
+            taken = current.record is None and not file_locks.is_free(f"{looker.directory}/{name}.lock")
             if not launching and not taken:
                 found.append(Void(now, run))
             continue

@@ -20,7 +20,7 @@ from itertools import accumulate
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.event import Event
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal_database, spool_reader
 from midwatch.journal.spool_reader import SpoolBatch, SpoolPosition

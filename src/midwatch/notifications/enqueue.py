@@ -21,7 +21,7 @@ from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import message_text as words
 from midwatch.notifications.model import Change, Notification
 from midwatch.notifications.report_change import about, change_of, is_brought_back
-from midwatch.system import lock_holder
+from midwatch.system import file_locks
 
 
 class PendingChange(Value):
@@ -78,7 +78,7 @@ def _news(looker: JobObserver, name: str, run: str) -> PendingChange:
     if facts.record is None or facts.record.run != run:  # the next one has begun meanwhile
         found = looker.archived(name, run)
         if found is None:  # a shim holds the lease of its name from before it makes a promise
-            return PendingChange(over=lock_holder.is_free(f"{looker.directory}/{name}.lock"))
+            return PendingChange(over=file_locks.is_free(f"{looker.directory}/{name}.lock"))
         facts = found
     record, verdict = facts.record, job_verdict.judge(facts)
     if record is None or not record.notify:

@@ -17,8 +17,8 @@ from midwatch.agents.file_write_watcher import FileWriteWatcher
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
 from midwatch.core.pane_model import RunningAgent
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.registry import drift_notifications
 from midwatch.registry.model import RUNNING, DriftReport

@@ -11,8 +11,8 @@ from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import RefusedError
 from midwatch.core.presence import GONE, LIVES
+from midwatch.core.text import visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.jobs import launch as jobs_launch
 from midwatch.notifications import report_change
 from midwatch.registry.model import ENDED, RUNNING

@@ -26,8 +26,9 @@ from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
 from midwatch.stories.model import ESCALATE, Parsed
 from midwatch.stories.rules import next_action
 from midwatch.stories.rules.next_action import Next, StepEnd, Tally
-from midwatch.stories.step_session import StepMonitor, StepSession, StepSignals, closed, end_children
+from midwatch.stories.step_session import StepMonitor, StepSession, closed, end_children
 from midwatch.system import procfs
+from midwatch.system.end_signals import EndSignals
 from midwatch.trackers.codec.bmad import ARTIFACTS
 
 READY = 60.0
@@ -79,7 +80,7 @@ class Stepper:
         self.plan = plan
         self.tell = tell
         self.say = say
-        self.signals = StepSignals()
+        self.signals = EndSignals()
         self.began, self.clock = time.time(), time.monotonic()
         self.before = self.files()
         self.attempts, self.tally, self.output = 0, Tally(), ""

@@ -27,7 +27,7 @@ def made(tracker: Tracker, beads: tuple[str, ...]) -> dict[str, str]:
     if all(each.companion for each in quality.due(tracker.read(), beads)):
         return {}
     found = {}
-    with file_locks.alone(_lock(tracker)):
+    with file_locks.ExclusiveLock(_lock(tracker)):
         work = tracker.read()  # another may have made some by now
         for each in quality.due(work, beads):
             if not each.companion:

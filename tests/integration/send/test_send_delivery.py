@@ -14,8 +14,8 @@ from midwatch.core.errors import RefusedError
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
 from midwatch.sessions.prompting.model import PromptResult
-from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.system import procfs
+from midwatch.tmux.pane_input import KeyTyper
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate

@@ -12,7 +12,7 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
-from midwatch.sessions.prompting.type_keys import KeyTyper
+from midwatch.tmux.pane_input import KeyTyper
 from tests.conftest import Box, Done, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private

@@ -17,8 +17,8 @@ from midwatch.config import paths, trust
 from midwatch.config.model import Settings
 from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import start
 from midwatch.notifications import mqtt_publish_state, outbox

@@ -11,8 +11,7 @@ from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, visible
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import channels, deliver, enqueue, mqtt_publish_state, outbox

@@ -6,7 +6,7 @@ import sys
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.mail import store as mail_store
 from midwatch.swarm import quality
 from midwatch.swarm.rules import quality as judge

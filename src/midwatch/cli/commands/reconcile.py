@@ -11,7 +11,7 @@ from midwatch.config import paths
 from midwatch.core import durations
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import drift_notifications
 from midwatch.registry import store as registry_store
 from midwatch.registry.model import DriftReport

@@ -13,8 +13,7 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
 from midwatch.core.policy import PATIENT, POLICIES, PROGRESS_SOURCES
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, visible
 from midwatch.jobs.observe import JobObserver
 from midwatch.replay import replay
 from midwatch.replay.model import ReplayRow

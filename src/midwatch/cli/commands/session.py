@@ -10,7 +10,7 @@ from midwatch.config import paths
 from midwatch.core.errors import UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.jobs.observe import JobObserver
 from midwatch.registry import reconcile
 from midwatch.registry import store as registry_store

@@ -16,8 +16,8 @@ from midwatch.config import paths
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.policy import PATIENT
 from midwatch.core.redaction import clean, clean_words
+from midwatch.core.text import visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.jobs.launch import Job
 from midwatch.registry import session_resume, sessions
 from midwatch.registry import store as registry_store

@@ -8,7 +8,7 @@ import time
 from midwatch.agents import catalog
 from midwatch.cli import context, output
 from midwatch.cli.commands.run import REFUSED, detached
-from midwatch.cli.commands.send import CODES, SendSignals, read_text, without_hidden
+from midwatch.cli.commands.send import CODES, read_text, without_hidden
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core import names
@@ -20,6 +20,7 @@ from midwatch.notifications import report_change
 from midwatch.sessions import spawn
 from midwatch.sessions.observe import SessionObserver
 from midwatch.sessions.prompting.codec import text as sessions_text
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import sessions as hand
 from midwatch.verification import codec as verification_codec
 
@@ -104,7 +105,7 @@ def _session(looker: JobObserver, wish: spawn.SpawnRequest, prompt: str, *, json
 
 def given(session: SessionObserver, prompt: str) -> int:
     """Give it its prompt. Returns the exit code for what became of that."""
-    name, asked = session.name, SendSignals()
+    name, asked = session.name, CommandSignals()
     if os.isatty(2):
         output.remark(f"{name} starts; its prompt is given as soon as it takes one …")
     with asked:

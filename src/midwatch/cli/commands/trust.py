@@ -10,7 +10,7 @@ from midwatch.config.codec import settings_file as formats
 from midwatch.config.model import Channel, Command, MqttSettings, PreflightCheck, Settings
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import socket_trust
 from midwatch.registry.store import RegistryFile
 

@@ -14,8 +14,7 @@ from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.json_text import dump
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, visible
 from midwatch.jobs import log_scan
 from midwatch.jobs.launch import ROOT
 from midwatch.registry.rules.drift import iso

@@ -28,6 +28,7 @@ from midwatch.system.atomic_files import open_plain
 from midwatch.system.process_tree import ProcessTrees
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.codec import pane_list
 
 PREFIX = "sa-"
 LIMIT = 10.0
@@ -73,20 +74,20 @@ def record_of(looker: JobObserver, session: str) -> Record | None:
 
 def listed() -> list[StorySession]:
     """Every session of the server; RefusedError where it cannot be told."""
-    return _panes("list-panes", "-a")
+    return _panes(pane_list.of_server(TOLD))
 
 
 def there(session: str) -> StorySession | None:
     """Exactly that session: tmux itself would take any whose name begins like that."""
-    return next((each for each in _panes("list-panes", "-s", "-t", f"={session}:") if each.name == session), None)
+    return next((each for each in _panes(pane_list.of_session(session, TOLD)) if each.name == session), None)
 
 
-def _panes(*asked: str) -> list[StorySession]:
+def _panes(asked: list[str]) -> list[StorySession]:
     path = tmux_client.socket_path(())
     if not tmux_client.is_socket(path) and not tmux_client.refusal(path):
         return []
     try:
-        answer = tmux_client.ask(path, [*asked, "-F", TOLD], time.monotonic() + LIMIT)
+        answer = tmux_client.ask(path, asked, time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be asked: {error.strerror}; is it installed?") from error
     if answer.late:

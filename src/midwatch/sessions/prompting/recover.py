@@ -22,9 +22,9 @@ from midwatch.sessions.prompting.pane_lock import HeldError, PaneLock
 from midwatch.sessions.prompting.readiness import PAUSE, PaneReadiness, Readiness, look, said, seen, settled, survey
 from midwatch.sessions.prompting.rules import recovery as judging
 from midwatch.sessions.prompting.rules.recovery import PRESS, READY, REPORT, RESUME, WAIT, WAKE, Left, RecoveryCase
-from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
+from midwatch.tmux.pane_input import KeyTyper
 
 __all__ = ["Readiness", "look", "recover", "survey"]
 

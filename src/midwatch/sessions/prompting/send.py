@@ -18,25 +18,17 @@ from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
-from midwatch.sessions.prompting.model import (
-    DRAFT,
-    EMPTY,
-    UNSEEN,
-    InputBox,
-    PaneSnapshot,
-    PromptOutcome,
-    PromptResult,
-    Refusal,
-)
+from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, InputBox, PromptOutcome, PromptResult, Refusal
 from midwatch.sessions.prompting.pane_lock import HeldError, PaneLock
-from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.rules import readiness
 from midwatch.sessions.prompting.rules.delivery_proof import HOOK, PROVEN_BY, SCREEN, STATE, TRANSCRIPT, proof
 from midwatch.sessions.prompting.transcript_check import TranscriptPrompts
-from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.sessions.rules.verdict import CONFIRM
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import ABSENT
+from midwatch.tmux.codec.guarded_input import PaneSnapshot
+from midwatch.tmux.pane_input import KeyTyper
+from midwatch.tmux.pane_snapshot import glimpse
 
 PAUSE = 0.1
 """Seconds between looks while something is waited for: no agent tells of its box."""
