@@ -12,7 +12,7 @@ from midwatch.agents.catalog import Detectors
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.job_model import Record
 from midwatch.core.value import Value
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.replay.codec import event_evidence
 from midwatch.replay.model import Happened, ReplayRow
 from midwatch.replay.replay_session import SessionReplay
@@ -217,7 +217,7 @@ def of_events(found: Iterable[Happened | Record | ReplayNote], otherwise: OtherP
         yield from run.end()
 
 
-def of_job(looker: JobObserver, name: str, otherwise: OtherPolicy | None) -> Found | None:
+def of_job(looker: JobDirectory, name: str, otherwise: OtherPolicy | None) -> Found | None:
     """The last run of a job, as the journal and its record have it. None when nothing is remembered of it."""
     from midwatch.jobs import history  # noqa: PLC0415  # it costs a database, which a file has no need of
 

@@ -17,8 +17,8 @@ from midwatch.core.text import in_words, signal_name
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.launch import Job
-from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import resumable
 from midwatch.sessions import spawn, verify
 from midwatch.sessions.prompting.model import PromptOutcome
@@ -68,7 +68,7 @@ class Stepper:
 
     def __init__(
         self,
-        looker: JobObserver,
+        looker: JobDirectory,
         policy: Policy,
         plan: StepPlan,
         tell: Callable[[Verdict], None],

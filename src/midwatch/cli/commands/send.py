@@ -23,7 +23,7 @@ from midwatch.core.json_text import dump
 from midwatch.core.pane_model import Pane
 from midwatch.core.visible import visible
 from midwatch.jobs.codec import sentinel
-from midwatch.sessions.observe import is_its
+from midwatch.sessions.agent_session import is_its
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
