@@ -14,10 +14,9 @@ from midwatch.core.job_model import Record
 from midwatch.core.value import Value
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.model import Happened, OtherPolicy, ReplayRow
 from midwatch.replay.replay_session import SessionReplay
 from midwatch.replay.rules import policy_comparison, replay_job
-from midwatch.replay.rules.policy_comparison import OtherPolicy
 from midwatch.replay.rules.replay_job import RunState
 from midwatch.sessions.codec import recording
 

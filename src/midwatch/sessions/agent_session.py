@@ -20,8 +20,9 @@ from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wait_state import JobWatchState
 from midwatch.sessions import conversation_lease
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict, Remembered
-from midwatch.sessions.pane_observer import PanesObservation as PanesLooked
+from midwatch.sessions.model import PanesObservation as PanesLooked
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver, Remembered
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.rules import managed_verdict
 from midwatch.sessions.rules.managed_verdict import PaneState

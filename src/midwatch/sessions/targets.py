@@ -19,7 +19,8 @@ from midwatch.jobs.stop import end
 from midwatch.notifications import report_change
 from midwatch.notifications.model import ChangeSubject
 from midwatch.sessions.agent_session import AgentSession, Servers
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.rules import agent_exit
 from midwatch.system import exit_status
 from midwatch.tmux.codec import commands as codec

@@ -21,11 +21,10 @@ from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.launch import Job
 from midwatch.jobs.rules import resumable
 from midwatch.sessions import spawn, verify
+from midwatch.sessions.model import DEADLINE, MonitorOptions
 from midwatch.sessions.prompting.model import PromptOutcome
-from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
-from midwatch.stories.model import ESCALATE, Parsed
+from midwatch.stories.model import ESCALATE, Next, Parsed, StepEnd, Tally
 from midwatch.stories.rules import next_action
-from midwatch.stories.rules.next_action import Next, StepEnd, Tally
 from midwatch.stories.step_session import StepMonitor, StepSession, StepSignals, closed, end_children
 from midwatch.system import procfs
 from midwatch.trackers.codec.bmad import ARTIFACTS

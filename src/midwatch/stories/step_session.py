@@ -15,9 +15,9 @@ from midwatch.jobs import stop
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.launch import Job
 from midwatch.sessions import last_output, verify
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor import Monitor
 from midwatch.sessions.monitor_lease import Actor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ManagedSession, TargetView
 from midwatch.system import processes, procfs
 from midwatch.system import terminate_tree as hand

@@ -23,7 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+    from midwatch.sessions.model import PaneVerdict
+    from midwatch.sessions.pane_observer import PaneObserver
 
 
 class AdoptedJob(Value):

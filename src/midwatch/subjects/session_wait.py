@@ -17,7 +17,7 @@ from midwatch.jobs.observation_schedule import NEVER
 from midwatch.notifications import report_change
 from midwatch.sessions import agent_session
 from midwatch.sessions.agent_session import Servers
-from midwatch.sessions.rules.monitor import MonitorOptions
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.session_outcome import SOONEST, SessionWatch
 from midwatch.sessions.targets import ManagedSession, TargetView
 

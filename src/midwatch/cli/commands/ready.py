@@ -22,7 +22,7 @@ from midwatch.sessions.prompting import exited_agent, recover
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.prompting.recover import Readiness
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_READY = EXIT_CODES["unknown"]

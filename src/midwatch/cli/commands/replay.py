@@ -17,9 +17,8 @@ from midwatch.core.text import in_words
 from midwatch.core.visible import visible
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.replay import replay
-from midwatch.replay.model import ReplayRow
+from midwatch.replay.model import OtherPolicy, ReplayRow
 from midwatch.replay.replay import RecordedVerdict, ReplayNote
-from midwatch.replay.rules.policy_comparison import OtherPolicy
 
 SCHEMA = 1
 COLOURS = {"=": "2", "≠": "33", "?": "35", " ": "2"}

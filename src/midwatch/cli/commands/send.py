@@ -31,7 +31,7 @@ from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.prompting.send import deliver
 from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_TAKEN = 1

@@ -21,8 +21,7 @@ from midwatch.core.visible import visible
 from midwatch.jobs.launch import Job
 from midwatch.registry import session_resume, sessions
 from midwatch.registry import store as registry_store
-from midwatch.registry.model import RUNNING, RegistryRow
-from midwatch.registry.rules.drift import iso
+from midwatch.registry.model import RUNNING, RegistryRow, iso
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import spawn as sessions_spawn
 from midwatch.sessions.agent_session import AgentSession

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from midwatch.agents.definition import Detector, is_agent
 from midwatch.core.errors import RefusedError
 from midwatch.jobs.loop_beat import LoopBeat
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.sessions.prompting.model import (
