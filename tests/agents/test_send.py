@@ -13,7 +13,7 @@ import pytest
 
 from midwatch.agents import catalog, parts
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.prompting import input_box, send
+from midwatch.sessions.prompting import input_box, prompt_delivery
 from midwatch.sessions.prompting.model import PromptResult
 from midwatch.sessions.prompting.send import deliver
 from midwatch.tmux.pane_input import KeyTyper
@@ -238,9 +238,9 @@ def test_what_is_not_taken_is_taken_out_again(lab: Lab, agent: str, age: str, mo
     need(agent, age)
     pane = lab.start(agent)
     sender = Sender(lab, pane)
-    monkeypatch.setattr(send, "AGAIN", 0.1)
-    monkeypatch.setattr(send, "GIVEN_UP", 0.1)
-    monkeypatch.setattr(send, "Hand", Deaf)
+    monkeypatch.setattr(prompt_delivery, "AGAIN", 0.1)
+    monkeypatch.setattr(prompt_delivery, "GIVEN_UP", 0.1)
+    monkeypatch.setattr(prompt_delivery, "KeyTyper", Deaf)
     server = tuple(pane.server_args)
     panes = PaneObserver(catalog.load_all(), str(lab.root / "spool"), server)
     for text in ("one line", "three\nlines\n\n  of text", TALL):

@@ -17,7 +17,8 @@ from midwatch.agents.state_file_reader import path_of
 from midwatch.core.pane_model import Pane, RunningAgent, SourceReport
 from midwatch.core.value import Value
 from midwatch.registry.model import Place, TmuxPane
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec

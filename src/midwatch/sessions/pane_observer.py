@@ -24,8 +24,8 @@ from midwatch.core.pane_model import Observation, Pane, ProcessInfo, RunningAgen
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.shells import SHELLS
 from midwatch.core.value import Value
-from midwatch.core.verdict import Verdict
 from midwatch.sessions import limit_tracker, pane_drop_box
+from midwatch.sessions.model import PanesObservation, PaneVerdict
 from midwatch.sessions.rules import verdict as session_verdict
 from midwatch.sessions.source_checks import SourceChecks, SourceMemory
 from midwatch.system import exit_status
@@ -40,24 +40,6 @@ if TYPE_CHECKING:
 
 EARLIER = 1.0
 """Seconds by which an event may seem older than the process that wrote it."""
-
-
-class PaneVerdict(Value):
-    """One agent's pane, as one look found it."""
-
-    sighting: Observation
-    verdict: Verdict
-
-
-class PanesObservation(Value):
-    seen: tuple[PaneVerdict, ...]
-    trouble: str
-    """Why nothing, or not everything, could be seen; then what is missing is unknown, not gone."""
-    cause: str
-    """The same for a program."""
-    forks: int
-    panes: tuple[Pane, ...] = ()
-    """All that there are, with an agent or not."""
 
 
 class _Known(Value):

@@ -14,7 +14,8 @@ from midwatch.agents import catalog, evidence, launch, parts
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, MidwatchError
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.taskdir.model import Talk, TaskAgent
 from midwatch.taskdir.observe import read
 

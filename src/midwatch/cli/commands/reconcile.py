@@ -14,9 +14,8 @@ from midwatch.core.json_text import dump
 from midwatch.core.text import visible
 from midwatch.registry import drift_notifications
 from midwatch.registry import store as registry_store
-from midwatch.registry.model import DriftReport
+from midwatch.registry.model import DriftReport, iso
 from midwatch.registry.reconcile import ReconcilePass, Reconciler, failed
-from midwatch.registry.rules.drift import iso
 from midwatch.tmux import sessions as hand
 
 TYPE_CHECKING = False

@@ -13,7 +13,8 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
-from midwatch.sessions.pane_observer import PaneObserver, PanesObservation
+from midwatch.sessions.model import PanesObservation
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, undelivered_store
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting.codec import text
