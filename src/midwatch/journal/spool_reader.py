@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 from midwatch.core import names
+from midwatch.core.errors import FormatError
 from midwatch.core.event import Event
 from midwatch.core.value import Value
 from midwatch.journal import codec as journal_codec
@@ -17,6 +18,8 @@ from midwatch.system.atomic_files import KIND, REGULAR, open_plain
 
 CHUNK = 1 << 20
 SUFFIX = ".jsonl"
+MOST = 1 << 30
+"""Bytes of one file that may wait to be read. A file with more of them is not read: no shim writes so much."""
 
 
 class SpoolPosition(Value):
@@ -75,7 +78,10 @@ def whose(file: str) -> tuple[str, str] | None:
 
 
 def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBatch | None:
-    """The events that came since, about ``most`` bytes of them. None when the file cannot be read (any more)."""
+    """The events that came since, about ``most`` bytes of them. None when the file cannot be read (any more).
+
+    FormatError where there is far more to read than any shim writes.
+    """
     owner = whose(file)
     assert owner is not None
     try:
@@ -85,6 +91,8 @@ def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBa
     try:
         now = os.fstat(fd)
         start = before.offset if _goes_on(fd, now, before) else 0
+        if now.st_size - start > MOST:
+            raise FormatError(_too_large(f"{folder(directory)}/{file}", now.st_size - start))
         found, offset, ended = [], start, False
         for begins, line, size in _lines(fd, start, now.st_size):
             if offset - start >= most:
@@ -103,6 +111,11 @@ def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBa
     # What is not read yet has to be met again although the file may not grow.
     place = SpoolPosition(now.st_ino, offset if more else now.st_size, offset)
     return SpoolBatch(file, found, place, offset - start, over=ended and offset == now.st_size)
+
+
+def _too_large(path: str, waiting: int) -> str:
+    limit = f"more than the limit of {MOST >> 20} MiB"
+    return f"{path} has {waiting >> 20} MiB that were never read, {limit}: its events are left out; is it a spool?"
 
 
 def _goes_on(fd: int, now: os.stat_result, before: SpoolPosition) -> bool:

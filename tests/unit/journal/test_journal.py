@@ -201,6 +201,29 @@ def test_a_file_that_cannot_be_read_costs_no_other(book: Book, monkeypatch: pyte
     assert book.taken() == [("r2", 1, "moved"), ("r1", 1, "moved")]
 
 
+def test_a_spool_beyond_the_limit_is_named_once_and_costs_no_other(book: Book) -> None:
+    book.write(1)
+    with book.spool().open("ab") as spool:
+        spool.truncate(256 << 30)  # sparse: it takes no room on the disk
+    book.write(1, 2, run="r2")
+    assert book.taken() == book.taken() == [("r2", 1, "moved"), ("r2", 2, "moved")]
+    (said,) = book.said
+    assert str(book.spool()) in said
+    assert "more than the limit of 1024 MiB" in said
+
+
+def test_a_spool_that_is_read_as_it_grows_may_become_larger_than_the_limit(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_reader, "MOST", 1000)
+    monkeypatch.setattr(journal, "BATCH", 200)
+    for n in range(1, 41, 4):
+        book.write(*range(n, n + 4))
+        assert book.numbers() == [*range(1, n + 4)]
+    assert book.spool().stat().st_size > 3000
+    assert book.said == []
+
+
 def test_a_file_that_did_not_grow_is_not_opened_again(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         book.write(1, run=f"r{number}")
