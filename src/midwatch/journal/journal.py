@@ -15,6 +15,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate
 
 from midwatch.config import paths
@@ -80,8 +81,7 @@ class Journal:
         self._inode = 0
         self._database: sqlite3.Connection | None = None
         self._not_removed: dict[str, SpoolPosition] = {}
-        self._too_large: set[str] = set()
-        """Spools that were named as too large; each is named once."""
+        self._say_once = cache(say)
 
     def close(self) -> None:
         if self._database is not None:
@@ -104,7 +104,8 @@ class Journal:
         known |= self._not_removed
         room, all_taken = BATCH, list[SpoolBatch]()
         for file in spool_reader.grown(self.directory, known):
-            taken = self._read(file, known.get(file, spool_reader.START), room)
+            before = known.get(file, spool_reader.START)
+            taken = spool_reader.read(self.directory, file, before, room, self._say_once)
             if taken is not None:
                 all_taken.append(taken)
                 room -= taken.size
@@ -119,16 +120,6 @@ class Journal:
                 ):
                     self._not_removed[taken.file] = taken.place
         return room <= 0
-
-    def _read(self, file: str, before: SpoolPosition, room: int) -> SpoolBatch | None:
-        """What came in one spool. One that is too large is named and passed over: it costs no other."""
-        try:
-            return spool_reader.read(self.directory, file, before, room)
-        except FormatError as error:
-            if file not in self._too_large:
-                self._too_large.add(file)
-                self.say(str(error))
-            return None
 
     def _write(
         self, base: sqlite3.Connection, new: Sequence[Event], read: list[SpoolBatch], over: list[SpoolBatch]

@@ -7,10 +7,9 @@ the last line; in the middle it is an event of its own, `unreadable`. Nothing he
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from midwatch.core import names
-from midwatch.core.errors import FormatError
 from midwatch.core.event import Event
 from midwatch.core.value import Value
 from midwatch.journal import codec as journal_codec
@@ -77,10 +76,10 @@ def whose(file: str) -> tuple[str, str] | None:
     return None if names.problem(name) or names.problem(run) else (name, run)
 
 
-def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBatch | None:
+def read(directory: str, file: str, before: SpoolPosition, most: int, say: Callable[[str], None]) -> SpoolBatch | None:
     """The events that came since, about ``most`` bytes of them. None when the file cannot be read (any more).
 
-    FormatError where there is far more to read than any shim writes.
+    None also where there is far more to read than any shim writes, which is said.
     """
     owner = whose(file)
     assert owner is not None
@@ -92,7 +91,9 @@ def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBa
         now = os.fstat(fd)
         start = before.offset if _goes_on(fd, now, before) else 0
         if now.st_size - start > MOST:
-            raise FormatError(_too_large(f"{folder(directory)}/{file}", now.st_size - start))
+            large = f"more than {MOST >> 20} MiB that were never read"
+            say(f"{folder(directory)}/{file} has {large}: its events are left out; is it a spool?")
+            return None
         found, offset, ended = [], start, False
         for begins, line, size in _lines(fd, start, now.st_size):
             if offset - start >= most:
@@ -111,11 +112,6 @@ def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBa
     # What is not read yet has to be met again although the file may not grow.
     place = SpoolPosition(now.st_ino, offset if more else now.st_size, offset)
     return SpoolBatch(file, found, place, offset - start, over=ended and offset == now.st_size)
-
-
-def _too_large(path: str, waiting: int) -> str:
-    limit = f"more than the limit of {MOST >> 20} MiB"
-    return f"{path} has {waiting >> 20} MiB that were never read, {limit}: its events are left out; is it a spool?"
 
 
 def _goes_on(fd: int, now: os.stat_result, before: SpoolPosition) -> bool:

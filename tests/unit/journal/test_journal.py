@@ -209,7 +209,7 @@ def test_a_spool_beyond_the_limit_is_named_once_and_costs_no_other(book: Book) -
     assert book.taken() == book.taken() == [("r2", 1, "moved"), ("r2", 2, "moved")]
     (said,) = book.said
     assert str(book.spool()) in said
-    assert "more than the limit of 1024 MiB" in said
+    assert "more than 1024 MiB that were never read" in said
 
 
 def test_a_spool_that_is_read_as_it_grows_may_become_larger_than_the_limit(
