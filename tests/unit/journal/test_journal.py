@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 import stat
@@ -339,6 +340,43 @@ def test_a_note_is_an_event_without_a_number_of_its_own(book: Book) -> None:
     journal.note(str(book.dir), "job", "r1", "adopted", pid=6)
     assert book.taken() == [("r1", None, "adopted")] * 2
     assert [journal_codec.body(event) for event in book.journal.after(0)] == [{"pid": 5}, {"pid": 6}]
+
+
+LEFT = (".journal.sqlite.0123abcd", ".journal.sqlite.0123abcd-wal", ".journal.sqlite.0123abcd-journal")
+
+
+def left(book: Book) -> list[str]:
+    return sorted(path.name for path in book.dir.glob(".journal.sqlite.*"))
+
+
+def test_what_a_maker_that_was_killed_left_behind_is_removed(book: Book) -> None:
+    for name in (*LEFT, ".journal.sqlite.mine"):
+        (book.dir / name).write_bytes(b"")
+    book.write(1)
+    assert book.numbers() == [1]
+    assert left(book) == [".journal.sqlite.mine"]
+
+
+def test_the_second_name_that_a_killed_maker_left_is_removed(book: Book) -> None:
+    book.write(1)
+    assert book.numbers() == [1]
+    book.journal.close()
+    os.link(book.dir / "journal.sqlite", book.dir / LEFT[0])
+    assert book.numbers() == [1]
+    assert left(book) == []
+
+
+def test_what_a_living_maker_has_begun_is_left_alone(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_database, "MAKING", 0.05)
+    (book.dir / LEFT[0]).write_bytes(b"")
+    fd = os.open(book.dir, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH)  # as it does while it makes one
+        book.write(1)
+        assert book.numbers() == [1]
+        assert left(book) == [LEFT[0]]
+    finally:
+        os.close(fd)
 
 
 def test_a_note_that_cannot_be_written_is_a_warning(book: Book, capsys: pytest.CaptureFixture[str]) -> None:
