@@ -10,7 +10,7 @@ from midwatch.config import paths
 from midwatch.core.errors import UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
-from midwatch.core.text import visible
+from midwatch.core.text import first_few, visible
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.registry import reconcile
 from midwatch.registry import store as registry_store
@@ -126,8 +126,8 @@ def _shown(options: Options, *, look: bool) -> int:
     if trouble:
         output.remark(f"{trouble}; what is there cannot be told of all")
     problems = [row.problem for row in rows if row.problem]
-    for problem in problems:
-        output.remark(f"{problem}; mend that row")
+    for problem in first_few([f"{problem}; mend that row" for problem in problems], "rows to mend"):
+        output.remark(problem)
     return UNKNOWN if trouble or problems else 0
 
 

@@ -16,7 +16,7 @@ from midwatch.config import paths
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.policy import PATIENT
 from midwatch.core.redaction import clean, clean_words
-from midwatch.core.text import visible
+from midwatch.core.text import first_few, visible
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.launch import Job
 from midwatch.registry import session_resume, sessions
@@ -90,9 +90,9 @@ def restore(options: Options) -> int:
     listed = face.listed(options)
     try:
         found = listed.file.read().rows
-        for row in found:
-            if row.problem:
-                output.remark(f"{row.problem}; that row is passed over")
+        problems = [f"{row.problem}; that row is passed over" for row in found if row.problem]
+        for problem in first_few(problems, "rows that are passed over"):
+            output.remark(problem)
         rows = _last([row for row in found if row.is_on(listed.host) and not row.problem])
         wanted = [standing for standing in listed.looks(tuple(rows)) if sessions.ended_unstopped(standing)]
         done = [_restored(options, listed, standing) for standing in wanted]
