@@ -14,7 +14,7 @@ from midwatch.jobs.launch import ROOT
 from midwatch.journal.journal import Journal
 from midwatch.system import atomic_files
 
-BEFORE = "import os, random, sys; sys.path.insert(0, sys.argv.pop(1)); from midwatch import lean"
+BEFORE = "import os, random, sys; sys.path.insert(0, sys.argv.pop(1)); from midwatch.system import atomic_files"
 WRITER = f"""
 {BEFORE}
 directory, name, truth, pace, seed = sys.argv[1:]
@@ -26,7 +26,7 @@ for number in range(1000000):
         os.read(pace, 1)
         line = {{"schema": 1, "run": run, "n": n, "at": 1000.0 + n, "name": name,
                 "event": "ended" if n == last else "moved", "reason": "x" * chance.randint(0, 500)}}
-        lean.append(f"{{directory}}/spool/{{name}}.{{run}}.jsonl", lean.dumps(line) + "\\n")
+        atomic_files.append(f"{{directory}}/spool/{{name}}.{{run}}.jsonl", atomic_files.dumps(line) + "\\n")
         os.write(told, f"{{run}} {{n:04d}}\\n".encode())
 """
 """Runs without end, one after the other, a line for each byte of a pipe; each line that is spooled it writes down."""
