@@ -98,7 +98,7 @@ class ControlClient:
         return 1
 
     def ask(self, command: list[str], word: str, deadline: float) -> ControlReply:
-        """Run a command that is asked with that word. GoneError; or ReplyLateError, after which the client is gone too."""
+        """Run a command that is asked with that word. GoneError; or ReplyLateError: the client is gone then, too."""
         if self._client is None:
             raise GoneError("there is no client")
         try:
