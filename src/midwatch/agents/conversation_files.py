@@ -39,7 +39,7 @@ class AmbiguousConversationError(Exception):
 
 
 def only(paths: Iterable[str], running: RunningAgent, make: type[TranscriptState], heads: FileHeadCache) -> str:
-    """The one file that belongs to the agent's directory; empty for none. Raises AmbiguousConversationError for two."""
+    """The one file that belongs to the agent's directory; empty for none. Raises UnclearError for two."""
     own: dict[str, str] = {}
     for path in paths:
         try:

@@ -48,7 +48,7 @@ def opencode_database(environment: Environment) -> str:
 def arrivals(agent: str, environment: Environment, day: str) -> list[str]:
     """Directories in which the first conversation of an agent shows, wherever it works.
 
-    Those that hold conversations already are found by looking (`agents.conversation_files`). ``day``: the local one,
+    Those that hold conversations already are found by looking (`senses.conversations.shelves`). ``day``: the local one,
     as 2026/01/31.
     """
     homes = {

@@ -5,7 +5,7 @@ the size or time of the file or of its ``-wal`` has changed.
 
 OpenCode gives the words of ``midwatch.agents.transcripts``. Of agy, which has not been tried, only what is documented
 is told: ``conversation``, ``path``, ``size`` (when it last changed), ``steps`` and the last step's ``step`` (its type)
-and ``state``, both as its numbers; ``event`` is empty. Its transcript says more (``agents.transcript_follower``).
+and ``state``, both as its numbers; ``event`` is empty. Its transcript says more (``senses.transcripts``).
 """
 
 from __future__ import annotations
