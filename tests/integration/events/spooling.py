@@ -32,7 +32,6 @@ for number in range(1000000):
 """Runs without end, one after the other, a line for each byte of a pipe; each line that is spooled it writes down."""
 TAKER = f"""
 {BEFORE}
-from midwatch.config import paths as places
 from midwatch.journal.journal import Journal
 while True:
     journal = Journal(sys.argv[1])
@@ -42,7 +41,6 @@ while True:
 """
 TAKE_ONCE = f"""
 {BEFORE}
-from midwatch.config import paths as places
 from midwatch.journal.journal import Journal
 journal = Journal(sys.argv[1])
 journal.take_in()

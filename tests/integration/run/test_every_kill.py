@@ -39,6 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a
 STAND = """
 import os, sys, midwatch
 midwatch.__path__.pop(0)
+del sys.modules["midwatch.shim"]
 del sys.modules["midwatch.shim.shim"]
 import midwatch.shim.shim
 main = midwatch.shim.shim.main
@@ -93,9 +94,10 @@ class Run:
         self.looker = JobObserver(str(box.dir), policy)
         self.files = box.cwd / name
         self.stand = box.cwd / "stand"
-        (self.stand / "midwatch").mkdir(parents=True, exist_ok=True)
+        (self.stand / "midwatch/shim").mkdir(parents=True, exist_ok=True)
         (self.stand / "midwatch/__init__.py").write_text(f"__path__ += [{jobs_launch.ROOT + '/midwatch'!r}]")
-        (self.stand / "midwatch/shim.py").write_text(STAND)
+        (self.stand / "midwatch/shim/__init__.py").touch()
+        (self.stand / "midwatch/shim/shim.py").write_text(STAND)
         paths = {word: box.cwd / f"{name}.{word}" for word in ("mark", "settled", "fifo", "ready", "never")}
         self.mark, self.settled = paths["mark"], paths["settled"]
         for word in ("fifo", "ready", "never"):
