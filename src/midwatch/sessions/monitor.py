@@ -1,7 +1,7 @@
 """Watching one session in a single call: look when something happened or time may have changed it, act, say, be done.
 
-One monitor of a session acts (`loops.actor`); others that watch it say what that one says, and take its place when it
-is gone. Whatever ends a monitor, the session goes on.
+One monitor of a session acts (`sessions.monitor_lease`). Others that watch it report what that one reports, and one
+takes its place when it is gone. Whatever ends a monitor, the session goes on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What becomes of one session, from look to look. `monitor` and `wait` both learn it here, so they say the same.
 
-This part only looks. What is done about a session is the monitor's (`loops.monitor`).
+This part only looks. What is done about a session is the monitor's (`sessions.monitor`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Waiting for jobs and sessions: look when something happened, or when the judge said that time may change it.
 
-Of a session the outcome is waited for, as a monitor tells it (`loops.session_wait`); a wait does nothing about it.
+Of a session the outcome is waited for, as a monitor tells it (`subjects.session_wait`); a wait does nothing about it.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Look(Value):
     trouble: str = ""
     """Why something is missing and what to do about it, in words for a person; empty when all is here."""
     cause: str = ""
-    """The same for a program: one of formats.tmux's and of this module's words."""
+    """The same for a program: one of `tmux.codec.commands`' and of this module's words."""
     forks: int = 0
 
 

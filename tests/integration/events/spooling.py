@@ -70,7 +70,7 @@ def taken(directory: Path) -> list[Event]:
 
 
 def whole_lines(directory: Path) -> list[tuple[str, int]]:
-    """Run and number of every whole line that stands in a spool, read without our own senses."""
+    """Run and number of every whole line that stands in a spool, read without Midwatch's own readers."""
     found = []
     for path in sorted((directory / "spool").glob("*.jsonl")):
         for text in path.read_bytes().split(b"\n")[:-1]:

@@ -22,12 +22,12 @@ from tests.integration.notify.conftest import Notices
 WATCHER = """
 import sys, time
 from midwatch.notifications import report_change as notify
-from midwatch.notifications.model import About
+from midwatch.notifications.model import ChangeSubject
 from midwatch.core.verdict import Verdict
 directory, project, at = sys.argv[1], sys.argv[2], float(sys.argv[3])
 def verdict(state):
     return Verdict("api", "session", state, False, "it waits for an answer", "alive", "unknown", "question")
-about = About("4711-1", agent="claude", pane="%3")
+about = ChangeSubject("4711-1", agent="claude", pane="%3")
 notify.changed(directory, verdict("waiting"), verdict("working"), project=project, about=about, at=at)
 """
 

@@ -211,7 +211,7 @@ class Run:
         return found
 
     def alive(self) -> list[int]:
-        """What lives of the work: all that names a file of it in its command line, found without our own senses."""
+        """What lives of the work: all that names a file of it in its command line, found without Midwatch."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):

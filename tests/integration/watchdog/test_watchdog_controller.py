@@ -29,7 +29,7 @@ def test_it_is_found_by_its_title_in_any_window(swarm: Swarm) -> None:
 
 
 def test_the_title_alone_counts_not_the_command(swarm: Swarm) -> None:
-    """Seed 5 looked for its expression in the whole line of the pane."""
+    """controller-proxy-watchdog looked for its expression in the whole line of the pane."""
     rename(swarm, swarm.agent.pane, "somebody")
     command = swarm.private("display-message", "-p", "-t", swarm.agent.pane, "#{pane_current_command}").strip()
     with swarm.dog(title=command) as (dog, _):
@@ -123,7 +123,7 @@ def test_an_agent_that_ends_in_its_pane_is_noticed(swarm: Swarm, tmp_path: Path)
 
 
 def test_only_exactly_that_session_is_looked_at(swarm: Swarm, tmp_path: Path) -> None:
-    """The server itself takes the beginning of a name for the name, and seed 5 took names for expressions."""
+    """The server takes the beginning of a name for the name; controller-proxy-watchdog took names for expressions."""
     longer = Agent(swarm.private, tmp_path / "longer", "work-2").start()
     dotted = Agent(swarm.private, tmp_path / "dotted", "wirk").start()
     with swarm.dog() as (dog, _):

@@ -46,7 +46,7 @@ class Readiness(Value):
     pane: str
     ready: bool
     outcome: str
-    """`ready`, or what would become of a message: as of one that is sent (model.sending.Outcome)."""
+    """`ready`, or what would become of a message: as of one that is sent (`prompting.model.PromptOutcome`)."""
     reason: str
     agent: str = ""
     detail: str = ""
