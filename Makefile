@@ -1,5 +1,6 @@
 # make demo: see it work.   make test: everything that must hold.   make bench: how fast, beside its anchors.
 # make test-agents: the same with every real agent.   make accuracy: how often it reads them right.
+# make flows: which files each of five flows enters (docs/flows.md).
 # make newest: today's newest release of every agent, played and judged (docs/new-release.md).
 SHELL := /bin/sh
 VENV := .venv
@@ -49,12 +50,13 @@ agents: install $(VENV)/.dev
 test-agents: agents
 	$(VENV)/bin/pytest tests/agents
 
+# Agents mostly wait, so three at a time keep two cores busy.
 FIRST := (claude or codex) and not previous
 first-agents:
 	@scripts/agents claude codex
-	$(VENV)/bin/pytest tests/agents -m "$(FIRST)"
+	$(VENV)/bin/pytest -n 3 tests/agents -m "$(FIRST)"
 
-# Those that `make test` leaves out. Agents mostly wait, so three at a time keep two cores busy.
+# Those that `make test` leaves out.
 other-agents: agents
 	$(VENV)/bin/pytest -n 3 tests/agents -m "not ($(FIRST))"
 
@@ -71,6 +73,12 @@ newest: install $(VENV)/.dev
 fuzz: install $(VENV)/.dev
 	@$(LOCKED) requirements/fuzz.txt
 	@PYTHONPATH=. $(PY) -m tests.fuzz $(FUZZ)
+
+# Which files of src/midwatch five flows enter: make flows > docs/flows.md
+.PHONY: flows
+flows: install $(VENV)/.dev
+	@scripts/need tmux=tmux
+	@$(PY) scripts/flows
 
 lint:
 	$(VENV)/bin/ruff check --quiet .

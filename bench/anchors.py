@@ -1,4 +1,4 @@
-"""What Midwatch is measured against: the shell wrapper that it replaces (the seed), task-spooler, inotifywait."""
+"""What Midwatch is measured against: agentic-process-monitor's wrapper and poll, task-spooler, inotifywait."""
 
 import os
 import shutil
@@ -10,16 +10,16 @@ from bench.waiting import line_of, now, until_waiting
 
 POLL_INTERVAL = 15.0
 PHASES = 12
-WRAPPER = f"{HERE}/seed_wrapper.sh"
+WRAPPER = f"{HERE}/agentic_process_monitor_wrapper.sh"
 
 
 def wrap(directory: str, step: str, *command: str) -> list[str]:
-    """The seed's wrapper with a command put in."""
+    """agentic-process-monitor's wrapper with a command put in."""
     return ["bash", WRAPPER, step, directory, *command]
 
 
-class SeedPolls:
-    """Real poll loops of the seed at their real interval, in the background; moments spread evenly over it."""
+class ProcessMonitorPolls:
+    """agentic-process-monitor's poll loops at their real interval, in the background; moments spread evenly over it."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -28,11 +28,11 @@ class SeedPolls:
         self.thread.start()
 
     def _run(self) -> None:
-        directory = self.stage.dir("seed-polls")
+        directory = self.stage.dir("polls")
         names = [f"p{phase}" for phase in range(PHASES)]
         for name in names:
             foreign(directory, name, os.getpid())
-        loops = [self.stage.start("bash", f"{HERE}/seed_poll.sh", name, directory) for name in names]
+        loops = [self.stage.start("bash", f"{HERE}/agentic_process_monitor_poll.sh", name, directory) for name in names]
         began = now()
         written = []
         for phase, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""What doing nothing costs, for as long as it lasts: twenty shims and twenty of the seed's wrappers, side by side."""
+"""What idle shims cost, for as long as they last: twenty beside twenty of agentic-process-monitor's wrappers."""
 
 import os
 import resource
@@ -35,7 +35,7 @@ class Idle:
         self.theirs_before = sum(map(lifetime, short))
 
     def wrap_all(self) -> list[subprocess.Popen[bytes]]:
-        directory = self.stage.dir("idle-seed")
+        directory = self.stage.dir("idle-wrappers")
         return [
             self.stage.start(*wrap(directory, name, "sleep", "600"), stdout=subprocess.DEVNULL, start_new_session=True)
             for name in self.names
@@ -53,12 +53,14 @@ class Idle:
         ours = (self.spent() - self.before) / hours
         theirs = (sum(map(lifetime, self.wrappers)) - self.theirs_before) / hours
         note = f"{COPIES} copies each, {hours * 3600 / COPIES:.0f} s"
-        seed = Anchor("seed's wrapper", Figure(theirs, "s/h"))
-        yield ratio_at_most("idle shim, CPU", ours, "s/h", 1 / 15, seed, note)
+        wrapper = Anchor("agentic-process-monitor's wrapper", Figure(theirs, "s/h"))
+        yield ratio_at_most("idle shim, CPU", ours, "s/h", 1 / 15, wrapper, note)
         judge = self.judged()
         more = "asked twice about work that falls silent: when it is suspected, and at the end of the grace period"
         yield informs("the judge, asked once by a shim, CPU", judge, "ms", note=more)
-        yield at_most("shim, PSS of each", shims, "MB", 5, Anchor("seed's wrapper", Figure(wrappers, "MB")))
+        yield at_most(
+            "shim, PSS of each", shims, "MB", 5, Anchor("agentic-process-monitor's wrapper", Figure(wrappers, "MB"))
+        )
         for pid in (pid for both in self.pids for pid in both):
             kill(pid)
             reap(pid)

@@ -158,7 +158,7 @@ class Many:
 
 
 def touch(path: str) -> None:
-    """As the touch of the seed does it: open, set the time, close."""
+    """As the `touch` of agentic-process-monitor's wrapper does it: open, set the time, close."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     os.utime(fd)
     os.close(fd)

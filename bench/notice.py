@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from statistics import median
 
-from bench.anchors import InotifyWait, SeedPolls
+from bench.anchors import InotifyWait, ProcessMonitorPolls
 from bench.stage import Stage, foreign, kill, pids_of, succeed
 from bench.table import Anchor, Figure, Row, at_most, in_ms, informs, percentile, ratio_at_most
 from bench.waiting import line_of, now, until_waiting
@@ -15,7 +15,7 @@ AHEAD = 10
 
 
 def rows(stage: Stage) -> Iterator[Row]:
-    polls = SeedPolls(stage)
+    polls = ProcessMonitorPolls(stage)
     inotifywait = InotifyWait(stage)
     ours: list[float] = []
     theirs: list[float] = []
@@ -41,9 +41,9 @@ def rows(stage: Stage) -> Iterator[Row]:
     p99 = Anchor("inotifywait -m", Figure(percentile(theirs, 99) * 1000, "ms") if theirs else None)
     yield at_most(f"{what}, p99", percentile(ours, 99) * 1000, "ms", 10, p99)
     note = f"{len(delays)} real bash loops with `sleep 15`, statuses spread evenly over the interval; median"
-    seed = in_ms("seed's 15 s poll", delays, "the loops did not end in time")
-    yield ratio_at_most(f"{what}, beside the seed", median(ours) * 1000, "ms", 1 / 3000, seed, note)
-    yield informs("work killed -> shim -> line of `wait`", median(real) * 1000, "ms", seed, f"{REAL_ENDS} real jobs")
+    poll = in_ms("agentic-process-monitor's poll, 15 s", delays, "the loops did not end in time")
+    yield ratio_at_most(f"{what}, beside agentic-process-monitor", median(ours) * 1000, "ms", 1 / 3000, poll, note)
+    yield informs("work killed -> shim -> line of `wait`", median(real) * 1000, "ms", poll, f"{REAL_ENDS} real jobs")
 
 
 def real_ends(stage: Stage) -> list[float]:

@@ -1,4 +1,4 @@
-"""One look at every pane of a tmux server, beside the seed's way: a client for each question about each session."""
+"""One look at every pane of a tmux server, beside shell monitors that start a tmux client for each question."""
 
 import os
 import resource
@@ -18,14 +18,14 @@ from midwatch.tmux.control_client import ControlClient
 from midwatch.tmux.server import Look, Tmux
 
 CROWDS = {10: (10, 1 / 20, 1 / 75), 100: (3, 1 / 60, 1 / 100), 500: (2, 1 / 60, 1 / 100)}
-"""Panes: how often the seed's way is gone, and the goals: with a client for each look, with one in control mode."""
+"""Panes: how often client_per_question.sh runs, and the goals: with a client for each look, and in control mode."""
 OURS = 5
-"""Looks for each pass of the seed's, half of them before it and half after it."""
+"""Looks for each run of client_per_question.sh, half of them before it and half after it."""
 AT_ONCE = 40
 EACH = 100
 """Panes that one client should do for."""
 SAMPLE = 100
-"""Sessions that the seed's way is gone for; of more, each costs the same, and all would take half a minute."""
+"""Sessions that client_per_question.sh asks about; each more costs the same, and all would take half a minute."""
 INTERVAL, LOOKS = 2.0, 10
 PROCESSES = 3
 """Of each agent."""
@@ -44,11 +44,11 @@ def rows(stage: Stage) -> Iterator[Row]:
         yield Row("looks at panes: tmux is not installed", None, goal="measured")
         return
     for count in CROWDS:
-        yield from beside_seed(stage, count)
+        yield from beside_client_per_question(stage, count)
     yield from resident(stage, 10)
 
 
-def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
+def beside_client_per_question(stage: Stage, count: int) -> Iterator[Row]:
     rounds, goal, goal_control = CROWDS[count]
     server = Server(stage, count, PROMPT)
     until(lambda: all(map(any, server.look(Tmux(server.arguments)).screens.values())), "panes stay empty")
@@ -58,14 +58,14 @@ def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
     ours: list[float] = []
     first: list[float] = []
     through: list[float] = []
-    seed: list[float] = []
+    asked: list[float] = []
     forks = forks_control = 0
     for _ in range(rounds):
         for at in range(OURS + 1):
             if at == OURS // 2:
                 some = server.names[:SAMPLE]
-                took = stage.time("bash", f"{HERE}/seed_panes.sh", server.socket, *some)
-                seed.append(took * count / len(some))
+                took = stage.time("bash", f"{HERE}/client_per_question.sh", server.socket, *some)
+                asked.append(took * count / len(some))
                 continue
             began = now()
             forks = max(forks, server.look(Tmux(server.arguments), known=ids).forks)
@@ -79,13 +79,13 @@ def beside_seed(stage: Stage, count: int) -> Iterator[Row]:
             through.append(now() - began)
     watch.close()
     server.end()
-    anchor = in_ms("seed's forks", seed)
+    anchor = in_ms("one client per question", asked)
     note = f"median of {len(ours)}, every screen captured, panes known by id"
     if count > SAMPLE:
-        note += f"; the seed's way gone for {SAMPLE} of them, {len(seed)} x, and multiplied"
+        note += f"; one client per question for {SAMPLE} of them, {len(asked)} x, and multiplied"
     yield ratio_at_most(f"{count} panes: one look", median(ours) * 1000, "ms", goal, anchor, note)
     yield informs(f"{count} panes: the very first look", median(first) * 1000, "ms", anchor)
-    most, all_forks = max(1, count // EACH), Anchor("seed's forks", Figure(3 * count))
+    most, all_forks = max(1, count // EACH), Anchor("one client per question", Figure(3 * count))
     yield at_most(f"{count} panes: clients started", forks, "", most, all_forks)
     what = f"{count} panes: one look through a control client"
     note = f"median of {len(through)}, in the same run, every screen captured"

@@ -16,7 +16,7 @@ from midwatch.system import procfs
 CRASHED = 3
 DEATHS, AT_ONCE = 200, 20
 POLL = 15.0
-"""Seconds between two looks of the seed, half of which a death waits for on average."""
+"""Seconds between two polls of agentic-process-monitor, half of which a death waits for on average."""
 SETTLE, SPAN = 6.0, 20.0
 """Seconds after which a monitor has come to rest, and for which it is then measured."""
 
@@ -78,7 +78,7 @@ def deaths(place: Sessions) -> Iterator[Row]:
             kill(agents[name])
             delays.append(line_of(watching) - began)
             lost += end_of(watching)[1] != CRASHED
-    anchor = in_ms("the seed's poll", [POLL / 2])
+    anchor = in_ms("agentic-process-monitor's poll", [POLL / 2])
     what = "death of an agent under the shim -> line of `monitor`"
     yield at_most(f"{what}, median", median(delays) * 1000, "ms", 10, anchor, f"{DEATHS} deaths, one at a time")
     yield informs(f"{what}, the slowest", max(delays) * 1000, "ms")

@@ -104,7 +104,7 @@ def reap(pid: int) -> None:
 
 
 def foreign(directory: str, name: str, pid: int) -> None:
-    """What the seed's wrapper has written while its work runs."""
+    """What agentic-process-monitor's wrapper has written while its work runs."""
     for suffix, text in (("pid", f"{pid}\n"), ("heartbeat", "")):
         with open(f"{directory}/{name}.{suffix}", "w", encoding="ascii") as file:
             file.write(text)

@@ -1,4 +1,4 @@
-"""What wrapping a command costs: the shim, the seed's bash wrapper, task-spooler."""
+"""What wrapping a command costs: the shim, agentic-process-monitor's bash wrapper, task-spooler."""
 
 import os
 import random
@@ -12,26 +12,27 @@ from bench.table import Row, at_most, in_ms, informs, ratio_at_most
 from bench.waiting import PATIENCE, end_of, now
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import launch, start
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 
 ROUNDS = 40
 CAPTURES = 8
-SEED_CAPTURES = 5
+WRAPPER_CAPTURES = 5
+WRAPPER = "agentic-process-monitor's wrapper"
 WORKING = "sleep 0.2"
-"""Work that is captured lasts a little: else it is over before the seed's heart has come to its first `sleep 10`."""
+"""Work that is captured lasts a little: else it ends before the wrapper's heartbeat loop is at its first `sleep 10`."""
 
 
 def rows(stage: Stage) -> Iterator[Row]:
-    slow = SeedCaptures(stage)
+    slow = WrapperCaptures(stage)
     captured = [captured_by_bash(stage) for _ in range(CAPTURES)]
-    seed_captured = slow.collect()
+    wrapper_captured = slow.collect()
     spooler = TaskSpooler(stage)
-    directory, theirs, whole = stage.dir("shim"), stage.dir("seed"), stage.dir("run")
-    looker = JobObserver(directory, PATIENT)
+    directory, theirs, whole = stage.dir("shim"), stage.dir("wrapper"), stage.dir("run")
+    looker = JobDirectory(directory, PATIENT)
     run = [stage.program, "run", "--dir", whole, "--name"]
     kinds: dict[str, Callable[[str], list[float]]] = {
         "shim": lambda name: [shim_alone(looker, name)],
-        "seed": lambda name: [seed_alone(stage, theirs, name)],
+        "wrapper": lambda name: [wrapper_alone(stage, theirs, name)],
         "tsp": lambda _: spooler.sample(),
         "run": lambda name: [stage.time(*run, name, "--", "/bin/true")],
         "plain": lambda _: [stage.time("/bin/true")],
@@ -43,17 +44,17 @@ def rows(stage: Stage) -> Iterator[Row]:
         for kind in order:
             taken[kind] += kinds[kind](f"job{number}")
     spooler.end()
-    anchor = in_ms("seed's wrapper", taken["seed"])
+    anchor = in_ms(WRAPPER, taken["wrapper"])
     note = f"{ROUNDS} rounds of /bin/true; alone it takes {median(taken['plain']) * 1000:.1f} ms"
     yield ratio_at_most("shim, /bin/true", median(taken["shim"]) * 1000, "ms", 5, anchor, note)._replace(goal="<= 5 x")
     yield informs("shim, beside task-spooler", median(taken["shim"]) * 1000, "ms", in_ms("tsp -nf", taken["tsp"]))
     yield informs("`midwatch run -- /bin/true`, whole", median(taken["run"]) * 1000, "ms", anchor)
-    held = in_ms("seed's wrapper", seed_captured)
-    note = "x=$(…), 0.2 s of work that leaves a child holding stdout; the seed is held by its own `sleep 10`"
+    held = in_ms(WRAPPER, wrapper_captured)
+    note = "x=$(…), 0.2 s of work that leaves a child holding stdout; the wrapper is held by its own `sleep 10`"
     yield at_most("work's end -> captured output returns", median(captured) * 1000, "ms", 50, held, note)
 
 
-def shim_alone(looker: JobObserver, name: str) -> float:
+def shim_alone(looker: JobDirectory, name: str) -> float:
     """From launch, as `midwatch run` does it, to the end of the shim."""
     directory = looker.directory
     job = launch.Job(
@@ -73,7 +74,7 @@ def shim_alone(looker: JobObserver, name: str) -> float:
     return took
 
 
-def seed_alone(stage: Stage, directory: str, step: str) -> float:
+def wrapper_alone(stage: Stage, directory: str, step: str) -> float:
     began = now()
     wrapper = stage.start(*wrap(directory, step, "/bin/true"), stdout=subprocess.DEVNULL, start_new_session=True)
     ended, _ = end_of(wrapper)
@@ -82,7 +83,7 @@ def seed_alone(stage: Stage, directory: str, step: str) -> float:
 
 
 def end_group(leader: int) -> None:
-    """The seed's wrapper leaves its `sleep 10` behind, in the group that it was started in."""
+    """agentic-process-monitor's wrapper leaves its `sleep 10` behind, in the group that it was started in."""
     try:
         os.killpg(leader, 9)
     except ProcessLookupError:
@@ -99,11 +100,11 @@ def captured_by_bash(stage: Stage) -> float:
     return float(returned) - float(ended)
 
 
-class SeedCaptures:
-    """The same of the seed's wrapper, unchanged, a few at once: each takes the ten seconds of its `sleep 10`."""
+class WrapperCaptures:
+    """The same of agentic-process-monitor's wrapper, a few at once: each takes the ten seconds of its `sleep 10`."""
 
     def __init__(self, stage: Stage) -> None:
-        self.running = [stage.start("bash", "-c", self.capture(stage)) for _ in range(SEED_CAPTURES)]
+        self.running = [stage.start("bash", "-c", self.capture(stage)) for _ in range(WRAPPER_CAPTURES)]
 
     def capture(self, stage: Stage) -> str:
         wrapper = " ".join(wrap(stage.dir("captured"), "job", "bash", "-c"))

@@ -1,6 +1,6 @@
 """Midwatch keeps watch over coding agents and the work they start.
 
-Senses see, one judge decides, hands act, the journal remembers. The rooms and what each may import stand in
+Observers read, rules decide, actions act, the journal remembers. The packages and what each may import stand in
 ``docs/architecture.md``; the files on disk, which are the truth, in ``docs/files.md``; what programs call, in
 ``docs/api.md``. That is loaded when it is first asked for: every call of `midwatch beat` comes through here.
 """

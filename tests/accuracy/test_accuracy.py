@@ -150,7 +150,9 @@ def test_the_documents_show_the_other_tables(result: report.Result) -> None:
 def test_no_rule_knows_the_scripted_model() -> None:
     """Words that only the lab's model says, and names of cases, are no evidence."""
     words = ("fake", "pondering", "[[", "scripted", "golden", "hard-", "Tool finished", "Slow reply")
-    for path in (ROOT / "src" / "midwatch" / "agents").glob("*.toml"):
+    paths = sorted((ROOT / "src" / "midwatch" / "agents").glob("*/*.toml"))
+    assert paths
+    for path in paths:
         text = path.read_text()
         assert [word for word in words if word in text.replace("[[rule]]", "").replace("[[region]]", "")] == [], path
 

@@ -36,7 +36,8 @@ class Watched:
         }
         file = lab.root / "config" / "midwatch" / "agents" / "claude.toml"
         file.parent.mkdir(parents=True)
-        before, rule, after = (Path(catalog.OURS) / "claude.toml").read_text().partition('name = "title-rest"')
+        ours = Path(catalog.OURS, "claude", catalog.FILE).read_text()
+        before, rule, after = ours.partition('name = "title-rest"')
         assert 'versions = "- 2.1.198"\n' in after
         file.write_text(before + rule + after.replace('versions = "- 2.1.198"\n', "", 1))
         out = str(lab.root / "timeline.jsonl")

@@ -1,4 +1,4 @@
-"""The workflow that seed 4 prints, unchanged, with real agents: spawn, monitor, parse, act, clean up."""
+"""The workflow that story-automator prints, unchanged, with real agents: spawn, monitor, parse, act, clean up."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Desk:
 
 
 def workflow() -> str:
-    """As the seed prints it, and as docs/compat.md shows it."""
+    """As story-automator prints it, and as docs/compat.md shows it."""
     found = re.search(
         r"^```bash\n(# STEP 1.*?)^```", (REPOSITORY / "docs/compat.md").read_text(), re.MULTILINE | re.DOTALL
     )
@@ -91,7 +91,7 @@ def workflow() -> str:
 
 
 @TWO
-def test_the_workflow_of_seed_4_runs_unchanged(lab: Lab, agent: str) -> None:
+def test_the_workflow_of_story_automator_runs_unchanged(lab: Lab, agent: str) -> None:
     desk = Desk(lab, agent)
     lab.otherwise("next_action", f"[[text {JSON}]]")
     lab.otherwise("story 5.3", WRITTEN)

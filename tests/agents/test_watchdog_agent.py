@@ -20,7 +20,7 @@ from tests.agents.test_smoke import SLOW
 from tests.lab.lab import Lab
 from tests.lab.pane import AgentPane
 
-SEED = r"""
+START_LINE = r"""
 ~/.agents/skills/controller-proxy-watchdog/scripts/start.sh \
 --session project-session \
 --project-dir /abs/path/to/project \
@@ -57,7 +57,7 @@ class Project:
         (self.place / ".beads" / "issues.jsonl").write_text(text)
 
     def __call__(self, line: str) -> subprocess.CompletedProcess[str]:
-        """A line of seed 5, with only the program's name changed, as it is typed in a pane of that tmux server."""
+        """A line of controller-proxy-watchdog, with only the program's name changed, typed in a pane of that server."""
         script = "~/.agents/skills/controller-proxy-watchdog/scripts/"
         words = shlex.split(line.replace("\\\n", " ").replace("/abs/path/to/project", str(self.place)))
         verb = words[0].removeprefix(script).removesuffix(".sh")
@@ -85,11 +85,11 @@ class Project:
 
 @pytest.mark.claude
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
-def test_the_start_status_and_stop_lines_of_seed_5(lab: Lab, agent: str) -> None:
+def test_the_start_status_and_stop_lines_of_controller_proxy_watchdog(lab: Lab, agent: str) -> None:
     assert agent == "claude"
     project = Project(lab)
     Sender(lab, project.controller).idle()
-    started = project(SEED.strip())
+    started = project(START_LINE.strip())
     log = lab.root / "state" / "midwatch" / "project-session-watchdog.log"
     assert (started.returncode, started.stderr) == (0, "")
     assert started.stdout == f"started project-session:project-session-controller-watchdog\nlog: {log}\n"
@@ -130,7 +130,7 @@ def test_a_worker_that_crashes_wakes_a_controller_that_sleeps_and_no_turn_is_dis
     lab.tmux("move-window", "-d", "-s", worker.pane_id, "-t", "=project-session:5")
     for pane in (project.controller, worker):
         Sender(lab, pane).idle()
-    project(SEED.strip())
+    project(START_LINE.strip())
     project.until_told(1, "the first tick at its model")
     Sender(lab, project.controller).idle()
     project.controller.type("[[wait 20]] [[text that was long]]")
@@ -160,7 +160,7 @@ def test_a_worker_that_was_exited_has_ended_and_one_that_was_killed_has_crashed(
         lab.tmux("move-window", "-d", "-s", pane.pane_id, "-t", f"=project-session:{number}")
     for pane in (project.controller, left, killed):
         Sender(lab, pane).idle()
-    project(SEED.strip())
+    project(START_LINE.strip())
     project.until_told(1, "the first tick at its model")
     Sender(lab, project.controller).idle()
     left.keys("C-d")
@@ -183,7 +183,7 @@ def test_a_conversation_that_was_cleared_is_told_at_the_next_tick(lab: Lab, agen
     assert agent == "claude"
     project = Project(lab)
     Sender(lab, project.controller).idle()
-    tick = SEED.strip().replace("start.sh", "run.sh") + " --once"
+    tick = START_LINE.strip().replace("start.sh", "run.sh") + " --once"
     for _ in range(2):
         project(tick)
         Sender(lab, project.controller).idle()
@@ -215,7 +215,7 @@ def test_codex_that_was_cleared_is_told_at_the_next_tick(lab: Lab, agent: str, s
     project = Project(lab, agent, size=size, version=age)
     lab.tmux("rename-window", "-t", project.controller.pane_id, "controller codex")
     Sender(lab, project.controller).idle()
-    tick = SEED.strip().replace("start.sh", "run.sh") + " --once"
+    tick = START_LINE.strip().replace("start.sh", "run.sh") + " --once"
     for _ in range(2):
         project(tick)
         Sender(lab, project.controller).idle()
@@ -243,7 +243,7 @@ def test_a_new_conversation_of_another_codex_in_that_directory_is_not_the_contro
     project = Project(lab, agent, size=(80, 24))
     lab.tmux("rename-window", "-t", project.controller.pane_id, "controller codex")
     Sender(lab, project.controller).idle()
-    tick = SEED.strip().replace("start.sh", "run.sh") + " --once"
+    tick = START_LINE.strip().replace("start.sh", "run.sh") + " --once"
     project(tick)
     project.until_told(1, "the tick at its model")
     Sender(lab, project.controller).idle()
@@ -275,7 +275,7 @@ def test_codex_is_woken_too_and_found_by_the_name_of_its_window(lab: Lab, agent:
     Sender(lab, project.controller).idle()
     assert "controller" not in project.controller.title()
     lab.tmux("rename-window", "-t", project.controller.pane_id, "controller codex")
-    project(SEED.strip())
+    project(START_LINE.strip())
     project.until_told(1, "the tick at its model")
     project.controller.until(lambda _: "prompt-sent tick" in project.log, SLOW, what="that it was sent")
     assert f"controller-found {project.controller.pane_id} in window controller codex" in project.log

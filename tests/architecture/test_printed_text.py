@@ -137,7 +137,7 @@ def test_a_choice_is_no_violation(formatted: dict[str, list[str]], at: int) -> N
 
 
 def own_json(code: str) -> Iterator[int]:
-    """Where JSON is made otherwise than by `formats.json_text.dump`."""
+    """Where JSON is made otherwise than by `core.json_text.dump`."""
     for node in ast.walk(ast.parse(code)):
         made = isinstance(node, ast.Attribute) and node.attr in ("dumps", "JSONEncoder")
         if made or (isinstance(node, ast.ImportFrom) and node.module == "json"):

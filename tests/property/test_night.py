@@ -1,4 +1,4 @@
-"""A night on a mock clock. Seed 5 sends its prompt at every tick; we may send a fifth of that.
+"""A night on a mock clock. controller-proxy-watchdog sends its prompt at every tick; we may send a fifth of that.
 
 And yet every ready task is announced within one tick, and nobody is disturbed.
 """
@@ -40,5 +40,5 @@ def test_a_fifth_of_the_messages_and_every_ready_task_within_one_tick(seed: int)
         assert late == [], "a ready task that nobody was told of within one tick"
     assert night.wrong == []
     assert not [line for line in log if "round-failed" in line]
-    seeds = END // TICK
-    assert 0 < len(night.messages) <= seeds / 5, f"{len(night.messages)} of {seeds}"
+    ticks = END // TICK
+    assert 0 < len(night.messages) <= ticks / 5, f"{len(night.messages)} of {ticks}"

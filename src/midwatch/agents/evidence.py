@@ -1,4 +1,4 @@
-"""From a sighting to what each source says of the turn."""
+"""From an observation to what each source says of the turn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FULL_SCREEN = frozenset(
 
 
 def facts(detector: Detector, sighting: Observation, name: str, running: RunningAgent | None = None) -> SessionFacts:
-    """A sighting as the judge takes it."""
+    """An observation as the rules take it."""
     there = presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
     texts = look(detector, sighting, there)
     tools = tools_of(detector, sighting, there)

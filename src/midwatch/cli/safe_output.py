@@ -1,6 +1,6 @@
 """The last guard of a terminal: what faces print passes here.
 
-Faces choose how foreign text is shown (``model.foreign_text``). Should one forget, no order to a terminal and no hidden
+Faces choose how foreign text is shown (``core.foreign_text``). Should one forget, no order to a terminal and no hidden
 character gets past this stream: it lets through what can be seen, line feeds, tabs and colours. It knows nothing of
 lines; that no foreign text begins one is up to the faces. Bytes (``.buffer``) are passed on as they are.
 """

@@ -2,7 +2,7 @@
 
 Such text may hold line breaks, orders to a terminal, and characters that hide or turn around what follows. It becomes
 a `ForeignText` where it is read. A face that prints it must choose a form: ``line``, ``block``, a part of a prompt
-(``formats.prompt_text``), or JSON (``formats.json_text.dump`` takes it as it is).
+(``core.prompt_text``), or JSON (``core.json_text.dump`` takes it as it is).
 It is no ``str``, so joining and writing it is an error of types, and
 ``tests/architecture/test_printed_text.py`` finds where it is formatted or printed without a choice. Should that happen
 all the same, ``line`` is what comes out: an ugly line is better than a crash, and than the text itself.

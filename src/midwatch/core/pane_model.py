@@ -102,4 +102,4 @@ class Observation(Value):
     wall: float = 0.0
     """The same moment on the wall clock."""
     styles: tuple[str, ...] = ()
-    """How each row begins and ends (`formats.colours`); empty where colours are not known."""
+    """How each row begins and ends (`tmux.codec.sgr`); empty where colours are not known."""

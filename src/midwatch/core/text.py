@@ -1,8 +1,12 @@
-"""Text for people: names of signals, durations, and text of others on one line."""
+"""Text for people: names of signals, durations, text of others on one line, and long lists cut short."""
 
 from __future__ import annotations
 
 from midwatch.core.foreign_text import ForeignText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SIGNALS = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
@@ -12,6 +16,8 @@ SIGNALS = {
 """Linux numbers. The signal module would build its enums at every start of a hot verb."""
 
 MINUTE = 60
+FEW = 10
+"""Lines that are shown of many of one kind."""
 
 
 def signal_name(number: int) -> str:
@@ -34,3 +40,10 @@ def visible(text: str) -> str:
     Control characters, odd blanks, invisible and bidirectional marks become escapes.
     """
     return ForeignText(text).line()
+
+
+def first_few(lines: Iterable[str], what: str) -> list[str]:
+    """The first of many lines, and a last one that says how many more there are; ``what`` names them."""
+    found = list(dict.fromkeys(lines))
+    left = len(found) - FEW
+    return [*found[:FEW], f"and {left} more {what}"] if left > 0 else found

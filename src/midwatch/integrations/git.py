@@ -37,6 +37,12 @@ FIXED = {
     "GIT_SSH_COMMAND": NOTHING, "GIT_PAGER": "cat", "GIT_EDITOR": NOTHING, "LC_ALL": "C",
 }  # fmt: skip
 """``GIT_ALLOW_PROTOCOL`` outweighs ``protocol.<name>.allow`` of a repository. Old versions fetch what is missing."""
+TRACES = (
+    "GIT_TRACE", "GIT_TRACE_CURL", "GIT_TRACE_FSMONITOR", "GIT_TRACE_PACK_ACCESS", "GIT_TRACE_PACKET",
+    "GIT_TRACE_PACKFILE", "GIT_TRACE_PERFORMANCE", "GIT_TRACE_REFS", "GIT_TRACE_SETUP", "GIT_TRACE_SHALLOW",
+    "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF",
+)  # fmt: skip
+"""What makes git write files about its own work. The last three outweigh ``trace2.*`` of any settings file."""
 KEPT = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "SUDO_UID")
 """Where the user's own settings are, and who the user is; nothing that a hook of git has set for its children."""
 
@@ -72,7 +78,12 @@ def _ask(cwd: str, *words: str) -> GitOutput:
         raise GitError("git is not installed, or not in an absolute directory of $PATH")
     settings = [word for key, value in OFF.items() for word in ("-c", f"{key}={value}")]
     command = [program, "--no-pager", "-C", cwd, *settings, *words, "--"]
-    env = FIXED | {"PATH": path} | {key: os.environ[key] for key in KEPT if key in os.environ}
+    env = (
+        FIXED
+        | dict.fromkeys(TRACES, "0")
+        | {"PATH": path}
+        | {key: os.environ[key] for key in KEPT if key in os.environ}
+    )
     cap = OutputCap(LARGEST, ends=True)
     try:
         done = run_program.run(command, RunLimits(LIMIT, cap, cap), env=env)

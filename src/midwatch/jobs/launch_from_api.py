@@ -33,7 +33,7 @@ CLOSED = f"import os\nos.closerange(3, os.sysconf('SC_OPEN_MAX'))\n{STEP}"
 
 
 def start(command: list[str], said: bytes = b"") -> None:
-    """As `forking.run_beside` does it, but that what is started is no child of ours. OSError when it cannot be."""
+    """As `shim.fork.run_beside` does it, but that what is started is no child of ours. OSError when it cannot be."""
     step = run_beside([sys.executable, "-I", "-S", "-c", CLOSED, *command], jobs_launch.unmarked(), said)
     try:
         os.waitpid(step, 0)

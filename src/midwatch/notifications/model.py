@@ -82,4 +82,4 @@ class Notification(Value):
     trouble: str = ""
     """Why it could not be delivered yet."""
     number: int = 0
-    """Which change of its run it tells (`Told.number`). It is delivered once that is noted as told; 0: at once."""
+    """Which change of its run it reports (`NotificationState.number`). Delivered once that is recorded; 0: at once."""

@@ -1,8 +1,8 @@
 """Which change of a verdict is worth a notice, and that each is told once, however many watch.
 
 Every watcher reports only its own changes: something to tell began, or it is over. What was told already is known to
-all (`Told`), and by the moments of their looks it is known which report is the older one. So ten watchers of one
-session tell of one change, and two that judge differently for a while do not tell it back and forth.
+all (`NotificationState`). The times of their observations show which report is the older one. So ten watchers of one
+session report one change, and two that judge differently for a while do not report it back and forth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a look before work finds: facts of single checks as the senses bring them, and the finding made of each."""
+"""What checks before work find: the facts that observers read, and the finding made of each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Watching one session in a single call: look when something happened or time may have changed it, act, say, be done.
 
-One monitor of a session acts (`loops.actor`); others that watch it say what that one says, and take its place when it
-is gone. Whatever ends a monitor, the session goes on.
+One monitor of a session acts (`sessions.monitor_lease`). Others that watch it report what that one reports, and one
+takes its place when it is gone. Whatever ends a monitor, the session goes on.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from midwatch.notifications import report_change
 from midwatch.sessions import resume as sessions_resume
 from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor_lease import Actor
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.session_outcome import CALM, SOONEST, SessionWatch
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.system.wakeup_sources import WakeupSources

@@ -1,4 +1,4 @@
-"""Sightings of one pane judged one after the other, as by a watcher who has seen nothing else."""
+"""Observations of one pane judged one after the other, as by a watcher that has seen nothing else."""
 
 from __future__ import annotations
 

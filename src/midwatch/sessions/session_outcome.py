@@ -1,6 +1,6 @@
 """What becomes of one session, from look to look. `monitor` and `wait` both learn it here, so they say the same.
 
-This part only looks. What is done about a session is the monitor's (`loops.monitor`).
+This part only looks. What is done about a session is the monitor's (`sessions.monitor`).
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 
 from midwatch.core.verdict import Verdict
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 
 BUSY, CALM = 1.0, 2.0

@@ -1,4 +1,4 @@
-"""The sources of an agent hold each other to account, look by look (`judge.source_checks`).
+"""The sources of an agent hold each other to account, look by look (`agents.source_checks.rules`).
 
 Whoever looks leaves out what is not believed of an agent's release. Who looks again and again also counts; a single
 look sees no stretch. A claim that stops being believed is told once, with a recording of the looks that settled it.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from midwatch.agents import parts
 from midwatch.core.plain_text import clean
 from midwatch.core.text import in_words, signal_name
 from midwatch.core.value import Value
@@ -21,12 +22,8 @@ LARGEST = 1 << 16
 KEPT = 4096
 """Bytes of its errors that are kept, from the end."""
 NOT_FOUND = 127
-CALLERS = re.compile(
-    r"CLAUDECODE|TMUX(?:_PANE)?"
-    r"|CLAUDE_CODE_(?!OAUTH_TOKEN|USE_|SKIP_|CLIENT_|API_KEY_|DISABLE_|MAX_|SUBAGENT_MODEL|EXTRA_BODY).*"
-)
-"""Variables that tell of the agent we were called from: its children behave otherwise, and its hooks take what they do
-for its own. How one signs in, and to whom, stays."""
+PANE = re.compile(r"TMUX(?:_PANE)?")
+"""Variables that tell of the pane we were called from: an agent's hooks take what is done there for its own."""
 CHILD = {"STORY_AUTOMATOR_CHILD": "true"}
 """The stop hook of a story-automator lets no other agent of that project end."""
 
@@ -52,7 +49,10 @@ def ask(command: str, question: str, limit_s: float) -> ModelReply:
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not CALLERS.fullmatch(name)} | CHILD
+    """Without what marks children of the agent that called us: they behave otherwise. How one signs in stays."""
+    callers = (PANE, *parts.caller_variables())
+    kept = os.environ.items()
+    return {name: value for name, value in kept if not any(caller.fullmatch(name) for caller in callers)} | CHILD
 
 
 def _answer(command: str, done: ProgramRun, limit_s: float) -> ModelReply:

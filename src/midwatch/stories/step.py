@@ -17,15 +17,14 @@ from midwatch.core.text import in_words, signal_name
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.launch import Job
-from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import resumable
 from midwatch.sessions import spawn, verify
+from midwatch.sessions.model import DEADLINE, MonitorOptions
 from midwatch.sessions.prompting.model import PromptOutcome
-from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
-from midwatch.stories.model import ESCALATE, Parsed
+from midwatch.stories.model import ESCALATE, Next, Parsed, StepEnd, Tally
 from midwatch.stories.rules import next_action
-from midwatch.stories.rules.next_action import Next, StepEnd, Tally
 from midwatch.stories.step_session import StepMonitor, StepSession, closed, end_children
 from midwatch.system import procfs
 from midwatch.system.end_signals import EndSignals
@@ -69,7 +68,7 @@ class Stepper:
 
     def __init__(
         self,
-        looker: JobObserver,
+        looker: JobDirectory,
         policy: Policy,
         plan: StepPlan,
         tell: Callable[[Verdict], None],

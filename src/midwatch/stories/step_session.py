@@ -11,12 +11,12 @@ from midwatch.core.errors import MidwatchError
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import stop
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.launch import Job
-from midwatch.jobs.observe import JobObserver
 from midwatch.sessions import last_output, verify
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor import Monitor
 from midwatch.sessions.monitor_lease import Actor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ManagedSession, TargetView
 from midwatch.system import processes, procfs
 from midwatch.system import terminate_tree as hand
@@ -31,7 +31,7 @@ LEAVES = 5.0
 class StepSession(ManagedSession):
     """The session of one attempt. What it has shown is saved before it is closed."""
 
-    def __init__(self, looker: JobObserver, job: Job, policy: Policy) -> None:
+    def __init__(self, looker: JobDirectory, job: Job, policy: Policy) -> None:
         super().__init__(looker, job.name, policy)
         self.job = job
         self.text = ""
@@ -59,7 +59,7 @@ class StepSession(ManagedSession):
         return closed(self.looker, self.job)
 
 
-def closed(looker: JobObserver, job: Job) -> str:
+def closed(looker: JobDirectory, job: Job) -> str:
     """End what is left of exactly that run, and its session. Returns why not; empty when it is gone."""
     assert job.pane is not None
     why = ""

@@ -42,23 +42,27 @@ def is_free(path: str) -> bool:
     return True
 
 
-def take(path: str, seconds: float = 0.0, *, shared: bool = False) -> int | None:
-    """A file descriptor to hold or inherit; None where another has held it for so long. Raises OSError.
+def within(fd: int, seconds: float) -> bool:
+    """Whether it became ours in that time. No lock can be waited for with a deadline, so it is asked for often."""
+    deadline = time.monotonic() + seconds
+    while not locked(fd):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(TICK)
+    return True
 
-    No lock can be waited for with a deadline, so it is asked for often.
-    """
+
+def take(path: str, seconds: float = 0.0, *, shared: bool = False) -> int | None:
+    """A file descriptor to hold or inherit; None where another has held it for so long. Raises OSError."""
     fd = opened(path, shared=shared)
     try:
-        deadline = time.monotonic() + seconds
-        while not locked(fd):
-            if time.monotonic() >= deadline:
-                os.close(fd)
-                return None
-            time.sleep(TICK)
+        if within(fd, seconds):
+            return fd
     except BaseException:
         os.close(fd)
         raise
-    return fd
+    os.close(fd)
+    return None
 
 
 class ExclusiveLock:

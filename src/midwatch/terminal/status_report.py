@@ -2,7 +2,7 @@
 
 A report goes in, one escape sequence comes out, within the limits of the protocol: a terminal discards a report that
 breaks one of them. Text is cut and made harmless here; names and numbers that are wrong are an error of the caller
-(ValueError). The other way, `Answers` reads what a terminal says to the query.
+(ValueError). The other way, `StatusAnswers` reads what a terminal says to the query.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where tmux servers listen, and how one of them is asked: every client of tmux is started here, and nowhere else.
 
-Immediately before, the gate says whether that server is ours (`senses.tmux_gate`); if not, nothing is run. A client has
+Immediately before, the gate says whether that server is ours (`tmux.socket_gate`); if not, nothing is run. A client has
 no more of our environment than it needs, since it gives all of it to the server. A server is never started by looking:
 nothing is run where no socket is, and only commands that start none.
 """

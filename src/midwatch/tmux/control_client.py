@@ -1,6 +1,6 @@
 """A client in control mode, through which a tmux server is asked without a fork.
 
-It attaches to a session that Midwatch started, and to no other (`formats.control.attach` says when). What it leaves
+It attaches to a session that Midwatch started, and to no other (`codec.control_mode.attach` says when). What it leaves
 there is its own presence: the session counts as attached; and an agent that asked to be told is told once that its
 terminal has the focus, because tmux takes every client for one that looks, but not that it has lost it (tried). As soon
 as a person comes, it goes, and does not come back.
@@ -98,7 +98,7 @@ class ControlClient:
         return 1
 
     def ask(self, command: list[str], word: str, deadline: float) -> ControlReply:
-        """Run a command that is asked with that word. GoneError; or LateError, after which there is no client, too."""
+        """Run a command that is asked with that word. GoneError; or ReplyLateError: the client is gone then, too."""
         if self._client is None:
             raise GoneError("there is no client")
         try:

@@ -11,7 +11,7 @@ from midwatch.core.value import Value
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.codec import pane_list
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 LIMIT = 2.0

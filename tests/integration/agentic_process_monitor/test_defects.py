@@ -31,7 +31,7 @@ def test_hung_work_is_called_stuck_while_its_heartbeat_is_fresh(box: Box) -> Non
     assert time.time() - box.path("job.heartbeat").stat().st_mtime < 1.0
 
 
-def test_hung_work_under_the_seeds_own_wrapper_is_called_stuck_while_its_heartbeat_is_fresh(box: Box) -> None:
+def test_hung_work_under_the_original_wrapper_is_called_stuck_while_its_heartbeat_is_fresh(box: Box) -> None:
     with wrapped(box, "step", "sleep 300"):
         box.until_file("step.heartbeat")
         assert within(box, 15, "wait", "step", **SOON_BY_ENV).code == 4
@@ -112,7 +112,7 @@ def test_every_file_appears_whole(box: Box, gate: Gate) -> None:
     assert [name for name, whole in written(box, gate) if not whole] == []
 
 
-def test_success_of_the_seeds_own_wrapper_is_never_told_without_its_result(box: Box) -> None:
+def test_success_of_the_original_wrapper_is_never_told_without_its_result(box: Box) -> None:
     for number in range(5):
         with waiter(box, f"step-{number}", "--start", "20s") as process, wrapped(box, f"step-{number}", "true"):
             assert finish(process, 10).json["result"] == {"key": "value"}
@@ -151,7 +151,7 @@ def test_death_before_the_first_heartbeat_is_told_at_once(box: Box) -> None:
     assert watch.seconds < 1.5
 
 
-def test_death_of_the_seeds_own_wrapper_is_told_at_once(box: Box) -> None:
+def test_death_of_the_original_wrapper_is_told_at_once(box: Box) -> None:
     with wrapped(box, "step", "sleep 300") as pid, waiter(box, "step") as process:
         watch = Stopwatch()
         os.kill(pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Seed 1's self-healing: whatever watcher died, the next call finds the truth.
+"""agentic-process-monitor's self-healing: whatever watcher died, the next call finds the truth.
 
-The seed has four rules for a poller that died: status there, read it; heartbeat fresh, watch on; heartbeat stale,
-hung. It has none for "no status and no heartbeat". Here any watcher may die at any moment.
+agentic-process-monitor has four rules for a poller that died: status there, read it; heartbeat fresh, watch on;
+heartbeat stale, hung. It has none for "no status and no heartbeat". Here any watcher may die at any moment.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def test_the_keeper_of_time_itself_may_die(box: Box, also_the_work: bool) -> Non
 
 
 def test_no_status_and_no_heartbeat_is_not_waited_for_for_ever(box: Box) -> None:
-    """The seed has no rule for this."""
+    """agentic-process-monitor has no rule for this."""
     ended = subprocess.Popen(["true"])
     ended.wait()
     box.dir.mkdir()

@@ -56,7 +56,7 @@ def test_an_instruction_reaches_the_agent_as_it_was_given(automator: Automator, 
     assert not (automator.root / "hurt").exists()
 
 
-def test_the_substitution_of_the_seed_changes_nothing_of_it(automator: Automator) -> None:
+def test_the_command_substitution_of_the_original_changes_nothing(automator: Automator) -> None:
     """`--command "$(… build-cmd …)"`: one word for whoever is given it, and one prompt when that is run."""
     automator.stand_in("claude", WORDS)
     path = automator.root / "seen"

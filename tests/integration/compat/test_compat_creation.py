@@ -22,7 +22,7 @@ def check(automator: Automator, before: int, after: int) -> tuple[bool, str, str
     return said["valid"], said["action"], said["reason"]
 
 
-def test_the_lines_of_the_seed(automator: Automator) -> None:
+def test_the_lines_of_the_original(automator: Automator) -> None:
     before = count(automator)
     file = automator.story("5-3-login")
     after = count(automator)

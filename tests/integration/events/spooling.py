@@ -14,7 +14,7 @@ from midwatch.jobs.launch import ROOT
 from midwatch.journal.journal import Journal
 from midwatch.system import atomic_files
 
-BEFORE = "import os, random, sys; sys.path.insert(0, sys.argv.pop(1)); from midwatch import lean"
+BEFORE = "import os, random, sys; sys.path.insert(0, sys.argv.pop(1)); from midwatch.system import atomic_files"
 WRITER = f"""
 {BEFORE}
 directory, name, truth, pace, seed = sys.argv[1:]
@@ -26,13 +26,12 @@ for number in range(1000000):
         os.read(pace, 1)
         line = {{"schema": 1, "run": run, "n": n, "at": 1000.0 + n, "name": name,
                 "event": "ended" if n == last else "moved", "reason": "x" * chance.randint(0, 500)}}
-        lean.append(f"{{directory}}/spool/{{name}}.{{run}}.jsonl", lean.dumps(line) + "\\n")
+        atomic_files.append(f"{{directory}}/spool/{{name}}.{{run}}.jsonl", atomic_files.dumps(line) + "\\n")
         os.write(told, f"{{run}} {{n:04d}}\\n".encode())
 """
 """Runs without end, one after the other, a line for each byte of a pipe; each line that is spooled it writes down."""
 TAKER = f"""
 {BEFORE}
-from midwatch.config import paths as places
 from midwatch.journal.journal import Journal
 while True:
     journal = Journal(sys.argv[1])
@@ -42,7 +41,6 @@ while True:
 """
 TAKE_ONCE = f"""
 {BEFORE}
-from midwatch.config import paths as places
 from midwatch.journal.journal import Journal
 journal = Journal(sys.argv[1])
 journal.take_in()
@@ -72,7 +70,7 @@ def taken(directory: Path) -> list[Event]:
 
 
 def whole_lines(directory: Path) -> list[tuple[str, int]]:
-    """Run and number of every whole line that stands in a spool, read without our own senses."""
+    """Run and number of every whole line that stands in a spool, read without Midwatch's own readers."""
     found = []
     for path in sorted((directory / "spool").glob("*.jsonl")):
         for text in path.read_bytes().split(b"\n")[:-1]:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from tests.conftest import Box, kill, until
 
-WRAPPER = Path(__file__).parents[3] / "bench" / "seed_wrapper.sh"
+WRAPPER = Path(__file__).parents[3] / "bench" / "agentic_process_monitor_wrapper.sh"
 
 
 @contextlib.contextmanager
 def wrapped(box: Box, step: str, command: str, directory: Path | None = None) -> Iterator[int]:
-    """Run a command under the seed's wrapper; gives the wrapper's pid once its pid file is written.
+    """Run a command under agentic-process-monitor's wrapper; gives the wrapper's pid once its pid file is written.
 
     At the end everything that it started is ended: it has a process group of its own.
     """

@@ -178,7 +178,7 @@ def test_what_is_meant_must_be_said_well(office: Office, words: tuple[str, ...],
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_ending_the_monitor_leaves_what_it_watches(office: Office, number: signal.Signals) -> None:
-    """The seed's defect: whoever ended the monitor killed the session."""
+    """A defect of the original systems: whoever ended the monitor killed the session."""
     office.spawned(prompt="work")
     watcher = office.monitor("api", "--cleanup", "--resume", "1")
     office.until_watched("working")

@@ -59,7 +59,7 @@ def test_without_being_asked_nothing_is_resumed(office: Office) -> None:
 
 
 def test_a_hang_is_ended_and_then_resumed(office: Office) -> None:
-    """The seed's defect: it typed into the hung agent's pane, and never ended it."""
+    """A defect of the original systems: it typed into the hung agent's pane, and never ended it."""
     office.begin("deaf")
     office.spawned(prompt="work")
     shim, work = office.box.pids("api")

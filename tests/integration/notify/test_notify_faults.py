@@ -274,11 +274,11 @@ def test_a_job_whose_shim_was_killed_with_its_work_is_sent_by_whoever_lists(noti
 WATCHER = """
 import sys
 from midwatch.notifications import report_change as notify
-from midwatch.notifications.model import About
+from midwatch.notifications.model import ChangeSubject
 from midwatch.core.verdict import Verdict
 directory, project, *states = sys.argv[1:]
 before = Verdict("api", "session", "working", False, "a turn", "alive", "unknown")
-about = About("4711-1", agent="claude", pane="%3")
+about = ChangeSubject("4711-1", agent="claude", pane="%3")
 for state in states:
     verdict = before._replace(state=state, reason="it asks", cause="question" if state == "waiting" else "")
     notify.changed(directory, verdict, before, project=project, about=about)

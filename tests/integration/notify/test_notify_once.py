@@ -13,7 +13,7 @@ import pytest
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, start_sender
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import report_change
 from midwatch.notifications.model import ChangeSubject
 from tests.conftest import Box, until, until_gone
@@ -22,12 +22,12 @@ from tests.integration.notify.conftest import Notices
 WATCHER = """
 import sys, time
 from midwatch.notifications import report_change as notify
-from midwatch.notifications.model import About
+from midwatch.notifications.model import ChangeSubject
 from midwatch.core.verdict import Verdict
 directory, project, at = sys.argv[1], sys.argv[2], float(sys.argv[3])
 def verdict(state):
     return Verdict("api", "session", state, False, "it waits for an answer", "alive", "unknown", "question")
-about = About("4711-1", agent="claude", pane="%3")
+about = ChangeSubject("4711-1", agent="claude", pane="%3")
 notify.changed(directory, verdict("waiting"), verdict("working"), project=project, about=about, at=at)
 """
 
@@ -148,7 +148,7 @@ def test_that_a_monitor_gives_up_is_told_and_then_how_it_really_ended(
     box("run", "-d", "--name", "x", "--", "sh", "-c", f"read line < gate; {ending}")
     for key, value in box.env.items():
         monkeypatch.setenv(key, value)
-    looker = JobObserver(str(box.dir), PATIENT)
+    looker = JobDirectory(str(box.dir), PATIENT)
     record = looker.facts("x").record
     assert record is not None
     working = looker.verdict("x")

@@ -31,7 +31,7 @@ from midwatch.system import procfs
 from tests.conftest import Box, tool, until
 from tests.integration.panes.private import Private
 
-OURS = Path(catalog.OURS) / "claude.toml"
+OURS = Path(catalog.OURS) / "claude" / catalog.FILE
 RELEASE = "2.1.325"
 NOTE = f"title: idle, by rule title-rest, is not believed for Claude Code {RELEASE}"
 

@@ -184,7 +184,7 @@ def state(box: Box) -> str:
 
 
 def left(box: Box) -> list[int]:
-    """Pids of what lives of the job, wherever it went: found by what its environment holds, not by our own senses."""
+    """Pids of what lives of the job, wherever it went: found by its environment, not by Midwatch's observers."""
     mark, found = f"MIDWATCH_RUN={box.record('job')['run']}\0", []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):

@@ -26,7 +26,7 @@ from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch as jobs_launch
 from midwatch.jobs import start
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.stop import stop
 from midwatch.jobs.wait_model import WaitOptions
 from midwatch.subjects.wait import Wait
@@ -39,6 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # a
 STAND = """
 import os, sys, midwatch
 midwatch.__path__.pop(0)
+del sys.modules["midwatch.shim"]
 del sys.modules["midwatch.shim.shim"]
 import midwatch.shim.shim
 main = midwatch.shim.shim.main
@@ -90,12 +91,13 @@ class Run:
 
     def __init__(self, box: Box, name: str, policy: Policy = PATIENT, work: str = WORK) -> None:
         self.name = name
-        self.looker = JobObserver(str(box.dir), policy)
+        self.looker = JobDirectory(str(box.dir), policy)
         self.files = box.cwd / name
         self.stand = box.cwd / "stand"
-        (self.stand / "midwatch").mkdir(parents=True, exist_ok=True)
+        (self.stand / "midwatch/shim").mkdir(parents=True, exist_ok=True)
         (self.stand / "midwatch/__init__.py").write_text(f"__path__ += [{jobs_launch.ROOT + '/midwatch'!r}]")
-        (self.stand / "midwatch/shim.py").write_text(STAND)
+        (self.stand / "midwatch/shim/__init__.py").touch()
+        (self.stand / "midwatch/shim/shim.py").write_text(STAND)
         paths = {word: box.cwd / f"{name}.{word}" for word in ("mark", "settled", "fifo", "ready", "never")}
         self.mark, self.settled = paths["mark"], paths["settled"]
         for word in ("fifo", "ready", "never"):
@@ -209,7 +211,7 @@ class Run:
         return found
 
     def alive(self) -> list[int]:
-        """What lives of the work: all that names a file of it in its command line, found without our own senses."""
+        """What lives of the work: all that names a file of it in its command line, found without Midwatch."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""A program that does what seed 5 prints of `ntm --robot-send`, and really types into the pane.
+"""A program that does what controller-proxy-watchdog prints of `ntm --robot-send`, and really types into the pane.
 
 `ntm --robot-send=SESSION --panes=PANE --msg=TEXT --json`. Files in $NTM_STAND_IN say how it behaves:
 

@@ -59,7 +59,7 @@ def sending(private: Private, agent: Agent, text: str = "hello") -> PromptResult
         panes.close()
 
 
-def test_it_is_asked_as_seed_5_prints_it_and_the_transcript_proves_the_rest(
+def test_it_is_asked_as_controller_proxy_watchdog_prints_it_and_the_transcript_proves_the_rest(
     box: Box, agent: Agent, through: Ntm
 ) -> None:
     text = "go on \"now\" 'please' $HOME `id` \\ and é"

@@ -72,7 +72,7 @@ def test_a_pane_that_has_its_number_after_a_restart_of_tmux_is_not_ours(office: 
 
 
 def test_stopping_one_leaves_the_other_whose_name_begins_the_same(office: Office) -> None:
-    """The seed's defect: `kill-session -t claude-a` ended `claude-ab`, because tmux takes a name for a beginning."""
+    """A defect of the original systems: `kill-session -t claude-a` ended `claude-ab`, a longer name."""
     office.spawned("api-2", prompt="say hello")
     office.spawned("api")
     assert office.box("stop", "api").code == 0

@@ -73,7 +73,7 @@ def test_what_is_meant_must_be_said_well(office: Office, words: tuple[str, ...],
 def test_a_server_that_cannot_be_reached_is_named(office: Office) -> None:
     done = office.box("spawn", "api", "--agent", "claude", "--socket", "/nowhere/socket")
     assert done.code == REFUSED
-    assert "no session api could be made: " in done.err
+    assert "tmux server /nowhere/socket is refused: there is no /nowhere" in done.err
     assert "/nowhere/socket" in done.err
     nothing_left(office)
 

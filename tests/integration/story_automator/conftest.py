@@ -1,4 +1,4 @@
-"""Fixtures for seed 4: its program, as scripts call it."""
+"""Fixtures for story-automator: its program, as scripts call it."""
 
 from tests.integration.compat.conftest import automator, office, stories
 

@@ -1,4 +1,4 @@
-"""A task as the skill of seed 2 starts one: a line that is typed into the pane's shell, a capture through perl."""
+"""A task as the three-layer monitor's skill starts one: a line typed into the pane's shell, a capture through perl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task as seed 2 makes one: a directory, a session whose pane is captured, a wrapper that is typed into it."""
+"""A task as the three-layer monitor makes one: a directory, a session with a captured pane, a wrapper typed into it."""
 
 from __future__ import annotations
 

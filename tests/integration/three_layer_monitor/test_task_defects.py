@@ -1,4 +1,4 @@
-"""Every known defect of the monitor of task directories that Midwatch replaces (seed 2), by name, and right here."""
+"""Every known defect of the three-layer monitor, by name, and right here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task directory made by the rules of seed 2, monitored through crash, hang, resume and end."""
+"""A task directory made by the rules of the three-layer monitor, monitored through crash, hang, resume and end."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 from midwatch.config import trust
 from midwatch.mail import store as mail_store
-from midwatch.sessions.prompting import send, undelivered_store
+from midwatch.sessions.prompting import prompt_delivery, undelivered_store
 from tests.conftest import until
 from tests.integration.send.conftest import Agent, attached
 from tests.integration.watchdog.swarm import Swarm
@@ -29,7 +29,7 @@ def test_it_is_found_by_its_title_in_any_window(swarm: Swarm) -> None:
 
 
 def test_the_title_alone_counts_not_the_command(swarm: Swarm) -> None:
-    """Seed 5 looked for its expression in the whole line of the pane."""
+    """controller-proxy-watchdog looked for its expression in the whole line of the pane."""
     rename(swarm, swarm.agent.pane, "somebody")
     command = swarm.private("display-message", "-p", "-t", swarm.agent.pane, "#{pane_current_command}").strip()
     with swarm.dog(title=command) as (dog, _):
@@ -123,7 +123,7 @@ def test_an_agent_that_ends_in_its_pane_is_noticed(swarm: Swarm, tmp_path: Path)
 
 
 def test_only_exactly_that_session_is_looked_at(swarm: Swarm, tmp_path: Path) -> None:
-    """The server itself takes the beginning of a name for the name, and seed 5 took names for expressions."""
+    """The server takes the beginning of a name for the name; controller-proxy-watchdog took names for expressions."""
     longer = Agent(swarm.private, tmp_path / "longer", "work-2").start()
     dotted = Agent(swarm.private, tmp_path / "dotted", "wirk").start()
     with swarm.dog() as (dog, _):
@@ -196,8 +196,8 @@ def test_a_message_that_came_late_into_the_box_is_sent_and_not_written_again(
     swarm: Swarm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent reads nothing for a while: what was pasted appears when nobody waits for it any more."""
-    monkeypatch.setattr(send, "SHOWN", 0.5)
-    monkeypatch.setattr(send, "EMPTIED", 0.5)
+    monkeypatch.setattr(prompt_delivery, "SHOWN", 0.5)
+    monkeypatch.setattr(prompt_delivery, "EMPTIED", 0.5)
     swarm.task("add", "First thing")
     swarm.agent.mood("held")
     with swarm.dog() as (dog, log):

@@ -215,7 +215,7 @@ def shown_through_silence(*shown: tuple[float, str], policy: Policy = FINAL_CLOC
 def test_the_statusline_time_gate_has_the_last_word_where_it_is_asked_for(
     shown: tuple[tuple[float, str], ...], state: str
 ) -> None:
-    """Rule 11, seed 4's whole decision matrix: all else says stuck."""
+    """Rule 11, story-automator's whole decision matrix: all else says stuck."""
     verdict = shown_through_silence(*shown)
     assert verdict.state == state, verdict.reason
     assert ("its clock goes on" in verdict.reason) == (state == "working")

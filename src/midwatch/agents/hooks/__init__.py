@@ -1,1 +1,1 @@
-"""What agents tell their hooks."""
+"""Events that agents report through hooks: the hook script, its spool, and turns read from it."""

@@ -1,1 +1,1 @@
-"""How the agent `program` is started and read."""
+"""Any other program, judged by its own reports (OSC 7501) or as a job."""

@@ -1,8 +1,8 @@
-"""What coding agents write down of their conversations, put into our words.
+"""What coding agents write down of their conversations, in Midwatch's terms.
 
-Lines (or rows) of one agent's format come in, in the order in which they were written; a Story comes out that can be
-asked at any moment how far the conversation has come. Nothing is ever refused: lines that are cut off, garbled or of a
-kind that a later version invented are passed over, so what is told is always what the readable lines say.
+Lines (or rows) of one agent's format come in, in the order in which they were written. A TranscriptState comes out.
+It says at any moment how far the conversation has come. Nothing is refused: lines that are cut off, garbled or of a
+kind that a later version invented are passed over, so the state is always what the readable lines say.
 
 The words, flat text for the rules of an agent's file. Always there:
 

@@ -1,1 +1,1 @@
-"""Decisions of `breaker`: pure, and time is an argument."""
+"""Whether a breaker lets a run start, and how long to wait between attempts. Pure; time is an argument."""

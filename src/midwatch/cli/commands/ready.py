@@ -15,14 +15,14 @@ from midwatch.core.json_text import dump
 from midwatch.core.pane_model import Pane
 from midwatch.core.text import visible
 from midwatch.jobs.codec import sentinel
-from midwatch.sessions.observe import is_its
+from midwatch.sessions.agent_session import is_its
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, recover
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.prompting.recover import Readiness
 from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_READY = EXIT_CODES["unknown"]

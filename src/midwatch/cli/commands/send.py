@@ -22,7 +22,7 @@ from midwatch.core.json_text import dump
 from midwatch.core.pane_model import Pane
 from midwatch.core.text import visible
 from midwatch.jobs.codec import sentinel
-from midwatch.sessions.observe import is_its
+from midwatch.sessions.agent_session import is_its
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
@@ -31,7 +31,7 @@ from midwatch.sessions.prompting.send import deliver
 from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_TAKEN = 1

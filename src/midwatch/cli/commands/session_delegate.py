@@ -15,7 +15,7 @@ from midwatch.core.verdict import Verdict
 from midwatch.registry import session_delegate
 from midwatch.registry.model import RUNNING
 from midwatch.registry.session_delegate import DelegatedTask
-from midwatch.sessions.rules.monitor import DEADLINE
+from midwatch.sessions.model import DEADLINE
 from midwatch.system.end_signals import CommandSignals
 from midwatch.verification import codec as verification_codec
 

@@ -191,6 +191,7 @@ def _show_files(named: dict[str, str], *, as_json: bool) -> None:
     if as_json:
         for place, now in named.items():
             _tell(covers=place, sha256=now)
+        _tell(not_covered=NOT_COVERED)
         return
     print("Covered with it, by their content:" if named else "No script of the project is named by its path.")
     for place in named:

@@ -1,4 +1,4 @@
-"""Other programs' command lines on top of our loops, so that scripts which call them need not change.
+"""The command line of `story-automator` on top of Midwatch, so that scripts which call it need not change.
 
 ``main.py`` is the program `story-automator`: one module per command, each with ``main(words) -> exit code``, imported
 when it is called. What it prints is what its readers expect; what it says is what Midwatch knows. Where the published

@@ -21,10 +21,10 @@ from midwatch.core.job_model import PaneRef, Record
 from midwatch.core.text import signal_name, visible
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.loop_beat import LoopBeat
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor import Monitor
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.rules import monitor as sessions_monitor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.sessions.verify import began
 from midwatch.verification.model import Verified

@@ -20,7 +20,7 @@ from midwatch.core.numbers import whole_number
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions import last_output
 from midwatch.sessions.rules import managed_verdict
 from midwatch.system import exit_status
@@ -62,11 +62,11 @@ def policy(root: str) -> Policy:
     return context.policy(Options("monitor"), files.load(config_paths.project(root)))._replace(clock="final")
 
 
-def looker(root: str) -> JobObserver:
-    return JobObserver(config_paths.directory(start=root), lambda: policy(root))
+def looker(root: str) -> JobDirectory:
+    return JobDirectory(config_paths.directory(start=root), lambda: policy(root))
 
 
-def record_of(looker: JobObserver, session: str) -> Record | None:
+def record_of(looker: JobDirectory, session: str) -> Record | None:
     """Our record of a session, if it is one of ours."""
     found = looker.facts(session).record
     return found if found is not None and found.pane is not None else None
@@ -155,7 +155,7 @@ def project_with(found: StorySession | None, session: str, caller: str) -> str:
         own = record_of(looker(os.path.realpath(found.path)), session)
         paths = [path for path in (found.current, found.path) if path]
         return os.path.realpath(own.cwd) if own else project.around(paths, caller)
-    kept = [record_of(JobObserver(directory, PATIENT), session) for directory in _directories(session, caller)]
+    kept = [record_of(JobDirectory(directory, PATIENT), session) for directory in _directories(session, caller)]
     records = [record for record in kept if record is not None]
     return os.path.realpath(max(records, key=lambda record: record.started).cwd) if records else caller
 
@@ -172,7 +172,7 @@ def _directories(session: str, caller: str) -> list[str]:
     return [path for path in every if os.path.exists(f"{path}/{session}.json")]
 
 
-def output(looker: JobObserver, session: str, seat: PaneRef | None) -> str:
+def output(looker: JobDirectory, session: str, seat: PaneRef | None) -> str:
     """The last that it has shown; of one whose pane is gone, what was captured of it."""
     log = f"{looker.directory}/{session}.log"
     return last_output.of_log(log) if seat is None else last_output.tail(seat, log)

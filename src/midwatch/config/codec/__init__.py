@@ -1,1 +1,1 @@
-"""Text to values and back, for `config`: pure, with one kind of error."""
+"""Settings files as text and as values: TOML with positions, tables, templates. Pure, with one kind of error."""

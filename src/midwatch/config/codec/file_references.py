@@ -18,7 +18,7 @@ SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|fish|py|pl|rb|js|mjs|cjs|ts|php|lua|mk|
 
 
 def certain(given: dict[str, object]) -> list[str]:
-    """Words of one file (`formats.settings.given`) that name what is run or told, if there is such a file."""
+    """Words of one file (`settings_file.given`) that name what is run or told, if there is such a file."""
     found = [word for text in _commands(given) for words in _ways(text) for word in _run(words)]
     prompt, broker = given.get("watchdog_prompt"), given.get("mqtt")
     found += [prompt.words] if isinstance(prompt, Command) else []

@@ -1,1 +1,1 @@
-"""The MQTT broker: connection, packets, topics and payloads."""
+"""The client of an MQTT broker: settings, connection, packets, topics and payloads."""

@@ -1,1 +1,1 @@
-"""Text to values and back, for `jobs`: pure, with one kind of error."""
+"""The files of a job and lines of its log as text and as values. Pure, with one kind of error."""

@@ -1,1 +1,1 @@
-"""Decisions of `jobs`: pure, and time is an argument."""
+"""The state of a job, its attempts, stalls, and ends without a shim. Pure; time is an argument."""

@@ -98,7 +98,7 @@ def _spoken(facts: JobFacts, status: ForeignText) -> Verdict:
 
 
 def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
-    """The seed's wrapper writes SUCCESS before its result: give it until its process ends, a second at most."""
+    """agentic-process-monitor's wrapper writes SUCCESS before its result: wait until its process ends, 1 s at most."""
     verdict = verdict._replace(exit_code=0)
     if facts.result is not None:
         verdict = verdict._replace(reason=f"{verdict.reason}; its result is not valid JSON")

@@ -1,1 +1,1 @@
-"""Text to values and back, for `notifications`: pure, with one kind of error."""
+"""The text of a notification and the files of the outbox. Pure, with one kind of error."""

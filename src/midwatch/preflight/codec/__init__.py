@@ -1,1 +1,1 @@
-"""Text to values and back, for `preflight`: pure, with one kind of error."""
+"""Dependency lists and files of virtual environments as values. Pure, with one kind of error."""

@@ -1,1 +1,1 @@
-"""Decisions of `preflight`: pure, and time is an argument."""
+"""What a check has found, and whether a virtual environment is whole. Pure."""

@@ -1,1 +1,1 @@
-"""Text to values and back, for `registry`: pure, with one kind of error."""
+"""The registry file, its rows and the state of `reconcile` as text and values. Pure, with one kind of error."""

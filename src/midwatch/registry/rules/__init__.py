@@ -1,1 +1,1 @@
-"""Decisions of `registry`: pure, and time is an argument."""
+"""How the registry differs from what is there, and what is written into a row. Pure; time is an argument."""

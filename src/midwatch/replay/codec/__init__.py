@@ -1,1 +1,1 @@
-"""Text to values and back, for `replay`: pure, with one kind of error."""
+"""Recorded events and labelled screens as values to be judged again. Pure, with one kind of error."""

@@ -1,1 +1,1 @@
-"""Decisions of `replay`: pure, and time is an argument."""
+"""What another policy would have said, and how often a source was right. Pure; time is an argument."""

@@ -1,1 +1,1 @@
-"""Text to values and back, for `sessions`: pure, with one kind of error."""
+"""Recordings of panes and times in usage limits as text and as values. Pure, with one kind of error."""

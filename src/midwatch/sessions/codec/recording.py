@@ -59,7 +59,7 @@ class Header(Value):
 
 
 class Writer:
-    """Sightings to lines."""
+    """Observations to lines."""
 
     def __init__(self) -> None:
         self.began: float | None = None
@@ -115,7 +115,7 @@ def _dump(found: dict[str, object]) -> str:
 
 
 def read(lines: Iterable[str], path: str) -> Iterator[Header | Observation | GivenVerdict | RecordedTruth]:
-    """The header, then sightings, what was given at each, and truths, in the order of their times."""
+    """The header, then observations, what was given at each, and truths, in the order of their times."""
     reader: _RecordingReader | None = None
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -13,7 +13,8 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
-from midwatch.sessions.pane_observer import PaneObserver, PanesObservation
+from midwatch.sessions.model import PanesObservation
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, undelivered_store
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting.codec import text
@@ -45,7 +46,7 @@ class Readiness(Value):
     pane: str
     ready: bool
     outcome: str
-    """`ready`, or what would become of a message: as of one that is sent (model.sending.Outcome)."""
+    """`ready`, or what would become of a message: as of one that is sent (`prompting.model.PromptOutcome`)."""
     reason: str
     agent: str = ""
     detail: str = ""

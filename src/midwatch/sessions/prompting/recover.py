@@ -12,7 +12,7 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.policy import PATIENT
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions import resume
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, undelivered_store
@@ -207,7 +207,7 @@ class _Recovery:
         if record is None:
             return False
         agent = exited_agent.detector(self.panes, left.agent)
-        resume.bring_back(JobObserver(self.directory, PATIENT), record, agent, since=record.started)
+        resume.bring_back(JobDirectory(self.directory, PATIENT), record, agent, since=record.started)
         self._until(STARTS, lambda now: now.step.outcome != PromptOutcome.EXITED)
         return True
 

@@ -1,1 +1,1 @@
-"""Decisions of `sessions`: pure, and time is an argument."""
+"""The state of an agent in a pane, and what a monitor does about it. Pure; time is an argument."""

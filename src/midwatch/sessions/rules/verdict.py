@@ -1,6 +1,6 @@
 """The verdict on one session: a coding agent in a pane.
 
-The turn is fused from every source (`judge.turn`). A change that only the screen has seen must last before it is said,
+The turn is fused from every source (`agents.rules`). A change that only the screen shows must last before it counts,
 because screens are redrawn in steps. While the turn is `working`, silence is measured as for a job: alive is not
 advancing, models think in silence, and only what every source confirms through the grace period is `stuck`.
 """

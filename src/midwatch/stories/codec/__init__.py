@@ -1,1 +1,1 @@
-"""Text to values and back, for `stories`: pure, with one kind of error."""
+"""Logs of steps, answers of a model and story files as values. Pure, with one kind of error."""

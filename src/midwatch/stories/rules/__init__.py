@@ -1,1 +1,1 @@
-"""Decisions of `stories`: pure, and time is an argument."""
+"""What a step's log says without a model, and the next action. Pure."""

@@ -1,1 +1,1 @@
-"""Text to values and back, for `swarm`: pure, with one kind of error."""
+"""The watchdog's message, its state file and the text of an assignment. Pure, with one kind of error."""

@@ -1,1 +1,1 @@
-"""Decisions of `swarm`: pure, and time is an argument."""
+"""Whether the controller is woken, what is reported of a worker, and quality loops. Pure; time is an argument."""

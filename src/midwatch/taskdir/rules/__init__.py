@@ -1,1 +1,1 @@
-"""Decisions of `taskdir`: pure, and time is an argument."""
+"""The state of a task directory, and what its monitor does about it. Pure; time is an argument."""

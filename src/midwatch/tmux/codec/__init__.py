@@ -1,1 +1,1 @@
-"""Text to values and back, for `tmux`: pure, with one kind of error."""
+"""Requests to tmux and its replies, control mode and colours. Pure, with one kind of error."""

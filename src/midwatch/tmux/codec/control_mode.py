@@ -4,7 +4,7 @@ A client in control mode takes lines of commands. What each command prints stand
 N F`` (or ``%error``) with the same three numbers; lines outside are notices. The numbers can be guessed, by a program
 that wants its screen to pass for tmux. So we trust a last line only: each request ends with a command that prints a
 word of chance, and what came before that is the answer, whatever it holds. What the answer says is told from it by
-marks and by counting (`formats.tmux`).
+marks and by counting (`tmux.codec.commands`).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Text to values and back, for `trackers`: pure, with one kind of error."""
+"""Beads and BMAD sprint files as text and as tasks. Pure, with one kind of error."""

@@ -1,4 +1,4 @@
-"""Defects of seed 4's published programs that concern sessions, each by its name.
+"""Defects of the published story-automators that concern sessions, each by its name.
 
 Those that only a real screen shows are in tests/agents/test_story.py.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# seed_panes.sh SOCKET SESSION…: looks at sessions as the monitors do that Midwatch replaces: one client for each question.
+# client_per_question.sh SOCKET SESSION…: asks about sessions as shell monitors do: one tmux client for each question.
 socket=$1
 shift
 for session in "$@"; do

@@ -1,4 +1,4 @@
-"""Seed 3's worker, without a model: drifts become comments on a real card, and `stop` ends it."""
+"""tmux-agent-orchestrate-monitor's worker, without a model: drifts become comments on a real card; `stop` ends it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# seed_wrapper.sh STEP DIR CMD…: does what the wrapper of the sentinel protocol that Midwatch replaces does, in our words
-# and with all its faults: a heartbeat that a separate loop keeps fresh, whatever the work does; a status that comes
+# agentic_process_monitor_wrapper.sh STEP DIR CMD…: does what agentic-process-monitor's wrapper does, in our words and
+# with all its faults: a heartbeat that a separate loop keeps fresh, whatever the work does; a status that comes
 # before its result, neither written whole; a pid that is the wrapper's; nothing cleared from an earlier run.
 set -uo pipefail
 step=$1 place=$2

@@ -1,4 +1,7 @@
-"""The four examples that seed 3 prints, with real tmux and real files: what is written, and what is said."""
+"""The four examples that tmux-agent-orchestrate-monitor prints, with real tmux and real files.
+
+What is written, and what is printed.
+"""
 
 from __future__ import annotations
 

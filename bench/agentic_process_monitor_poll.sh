@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The seed's decision tree with its recommended defaults, as the polling agent runs it.
+# agentic-process-monitor's decision tree with its recommended defaults, as the polling agent runs it.
 STEP=$1 MONITOR_DIR=$2 POLL_INTERVAL=15 STALE_THRESHOLD=60 MAX_TIMEOUT=1800
 BEGAN=$(date +%s)
 while true; do

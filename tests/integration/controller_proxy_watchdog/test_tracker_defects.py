@@ -1,4 +1,7 @@
-"""Seed 5's defects with its tracker: what its scripts made of beads' words for people, and what we make of its data."""
+"""controller-proxy-watchdog's defects with its tracker.
+
+What its scripts made of beads' words for people, and what Midwatch makes of its data.
+"""
 
 from __future__ import annotations
 

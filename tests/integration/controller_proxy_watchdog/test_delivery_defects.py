@@ -1,4 +1,4 @@
-"""What is wrong with seed 5's sending, by name, and what is done instead."""
+"""What is wrong with controller-proxy-watchdog's sending, by name, and what is done instead."""
 
 from __future__ import annotations
 

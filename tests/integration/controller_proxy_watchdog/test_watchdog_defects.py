@@ -1,4 +1,7 @@
-"""What is wrong with seed 5's watchdog, by name, and what is done instead. Its example lines run with a real agent."""
+"""What is wrong with controller-proxy-watchdog, by name, and what is done instead.
+
+Its example lines run with a real agent in tests/agents/test_watchdog_agent.py.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +130,7 @@ def test_the_controller_is_looked_for_in_the_command_too(swarm: Swarm) -> None:
 
 
 def test_a_closed_epic_is_told_for_ever_or_the_counter_is_missing(swarm: Swarm) -> None:
-    """The seed told it without end; a later version counted to ten with a counter that was not there."""
+    """The original reported it without end; a later version counted to ten with a counter that was not there."""
     beads(swarm, bd_epic="closed")
     with swarm.dog(epic="bd-epic", rules=WakeRules(interval=0.0, notices=2)) as (dog, _):
         for _ in range(4):

@@ -1,4 +1,4 @@
-"""What is wrong in seed 3 against the real tmux and the real Hermes, by name, and what is done instead."""
+"""Defects of tmux-agent-orchestrate-monitor with the real tmux and the real Hermes, and what is done instead."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def row(name: str = NAME, more: str = "") -> str:
 
 
 def test_kanban_create_takes_no_title_option(board: Board) -> None:
-    """Seed 3 says `create --title T`; the title is a word of its own."""
+    """The original says `create --title T`; the title is a word of its own."""
     assert board("create", "--title", "monitor") == ""
     card = hermes_kanban.create("monitor", "a body", program=board.program)
     assert json.loads(board("show", card.task, "--json"))["task"]["title"] == "monitor"
@@ -39,7 +39,7 @@ def test_a_heartbeat_has_a_note_and_no_progress_and_a_stop_is_blocked_as_needing
 
 
 def test_only_a_comment_of_somebody_else_since_the_start_that_says_so_stops_it(board: Board) -> None:
-    """Seed 3 stops for any comment with "stop" in it: its own of a `stopped` row, and that of `block` itself."""
+    """The original stops for any comment with "stop" in it: its own of a `stopped` row, and that of `block` itself."""
     card = hermes_kanban.create("monitor", "a body", program=board.program)
     board("comment", card.task, "--author", "ann", "--", "stop")
     began = time.time() + 2
@@ -49,7 +49,7 @@ def test_only_a_comment_of_somebody_else_since_the_start_that_says_so_stops_it(b
 
 
 def test_many_drifts_at_once_are_one_comment(board: Board) -> None:
-    """Seed 3 fears a rate limit; there is none, but a call takes a second and a reader has only two eyes."""
+    """The original fears a rate limit; there is none, but a call takes a second and a reader has only two eyes."""
     card = hermes_kanban.create("monitor", "a body", program=board.program)
     keeper = CardKeeper(card, now=time.monotonic())
     keeper.told([Drift("A", f"s{number}", f"s{number}: tmux gone.") for number in range(50)], time.monotonic())
@@ -109,7 +109,7 @@ def test_sessions_that_are_not_ours_are_never_touched_on_a_shared_socket(workspa
 
 
 def test_the_two_lists_of_drifts_disagree_and_all_classes_are_found(workspace: Workspace) -> None:
-    """The first list of seed 3 lacks C, the second lacks what is left alone."""
+    """The first list of the original lacks C, the second lacks what is left alone."""
     where = workspace.directory("c")
     pid = workspace.session("c-creator-claude", cwd=where)
     stale = "87dc548e-0000-4000-8000-000000000000"
