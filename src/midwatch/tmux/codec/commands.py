@@ -259,9 +259,8 @@ def _refused(said: str) -> bool:
 
 def outdated(version: str, place: str) -> ReplyTrouble:
     name, oldest = version.removeprefix("tmux "), ".".join(map(str, OLDEST))
-    return ReplyTrouble(
-        OLD, f"tmux {name} at {place} is too old to be asked; it must be {oldest} or later, server and client"
-    )
+    words = f"tmux {name} at {place} is too old to be asked; it must be {oldest} or later, server and client"
+    return ReplyTrouble(OLD, words)
 
 
 def is_empty(errors: str) -> bool:
