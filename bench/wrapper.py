@@ -12,7 +12,7 @@ from bench.table import Row, at_most, in_ms, informs, ratio_at_most
 from bench.waiting import PATIENCE, end_of, now
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import launch, start
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 
 ROUNDS = 40
 CAPTURES = 8
@@ -28,7 +28,7 @@ def rows(stage: Stage) -> Iterator[Row]:
     wrapper_captured = slow.collect()
     spooler = TaskSpooler(stage)
     directory, theirs, whole = stage.dir("shim"), stage.dir("wrapper"), stage.dir("run")
-    looker = JobObserver(directory, PATIENT)
+    looker = JobDirectory(directory, PATIENT)
     run = [stage.program, "run", "--dir", whole, "--name"]
     kinds: dict[str, Callable[[str], list[float]]] = {
         "shim": lambda name: [shim_alone(looker, name)],
@@ -54,7 +54,7 @@ def rows(stage: Stage) -> Iterator[Row]:
     yield at_most("work's end -> captured output returns", median(captured) * 1000, "ms", 50, held, note)
 
 
-def shim_alone(looker: JobObserver, name: str) -> float:
+def shim_alone(looker: JobDirectory, name: str) -> float:
     """From launch, as `midwatch run` does it, to the end of the shim."""
     directory = looker.directory
     job = launch.Job(

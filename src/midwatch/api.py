@@ -25,7 +25,7 @@ from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, launch_from_api, start_sender
 from midwatch.jobs import start as starts
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_model import UNTIL, WaitOptions
 from midwatch.notifications import send_pending
 from midwatch.shim import beat_file
@@ -92,7 +92,7 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
     if isinstance(command, str) or not command:
         raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
     words = [_plain(word) for word in command]
-    looker, run_id = JobObserver(paths.directory(options.text("--dir")), context.policy(options)), launch.new_run()
+    looker, run_id = JobDirectory(paths.directory(options.text("--dir")), context.policy(options)), launch.new_run()
     job = launch.Job(
         directory=looker.directory,
         name=names.check(name or names.from_command(words[0], run_id)),
@@ -205,7 +205,7 @@ def request(
     until: str | None,
     start: Duration | None,
     match: str | re.Pattern[str] | None,
-) -> tuple[JobObserver, list[str], WaitOptions]:
+) -> tuple[JobDirectory, list[str], WaitOptions]:
     """What a wait works with, checked as the command line is."""
     if isinstance(jobs, str | Verdict):
         raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {_named(jobs)!r}")
@@ -225,7 +225,7 @@ def request(
     return _looker("wait", directory), options.names, wanted
 
 
-def _waited(looker: JobObserver, jobs: list[str], wanted: WaitOptions, *, first: bool) -> list[Verdict]:
+def _waited(looker: JobDirectory, jobs: list[str], wanted: WaitOptions, *, first: bool) -> list[Verdict]:
     send_pending.send_once(looker.directory)
     found: dict[str, Verdict] = {}
     waiting = Wait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
@@ -254,7 +254,7 @@ def _named(job: Job) -> str:
     return job.name if isinstance(job, Verdict) else job
 
 
-def _looker(verb: str, directory: Path | None) -> JobObserver:
+def _looker(verb: str, directory: Path | None) -> JobDirectory:
     options = _options(verb, dir=directory)
     path = paths.directory(options.text("--dir"))
     if others := paths.shared_with_others(path):
@@ -268,7 +268,7 @@ def _looker(verb: str, directory: Path | None) -> JobObserver:
             warnings.warn(f"{error}; until then the settings files do not count", RuntimeWarning, WARNED_AT)
             return context.policy(options, Settings())
 
-    return JobObserver(path, policy)
+    return JobDirectory(path, policy)
 
 
 def _warn(trouble: str) -> None:

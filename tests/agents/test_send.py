@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from midwatch.agents import catalog
-from midwatch.agents.conversation_files import LAYOUTS
+from midwatch.agents import catalog, parts
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.prompting import input_box, send
+from midwatch.sessions.prompting import input_box, prompt_delivery
 from midwatch.sessions.prompting.model import PromptResult
-from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.send import deliver
-from midwatch.sessions.prompting.type_keys import KeyTyper
+from midwatch.tmux.pane_input import KeyTyper
+from midwatch.tmux.pane_snapshot import glimpse
 from tests.agents.conftest import each, need
 from tests.agents.test_smoke import SLOW, WAYS
 from tests.lab.lab import Lab
@@ -151,7 +150,9 @@ def written(pane: AgentPane) -> list[str]:
     found = []
     where = "projects/*/*.jsonl" if pane.agent == "claude" else "sessions/**/rollout-*.jsonl"
     for line in [line for path in pane.home.rglob(where) for line in path.read_bytes().splitlines()]:
-        story = LAYOUTS[pane.agent.partition("-")[0]].story()
+        made = parts.files(pane.agent.partition("-")[0]).story
+        assert made is not None
+        story = made()
         story.take(line)
         if story.event == "prompt" and b"[[text" in line:  # Codex tells of the turn as well
             found.append(max(texts(json.loads(line)), key=len))
@@ -237,9 +238,9 @@ def test_what_is_not_taken_is_taken_out_again(lab: Lab, agent: str, age: str, mo
     need(agent, age)
     pane = lab.start(agent)
     sender = Sender(lab, pane)
-    monkeypatch.setattr(send, "AGAIN", 0.1)
-    monkeypatch.setattr(send, "GIVEN_UP", 0.1)
-    monkeypatch.setattr(send, "Hand", Deaf)
+    monkeypatch.setattr(prompt_delivery, "AGAIN", 0.1)
+    monkeypatch.setattr(prompt_delivery, "GIVEN_UP", 0.1)
+    monkeypatch.setattr(prompt_delivery, "KeyTyper", Deaf)
     server = tuple(pane.server_args)
     panes = PaneObserver(catalog.load_all(), str(lab.root / "spool"), server)
     for text in ("one line", "three\nlines\n\n  of text", TALL):

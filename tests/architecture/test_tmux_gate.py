@@ -1,4 +1,7 @@
-"""Every client of tmux goes through one gate: `tmux/client.py` builds its command line, checks it, and starts it."""
+"""Every client of tmux goes through one gate: `tmux/client.py` builds its command line, checks it, and starts it.
+
+What a client asks for is built in `tmux/` too: no other package holds a command of tmux.
+"""
 
 from __future__ import annotations
 
@@ -95,3 +98,55 @@ def test_such_a_line_is_found(code: str) -> None:
 @pytest.mark.parametrize("code", ["WAYS = ('tmux', 'ntm')", "x = {'tmux': look}", "Finding('note', 'tmux', says)"])
 def test_words_are_no_commands(code: str) -> None:
     assert breaches(code) == []
+
+
+COMMANDS = frozenset((
+    "attach-session", "bind-key", "break-pane", "capture-pane", "choose-buffer", "choose-client", "choose-tree",
+    "clear-history", "command-prompt", "confirm-before", "copy-mode", "delete-buffer", "detach-client",
+    "display-menu", "display-message", "display-panes", "display-popup", "find-window", "has-session", "if-shell",
+    "join-pane", "kill-pane", "kill-server", "kill-session", "kill-window", "last-pane", "last-window", "link-window",
+    "list-buffers", "list-clients", "list-commands", "list-keys", "list-panes", "list-sessions", "list-windows",
+    "load-buffer", "lock-client", "lock-server", "lock-session", "move-pane", "move-window", "new-session",
+    "new-window", "next-layout", "next-window", "paste-buffer", "pipe-pane", "previous-layout", "previous-window",
+    "refresh-client", "rename-session", "rename-window", "resize-pane", "resize-window", "respawn-pane",
+    "respawn-window", "rotate-window", "run-shell", "save-buffer", "select-layout", "select-pane", "select-window",
+    "send-keys", "send-prefix", "set-buffer", "set-environment", "set-hook", "set-option", "set-window-option",
+    "show-buffer", "show-environment", "show-hooks", "show-messages", "show-options", "show-window-options",
+    "source-file", "split-window", "start-server", "suspend-client", "swap-pane", "swap-window", "switch-client",
+    "unbind-key", "unlink-window", "wait-for",
+))  # fmt: skip
+"""`tmux list-commands`, but for the aliases, which are ordinary words."""
+
+
+def tmux_words(code: str) -> list[int]:
+    """Lines with a string that is a command of tmux, or several. Prose that names one does not begin with it."""
+    texts = [(node.lineno, node.value) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)]
+    return [
+        line
+        for line, text in texts
+        if isinstance(text, str) and any(set(each.split()[:1]) & COMMANDS for each in text.split(";"))
+    ]
+
+
+def test_no_other_package_builds_a_command_of_tmux() -> None:
+    found = {
+        path.relative_to(SOURCES).as_posix(): tmux_words(path.read_text()) for path in sorted(SOURCES.rglob("*.py"))
+    }
+    assert {path: lines for path, lines in found.items() if lines and not path.startswith("tmux/")} == {}
+    assert "tmux/sessions.py" in {path for path, lines in found.items() if lines}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "ask(place, ['kill-pane', '-t', pane])", "x = f'send-keys -t {pane} Enter'",
+        "x = f'if -F {guard} ; paste-buffer -t {pane}'",
+    ],
+)  # fmt: skip
+def test_such_a_command_is_found(code: str) -> None:
+    assert tmux_words(code) == [1]
+
+
+@pytest.mark.parametrize("code", ["x = 'see `tmux list-sessions`'", "x = 'midwatch kill-all'"])
+def test_prose_is_no_command(code: str) -> None:
+    assert tmux_words(code) == []

@@ -43,13 +43,12 @@ from midwatch.replay.codec import event_evidence, screen_case
 from midwatch.sessions.codec import limit_time, recording
 from midwatch.sessions.prompting import input_box
 from midwatch.sessions.prompting.codec import text as sessions_text
-from midwatch.sessions.prompting.codec import tmux_commands
 from midwatch.stories.codec import log_patterns, model_answer, story_file
 from midwatch.swarm.codec import watchdog_state
 from midwatch.taskdir import codec as taskdir_codec
 from midwatch.terminal.program_status import StatusStream
 from midwatch.terminal.transcript import Transcript
-from midwatch.tmux.codec import commands, sgr
+from midwatch.tmux.codec import commands, guarded_input, sgr
 from midwatch.tmux.codec.control_mode import ControlMode
 from midwatch.trackers.codec import beads, bmad
 from midwatch.trackers.model import TrackerError
@@ -317,7 +316,7 @@ TARGETS: dict[str, Target] = {
         TEXTS,
     ),
     "tmux": Target(lambda data: commands.read(data, WORD), (SURVEY,)),
-    "tmux-glimpse": Target(lambda data: tmux_commands.read_glimpse(data, WORD), (SURVEY,)),
+    "tmux-glimpse": Target(lambda data: guarded_input.read_glimpse(data, WORD), (SURVEY,)),
     "typed-text": Target(
         lambda data: (sessions_text.clean(text(data)), sessions_text.is_ours(text(data), "go on", None)),
         (b"go on\n",),

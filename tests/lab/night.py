@@ -10,11 +10,12 @@ import random
 
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.prompting.model import EMPTY, AttachedClient, InputBox, PaneSnapshot
+from midwatch.sessions.prompting.model import EMPTY, InputBox
 from midwatch.sessions.prompting.rules import recovery
 from midwatch.sessions.prompting.rules.recovery import READY, RecoveryCase
 from midwatch.swarm.codec import tick_message
 from midwatch.swarm.model import DeliveryResult, SessionSnapshot, Worker
+from midwatch.tmux.codec.guarded_input import AttachedClient, PaneSnapshot
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN, TrackerError, TrackerTask, Work
 
 HOURS, STEP, TICK = 8, 9, 420

@@ -19,11 +19,10 @@ from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.jobs.rules import stall
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.model import Happened, OtherPolicy, ReplayRow
 from midwatch.replay.replay import RecordedVerdict, of_events
 from midwatch.replay.replay_session import SessionReplay
 from midwatch.replay.rules import policy_comparison, replay_job
-from midwatch.replay.rules.policy_comparison import OtherPolicy
 from midwatch.sessions.codec import recording
 from midwatch.sessions.replayer import Replayer
 from midwatch.system.atomic_files import dumps

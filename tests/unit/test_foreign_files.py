@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import catalog, file_head_cache, installed, transcript_follower
-from midwatch.agents.claude import state_file_reader
+from midwatch.agents import catalog, file_head_cache, installed, state_file_reader, transcript_follower
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.hooks import events
 from midwatch.agents.hooks import spool as hook_files

@@ -12,62 +12,16 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 
-from midwatch.agents import file_locations
+from midwatch.agents import parts
+from midwatch.agents.agent_files import AgentFiles
 from midwatch.agents.file_head_cache import FileHeadCache
-from midwatch.agents.gemini.transcript import Gemini
+from midwatch.agents.file_locations import Environment
 from midwatch.core.presence import GONE, THERE, UNKNOWN
-from midwatch.core.value import Value
 from midwatch.system.recent_files import RACY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from midwatch.agents.sqlite_conversations import SqliteConversations
-
-SHORT = 8
-"""Characters of an id that Gemini CLI's file names end with."""
-
-Environment = dict[str, str]
-
-
-def _stem(name: str) -> str:
-    return name.removesuffix(".jsonl") if name.endswith(".jsonl") else ""
-
-
-def _short(name: str) -> str:
-    stem, _, kind = name.rpartition(".")
-    return stem[-SHORT:] if name.startswith("session-") and kind in ("json", "jsonl") else ""
-
-
-class ConversationPlaces(Value):
-    """Directories of an agent: at some depth below one of its home, each with a directory of this name in it or not."""
-
-    top: str
-    depth: int
-    inner: str
-    conversation: Callable[[str], str]
-    """The id that the name of a file tells; empty for other files."""
-
-
-class AgentHome(Value):
-    place: Callable[[Environment], str]
-    shelves: tuple[ConversationPlaces, ...]
-    direct: tuple[str, ...] = ()
-    """Where a conversation of an id is, if it is not on a shelf."""
-
-
-HOMES = {
-    "claude": AgentHome(file_locations.claude_home, (ConversationPlaces("projects", 1, "", _stem),)),
-    "codex": AgentHome(
-        file_locations.codex_home,
-        (
-            ConversationPlaces("sessions", 3, "", file_locations.rollout_id),
-            ConversationPlaces("archived_sessions", 0, "", file_locations.rollout_id),
-        ),
-    ),
-    "gemini": AgentHome(file_locations.gemini_home, (ConversationPlaces("tmp", 1, "chats", _short),)),
-    "qwen": AgentHome(file_locations.qwen_home, (ConversationPlaces("projects", 1, "chats", _stem),)),
-    "agy": AgentHome(file_locations.agy_home, (), ("conversations/{}.db", "conversations/{}.pb", "brain/{}")),
-}
 
 
 class ConversationIndex:
@@ -92,11 +46,12 @@ class ConversationIndex:
         try:
             if not self._is_mounted(environment.get("HOME", "")):
                 return UNKNOWN
-            if agent == "opencode":
-                return self._in_database(conversation, environment)
-            if agent not in HOMES or not (home := HOMES[agent].place(environment)):
+            files = parts.files(agent)
+            if not (home := files.home(environment)):
                 return UNKNOWN
-            return self._on_shelf(agent, home.rstrip("/"), conversation)
+            if files.shared_database and (found := self._in_database(agent, conversation, environment)) != GONE:
+                return found
+            return self._on_shelf(agent, files, home.rstrip("/"), conversation)
         except (OSError, ValueError):  # may not be looked at, or is no name of a file
             return UNKNOWN
 
@@ -106,47 +61,44 @@ class ConversationIndex:
             self._mounted[home] = os.path.isdir(home)
         return self._mounted[home]
 
-    def _on_shelf(self, agent: str, home: str, conversation: str) -> str:
+    def _on_shelf(self, agent: str, files: AgentFiles, home: str, conversation: str) -> str:
         known = self._found.get((agent, home, conversation), "")
         if known and _exists(known):
             return THERE
-        for form in HOMES[agent].direct:
+        for form in files.direct:
             if _exists(path := f"{home}/{form.format(conversation)}"):
                 self._found[agent, home, conversation] = path
                 return THERE
-        library = self._libraries.setdefault((agent, home), _AgentConversations(agent, home))
+        library = self._libraries.setdefault((agent, home), _AgentConversations(files, home))
         path = library.find(conversation)
         if not path:
             return GONE
-        if agent == "gemini" and self._heads.story(path, Gemini).conversation != conversation:
+        if files.id_length and files.story and self._heads.story(path, files.story).conversation != conversation:
             return UNKNOWN  # the name holds but a part of the id
         self._found[agent, home, conversation] = path
         return THERE
 
     @cached_property
     def databases(self) -> SqliteConversations:
-        from midwatch.agents.sqlite_conversations import SqliteConversations  # noqa: PLC0415  # few have OpenCode
+        from midwatch.agents.sqlite_conversations import SqliteConversations  # noqa: PLC0415  # few agents have one
 
         return SqliteConversations()
 
-    def _in_database(self, conversation: str, environment: Environment) -> str:
-        from sqlite3 import Error  # noqa: PLC0415  # few have OpenCode
+    def _in_database(self, agent: str, conversation: str, environment: Environment) -> str:
+        from sqlite3 import Error  # noqa: PLC0415  # few agents have one
 
         try:
-            if self.databases.holds(environment, conversation):
-                return THERE
+            return THERE if self.databases.holds(agent, environment, conversation) else GONE
         except Error:
             return UNKNOWN
-        older = f"{os.path.dirname(file_locations.opencode_database(environment))}/storage/session"
-        found = any(_exists(f"{older}/{name}/{conversation}.json") for name in _names(older))
-        return THERE if found else GONE
 
 
 class _AgentConversations:
     """All shelves of one agent's home."""
 
-    def __init__(self, agent: str, home: str) -> None:
-        self._kinds = HOMES[agent].shelves
+    def __init__(self, files: AgentFiles, home: str) -> None:
+        self._kinds = files.places
+        self._length = files.id_length
         self._home = home
         self._shelves: dict[str, _ConversationFolder] = {}
         self._full: list[_ConversationFolder] = []
@@ -165,7 +117,7 @@ class _AgentConversations:
         return ""
 
     def _key(self, conversation: str) -> str:
-        return conversation[:SHORT] if self._kinds[0].conversation is _short else conversation
+        return conversation[: self._length] if self._length else conversation
 
     def _refresh(self) -> None:
         changed, full = False, []

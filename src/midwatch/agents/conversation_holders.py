@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 
-from midwatch.agents.claude.state_file_reader import StateFiles
 from midwatch.agents.definition import Detector, is_agent
+from midwatch.agents.state_file_reader import StateFiles
 from midwatch.core.pane_model import ProcessInfo
 from midwatch.system import procfs
 from midwatch.system.process_tree import running

@@ -11,8 +11,8 @@ from midwatch.agents.lazy_pattern import LazyPattern
 from midwatch.agents.turn_model import Presence, SourceReading
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.pane_model import SOURCES, ProcessInfo
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 
 LONGEST_TEXT = 200
 """Characters that are kept of what an agent says of itself."""

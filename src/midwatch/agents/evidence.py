@@ -11,7 +11,7 @@ from midwatch.agents.statusline_clock import clock
 from midwatch.agents.turn_model import Departure, Presence, SessionFacts, SourceReading
 from midwatch.core.foreign_text import ForeignText, cut
 from midwatch.core.pane_model import REPORTS, Observation, ProcessInfo, RunningAgent
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 LONGEST = 60
 BULLETS = " ●⏺•◦"

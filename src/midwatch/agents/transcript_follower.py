@@ -9,11 +9,9 @@ from __future__ import annotations
 import io
 import os
 
-from midwatch.agents import file_locations
-from midwatch.agents.claude.transcript import Claude
-from midwatch.agents.conversation_files import LAYOUTS, AmbiguousConversationError
+from midwatch.agents import parts
+from midwatch.agents.agent_files import AgentFiles, AmbiguousConversationError
 from midwatch.agents.file_head_cache import FileHeadCache
-from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.transcripts.line_splitter import LONGEST, LineSplitter
 from midwatch.agents.transcripts.transcript_state import TranscriptState
 from midwatch.core.pane_model import RunningAgent, SourceReport
@@ -110,18 +108,18 @@ class TranscriptFollower:
 
         ``conversation`` is its id, where a better source knows it.
         """
-        if running.agent not in LAYOUTS or "/" in conversation:
+        files = parts.files(running.agent)
+        if files.story is None or "/" in conversation:
             return None
-        layout = LAYOUTS[running.agent]
         path = ""
         try:
-            if not (path := layout.find(running, conversation, self._heads)):
+            if not (path := files.find(running, conversation, self._heads)):
                 return None
             tail, last = self._followed.pop((running.pid, running.start), (None, None))
             if tail is None or tail.path != path:
-                tail, last = Tail(path, layout.story), None
+                tail, last = Tail(path, files.story), None
             size = tail.look()
-            beside = _beside(tail)
+            beside = _beside(tail, files)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except AmbiguousConversationError as error:
@@ -149,13 +147,9 @@ def _trouble(why: str) -> SourceReport:
     return SourceReport("transcript", None, {}, why)
 
 
-def _beside(tail: Tail) -> int:
+def _beside(tail: Tail, files: AgentFiles) -> int:
     """Bytes that sub-agents have written: they are the conversation's work too."""
-    if isinstance(tail.story, Claude):
-        directory = f"{tail.path.removesuffix('.jsonl')}/subagents"
-    elif isinstance(tail.story, Gemini) and file_locations.ID.match(tail.story.conversation):
-        directory = f"{os.path.dirname(tail.path)}/{tail.story.conversation}"
-    else:
+    if not (directory := files.beside(tail.path, tail.story)):
         return 0
     try:
         with os.scandir(directory) as entries:

@@ -70,12 +70,11 @@ def lock(directory: str, key: str) -> int:
     """Be the only one to let work through under a key, until the descriptor is closed."""
     path = f"{directory}/breakers/{key}.lock"
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        fd = file_locks.take(path, PATIENCE)
     except OSError as error:
         raise RefusedError(f"cannot write {path}: {error.strerror}") from error
-    if file_locks.within(fd, PATIENCE):
+    if fd is not None:
         return fd
-    os.close(fd)
     words = f"someone has been starting a job under breaker {key} for {PATIENCE:g}s"
     raise RefusedError(f"{words}; try again, or look who holds {path}")
 

@@ -17,7 +17,7 @@ from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.numbers import whole_number
 from midwatch.core.policy import CLOCKS, POLICIES, PROGRESS_SOURCES, Policy
 from midwatch.integrations.mqtt import broker_settings
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ LOOKING = (*READING, "ls", "stop")
 MOST = 1000
 
 
-def looker(options: Options) -> JobObserver:
+def looker(options: Options) -> JobDirectory:
     directory = paths.directory(options.text("--dir"))
     if options.verb in READING and (others := paths.shared_with_others(directory)):
         output.warn(f"{others}; what it says may be false")
-    return JobObserver(directory, lazily(options))
+    return JobDirectory(directory, lazily(options))
 
 
 def lazily(options: Options) -> Callable[[], Policy]:

@@ -6,10 +6,11 @@ from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.verdict import Verdict
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 
 
 def watchers(options: Options) -> list[PaneObserver]:

@@ -16,8 +16,8 @@ import termios
 import time
 
 from midwatch.cli import context, output
+from midwatch.core.text import visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.terminal import known_terminals, status_report
 from midwatch.terminal import rules as terminal_rules
 from midwatch.terminal.report_model import ProgramReport

@@ -8,7 +8,6 @@ Settings are trusted byte by byte, with the files of the project that their comm
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -17,8 +16,9 @@ import time
 from midwatch.config import load, paths
 from midwatch.config.model import PreflightCheck, Settings
 from midwatch.core.errors import FormatError, MidwatchError, RefusedError
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
+from midwatch.system import file_locks
 from midwatch.system.atomic_files import make_durable, read_plain, write_atomic
 
 TYPE_CHECKING = False
@@ -255,11 +255,7 @@ def _alone() -> Iterator[None]:
     """Nobody else changes the list meanwhile."""
     try:
         paths.make_private(paths.state_root())
-        fd = os.open(f"{_place()}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
+        with file_locks.ExclusiveLock(f"{_place()}.lock"):
             yield
-        finally:
-            os.close(fd)
     except OSError as error:
         raise RefusedError(f"cannot write {_place()}: {error.strerror}; mend that, then trust again") from error

@@ -1,4 +1,12 @@
-"""Numbers as people say them."""
+"""Text for people: names of signals, durations, text of others on one line, and long lists cut short."""
+
+from __future__ import annotations
+
+from midwatch.core.foreign_text import ForeignText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SIGNALS = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
@@ -8,6 +16,8 @@ SIGNALS = {
 """Linux numbers. The signal module would build its enums at every start of a hot verb."""
 
 MINUTE = 60
+FEW = 10
+"""Lines that are shown of many of one kind."""
 
 
 def signal_name(number: int) -> str:
@@ -22,3 +32,18 @@ def in_words(seconds: float) -> str:
     if minutes < MINUTE:
         return f"{minutes}m {rest:02d}s" if rest else f"{minutes}m"
     return f"{minutes // MINUTE}h {minutes % MINUTE:02d}m"
+
+
+def visible(text: str) -> str:
+    """A text of others that is known as a plain ``str``, on one line for a person.
+
+    Control characters, odd blanks, invisible and bidirectional marks become escapes.
+    """
+    return ForeignText(text).line()
+
+
+def first_few(lines: Iterable[str], what: str) -> list[str]:
+    """The first of many lines, and a last one that says how many more there are; ``what`` names them."""
+    found = list(dict.fromkeys(lines))
+    left = len(found) - FEW
+    return [*found[:FEW], f"and {left} more {what}"] if left > 0 else found

@@ -20,7 +20,7 @@ from midwatch.core.plain_text import plain
 from midwatch.core.redaction import Redactor
 from midwatch.core.task_ids import is_id
 from midwatch.core.value import Value
-from midwatch.system import input_program
+from midwatch.system import run_program
 
 LIMIT = 30.0
 """Seconds that one call may take."""
@@ -227,9 +227,9 @@ class HermesProgram:
         limit = LIMIT if self.limit is None else self.limit
         command = [self._program, "kanban", *self._board, *words]
         try:
-            called = input_program.call(command, env, limit=limit, name=f"hermes kanban {words[0]}")
-        except input_program.CallError as error:
-            late = isinstance(error, input_program.ProgramLateError)
+            called = run_program.call(command, env, limit=limit, name=f"hermes kanban {words[0]}")
+        except run_program.CallError as error:
+            late = isinstance(error, run_program.ProgramLateError)
             mend = "install hermes-agent, or set MIDWATCH_HERMES to its program"
             raise KanbanError(f"{error}; {'is its database in use?' if late else mend}") from error
         return called.out, called.trouble

@@ -12,7 +12,7 @@ import shutil
 
 from midwatch.core.errors import RefusedError
 from midwatch.core.plain_text import plain
-from midwatch.system import input_program
+from midwatch.system import run_program
 
 LARGEST = 100_000
 """Bytes of a text that is given as one argument: Linux takes 128 kB."""
@@ -44,8 +44,8 @@ def send(
     command = [program, f"--robot-send={session}", f"--panes={pane}", f"--msg={text}", "--json"]
     env = {**os.environ, "TMUX": f"{socket},0,0"} if socket else os.environ  # the server that its tmux is to ask
     try:
-        code, out, trouble = input_program.call(command, env, limit=limit, name=f"{program} --robot-send")
-    except input_program.CallError as error:
+        code, out, trouble = run_program.call(command, env, limit=limit, name=f"{program} --robot-send")
+    except run_program.CallError as error:
         raise NtmError(f"{error}; without it send with --via tmux") from error
     try:
         found = json.loads(out)

@@ -26,9 +26,9 @@ from midwatch.breaker.rules import breaker
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.job_model import Alive, Breaker, Gone
 from midwatch.core.value import Value
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.system import lock_holder
+from midwatch.system import file_locks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ MOST_OVER = 20
 class Admission:
     """Leave to start a run. Until it is closed nobody else is let through under its key."""
 
-    def __init__(self, looker: JobObserver, key: str, lock: int, run: str, name: str, *, trial: bool) -> None:
+    def __init__(self, looker: JobDirectory, key: str, lock: int, run: str, name: str, *, trial: bool) -> None:
         self.looker = looker
         self.key = key
         self.lock = lock
@@ -62,7 +62,7 @@ class Admission:
             os.close(self.lock)
 
 
-def admit(looker: JobObserver, rules: Breaker, run: str, name: str) -> Admission:
+def admit(looker: JobDirectory, rules: Breaker, run: str, name: str) -> Admission:
     """Let a run through under a key, or raise RefusedError with the reason and the way out."""
     breaker_store.prepare(looker.directory)
     lock = breaker_store.lock(looker.directory, rules.key)
@@ -77,7 +77,7 @@ def admit(looker: JobObserver, rules: Breaker, run: str, name: str) -> Admission
     return Admission(looker, rules.key, lock, run, name, trial=trial)
 
 
-def _let_through(looker: JobObserver, rules: Breaker, run: str, name: str) -> bool:
+def _let_through(looker: JobDirectory, rules: Breaker, run: str, name: str) -> bool:
     """For whoever holds the lock: write down that a run starts. Returns whether it is a trial."""
     directory, key, now = looker.directory, rules.key, time.time()
     state = _settled(looker, rules, now).state
@@ -90,7 +90,7 @@ def _let_through(looker: JobObserver, rules: Breaker, run: str, name: str) -> bo
     raise RefusedError(breaker.refusal(key, state, rules.cooldown_s, now))
 
 
-def _settled(looker: JobObserver, rules: Breaker, now: float) -> Ledger:
+def _settled(looker: JobDirectory, rules: Breaker, now: float) -> Ledger:
     """The ledger with all that nobody told yet, which is written down first."""
     reading = breaker_store.read(looker.directory, rules.key, rules.threshold)
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
@@ -122,11 +122,11 @@ class BreakerStatus(Value):
     """What is wrong with lines that were passed over."""
 
 
-def look(looker: JobObserver, rules: Breaker) -> BreakerStatus:
+def look(looker: JobDirectory, rules: Breaker) -> BreakerStatus:
     """What `admit` would go by, without writing anything down."""
     reading = breaker_store.read(looker.directory, rules.key, rules.threshold)
     # Looked at after reading: free now, nobody whose start we read is still about to launch it.
-    launching = not lock_holder.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
+    launching = not file_locks.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
     ledger = breaker.fold(ledger, _untold(looker, ledger, time.time(), launching=launching), rules.threshold)
     return BreakerStatus(rules.key, ledger, reading.upto > 0, reading.wrong)
@@ -137,13 +137,13 @@ def tell(directory: str, key: str, happened: Happening) -> None:
     _write(directory, key, lambda: [happened])
 
 
-def reset(looker: JobObserver, rules: Breaker) -> None:
+def reset(looker: JobDirectory, rules: Breaker) -> None:
     """Close a breaker. What has ended by now never counts, also where its shim has not written that down."""
     now = time.time()
     _write(looker.directory, rules.key, lambda: _reset(looker, rules, now))
 
 
-def _reset(looker: JobObserver, rules: Breaker, now: float) -> list[Happening]:
+def _reset(looker: JobDirectory, rules: Breaker, now: float) -> list[Happening]:
     try:
         reading = breaker_store.read(looker.directory, rules.key, rules.threshold)
     except FormatError:
@@ -154,7 +154,7 @@ def _reset(looker: JobObserver, rules: Breaker, now: float) -> list[Happening]:
     return [*_untold(looker, ledger, now, launching=False), *resets]
 
 
-def _ending(looker: JobObserver, ledger: Ledger) -> list[tuple[str, int]]:
+def _ending(looker: JobDirectory, ledger: Ledger) -> list[tuple[str, int]]:
     """Attempts whose work has ended while their shim, which is frozen or has a full disk, has not said how."""
     found: list[tuple[str, int]] = []
     for run, (name, told) in ledger.running.items():
@@ -177,7 +177,7 @@ def _write(directory: str, key: str, decide: Callable[[], list[Happening]]) -> N
         os.close(lock)
 
 
-def _untold(looker: JobObserver, ledger: Ledger, now: float, *, launching: bool) -> list[Happening]:
+def _untold(looker: JobDirectory, ledger: Ledger, now: float, *, launching: bool) -> list[Happening]:
     """What became of runs whose shim did not, or not yet, say so. ``launching``: one of them may be just about to."""
     found: list[Happening] = []
     for run, (name, told) in ledger.running.items():
@@ -185,7 +185,7 @@ def _untold(looker: JobObserver, ledger: Ledger, now: float, *, launching: bool)
         facts = current if current.record and current.record.run == run else looker.archived(name, run)
         if facts is None or facts.record is None:
             # A shim holds the lease of its name from the start, and a record stands there only until another's claim.
-            taken = current.record is None and not lock_holder.is_free(f"{looker.directory}/{name}.lock")
+            taken = current.record is None and not file_locks.is_free(f"{looker.directory}/{name}.lock")
             if not launching and not taken:
                 found.append(Void(now, run))
             continue

@@ -23,7 +23,7 @@ from midwatch.core.policy import Policy
 from midwatch.core.text import in_words, signal_name
 from midwatch.jobs import foreign_step_end
 from midwatch.jobs.adopted_process import AdoptedProcess
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import stall
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.stall_tracker import StallTracker, noted
@@ -59,7 +59,7 @@ class AdoptedSupervisor:
         self.base = f"{self.home.way}/{self.name}"
         self.policy = Policy(**{**head["policy"], "progress": tuple(head["policy"]["progress"])})
         self.adopted = Adopted(**head["adopted"])
-        self.looker = JobObserver(spec["dir"], self.policy)
+        self.looker = JobDirectory(spec["dir"], self.policy)
         pid, start = spec["work"]
         self.work = Identity(pid=pid, start=start, **self.looker.place._asdict())
 

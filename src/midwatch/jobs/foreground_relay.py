@@ -14,7 +14,7 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.jobs.foreground_streams import NOWHERE, Streams, copy_size, in_foreground, someone_can_continue_us
 from midwatch.jobs.launch import LaunchedShim
 from midwatch.system import procfs

@@ -12,7 +12,7 @@ from midwatch.core.job_model import Adopted, Alive, End, Gone
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import foreign_step_status, foreign_step_store, name_claim
 from midwatch.jobs.codec import sentinel
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wait_state import JobWatchState
 from midwatch.shim.terminate import how_it_ended
@@ -21,7 +21,7 @@ from midwatch.system import terminate_tree as hand
 
 
 def end(
-    looker: JobObserver, name: str, pid: int, ending: tuple[str, str, str], memory: JobWatchState | None = None
+    looker: JobDirectory, name: str, pid: int, ending: tuple[str, str, str], memory: JobWatchState | None = None
 ) -> Verdict:
     """End a step with everything below it; ``ending`` is state, cause and reason. Returns its final verdict.
 

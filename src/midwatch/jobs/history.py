@@ -10,7 +10,7 @@ from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.event import Event
 from midwatch.core.job_model import JobFacts
 from midwatch.core.value import Value
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.journal import journal, spool_reader
 from midwatch.journal.journal import Journal
 
@@ -56,7 +56,7 @@ def check(since: int, newest: int) -> None:
 class History:
     """The runs of one name, oldest first; the one whose files are in place is the last."""
 
-    def __init__(self, looker: JobObserver, book: Journal, name: str) -> None:
+    def __init__(self, looker: JobDirectory, book: Journal, name: str) -> None:
         self.looker = looker
         self.book = book
         self.name = name

@@ -3,20 +3,20 @@
 `spawn.launch` forks its caller, and the child runs Python until it becomes the shim. A command line may do that. In a
 program with threads the child may find a lock held for ever by a thread that it does not have; a large one pays
 for a copy of its page tables; and the shim would be its child, to be waited for. So an interpreter of its own does
-it: started by `subprocess` (one system call after the fork, in C), it forks the shim away and ends at once.
+it: started by `run_program.pass_on` (one system call after the fork, in C), it forks the shim away and ends at once.
 """
 
 from __future__ import annotations
 
 import marshal
 import os
-import subprocess
 import sys
 
 from midwatch.core.errors import RefusedError
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import launch as jobs_launch
 from midwatch.shim.fork import run_beside
+from midwatch.system import run_program
 
 STEP = (
     "import os, sys\n"
@@ -57,12 +57,11 @@ def launch(job: jobs_launch.Job, lease: int, stdio: tuple[int, int, int], *, tty
     errors = -1
     try:
         errors = jobs_launch.complaints(job.directory)
-        step = subprocess.Popen(
+        run_program.pass_on(
             [sys.executable, "-I", "-S", "-c", STEP, *jobs_launch.shim_command()],
-            stdin=subprocess.PIPE, stdout=errors, stderr=errors, env=jobs_launch.unmarked(),
-            pass_fds=tuple({*stdio, control, lease}),
+            marshal.dumps(jobs_launch.specification(job, control, lease, stdio, tty=tty)),
+            jobs_launch.unmarked(), errors=errors, pass_fds=tuple({*stdio, control, lease}),
         )  # fmt: skip
-        step.communicate(marshal.dumps(jobs_launch.specification(job, control, lease, stdio, tty=tty)))
     except OSError as error:
         os.close(listening)
         raise RefusedError(f"the shim of {job.name} cannot be started: {error}") from error

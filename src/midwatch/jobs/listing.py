@@ -13,7 +13,7 @@ from midwatch.core.foreign_text import NOTHING, ForeignText
 from midwatch.core.job_model import JobFacts
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import listing_cache
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules.verdict import judge
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ WORTH = 50
 """Jobs that must have been read in vain before it pays to remember them; fewer cost less than writing does."""
 
 
-def listed(looker: JobObserver) -> list[Verdict]:
+def listed(looker: JobDirectory) -> list[Verdict]:
     """All jobs in order of names. Raises OSError when the directory cannot be read."""
     names = sentinel_files.jobs(looker.directory)
     if len(names) < WORTH or not listing_cache.ours(looker.directory):
@@ -36,7 +36,7 @@ def listed(looker: JobObserver) -> list[Verdict]:
         os.close(fd)
 
 
-def _remembering(looker: JobObserver, names: list[str], fd: int) -> list[Verdict]:
+def _remembering(looker: JobDirectory, names: list[str], fd: int) -> list[Verdict]:
     known, rows, fresh = listing_cache.load(looker.directory), {}, 0
     found: list[Verdict] = []
     now = time.time()
@@ -67,7 +67,7 @@ def _ended(facts: JobFacts, marks: listing_cache.Marks) -> bool:
     return (facts.result is not None) == (marks[listing_cache.RESULT] is not None)
 
 
-def _recalled(looker: JobObserver, name: str, kept: list[Any]) -> Verdict:
+def _recalled(looker: JobDirectory, name: str, kept: list[Any]) -> Verdict:
     """A verdict as it was given, but for evidence and beat, which no listing shows. No agent says more of a job."""
     log = f"{looker.directory}/{name}.log"
     log_there = log if os.path.exists(log) else None

@@ -1,7 +1,7 @@
-"""One look at one job: observe, then judge.
+"""One look at one job: its files and processes.
 
 Processes are looked at before files, because a process writes before it ends: whatever is read later is at least
-as new. Every face, and the shim through `_decide`, comes through here; that is why they agree.
+as new.
 """
 
 from __future__ import annotations
@@ -13,12 +13,8 @@ from midwatch.config import sentinel_files
 from midwatch.core.errors import FormatError
 from midwatch.core.foreign_text import ForeignText, escaped
 from midwatch.core.job_model import Alive, Gone, JobFacts, ProgressSource, StepStatus, StopRequest, Unseen
-from midwatch.core.policy import Policy
-from midwatch.core.verdict import Verdict
 from midwatch.jobs import work_files
 from midwatch.jobs.codec import sentinel
-from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.jobs.wait_state import JobWatchState
 from midwatch.system import processes, procfs
 
 TYPE_CHECKING = False
@@ -27,56 +23,18 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from midwatch.core.job_model import Beat, End, Process, ProgressSnapshot, Record, WorkResult
+    from midwatch.core.policy import Policy
+    from midwatch.jobs.job_directory import JobDirectory
     from midwatch.jobs.lost_job import LostJob
+    from midwatch.jobs.wait_state import JobWatchState
 
     Found = TypeVar("Found")
 
 
-class JobObserver:
-    """Looks at jobs of one directory. Keeps nothing of them but what is the same for all."""
-
-    def __init__(self, directory: str, policy: Policy | Callable[[], Policy], *, brief: bool = False) -> None:
-        self.directory = directory
-        self.brief = brief
-        """Whoever lists jobs shows no evidence: what only explains an end is not read."""
-        self.given = policy
-        self.place = processes.here()
-        self.me = os.getpid()
-
-    @property
-    def policy(self) -> Policy:
-        """For work that has no record, and so no policy of its own; settings files are read only for that."""
-        if not isinstance(self.given, Policy):
-            self.given = self.given()
-        return self.given
-
-    def verdict(self, name: str, memory: JobWatchState | None = None) -> Verdict:
-        return job_verdict.judge(self.facts(name, memory))
-
-    def facts(self, name: str, memory: JobWatchState | None = None) -> JobFacts:
-        look = _JobObservation(self, f"{self.directory}/{name}", name)
-        facts = look.facts(memory)
-        if look.lost is not None and look.lost.end is not None:
-            from midwatch.jobs import record_end  # noqa: PLC0415  # few lose their shim
-
-            if record_end.write_if_free(self.directory, facts, look.lost.end, ours=memory is not None and memory.keeps):
-                facts = facts._replace(status=look.status())
-                record_end.tell(self.directory, facts.record)
-        return facts
-
-    def archived(self, name: str, run: str) -> JobFacts | None:
-        """An earlier run of a name, if it is still kept: someone may have waited for it when the next one began."""
-        for base in sentinel_files.archived(self.directory, name):
-            facts = _JobObservation(self, base, name).facts(None)
-            if facts.record is not None and facts.record.run == run:
-                return facts
-        return None
-
-
-class _JobObservation:
+class JobObservation:
     """The state of one look: what was read so far, and what could not be."""
 
-    def __init__(self, looker: JobObserver, base: str, name: str) -> None:
+    def __init__(self, looker: JobDirectory, base: str, name: str) -> None:
         self.looker = looker
         self.name = name
         self.base = base

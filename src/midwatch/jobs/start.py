@@ -9,7 +9,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Alive, Record
 from midwatch.jobs import launch as jobs_launch
 from midwatch.jobs import name_claim
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.system import processes
 
 FILES = 16
@@ -54,7 +54,7 @@ def few_files() -> str:
     return ""
 
 
-def permit(job: jobs_launch.Job, looker: JobObserver) -> Permit:
+def permit(job: jobs_launch.Job, looker: JobDirectory) -> Permit:
     """Leave to start a job, or RefusedError. The breaker is asked first, for a claim puts the last run away."""
     paths.prepare(job.directory)
     if why := few_files():
@@ -95,7 +95,7 @@ def again(directory: str, record: Record, env: dict[str, str]) -> jobs_launch.Jo
     )  # fmt: skip
 
 
-def claim(directory: str, name: str, looker: JobObserver) -> int:
+def claim(directory: str, name: str, looker: JobDirectory) -> int:
     """Make a name free for a new run and take its lease, or say why it cannot be had."""
     lease = hold(directory, name, looker)
     try:
@@ -106,7 +106,7 @@ def claim(directory: str, name: str, looker: JobObserver) -> int:
     return lease
 
 
-def hold(directory: str, name: str, looker: JobObserver) -> int:
+def hold(directory: str, name: str, looker: JobDirectory) -> int:
     """The lease of a name under which nothing runs; its last run stays as it is."""
     paths.prepare(directory)
     base = f"{directory}/{name}"
@@ -134,7 +134,7 @@ def put_away(directory: str, name: str, *, goes_on: bool = False) -> None:
         raise RefusedError(f"cannot put away the last run of {name}: {error.strerror}") from error
 
 
-def leaving(looker: JobObserver, name: str) -> bool:
+def leaving(looker: JobDirectory, name: str) -> bool:
     """Whether the last run has ended and its shim has left by now: it tells readers first, then waits for its disk."""
     record = looker.facts(name).record
     if record is None or record.end is None:
@@ -161,7 +161,7 @@ def fed(text: bytes) -> int:
 
 
 def detached(
-    job: jobs_launch.Job, looker: JobObserver, launch: Launch = jobs_launch.launch, feed: bytes = b""
+    job: jobs_launch.Job, looker: JobDirectory, launch: Launch = jobs_launch.launch, feed: bytes = b""
 ) -> list[str]:
     """Start a job that outlives us, with something to read. Returns what its shim said first: started, or ended."""
     leave = permit(job, looker)

@@ -9,7 +9,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Adopted, Alive, Gone, Identity, JobFacts, Unseen
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import foreign_step_end, monitor_store, record_end
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.shim.terminate import ENDINGS, asked, begin_stop, how_it_ended
 from midwatch.system import processes
@@ -19,7 +19,7 @@ SHIM_PATIENCE = 30.0
 """Seconds that a shim may take to end its tree before we do it ourselves."""
 
 
-def stop(looker: JobObserver, name: str) -> Verdict:
+def stop(looker: JobDirectory, name: str) -> Verdict:
     """Stop a job because somebody wants it to be over, whatever a monitor may be doing about it at this moment."""
     record = looker.facts(name).record
     if record is not None and record.kind == "session" and not paths.shared_with_others(looker.directory):
@@ -27,7 +27,7 @@ def stop(looker: JobObserver, name: str) -> Verdict:
     return end(looker, name)
 
 
-def end(looker: JobObserver, name: str, run: str = "") -> Verdict:
+def end(looker: JobDirectory, name: str, run: str = "") -> Verdict:
     """End a job, or only a certain run of it; returns its final verdict. What has ended already is left as it is."""
     facts = looker.facts(name)
     if run and (facts.record is None or facts.record.run != run):
@@ -50,7 +50,7 @@ def end(looker: JobObserver, name: str, run: str = "") -> Verdict:
         raise
 
 
-def _end(looker: JobObserver, facts: JobFacts, verdict: Verdict) -> Verdict:
+def _end(looker: JobDirectory, facts: JobFacts, verdict: Verdict) -> Verdict:
     name = facts.name
     if facts.record is not None and not verdict.final:
         by = signal.SIGTERM
@@ -86,7 +86,7 @@ def _end(looker: JobObserver, facts: JobFacts, verdict: Verdict) -> Verdict:
     return stopped
 
 
-def _refuse_to_touch(adopted: Adopted, work: Identity, looker: JobObserver) -> None:
+def _refuse_to_touch(adopted: Adopted, work: Identity, looker: JobDirectory) -> None:
     """Work that others started may be theirs alone, or be named by a directory that cannot be trusted."""
     if adopted.dir and (others := paths.shared_with_others(adopted.dir)):
         raise RefusedError(f"{others}: nothing named there is signalled")

@@ -15,8 +15,7 @@ from midwatch.core.errors import FormatError
 from midwatch.core.event import Event
 from midwatch.core.json_text import escape
 from midwatch.core.redaction import clean, clean_value
-from midwatch.core.text import in_words, signal_name
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, signal_name, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

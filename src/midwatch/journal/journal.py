@@ -15,12 +15,13 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate
 
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.event import Event
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal_database, spool_reader
 from midwatch.journal.spool_reader import SpoolBatch, SpoolPosition
@@ -80,6 +81,7 @@ class Journal:
         self._inode = 0
         self._database: sqlite3.Connection | None = None
         self._not_removed: dict[str, SpoolPosition] = {}
+        self._say_once = cache(say)
 
     def close(self) -> None:
         if self._database is not None:
@@ -102,7 +104,8 @@ class Journal:
         known |= self._not_removed
         room, all_taken = BATCH, list[SpoolBatch]()
         for file in spool_reader.grown(self.directory, known):
-            taken = spool_reader.read(self.directory, file, known.get(file, spool_reader.START), room)
+            before = known.get(file, spool_reader.START)
+            taken = spool_reader.read(self.directory, file, before, room, self._say_once)
             if taken is not None:
                 all_taken.append(taken)
                 room -= taken.size

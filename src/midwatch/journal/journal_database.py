@@ -9,15 +9,21 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
 
 from midwatch.core.errors import RefusedError
+from midwatch.system import file_locks
 
 FILE = "journal.sqlite"
 ASIDE = f"{FILE}.bad-"
 VERSION = 1
+TEMPORARY = re.compile(re.escape(f".{FILE}.") + "[0-9a-f]{8}(-journal|-wal|-shm)?")
+"""Files of a journal that is being made."""
+MAKING = 1.0
+"""Seconds to wait for whoever makes one before what others left behind is removed."""
 PATIENCE = 10.0
 """Seconds to wait for whoever writes."""
 NEWEST = 255
@@ -74,6 +80,8 @@ def in_memory() -> sqlite3.Connection:
 def opened(directory: str) -> tuple[sqlite3.Connection, int]:
     """The journal of a directory, made if there is none, and its inode. Raises sqlite3.Error, OSError, RefusedError."""
     path = f"{directory}/{FILE}"
+    if _may_have_been_left(path):
+        _remove_left(directory)
     with _locked(directory, fcntl.LOCK_SH) as folder:
         if os.path.islink(path):
             raise RefusedError(f"{path} is a symbolic link; remove it and try again")
@@ -124,6 +132,27 @@ def _make(directory: str, path: str) -> None:
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary + suffix)
+
+
+def _may_have_been_left(path: str) -> bool:
+    """Whether somebody may have been killed while a journal was made: there is none yet, or it has another name too."""
+    try:
+        return os.lstat(path).st_nlink > 1
+    except OSError:
+        return True
+
+
+def _remove_left(directory: str) -> None:
+    """Remove what was left behind by makers that were killed: each that lives holds a shared lock on the directory."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if file_locks.within(fd, MAKING):
+            for name in filter(TEMPORARY.fullmatch, os.listdir(fd)):
+                os.unlink(name, dir_fd=fd)
+    except OSError:  # no such locks here, or a read-only disk: it does no harm
+        pass
+    finally:
+        os.close(fd)
 
 
 def put_aside(directory: str, inode: int) -> str:

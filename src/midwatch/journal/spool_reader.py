@@ -7,7 +7,7 @@ the last line; in the middle it is an event of its own, `unreadable`. Nothing he
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from midwatch.core import names
 from midwatch.core.event import Event
@@ -17,6 +17,8 @@ from midwatch.system.atomic_files import KIND, REGULAR, open_plain
 
 CHUNK = 1 << 20
 SUFFIX = ".jsonl"
+MOST = 1 << 30
+"""Bytes of one file that may wait to be read. A file with more of them is not read: no shim writes so much."""
 
 
 class SpoolPosition(Value):
@@ -74,8 +76,11 @@ def whose(file: str) -> tuple[str, str] | None:
     return None if names.problem(name) or names.problem(run) else (name, run)
 
 
-def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBatch | None:
-    """The events that came since, about ``most`` bytes of them. None when the file cannot be read (any more)."""
+def read(directory: str, file: str, before: SpoolPosition, most: int, say: Callable[[str], None]) -> SpoolBatch | None:
+    """The events that came since, about ``most`` bytes of them. None when the file cannot be read (any more).
+
+    None also where there is far more to read than any shim writes, which is said.
+    """
     owner = whose(file)
     assert owner is not None
     try:
@@ -85,6 +90,10 @@ def read(directory: str, file: str, before: SpoolPosition, most: int) -> SpoolBa
     try:
         now = os.fstat(fd)
         start = before.offset if _goes_on(fd, now, before) else 0
+        if now.st_size - start > MOST:
+            large = f"more than {MOST >> 20} MiB that were never read"
+            say(f"{folder(directory)}/{file} has {large}: its events are left out; is it a spool?")
+            return None
         found, offset, ended = [], start, False
         for begins, line, size in _lines(fd, start, now.st_size):
             if offset - start >= most:

@@ -34,7 +34,7 @@ def take_in(place: str, directories: list[str]) -> list[str]:
     try:
         paths.prepare(os.path.dirname(place))
         paths.make_private(place)
-        with file_locks.alone(f"{place}/.taking"):  # else two would take in the same
+        with file_locks.ExclusiveLock(f"{place}/.taking"):  # else two would take in the same
             return [wrong for box, name, entries in waiting for wrong in _take(place, box, name, entries)]
     except (OSError, RefusedError) as error:
         return [f"the mail in drop boxes is left there: {error}"]

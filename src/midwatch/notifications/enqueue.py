@@ -14,14 +14,14 @@ from midwatch.core.value import Value
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import monitor_store
 from midwatch.jobs.codec import sentinel
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.notifications import channels, deliver, outbox, pending_runs
 from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import message_text as words
 from midwatch.notifications.model import Change, Notification
 from midwatch.notifications.report_change import about, change_of, is_brought_back
-from midwatch.system import lock_holder
+from midwatch.system import file_locks
 
 
 class PendingChange(Value):
@@ -34,7 +34,7 @@ class PendingChange(Value):
     """Nothing more is to be told of this run once this was."""
 
 
-def look(looker: JobObserver, name: str, run: str) -> str:
+def look(looker: JobDirectory, name: str, run: str) -> str:
     """Look at one run of a job, and hear what became of it. Returns the project that it is of."""
     news = _news(looker, name, run)
     if news.change is not None:
@@ -44,7 +44,7 @@ def look(looker: JobObserver, name: str, run: str) -> str:
     return news.project
 
 
-def settle(looker: JobObserver) -> str:
+def settle(looker: JobDirectory) -> str:
     """Hear of all that is to be told and that nobody could tell yet. Returns a project that something was told of.
 
     RefusedError where nothing can be written: then all of it is still there for whoever comes next.
@@ -60,7 +60,7 @@ def settle(looker: JobObserver) -> str:
     return project
 
 
-def unheard(looker: JobObserver, trouble: str) -> list[Notification]:
+def unheard(looker: JobDirectory, trouble: str) -> list[Notification]:
     """The notices that would be in the outbox, if it could be written."""
     directory = looker.directory
     all_news = [_news(looker, name, run) for name, run in pending_runs.runs(directory)]
@@ -73,12 +73,12 @@ def unheard(looker: JobObserver, trouble: str) -> list[Notification]:
     return found
 
 
-def _news(looker: JobObserver, name: str, run: str) -> PendingChange:
+def _news(looker: JobDirectory, name: str, run: str) -> PendingChange:
     facts = looker.facts(name)
     if facts.record is None or facts.record.run != run:  # the next one has begun meanwhile
         found = looker.archived(name, run)
         if found is None:  # a shim holds the lease of its name from before it makes a promise
-            return PendingChange(over=lock_holder.is_free(f"{looker.directory}/{name}.lock"))
+            return PendingChange(over=file_locks.is_free(f"{looker.directory}/{name}.lock"))
         facts = found
     record, verdict = facts.record, job_verdict.judge(facts)
     if record is None or not record.notify:

@@ -26,7 +26,7 @@ from midwatch.system.atomic_files import open_plain, write_atomic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    pass
 
 FORGOTTEN = 2 * 86400.0
 """Seconds after which nobody needs to know what was told of a run that is not the newest of its name."""
@@ -45,9 +45,9 @@ def prepare(directory: str) -> None:
             raise RefusedError(f"{directory}/{part} is a symbolic link; remove it and try again")
 
 
-def alone(directory: str) -> AbstractContextManager[None]:
+def alone(directory: str) -> file_locks.ExclusiveLock:
     """Nobody else decides meanwhile what is to be told."""
-    return file_locks.alone(f"{directory}/outbox/.lock")
+    return file_locks.ExclusiveLock(f"{directory}/outbox/.lock")
 
 
 def attendant(directory: str) -> int | None:

@@ -9,14 +9,13 @@ Every verb looks in here, so this loads next to nothing.
 
 from __future__ import annotations
 
-import fcntl
 import os
 
 from midwatch.config import sentinel_files
 from midwatch.core import names
 from midwatch.core.errors import FormatError
 from midwatch.jobs.codec import sentinel
-from midwatch.system import lock_holder, procfs
+from midwatch.system import file_locks, procfs
 from midwatch.system.atomic_files import UNSENT
 
 REPORTS = "outbox/reports"
@@ -57,15 +56,17 @@ def attend(directory: str) -> int | None:
     except OSError:
         return None
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock needs no room on a disk
+        ours = file_locks.locked(fd)  # a lock needs no room on a disk
     except OSError:
+        ours = False
+    if not ours:
         os.close(fd)
         return None
     return fd
 
 
 def is_attended(directory: str) -> bool:
-    return not lock_holder.is_free(f"{directory}/{UNSENT}")
+    return not file_locks.is_free(f"{directory}/{UNSENT}")
 
 
 def _is_due(directory: str, name: str, run: str, *, newest: bool) -> bool:
@@ -74,7 +75,7 @@ def _is_due(directory: str, name: str, run: str, *, newest: bool) -> bool:
     if not newest or os.path.lexists(f"{base}.status"):
         return True
     try:
-        if not lock_holder.is_free(f"{base}.lock"):
+        if not file_locks.is_free(f"{base}.lock"):
             told = sentinel_files.read(f"{directory}/outbox/told/{name}.{run}") or ""
             return '"stuck": true' in (sentinel_files.read(f"{base}.seen") or "") and '"state": "stuck"' not in told
         text = sentinel_files.read(f"{base}.json")

@@ -13,12 +13,11 @@ from midwatch.config import trust
 from midwatch.config.model import PreflightCheck, Settings
 from midwatch.core import check_targets
 from midwatch.core.value import Value
-from midwatch.preflight import interpreter_probe, machine, reachability, virtualenv_reader
+from midwatch.preflight import check_program, interpreter_probe, machine, reachability, virtualenv_reader
 from midwatch.preflight.model import Finding
 from midwatch.preflight.rules import findings as judge
 from midwatch.preflight.rules import virtualenv as judge_environment
 from midwatch.preflight.virtualenv_model import Environment, EnvironmentRecipe
-from midwatch.system import run_program
 from midwatch.tmux.codec.commands import OLDEST
 
 LEAST_ROOM = "100MB"
@@ -203,5 +202,5 @@ class _SettingsCheck:
         if self.problem:
             return judge.barred(self.check, self.problem)
         return judge.ran(
-            self.check, run_program.run([SHELL, "-c", self.check.target], self.project, self.limit, cancel)
+            self.check, check_program.run([SHELL, "-c", self.check.target], self.project, self.limit, cancel)
         )

@@ -13,8 +13,8 @@ import os
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.program_result import ProgramResult
 from midwatch.core.text import in_words, signal_name
+from midwatch.preflight import check_program
 from midwatch.preflight.model import Imported
-from midwatch.system import run_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ print("\n" + mark + json.dumps(told), flush=True)
 def ask(python: str, kind: str, name: str, cwd: str, limit: float, cancel: int) -> Imported:
     mark = f"midwatch-{os.urandom(8).hex()}:"
     try:
-        ended = run_program.run([python, "-I", "-c", ASK, mark, kind, name], cwd, limit, cancel)
+        ended = check_program.run([python, "-I", "-c", ASK, mark, kind, name], cwd, limit, cancel)
     except OSError as error:
         return Imported(f"{python} cannot be started: {error.strerror}")
     _, found, rest = ended.text.raw.rpartition(mark)

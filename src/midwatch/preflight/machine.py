@@ -6,9 +6,9 @@ import os
 import shutil
 
 from midwatch.core.foreign_text import ForeignText
+from midwatch.preflight import check_program
 from midwatch.preflight.codec import virtualenv as scripts
 from midwatch.preflight.model import Space
-from midwatch.system import run_program
 from midwatch.system.atomic_files import open_plain
 from midwatch.tmux import client as tmux_client
 
@@ -79,5 +79,5 @@ def has_tmux() -> bool:
 
 def tmux_version(cwd: str, limit: float, cancel: int) -> str:
     """As tmux says it; empty when it says nothing. Raises OSError when there is no tmux."""
-    ended = run_program.run(tmux_client.version_command(), cwd, limit, cancel)
+    ended = check_program.run(tmux_client.version_command(), cwd, limit, cancel)
     return "" if ended.late or ended.code else ForeignText(ended.text.raw.strip()).line()

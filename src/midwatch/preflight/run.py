@@ -16,18 +16,19 @@ from collections.abc import Callable
 from midwatch.config import paths, trust
 from midwatch.config.model import Settings
 from midwatch.core.errors import RefusedError
-from midwatch.core.text import signal_name
-from midwatch.core.visible import visible
+from midwatch.core.text import signal_name, visible
 from midwatch.preflight import checks
-from midwatch.preflight import fix_command as fixes
 from midwatch.preflight.checks import CheckTask
 from midwatch.preflight.model import Finding
 from midwatch.preflight.rules import findings as judge
+from midwatch.system.run_program import run_in_foreground
 
 OVERTIME = 0.5
 """Seconds that a check may be late with its own words about being late."""
 TICK = 0.5
 """Seconds between the moments at which whoever waits is told for what."""
+FIX_LIMIT = 1800.0
+"""Seconds: an install may be long, but a night must not pass with it."""
 HELPLESS = "its fix was run and did not help"
 
 
@@ -79,7 +80,7 @@ def mend(project: str, findings: list[Finding], tell: Callable[[str], None]) -> 
             tell(f"{found.name}: running its fix: {visible(found.fix)}")
             done.add(found.fix)
             with _Leaving():
-                outcomes[found.fix] = _became(fixes.run(found.fix, project))
+                outcomes[found.fix] = _became(run_in_foreground([checks.SHELL, "-c", found.fix], project, FIX_LIMIT))
         if outcomes[found.fix] != HELPLESS:
             tell(f"{found.name}: {outcomes[found.fix]}")
     return outcomes
@@ -91,7 +92,7 @@ def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
 
 def _became(code: int | None) -> str:
     if code is None:
-        return f"its fix was ended: not done within {fixes.LIMIT / 60:g} minutes"
+        return f"its fix was ended: not done within {FIX_LIMIT / 60:g} minutes"
     if code < 0:
         return f"its fix was killed by {signal_name(-code)}"
     return f"its fix ended with exit code {code}" if code else HELPLESS

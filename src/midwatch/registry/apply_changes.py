@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from midwatch.core.errors import FormatError, MidwatchError
+from midwatch.core.text import first_few
 from midwatch.core.value import Value
 from midwatch.registry.model import Add, Change, Registry, RegistryRow, Remove
 from midwatch.registry.store import RegistryFile
@@ -45,7 +46,7 @@ def write(file: RegistryFile, planned: Sequence[Change], rows: tuple[RegistryRow
         return Written(refused=frozenset(map(id, planned)), troubles=(str(error),))
     not_made = frozenset(id(kept.pop(id(moved))) for moved, _ in refused)
     names = [change.name if isinstance(change, Add) else rows[change.at].name for change in kept.values()]
-    troubles = tuple(str(error) for _, error in refused)
+    troubles = tuple(first_few((str(error) for _, error in refused), "rows that cannot be changed"))
     return Written(frozenset(map(id, kept.values())), not_made, troubles, frozenset(names if written else ()))
 
 

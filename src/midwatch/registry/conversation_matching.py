@@ -11,12 +11,12 @@ import os
 from collections import Counter
 from functools import cached_property
 
-from midwatch.agents import conversation_files, conversation_holders
-from midwatch.agents.claude.state_file_reader import StateFiles
+from midwatch.agents import conversation_holders, parts
 from midwatch.agents.conversation_exists import ConversationIndex
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.new_conversations import NewConversations, UnreadableError
+from midwatch.agents.state_file_reader import StateFiles
 from midwatch.core.pane_model import ProcessInfo, RunningAgent
 from midwatch.core.presence import THERE
 from midwatch.core.value import Value
@@ -128,7 +128,8 @@ class ConversationMatcher:
 
     def _says(self, running: RunningAgent) -> str:
         state = StateFiles().read(running)
-        return (state.words.get("conversation", "") if state else "") or conversation_files.own(running, self._heads)
+        said = state.words.get("conversation", "") if state else ""
+        return said or parts.files(running.agent).own(running, self._heads)
 
 
 class _Around:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 
-from midwatch.agents import file_locations
-from midwatch.agents.conversation_files import LAYOUTS
+from midwatch.agents import file_locations, parts
 from midwatch.agents.conversation_holders import holders
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
@@ -19,8 +18,6 @@ from midwatch.core.value import Value
 from midwatch.registry.model import RegistryRow
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import conversation_lease
-
-IN_DATABASES = ("opencode", "agy")
 
 
 class Purged(Value):
@@ -57,7 +54,7 @@ def purge(listed: RegisteredSessions, row: RegistryRow, conversation: str, where
         values[f"agent_identities.{agent.agent}.session_id"] = None
     listed.write(row, values)
     kept = ""
-    if agent.agent in IN_DATABASES:
+    if parts.files(agent.agent).in_database:
         kept = f"{agent.title} has it in a database, too, which is never written: remove it there with {agent.title}"
     elif not found:
         kept = "no file of it was found"
@@ -79,14 +76,14 @@ def _identity(row: RegistryRow, agent: str) -> object:
 
 def _files(where: RunningAgent, conversation: str) -> list[str]:
     """Its transcript, and what lies beside it under its id."""
-    if where.agent not in LAYOUTS:
+    files, heads = parts.files(where.agent), FileHeadCache()
+    if files.story is None:
         return []
-    layout, heads = LAYOUTS[where.agent], FileHeadCache()
     try:
-        path = layout.find(where, conversation, heads)
+        path = files.find(where, conversation, heads)
         if not path or os.path.islink(path) or not os.path.isfile(path):
             return []
-        if conversation not in path and heads.story(path, layout.story).conversation != conversation:
+        if conversation not in path and heads.story(path, files.story).conversation != conversation:
             return []
     except OSError:
         return []

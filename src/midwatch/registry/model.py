@@ -6,6 +6,8 @@ A *row* is one session as the list has it; a *sight* is what one look at tmux, p
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from midwatch.core.foreign_text import escaped
 from midwatch.core.value import Value
 
@@ -266,3 +268,8 @@ def keys_of(rows: tuple[RegistryRow, ...]) -> list[str]:
         nth = seen[row.name] = seen.get(row.name, -1) + 1
         found.append(f"{row.name}#{nth}" if nth else row.name)
     return found
+
+
+def iso(wall: float) -> str:
+    """A moment as a registry has it."""
+    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -12,7 +12,7 @@ import sys
 import time
 
 from midwatch.config.model import MqttSettings
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.integrations.mqtt.client import Broker
 from midwatch.integrations.mqtt.codec import messages
 from midwatch.integrations.mqtt.codec.messages import SubjectEvent

@@ -10,21 +10,21 @@ from __future__ import annotations
 import os
 import time
 
-from midwatch.agents import conversation_files
-from midwatch.agents.claude.state_file_reader import path_of
+from midwatch.agents import parts
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
+from midwatch.agents.state_file_reader import path_of
 from midwatch.core.pane_model import Pane, RunningAgent, SourceReport
 from midwatch.core.value import Value
 from midwatch.registry.model import Place, TmuxPane
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
 
 AGAIN = 300.0
 """Seconds after which a pane is looked at closely, though nothing seems to have changed."""
-DAEMON = "codex"
 FIRST_HAND = {False: ("state", "api", "hook"), True: ("state",)}
 """Who knows the conversation of a process. A daemon that serves several panes, and its hooks, can only guess."""
 STEPS = 16
@@ -96,7 +96,7 @@ class PaneCache:
         agent = known.detector.agent if known and not (seen and seen.verdict.process == "gone") else ""
         running = known.running if known and agent else None
         sure = self._sure(pane.id, running, seen) if running and seen else ""
-        own = sure or (conversation_files.own(running, self._heads) if running else "")
+        own = sure or (parts.files(running.agent).own(running, self._heads) if running else "")
         start = 0 if pane.dead else procfs.start_time(pane.pid)
         found = TmuxPane(
             self.server, pane.id, pane.session, pane.pid, start, pane.command, pane.path, pane.dead, agent,
@@ -109,7 +109,8 @@ class PaneCache:
     def _sure(self, pane: str, running: RunningAgent, seen: PaneVerdict) -> str:
         """What the agent itself says that it has open; one that says so only while it works has it open still."""
         told = {each.source: each.words.get("conversation", "") for each in seen.sighting.reports}
-        said = next((talk for source in FIRST_HAND[running.agent == DAEMON] if (talk := told.get(source))), "")
+        sources = FIRST_HAND[parts.files(running.agent).hooks_by_daemon]
+        said = next((talk for source in sources if (talk := told.get(source))), "")
         before = self.kept.get(pane)
         same = before is not None and before.running is not None and before.running[:3] == running[:3]
         return said or (before.sure if before is not None and same else "")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from midwatch.agents import catalog
 from midwatch.config import load, paths
 from midwatch.core.errors import RefusedError
+from midwatch.core.text import first_few
 from midwatch.core.value import Value
 from midwatch.integrations.mqtt.codec.messages import SubjectEvent
 from midwatch.registry import apply_changes, tmux_servers
@@ -147,7 +148,8 @@ class Reconciler:
     def act(self, looked: RegistryObservation) -> ReconcilePass:
         """Write what is to change, and find out what is new."""
         plan, written = looked.plan, Written() if self.dry else self._written(looked)
-        troubles = [*looked.sight.troubles.values(), *[row.problem for row in looked.registry.rows if row.problem]]
+        unread = [row.problem for row in looked.registry.rows if row.problem]
+        troubles = [*_named(looked.sight), *first_few(unread, "rows that cannot be understood")]
         standing, new = dict[str, str](), list[DriftReport]()
         for drift in plan.drifts:
             applied = drift.change is not None and id(drift.change) in written.made
@@ -250,6 +252,10 @@ class Reconciler:
         return self._directories
 
 
+def _named(sight: TmuxSnapshot) -> list[str]:
+    return first_few(sight.troubles.values(), "tmux servers that cannot be asked")
+
+
 def _directory(cwd: str) -> PaneDirectory:
     if not cwd:
         return PaneDirectory("")
@@ -265,7 +271,7 @@ def look(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], st
         looked = reconciler.settled()
     finally:
         reconciler.close()
-    return looked.registry, looked.plan.drifts, "; ".join(dict.fromkeys(looked.sight.troubles.values()))
+    return looked.registry, looked.plan.drifts, "; ".join(_named(looked.sight))
 
 
 def left_out(path: str, server: Place, sessions: set[str]) -> tuple[LeftOut, ...]:

@@ -11,15 +11,14 @@ import os
 import sys
 import time
 
-from midwatch.agents import conversation_files
-from midwatch.agents import file_locations as homes
+from midwatch.agents import parts
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.file_write_watcher import FileWriteWatcher
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
 from midwatch.core.pane_model import RunningAgent
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.registry import drift_notifications
 from midwatch.registry.model import RUNNING, DriftReport
@@ -187,10 +186,11 @@ def _directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
     for row in looked.registry.rows:
         if row.status != RUNNING or row.conversation:
             continue
+        files = parts.files(row.agent)
         running = RunningAgent(row.agent, row.pane.pid, row.pane.start, now, row.pane.cwd, (), environment)
         with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
-            found.update(conversation_files.shelves(running, heads))
-        found.update(homes.arrivals(row.agent, environment, day))
+            found.update(files.shelves(running, heads))
+        found.update(files.arrivals(environment, day))
     return {_nearest(place) for place in found}
 
 

@@ -14,9 +14,8 @@ from midwatch.core.errors import FormatError
 from midwatch.core.value import Value
 from midwatch.core.verdict import FINAL
 from midwatch.integrations.mqtt.codec.messages import SubjectEvent
-from midwatch.registry.model import RUNNING, Change, Drift, DriftReport, Registry, RegistryRow, Set
+from midwatch.registry.model import RUNNING, Change, Drift, DriftReport, Registry, RegistryRow, Set, iso
 from midwatch.registry.rules import row as single
-from midwatch.registry.rules.drift import iso
 from midwatch.registry.store import RegistryFile
 
 ENDED, VERDICT = "ended", "verdict"

@@ -14,13 +14,13 @@ from midwatch.journal import journal
 from midwatch.notifications import report_change
 from midwatch.registry import store as registry_store
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
+from midwatch.sessions import model as sessions_model
 from midwatch.sessions import verify
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor import Monitor
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
-from midwatch.sessions.rules import monitor as sessions_monitor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 
 READY = 60.0
@@ -32,7 +32,7 @@ STATES = {PromptOutcome.WAITING: "waiting", PromptOutcome.LIMITED: "limited", Pr
 class DelegatedTask(Value):
     prompt: str
     verify: str = ""
-    timeout_s: float = sessions_monitor.DEADLINE
+    timeout_s: float = sessions_model.DEADLINE
 
 
 class DelegatedTaskMonitor(Monitor):

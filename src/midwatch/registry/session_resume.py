@@ -11,8 +11,8 @@ from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import RefusedError
 from midwatch.core.presence import GONE, LIVES
+from midwatch.core.text import visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.jobs import launch as jobs_launch
 from midwatch.notifications import report_change
 from midwatch.registry.model import ENDED, RUNNING
@@ -20,7 +20,7 @@ from midwatch.registry.rules.row import is_same, is_shell
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import resume
 from midwatch.sessions import spawn as sessions_spawn
-from midwatch.sessions.observe import SessionObserver
+from midwatch.sessions.agent_session import AgentSession
 from midwatch.system import procfs
 from midwatch.tmux.sessions import TmuxSessions, session_name
 
@@ -102,7 +102,7 @@ def bring_back(listed: RegisteredSessions, standing: RowStatus) -> jobs_launch.J
     return resume.take_up(listed.looker, wish)
 
 
-def settled(session: SessionObserver) -> Verdict:
+def settled(session: AgentSession) -> Verdict:
     """What becomes of an agent that was just started: at its prompt, at work, at a dialog, or ended."""
     began = time.monotonic()
     since = 0.0

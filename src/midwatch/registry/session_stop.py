@@ -15,8 +15,7 @@ from midwatch.core.pane_model import ProcessInfo, RunningAgent
 from midwatch.core.presence import LIVES
 from midwatch.core.value import Value
 from midwatch.jobs import stop
-from midwatch.registry.model import ENDED, STOPPED, RegistryRow, TmuxPane
-from midwatch.registry.rules.drift import iso
+from midwatch.registry.model import ENDED, STOPPED, RegistryRow, TmuxPane, iso
 from midwatch.registry.rules.row import is_same
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.system import processes, procfs

@@ -14,7 +14,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Record
 from midwatch.core.presence import GONE, LIVES
 from midwatch.core.value import Value
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.registry import tmux_servers
 from midwatch.registry.model import (
@@ -90,7 +90,7 @@ class RowStatus(Value):
 class RegisteredSessions:
     """One list, and the directory in which sessions of ours have their records."""
 
-    def __init__(self, path: str, looker: JobObserver, usual: Place = ()) -> None:
+    def __init__(self, path: str, looker: JobDirectory, usual: Place = ()) -> None:
         """``usual``: the server of rows that name none."""
         self.path = path
         self.file = RegistryFile(path)

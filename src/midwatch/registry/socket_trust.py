@@ -10,7 +10,7 @@ import contextlib
 
 from midwatch.config import trust
 from midwatch.core.errors import MidwatchError, RefusedError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import os
 import time
 
 from midwatch.core.errors import FormatError, RefusedError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import socket_trust
 from midwatch.registry.codec.registry_file import NEW, Listing
 from midwatch.registry.model import Change, Registry
@@ -196,12 +196,11 @@ class RegistryFile:
     def _lock(self, real: str, deadline: float) -> int:
         path = f"{real}.lock"
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+            fd = file_locks.take(path, max(0.0, deadline - time.monotonic()), shared=True)
         except OSError as error:
             raise RefusedError(f"cannot write {visible(path)}: {error.strerror}; mend that, then try again") from error
-        if file_locks.within(fd, max(0.0, deadline - time.monotonic())):
+        if fd is not None:
             return fd
-        os.close(fd)
         words = f"someone has been writing {visible(self.path)} for {PATIENCE:g}s"
         raise RefusedError(f"{words}; try again, or look who holds {visible(path)}")
 

@@ -6,7 +6,7 @@ that the user has named too. Any other socket counts only if the user trusts the
 
 from __future__ import annotations
 
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import socket_trust
 from midwatch.tmux import client as tmux_client
 

@@ -71,3 +71,13 @@ class ReplayRow(Value):
         if self.now is None or (self.given is None and self.truth is None):
             return " "  # nothing to compare
         return "?" if self.uncertain else "≠" if self.differs else "="
+
+
+class OtherPolicy(Value):
+    """Another policy: a whole one, or some fields of the one that there was."""
+
+    base: Policy | None
+    changes: dict[str, object]
+
+    def of(self, policy: Policy) -> Policy:
+        return (self.base or policy)._replace(**self.changes)  # type: ignore[arg-type]

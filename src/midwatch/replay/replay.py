@@ -12,12 +12,11 @@ from midwatch.agents.catalog import Detectors
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.job_model import Record
 from midwatch.core.value import Value
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.model import Happened, OtherPolicy, ReplayRow
 from midwatch.replay.replay_session import SessionReplay
 from midwatch.replay.rules import policy_comparison, replay_job
-from midwatch.replay.rules.policy_comparison import OtherPolicy
 from midwatch.replay.rules.replay_job import RunState
 from midwatch.sessions.codec import recording
 
@@ -217,7 +216,7 @@ def of_events(found: Iterable[Happened | Record | ReplayNote], otherwise: OtherP
         yield from run.end()
 
 
-def of_job(looker: JobObserver, name: str, otherwise: OtherPolicy | None) -> Found | None:
+def of_job(looker: JobDirectory, name: str, otherwise: OtherPolicy | None) -> Found | None:
     """The last run of a job, as the journal and its record have it. None when nothing is remembered of it."""
     from midwatch.jobs import history  # noqa: PLC0415  # it costs a database, which a file has no need of
 

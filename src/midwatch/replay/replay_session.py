@@ -9,8 +9,7 @@ from midwatch.agents.turn_model import SourceReading
 from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT
 from midwatch.replay.golden_runner import SETTLED
-from midwatch.replay.model import ReplayRow
-from midwatch.replay.rules.policy_comparison import OtherPolicy
+from midwatch.replay.model import OtherPolicy, ReplayRow
 from midwatch.sessions.codec.recording import GivenVerdict, Header, RecordedTruth
 from midwatch.sessions.replayer import Replayer, word
 

@@ -21,7 +21,7 @@ KEPT = 86400.0
 
 def begin(run: str) -> int:
     """A lease for a conversation that has no name yet."""
-    with file_locks.alone(_names()):
+    with file_locks.ExclusiveLock(_names()):
         _sweep()
         fd = file_locks.take(_path(run))
         assert fd is not None  # no other run has its name
@@ -34,7 +34,7 @@ def take(agent: str, conversation: str, spare: tuple[str, ...]) -> int | None:
     A daemon that serves all sessions of an agent may have inherited it from one that has ended; it holds nothing.
     """
     path = _path(f"{agent}-{conversation}")
-    with file_locks.alone(_names()):
+    with file_locks.ExclusiveLock(_names()):
         _sweep()
         return file_locks.take(path) if _freed(path, spare) else None
 
@@ -45,7 +45,7 @@ def name(now: str, agent: str, conversation: str, spare: tuple[str, ...]) -> boo
     ``now`` is what it is called so far: the run, or agent and conversation.
     """
     path, own = _path(f"{agent}-{conversation}"), _path(now)
-    with file_locks.alone(_names()), contextlib.suppress(FileNotFoundError):
+    with file_locks.ExclusiveLock(_names()), contextlib.suppress(FileNotFoundError):
         if os.path.exists(path) and not os.path.samefile(path, own) and not _freed(path, spare):
             return False
         os.rename(own, path)

@@ -15,12 +15,12 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.verdict import Verdict
 from midwatch.sessions import resume
 from midwatch.sessions.prompting.pane_lock import PaneLock
-from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.rules import readiness
-from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
+from midwatch.tmux.pane_input import KeyTyper
+from midwatch.tmux.pane_snapshot import glimpse
 
 LASTS = 5.0
 """Seconds for which the limit must be over: an agent that continues by itself shows nothing of that for a moment."""

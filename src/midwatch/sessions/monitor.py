@@ -23,10 +23,10 @@ from midwatch.notifications import report_change
 from midwatch.sessions import resume as sessions_resume
 from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor_lease import Actor
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.session_outcome import CALM, SOONEST, SessionWatch
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.system.wakeup_sources import WakeupSources

@@ -10,7 +10,6 @@ import _socket
 import marshal
 import os
 import sys
-import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ PR_SET_CHILD_SUBREAPER = 36
 PLACE = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE")
 """Variables that say where we are; all others are those of whoever asked."""
 INT = 4
-LIMIT = 10.0
-"""Seconds that the server has to close the pane."""
 
 
 def main() -> None:
@@ -84,9 +81,9 @@ def _clear(path: str) -> None:
 
 def _give_up() -> NoReturn:
     """Whoever opened this pane is gone: close it, for it would stay."""
-    from midwatch.tmux import client as tmux_client  # noqa: PLC0415  # only here
+    from midwatch.tmux import windows  # noqa: PLC0415  # only here
 
-    tmux_client.ask(tmux_client.socket_path(()), ["kill-pane", "-t", os.environ["TMUX_PANE"]], time.monotonic() + LIMIT)
+    windows.close_own_pane()
     sys.exit(1)
 
 

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 
-from midwatch.agents import definition, evidence
-from midwatch.agents.claude.state_file_reader import StateFiles
+from midwatch.agents import definition, evidence, parts
+from midwatch.agents.agent_service import AgentService, ServedPane
 from midwatch.agents.definition import Detector
 from midwatch.agents.hooks.spool import HookSpool
 from midwatch.agents.program_status.observe import ProgramStatus
+from midwatch.agents.state_file_reader import StateFiles
 from midwatch.agents.transcript_follower import TranscriptFollower
 from midwatch.agents.turn_model import SessionMemory
 from midwatch.config import paths
@@ -23,8 +24,8 @@ from midwatch.core.pane_model import Observation, Pane, ProcessInfo, RunningAgen
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.shells import SHELLS
 from midwatch.core.value import Value
-from midwatch.core.verdict import Verdict
 from midwatch.sessions import limit_tracker, pane_drop_box
+from midwatch.sessions.model import PanesObservation, PaneVerdict
 from midwatch.sessions.rules import verdict as session_verdict
 from midwatch.sessions.source_checks import SourceChecks, SourceMemory
 from midwatch.system import exit_status
@@ -35,31 +36,10 @@ from midwatch.tmux.server import Tmux
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.agents.codex.daemon import CodexDaemon
-    from midwatch.agents.opencode.server import OpenCodeServer
     from midwatch.agents.sqlite_conversations import SqliteConversations
 
-WITH_DATABASES = ("opencode", "agy")
 EARLIER = 1.0
 """Seconds by which an event may seem older than the process that wrote it."""
-
-
-class PaneVerdict(Value):
-    """One agent's pane, as one look found it."""
-
-    sighting: Observation
-    verdict: Verdict
-
-
-class PanesObservation(Value):
-    seen: tuple[PaneVerdict, ...]
-    trouble: str
-    """Why nothing, or not everything, could be seen; then what is missing is unknown, not gone."""
-    cause: str
-    """The same for a program."""
-    forks: int
-    panes: tuple[Pane, ...] = ()
-    """All that there are, with an agent or not."""
 
 
 class _Known(Value):
@@ -112,6 +92,7 @@ class PaneObserver:
         """Of panes that have not been looked at yet: what another watcher knew of them."""
         self.tasks: dict[str, tuple[ProcessInfo, ...]] = {}
         self._sightings: dict[str, Observation] = {}
+        self._services: dict[str, AgentService | None] = {}
 
     def look(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> PanesObservation:
         """Every pane with an agent (or only the one of that id), judged now; those ``passed`` are but listed."""
@@ -150,28 +131,22 @@ class PaneObserver:
 
     def close(self) -> None:
         self.tmux.close()
-        if "daemon" in self.__dict__:
-            self.daemon.close()
+        for service in self._services.values():
+            if service is not None:
+                service.close()
 
     # Senses that only some agents need: loading them takes longer than a look.
+
+    def _service(self, agent: str) -> AgentService | None:
+        if agent not in self._services:
+            self._services[agent] = parts.service(agent)
+        return self._services[agent]
 
     @cached_property
     def databases(self) -> SqliteConversations:
         from midwatch.agents.sqlite_conversations import SqliteConversations  # noqa: PLC0415
 
         return SqliteConversations()
-
-    @cached_property
-    def daemon(self) -> CodexDaemon:
-        from midwatch.agents.codex.daemon import CodexDaemon  # noqa: PLC0415
-
-        return CodexDaemon()
-
-    @cached_property
-    def opencode(self) -> OpenCodeServer:
-        from midwatch.agents.opencode.server import OpenCodeServer  # noqa: PLC0415
-
-        return OpenCodeServer()
 
     def _wanted(self, pane: Pane) -> bool:
         self.tasks[pane.id] = tasks = self.trees.below(pane.pid, usage=pane.id in self.known)
@@ -235,13 +210,10 @@ class PaneObserver:
     def _elsewhere(self, known: _Known) -> tuple[ProcessInfo, ...]:
         """Tools that run below a shared daemon, if they can only be this agent's: told as if they were below it."""
         agent = known.running
-        if (
-            agent is None
-            or agent.agent != "codex"
-            or sum(each.detector is known.detector for each in self.known.values()) > 1
-        ):
+        if agent is None or sum(each.detector is known.detector for each in self.known.values()) > 1:
             return ()
-        daemon = self.daemon.daemon_pid(agent)
+        service = self._service(agent.agent)
+        daemon = service.tools_root(agent) if service is not None else None
         if daemon is None:
             return ()
         tasks = self.trees.below(daemon, usage=True)[1:]
@@ -254,30 +226,18 @@ class PaneObserver:
         reported = self.status.read(pane, agent.start)
         state = self.files.read(agent)
         talk = state.words.get("conversation", "") if state else ""
-        served = self._codex(known, agent, rows) if agent.agent == "codex" else None
-        if agent.agent == "opencode":
-            served = self.opencode.read(agent)
+        service = self._service(agent.agent)
+        served = service.read(ServedPane(agent, known.detector, rows, known.conversation)) if service else None
         talk = talk or (served.words.get("conversation", "") if served else "")
         found = [reported, state, served]
         if served is None or not served.unclear:
             hook = self.hooks.read(agent, pane, talk, known.box)
             talk = talk or (hook.words.get("conversation", "") if hook else "")
             written = self.transcripts.read(agent, talk)
-            if written is None and agent.agent in WITH_DATABASES:
+            if written is None and parts.files(agent.agent).in_database:
                 written = self.databases.read(agent, talk)
             found += [hook, written]
         return tuple(_of_this_run(report, agent) for report in found if report is not None)
-
-    def _codex(self, known: _Known, agent: RunningAgent, rows: tuple[str, ...]) -> SourceReport | None:
-        """What its daemon says of the conversation in its pane."""
-
-        def blank() -> bool:
-            return "blank" in definition.regions(known.detector, rows)[0]
-
-        def alone() -> bool:
-            return self.daemon.is_alone(agent, known.detector)
-
-        return self.daemon.read(agent, before=known.conversation, blank=blank, alone=alone)
 
 
 def _of_this_run(report: SourceReport, agent: RunningAgent) -> SourceReport:

@@ -16,7 +16,7 @@ from midwatch.core.job_model import Record
 from midwatch.core.pane_model import RunningAgent
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, monitor_store
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.stop import end
 from midwatch.sessions import conversation_lease
 from midwatch.sessions import spawn as sessions_spawn
@@ -35,7 +35,7 @@ class StoppedError(RefusedError):
 
 
 def bring_back(
-    looker: JobObserver, record: Record, agent: Detector, *, since: float | None, attempt: int = 1,
+    looker: JobDirectory, record: Record, agent: Detector, *, since: float | None, attempt: int = 1,
     stuck: Verdict | None = None,
 ) -> launch.Job:  # fmt: skip
     """Start the agent again with its conversation. RefusedError says why not.
@@ -62,7 +62,7 @@ def bring_back(
     return job
 
 
-def take_up(looker: JobObserver, wish: sessions_spawn.SpawnRequest) -> launch.Job:
+def take_up(looker: JobDirectory, wish: sessions_spawn.SpawnRequest) -> launch.Job:
     """Go on with a conversation of which nothing but its id is known: whoever had it, it was none of our sessions."""
     _refuse_if_open(wish.agent, wish.conversation)
     return sessions_spawn.new(looker, wish)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 
 from midwatch.core.verdict import Verdict
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 
 BUSY, CALM = 1.0, 2.0

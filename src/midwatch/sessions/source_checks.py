@@ -18,8 +18,8 @@ from midwatch.agents.turn_model import SessionFacts
 from midwatch.config import paths
 from midwatch.core.pane_model import Observation
 from midwatch.core.policy import Policy
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 
 MOST_MOMENTS = 8
 """Looks that are kept of a contradiction: the first, and the last ones."""

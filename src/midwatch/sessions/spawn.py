@@ -22,7 +22,7 @@ from midwatch.core.policy import SESSION, Policy
 from midwatch.core.value import Value
 from midwatch.jobs import launch as jobs_launch
 from midwatch.jobs import start
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import pending_runs
 from midwatch.sessions import conversation_lease
 from midwatch.sessions.pane_handover import PaneHandover
@@ -55,7 +55,7 @@ class SpawnRequest(Value):
     """Whether what the agent reports of itself (OSC 7501) is heard, and asked for where it waits to be asked."""
 
 
-def new(looker: JobObserver, wish: SpawnRequest) -> jobs_launch.Job:
+def new(looker: JobDirectory, wish: SpawnRequest) -> jobs_launch.Job:
     """Start an agent with a new conversation, or with one that it is told. Returns the job that it is now."""
     how = check(wish.name, wish.agent, wish.cwd) if wish.conversation else _how(wish)
     options = launch.options(how, wish.model, wish.arguments)
@@ -76,7 +76,7 @@ def new(looker: JobObserver, wish: SpawnRequest) -> jobs_launch.Job:
     return _started(looker, job, wish.server, last.pane if last else None, wish.size, asks=asks)
 
 
-def headless(looker: JobObserver, wish: SpawnRequest, policy: Policy) -> jobs_launch.Job:
+def headless(looker: JobDirectory, wish: SpawnRequest, policy: Policy) -> jobs_launch.Job:
     """The same without a terminal, as a job like any other, to be started with its prompt as input."""
     how = known(wish.agent)
     conversation = str(uuid.uuid4()) if how.named else ""
@@ -90,7 +90,7 @@ def headless(looker: JobObserver, wish: SpawnRequest, policy: Policy) -> jobs_la
 
 
 def resumed(
-    looker: JobObserver, record: Record, agent: Detector, conversation: str, *, attempt: int
+    looker: JobDirectory, record: Record, agent: Detector, conversation: str, *, attempt: int
 ) -> jobs_launch.Job:
     """Start an agent again with the conversation that it had, in its pane if that is still there."""
     how = check(record.name, agent, record.cwd)
@@ -143,7 +143,7 @@ def known(agent: Detector) -> LaunchRules:
 
 
 def _started(
-    looker: JobObserver, job: jobs_launch.Job, server: tuple[str, ...], before: PaneRef | None,
+    looker: JobDirectory, job: jobs_launch.Job, server: tuple[str, ...], before: PaneRef | None,
     size: tuple[int, int] = SIZE, *, asks: str | None,
 ) -> jobs_launch.Job:  # fmt: skip
     """``asks``: what the agent prints before it asks whether its reports are read; None: they are not heard at all."""

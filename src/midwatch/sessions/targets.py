@@ -13,13 +13,14 @@ from midwatch.core.job_model import Alive, Record
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.stop import end
 from midwatch.notifications import report_change
 from midwatch.notifications.model import ChangeSubject
-from midwatch.sessions.observe import Servers, SessionObserver
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.agent_session import AgentSession, Servers
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.rules import agent_exit
 from midwatch.system import exit_status
 from midwatch.tmux.codec import commands as codec
@@ -53,7 +54,7 @@ class TargetView(Value):
 class ManagedSession:
     """A session that Midwatch started or adopted."""
 
-    def __init__(self, looker: JobObserver, name: str, policy: Policy, waited: Servers | None = None) -> None:
+    def __init__(self, looker: JobDirectory, name: str, policy: Policy, waited: Servers | None = None) -> None:
         """``waited``: for who only waits. He leaves no client in tmux, judges by the patience of the last monitor, and
         shares the watchers of servers among the sessions that he waits for.
         """
@@ -61,7 +62,7 @@ class ManagedSession:
         self.directory = looker.directory
         self.name = name
         self.base = f"{looker.directory}/{name}"
-        self.session = SessionObserver(looker, name, policy, waited, watching=waited is None)
+        self.session = AgentSession(looker, name, policy, waited, watching=waited is None)
         record = looker.facts(name).record
         if record is None or record.pane is None:
             raise RefusedError(f"{name} is no session; `midwatch wait {name}` waits for a job")

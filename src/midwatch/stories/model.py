@@ -1,7 +1,8 @@
-"""What a log says of a step, as a model or our rules have read it."""
+"""How an attempt at a step ended, what its log says as a model or our rules have read it, and what is next."""
 
 from __future__ import annotations
 
+from midwatch.core.foreign_text import NOTHING, ForeignText
 from midwatch.core.value import Value
 
 SUCCESS, FAILURE, AMBIGUOUS = "SUCCESS", "FAILURE", "AMBIGUOUS"
@@ -13,6 +14,10 @@ BY_MODEL, BY_RULES = "model", "rules"
 CALL_FAILED = "sub-agent call failed"
 TIMED_OUT = "sub-agent timed out"
 NO_JSON = "sub-agent returned invalid json"
+
+REVIEW_CYCLES = 5
+"""Reviews in which there is still something to mend, before a person must look."""
+CRASH_RETRIES = 2
 
 
 class ParseTrouble(Value):
@@ -42,3 +47,37 @@ class Parsed(Value):
     by: str
     """BY_MODEL or BY_RULES."""
     trouble: ParseTrouble | None = None
+
+
+class StepEnd(Value):
+    """How an attempt ended."""
+
+    state: str
+    reason: str
+    step: str = ""
+    signal: int | None = None
+    verified: bool | None = None
+    """None: nothing to verify against, or it did not come to that."""
+    parsed: Parsed | None = None
+    created: int | None = None
+    """Files that are there now and were not before the first attempt; None: they are not counted."""
+    until: ForeignText = NOTHING
+    """When a limit ends, in the words of whoever said so."""
+    unseen: bool = False
+    """Nobody saw how it ended, and its turn had not: it may have crashed."""
+
+
+class Tally(Value):
+    """What has been, this attempt included; or how much of it there may be."""
+
+    crashes: int = 0
+    cycles: int = 1
+    """Of those that did not crash: how often the step was gone through."""
+
+
+class Next(Value):
+    action: str
+    """One of PROCEED, RETRY and ESCALATE."""
+    why: str
+    again: str = ""
+    """`crash` or `cycle`: there is to be another attempt at once, for this cause."""

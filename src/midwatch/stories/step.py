@@ -17,17 +17,17 @@ from midwatch.core.text import in_words, signal_name
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.launch import Job
-from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import resumable
 from midwatch.sessions import spawn, verify
+from midwatch.sessions.model import DEADLINE, MonitorOptions
 from midwatch.sessions.prompting.model import PromptOutcome
-from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
-from midwatch.stories.model import ESCALATE, Parsed
+from midwatch.stories.model import ESCALATE, Next, Parsed, StepEnd, Tally
 from midwatch.stories.rules import next_action
-from midwatch.stories.rules.next_action import Next, StepEnd, Tally
-from midwatch.stories.step_session import StepMonitor, StepSession, StepSignals, closed, end_children
+from midwatch.stories.step_session import StepMonitor, StepSession, closed, end_children
 from midwatch.system import procfs
+from midwatch.system.end_signals import EndSignals
 from midwatch.trackers.codec.bmad import ARTIFACTS
 
 READY = 60.0
@@ -68,7 +68,7 @@ class Stepper:
 
     def __init__(
         self,
-        looker: JobObserver,
+        looker: JobDirectory,
         policy: Policy,
         plan: StepPlan,
         tell: Callable[[Verdict], None],
@@ -79,7 +79,7 @@ class Stepper:
         self.plan = plan
         self.tell = tell
         self.say = say
-        self.signals = StepSignals()
+        self.signals = EndSignals()
         self.began, self.clock = time.time(), time.monotonic()
         self.before = self.files()
         self.attempts, self.tally, self.output = 0, Tally(), ""

@@ -5,30 +5,24 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable
 
 from midwatch.core.errors import MidwatchError
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import stop
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.launch import Job
-from midwatch.jobs.observe import JobObserver
 from midwatch.sessions import last_output, verify
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor import Monitor
 from midwatch.sessions.monitor_lease import Actor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ManagedSession, TargetView
 from midwatch.system import processes, procfs
 from midwatch.system import terminate_tree as hand
 from midwatch.system.atomic_files import write_atomic
-from midwatch.system.wakeup_sources import ENDING
+from midwatch.system.end_signals import EndSignals
 from midwatch.tmux.sessions import TmuxSessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 LEAVES = 5.0
 """Seconds that the shim of an agent that is gone may take to end."""
@@ -37,7 +31,7 @@ LEAVES = 5.0
 class StepSession(ManagedSession):
     """The session of one attempt. What it has shown is saved before it is closed."""
 
-    def __init__(self, looker: JobObserver, job: Job, policy: Policy) -> None:
+    def __init__(self, looker: JobDirectory, job: Job, policy: Policy) -> None:
         super().__init__(looker, job.name, policy)
         self.job = job
         self.text = ""
@@ -65,7 +59,7 @@ class StepSession(ManagedSession):
         return closed(self.looker, self.job)
 
 
-def closed(looker: JobObserver, job: Job) -> str:
+def closed(looker: JobDirectory, job: Job) -> str:
     """End what is left of exactly that run, and its session. Returns why not; empty when it is gone."""
     assert job.pane is not None
     why = ""
@@ -110,7 +104,7 @@ class StepMonitor(Monitor):
         if view.record is None or not self.wanted.verify:
             return verify.verified(said, "", "", None)
         self.checked = True
-        asked, before = StepSignals(self.alarm.signals.asked), set(procfs.children(os.getpid()))
+        asked, before = EndSignals(self.alarm.signals.asked), set(procfs.children(os.getpid()))
         try:
             with asked, asked.at_once():
                 return verify.verified(said, self.wanted.verify, view.record.cwd, self.since)
@@ -128,41 +122,3 @@ class StepMonitor(Monitor):
             return self.over(view, said)
         actor.note(view, acting="resume")
         return said
-
-
-class StepSignals:
-    """Asked to end, we note it: what was begun is closed first. What our caller ignores stays ignored."""
-
-    def __init__(self, asked: int = 0) -> None:
-        self.asked = asked
-        """The first that came."""
-        self._breaking = False
-        self._before: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
-
-    def heard(self) -> bool:
-        return self.asked != 0
-
-    @contextlib.contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Where nothing would be left half done: KeyboardInterrupt."""
-        self._breaking = True
-        try:
-            if self.asked:
-                raise KeyboardInterrupt
-            yield
-        finally:
-            self._breaking = False
-
-    def __enter__(self) -> None:
-        heard = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
-        self._before = {number: signal.signal(number, self._hear) for number in heard}
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _hear(self, number: int, _: FrameType | None) -> None:
-        self.asked = self.asked or number
-        if self._breaking:
-            self._breaking = False  # once: what ends then is not to be broken off itself
-            raise KeyboardInterrupt

@@ -13,7 +13,7 @@ from midwatch.core.policy import SESSION, Policy
 from midwatch.core.value import Value
 from midwatch.jobs import foreign_process, launch
 from midwatch.jobs.foreign_process import ForeignProcess
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.start import claim
 from midwatch.notifications import report_change
@@ -23,7 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+    from midwatch.sessions.model import PaneVerdict
+    from midwatch.sessions.pane_observer import PaneObserver
 
 
 class AdoptedJob(Value):
@@ -34,7 +35,7 @@ class AdoptedJob(Value):
     """What cannot be seen of it."""
 
 
-def process(looker: JobObserver, pid: int, name: str | None, *, may_stop: bool) -> AdoptedJob:
+def process(looker: JobDirectory, pid: int, name: str | None, *, may_stop: bool) -> AdoptedJob:
     """Adopt a process. RefusedError when it is no work, has ended, or its name is taken."""
     found = foreign_process.meet(pid)
     try:
@@ -46,7 +47,7 @@ def process(looker: JobObserver, pid: int, name: str | None, *, may_stop: bool) 
 
 
 def session(
-    looker: JobObserver, panes: PaneObserver, seen: PaneVerdict, name: str | None, *, may_stop: bool
+    looker: JobDirectory, panes: PaneObserver, seen: PaneVerdict, name: str | None, *, may_stop: bool
 ) -> AdoptedJob:
     """Adopt an agent with the pane that it runs in. It stays where it is; its conversation is known if it tells."""
     pane, known = seen.sighting.pane, panes.known[seen.sighting.pane.id]
@@ -68,7 +69,7 @@ def session(
 
 def unfinished(directory: str, policy: Policy) -> list[str]:
     """Steps of a foreign directory whose process is there and that have not ended."""
-    there = JobObserver(directory, policy)
+    there = JobDirectory(directory, policy)
     try:
         steps = sentinel_files.jobs(directory)
     except OSError as error:
@@ -77,9 +78,9 @@ def unfinished(directory: str, policy: Policy) -> list[str]:
     return [step for step, facts in looks if facts.record is None and not _why_not(facts)]
 
 
-def step(looker: JobObserver, directory: str, named: str, name: str | None, *, may_stop: bool) -> AdoptedJob:
+def step(looker: JobDirectory, directory: str, named: str, name: str | None, *, may_stop: bool) -> AdoptedJob:
     """Adopt what a foreign directory says under a name. RefusedError when there is nothing at work."""
-    there = JobObserver(directory, looker.policy)
+    there = JobDirectory(directory, looker.policy)
     found = foreign_process.meet(_process(there, named))
     try:
         _process(there, named, found.pid)  # it is the same, now that we hold on to it
@@ -90,7 +91,7 @@ def step(looker: JobObserver, directory: str, named: str, name: str | None, *, m
         os.close(found.pidfd)
 
 
-def _process(there: JobObserver, named: str, expected: int = 0) -> int:
+def _process(there: JobDirectory, named: str, expected: int = 0) -> int:
     facts = there.facts(named)
     if facts.record is not None:
         raise RefusedError(
@@ -111,7 +112,7 @@ def _why_not(facts: JobFacts) -> str:
     return "" if isinstance(facts.shim, Alive) else verdict.reason
 
 
-def _keep(looker: JobObserver, found: ForeignProcess, name: str, adopted: Adopted, **more: Any) -> AdoptedJob:
+def _keep(looker: JobDirectory, found: ForeignProcess, name: str, adopted: Adopted, **more: Any) -> AdoptedJob:
     if adopted.stop:
         _may_signal(found, adopted.dir)
     policy, notes = (more.pop("policy"), ()) if "policy" in more else _seen_of(found, looker.policy)

@@ -1,18 +1,18 @@
 """What the shim is told when it asks: one look, one judgement, one line."""
 
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import stall
 
 
-def decide(looker: JobObserver, name: str) -> str:
+def decide(looker: JobDirectory, name: str) -> str:
     facts = looker.facts(name)
     if facts.record is None:
         return ""  # no answer: whoever asks is there, so its files are only out of sight
     policy = facts.record.policy if facts.record else looker.policy
     if facts.record is not None and facts.record.pane is not None:
-        from midwatch.sessions.observe import SessionObserver  # noqa: PLC0415  # most jobs are none
+        from midwatch.sessions.agent_session import AgentSession  # noqa: PLC0415  # most jobs are none
 
-        session = SessionObserver(looker, name, policy)
+        session = AgentSession(looker, name, policy)
         try:
             if session.look().seen is not None:
                 return f"wait\t{policy.stale_s}\tmoving\tits agent is judged by what it shows\t{facts.now}"

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from midwatch.core.errors import FormatError
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def verdict(looker: JobObserver, name: str, warn: Callable[[str], None]) -> Verdict:
+def verdict(looker: JobDirectory, name: str, warn: Callable[[str], None]) -> Verdict:
     """What is true of a job or a session at this moment."""
     return with_turns(looker, [looker.verdict(name)], warn)[0]
 
 
-def with_turns(looker: JobObserver, verdicts: list[Verdict], warn: Callable[[str], None]) -> list[Verdict]:
+def with_turns(looker: JobDirectory, verdicts: list[Verdict], warn: Callable[[str], None]) -> list[Verdict]:
     """The same verdicts, those on sessions by a look at their panes.
 
     An agent's file that is broken is no reason to say nothing: ``warn`` is told, and turns are left out.
     """
     if not any(each.kind == "session" for each in verdicts):
         return verdicts
-    from midwatch.sessions import observe as sessions_observe  # noqa: PLC0415  # jobs do not pay for tmux and the agents' files
+    from midwatch.sessions import agent_session  # noqa: PLC0415  # jobs do not pay for tmux and the agents' files
 
     try:
-        return sessions_observe.seen(looker, verdicts, looker.policy)
+        return agent_session.seen(looker, verdicts, looker.policy)
     except FormatError as error:
         warn(f"{error}; until then nothing is told of turns")
         return verdicts

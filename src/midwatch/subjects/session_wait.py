@@ -12,12 +12,12 @@ import time
 from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import JobFacts
 from midwatch.core.verdict import Verdict
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.observation_schedule import NEVER
-from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import report_change
-from midwatch.sessions import observe as sessions_observe
-from midwatch.sessions.observe import Servers
-from midwatch.sessions.rules.monitor import MonitorOptions
+from midwatch.sessions import agent_session
+from midwatch.sessions.agent_session import Servers
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.session_outcome import SOONEST, SessionWatch
 from midwatch.sessions.targets import ManagedSession, TargetView
 
@@ -29,7 +29,7 @@ class SessionWaits:
     and whoever drives the wait takes it (`observe`) and comes again.
     """
 
-    def __init__(self, looker: JobObserver, until: str | None, *, beside: bool) -> None:
+    def __init__(self, looker: JobDirectory, until: str | None, *, beside: bool) -> None:
         self.looker = looker
         self.until = until
         self.beside = beside
@@ -45,7 +45,7 @@ class SessionWaits:
         """
         if not current or self.until == "exited":
             over = verdict.settled and (verdict.final or verdict.state == "unknown")
-            return (sessions_observe.ended(self.looker, facts) if verdict.final else verdict) if over else None
+            return (agent_session.ended(self.looker, facts) if verdict.final else verdict) if over else None
         try:
             session = self._session(facts.name)
         except RefusedError:

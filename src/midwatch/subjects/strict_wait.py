@@ -11,7 +11,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Alive, JobFacts
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import foreign_step_end, foreign_step_store
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import adopted_text
 from midwatch.jobs.wait_state import JobWatchState
 from midwatch.system import procfs
@@ -23,7 +23,7 @@ AGAIN = 1.0
 
 
 class StrictWait:
-    def __init__(self, looker: JobObserver) -> None:
+    def __init__(self, looker: JobDirectory) -> None:
         self.looker = looker
         self.policy = looker.policy
         self.timeouts: dict[tuple[str, int, int], float] = {}

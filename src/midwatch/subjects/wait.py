@@ -12,8 +12,8 @@ from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, Gone, JobFacts, Record
 from midwatch.core.redaction import clean
 from midwatch.core.verdict import Verdict
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.observation_schedule import NEVER, Schedule
-from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wait_model import WaitOptions, WaitOutcome
 from midwatch.jobs.wait_state import MOST_HELD, WaitedSubject, directory_identity, held
@@ -50,7 +50,7 @@ class Wait:
     """
 
     def __init__(
-        self, looker: JobObserver, names: list[str], wanted: WaitOptions, *, guest: bool = False, beside: bool = False
+        self, looker: JobDirectory, names: list[str], wanted: WaitOptions, *, guest: bool = False, beside: bool = False
     ) -> None:
         self.looker = looker
         self.beside = beside

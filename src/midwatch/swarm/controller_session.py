@@ -14,7 +14,8 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.pane_model import Pane
 from midwatch.core.prompt_text import LONGEST_LINE, for_prompt, quoted, shown_id
 from midwatch.mail import store as mail_store
-from midwatch.sessions.pane_observer import PaneObserver, PanesObservation
+from midwatch.sessions.model import PanesObservation
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import recover, send, undelivered_store
 from midwatch.sessions.prompting.rules.recovery import RESUME
 from midwatch.swarm import quality

@@ -12,6 +12,7 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.prompt_text import quoted
 from midwatch.core.task_ids import is_id
+from midwatch.swarm.codec import quality_text
 from midwatch.swarm.rules import quality
 from midwatch.system import file_locks
 from midwatch.trackers.model import CLOSED, Tracker, TrackerTask, Work
@@ -27,12 +28,12 @@ def made(tracker: Tracker, beads: tuple[str, ...]) -> dict[str, str]:
     if all(each.companion for each in quality.due(tracker.read(), beads)):
         return {}
     found = {}
-    with file_locks.alone(_lock(tracker)):
+    with file_locks.ExclusiveLock(_lock(tracker)):
         work = tracker.read()  # another may have made some by now
         for each in quality.due(work, beads):
             if not each.companion:
                 found[each.bead] = tracker.add(
-                    quality.title(each.bead), labels=(quality.LABEL,), parent=_epic(work, each.bead),
+                    quality_text.title(each.bead), labels=(quality_text.LABEL,), parent=_epic(work, each.bead),
                     text=_text(work.tasks[each.bead]),
                 )  # fmt: skip
     return found
@@ -42,7 +43,7 @@ def open_companion(tracker: Tracker, given: str) -> tuple[Work, TrackerTask]:
     """The open companion that is meant by its own id or that of its bead. RefusedError says what there is instead."""
     work = tracker.read()
     task = work.tasks.get(given)
-    own = quality.bead_of(task) if task else ""
+    own = quality_text.bead_of(task) if task else ""
     if task and own:
         if task.status == CLOSED:
             raise RefusedError(f"{given} is closed already; `midwatch quality due --beads {own}` tells what is left")
@@ -65,7 +66,7 @@ def _epic(work: Work, bead: str) -> str:
 
 def _text(bead: TrackerTask) -> str:
     """What its worker should know."""
-    loops = "\n".join([f"- {loop}" for loop in quality.LOOPS])
+    loops = "\n".join([f"- {loop}" for loop in quality_text.LOOPS])
     return (
         f"Once {bead.id} ({quoted(bead.title.raw)}) is closed, "
         f"look at the work again, in each of these ways:\n{loops}\n"

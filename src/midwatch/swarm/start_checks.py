@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from midwatch.agents import catalog
 from midwatch.config import load, paths
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.swarm.controller_session import ControllerSession
 from midwatch.swarm.watchdog_store import WatchdogStatus

@@ -15,7 +15,7 @@ import traceback
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.prompt_text import LONGEST_LINE, for_prompt, shown_id
 from midwatch.core.value import Value
-from midwatch.registry.rules.drift import iso
+from midwatch.registry.model import iso
 from midwatch.swarm.codec import tick_message
 from midwatch.swarm.model import DeliveryResult, SessionSnapshot, Wake, WakeMemory, WakeRules, Workers, WorkState
 from midwatch.swarm.rules import quality

@@ -21,7 +21,7 @@ from midwatch.swarm.model import WakeMemory
 from midwatch.swarm.watchdog import Watchdog, WatchdogRequest
 from midwatch.swarm.watchdog_store import WatchdogStatus
 from midwatch.system import procfs
-from midwatch.system.wakeup_sources import Signals
+from midwatch.system.end_signals import WakeupSignals
 from midwatch.tmux import client as tmux_client
 from midwatch.trackers import select as trackers_select
 
@@ -46,7 +46,7 @@ def run(asked: WatchdogRequest, log_file: str) -> int:
         raise RefusedError(
             f"session {asked.session} has a watchdog{where}; `midwatch watchdog stop --session {asked.session}` ends it"
         )
-    signals = Signals()
+    signals = WakeupSignals()
     panes = PaneObserver(catalog.load_all(), paths.hook_spool(), asked.server)
     try:
         world = ControllerSession(
@@ -78,7 +78,7 @@ class _Running:
             self._died = 0 if before.ended else before.pid
             self._go_on(before)
 
-    def run(self, signals: Signals) -> int:
+    def run(self, signals: WakeupSignals) -> int:
         rules, place = self.asked.rules, self.world.tracker.place
         what = f"session={self.asked.session} epic={self.asked.epic or 'none'} tracker={place}"
         self.log(f"started {what} interval={rules.interval:g}s exit-mode={rules.exit_mode}")

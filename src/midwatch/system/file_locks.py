@@ -1,24 +1,19 @@
-"""Leases are file locks: held until they are let go or their last holder dies, however it does."""
+"""Locks on files: held until they are let go or their last holder dies, however it does. Hot verbs import this."""
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TICK = 0.01
 """Seconds between two attempts."""
 
 
-def opened(path: str) -> int:
-    """The file of a lease. Raises OSError."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def opened(path: str, *, shared: bool = False) -> int:
+    """The file of a lock, made if it is not there. ``shared``: users who may only read it can lock it too. OSError."""
+    access, mode = (os.O_RDONLY | os.O_NONBLOCK, 0o644) if shared else (os.O_RDWR, 0o600)
+    return os.open(path, access | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
 
 
 def locked(fd: int) -> bool:
@@ -27,6 +22,23 @@ def locked(fd: int) -> bool:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    return True
+
+
+def is_free(path: str) -> bool:
+    """Whether nobody holds a lock. Looking takes it for an instant, shared with all who look."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
     return True
 
 
@@ -40,24 +52,36 @@ def within(fd: int, seconds: float) -> bool:
     return True
 
 
-def take(path: str) -> int | None:
-    """A file descriptor to hold or inherit; None while another holds it. Raises OSError."""
-    fd = opened(path)
-    if locked(fd):
-        return fd
+def take(path: str, seconds: float = 0.0, *, shared: bool = False) -> int | None:
+    """A file descriptor to hold or inherit; None where another has held it for so long. Raises OSError."""
+    fd = opened(path, shared=shared)
+    try:
+        if within(fd, seconds):
+            return fd
+    except BaseException:
+        os.close(fd)
+        raise
     os.close(fd)
     return None
 
 
-@contextlib.contextmanager
-def alone(path: str) -> Iterator[None]:
-    """Wait until nobody else is in here."""
-    fd = opened(path)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+class ExclusiveLock:
+    """A lock that is waited for as long as it takes, and held for a block. Without contextlib, for the hot verbs."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._fd = -1
+
+    def __enter__(self) -> None:
+        self._fd = opened(self._path)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
 
 
 class Lease:

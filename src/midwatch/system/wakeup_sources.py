@@ -6,20 +6,16 @@ place, and ``blind`` says why.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
-import signal
-import threading
 import time
-from types import FrameType
 
 from midwatch.system import inotify, processes, procfs
+from midwatch.system.end_signals import WakeupSignals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Protocol
 
     class WakeupSource(Protocol):
         """Something else that can tell that it is time to look."""
@@ -31,45 +27,6 @@ if TYPE_CHECKING:
 TIMED_LOOK = 2.0
 """Seconds between looks at what cannot wake us."""
 LONGEST_SLEEP = 86400.0
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
-
-
-class Signals:
-    """Signals that ask this program to end, as something to sleep on; what its caller ignores stays ignored.
-
-    Python hears signals in its first thread only: in another, there are none to hear.
-    """
-
-    def __init__(self) -> None:
-        self.asked = 0
-        """The first that came."""
-        self._inbox, self._outbox = os.pipe()
-        os.set_blocking(self._inbox, False)
-        os.set_blocking(self._outbox, False)
-        self._before: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
-        self._wakeup = -1
-        if threading.current_thread() is threading.main_thread():
-            self._wakeup = signal.set_wakeup_fd(self._outbox, warn_on_full_buffer=False)
-            heard = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
-            self._before = {number: signal.signal(number, self._hear) for number in heard}
-
-    def _hear(self, number: int, _: FrameType | None) -> None:
-        self.asked = self.asked or number
-
-    def fileno(self) -> int:
-        return self._inbox
-
-    def read(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._inbox, 4096)
-
-    def close(self) -> None:
-        if self._before:
-            signal.set_wakeup_fd(self._wakeup)
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        os.close(self._inbox)
-        os.close(self._outbox)
 
 
 class WakeupSources:
@@ -77,7 +34,7 @@ class WakeupSources:
 
     def __init__(self, directory: str, telling: frozenset[str]) -> None:
         self.telling = telling
-        self.signals = Signals()
+        self.signals = WakeupSignals()
         self.blind = inotify.hides_events(directory)
         self._poll = select.poll()
         self._poll.register(self.signals, select.POLLIN)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import time
 import zlib
 
-from midwatch.agents import catalog, conversation_files, evidence, launch
+from midwatch.agents import catalog, evidence, launch, parts
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, MidwatchError
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.taskdir.model import Talk, TaskAgent
 from midwatch.taskdir.observe import read
 
@@ -82,7 +83,7 @@ class TaskAgentObserver:
         if running is None:
             return TaskAgent()
         told = [each.words.get("conversation", "") for each in seen.sighting.reports if each.source in KNOWING]
-        talk = next(filter(None, told), "") or conversation_files.own(running, self._heads)
+        talk = next(filter(None, told), "") or parts.files(running.agent).own(running, self._heads)
         if start is None:
             return TaskAgent(running.agent, talk, running.cwd, None, running.environment)
         given = launch.given_in(start, running.args, prompt(self.directory))

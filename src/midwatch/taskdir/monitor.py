@@ -29,8 +29,8 @@ from midwatch.taskdir.model import Notes, Numbers, Talk, TaskFacts, TaskStep
 from midwatch.taskdir.observe import TaskObserver, living, read, told
 from midwatch.taskdir.rules import action
 from midwatch.taskdir.rules.verdict import judge
-from midwatch.taskdir.session_actions import TaskSessionActions
 from midwatch.taskdir.session_observer import VARIABLE, command_line
+from midwatch.tmux.sessions import TmuxSessions
 
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count."""
@@ -40,6 +40,8 @@ SOON = 0.2
 """Seconds between looks for whoever acts, while he has not written down who he is."""
 AGAIN = 2.0
 """Seconds between attempts to type where somebody else is typing."""
+TMUX_LIMIT = 5.0
+"""Seconds that a tmux server has to carry out a command."""
 NAMES = frozenset(("done", "exit_code", "pid", "resume", taskdir_store.NOTES))
 
 Ended = Callable[[Verdict, str, float], None]
@@ -85,7 +87,7 @@ class _Monitor:
         self.began = time.monotonic()
         self.foreign = paths.shared_with_others(os.path.abspath(directory))
         self.sense = TaskObserver(session, self.directory, server, self.foreign)
-        self.hand = TaskSessionActions(server)
+        self.hand = TmuxSessions(server, limit=TMUX_LIMIT)
         self.talk = TaskAgentObserver(server, self.directory)
         self.first = taskdir_store.text(self.directory)
         """Notes that were there before we asked for the lease: what stands in them is of others before us."""
@@ -254,7 +256,7 @@ class _Monitor:
         if facts.done:  # by the shell of the agent that was ended
             hand.make_ready(self.directory, 0)
         self.note(ready._replace(phase="typed", resumed_at=time.monotonic()), ready)
-        if self.hand.run(pane, ready.command):
+        if self.hand.type_line(pane.id, pane.pid, ready.command):
             self.note(ready, self.notes)
             self.alarm.sleep(self.beat.after_pass(time.monotonic() + AGAIN))
 
@@ -274,7 +276,7 @@ class _Monitor:
         if self.cleanup and verdict.final and not self.foreign and facts.session.there:
             if isinstance(facts.agent, Alive) and not facts.done:
                 verdict = verdict._replace(reason=f"{verdict.reason}; its session was left, for the agent runs")
-            elif why := self.hand.clear_away(facts.session.name, self.notes.pane[0]):
+            elif why := self.hand.end_session(facts.session.name, self.notes.pane[0]):
                 verdict = verdict._replace(reason=f"{verdict.reason}; its session could not be killed: {why}")
         self.note(self.notes._replace(verdict=verdict, ended_at=time.monotonic()), self.notes)
         return verdict

@@ -12,9 +12,8 @@ import os
 import time
 import zlib
 
-from midwatch.agents import catalog, launch
+from midwatch.agents import catalog, launch, parts
 from midwatch.agents.conversation_exists import ConversationIndex
-from midwatch.agents.conversation_files import LAYOUTS, begun
 from midwatch.agents.conversation_holders import holders
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
@@ -134,10 +133,11 @@ def _conversation(facts: TaskFacts, agent: Detector, where: RunningAgent, start:
     artifacts.begin()
     if talk and artifacts.there(agent.agent, talk, where.environment) == GONE:
         talk = ""
-    if not talk and agent.agent not in LAYOUTS:
+    files = parts.files(agent.agent)
+    if not talk and files.story is None:
         return "", f"which conversation of {agent.title} was its own is not known; {BY_HAND}"
     if not talk:
-        found = list(begun(where, FileHeadCache()))
+        found = list(files.begun(where, FileHeadCache()))
         if len(found) > 1:
             way = " ".join((*start.command, start.resume[0]))
             asked = f"which of {len(found)} conversations since its start is its own?"

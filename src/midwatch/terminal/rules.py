@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from midwatch.core import verdict_json
 from midwatch.core.causes import Cause
+from midwatch.core.text import visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.terminal.report_model import ProgramReport
 
 TYPE_CHECKING = False

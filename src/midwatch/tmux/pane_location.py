@@ -10,7 +10,8 @@ from midwatch.core import names
 from midwatch.core.value import Value
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec import pane_list
+from midwatch.tmux.codec.commands import is_pane
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 LIMIT = 2.0
@@ -61,7 +62,7 @@ def of(server: tuple[str, ...], pane: str) -> PaneLocation | None:
         return None
     asked = f"{word}{word.join([f'#{{{name}}}' for name in FIELDS])}{word}"
     try:
-        answer = tmux_client.ask(place, ["list-panes", "-s", "-t", pane, "-F", asked], time.monotonic() + LIMIT)
+        answer = tmux_client.ask(place, pane_list.beside(pane, asked), time.monotonic() + LIMIT)
     except (OSError, UnsafeServerError):
         return None
     told = answer.out.decode("utf-8", "surrogateescape")
@@ -82,7 +83,7 @@ def window_names(server: tuple[str, ...], session: str) -> dict[str, str]:
     Not what tmux calls them itself, which is only what runs there. Empty where nobody answers.
     """
     told = "#{pane_id} #{?automatic-rename,,#{window_name}}"
-    command = ["list-panes", "-s", "-t", f"={session}:", "-F", told]
+    command = pane_list.of_session(session, told)
     try:
         answer = tmux_client.ask(tmux_client.socket_path(server), command, time.monotonic() + LIMIT)
     except (OSError, UnsafeServerError):

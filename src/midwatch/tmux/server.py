@@ -17,7 +17,7 @@ from midwatch.core.value import Value
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.codec.commands import NO_TROUBLE, Reply, ReplyTrouble, Server
+from midwatch.tmux.codec.commands import NO_TROUBLE, Reply, ReplyTrouble, Server, is_pane
 from midwatch.tmux.codec.query_modes import FORKED, QueryMode
 from midwatch.tmux.control_client import ControlClient, GoneError, ReplyLateError
 from midwatch.tmux.socket_gate import UnsafeServerError
@@ -247,7 +247,3 @@ class Tmux:
         if self._there and self._stopped():
             words = f"the tmux server at {place} is stopped; `kill -CONT {self._there.pid}` lets it go on"
         return ReplyTrouble(HUNG, words)
-
-
-def is_pane(name: str) -> bool:
-    return name[:1] == "%" and name[1:].isdecimal() and name.isascii()

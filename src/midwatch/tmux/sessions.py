@@ -12,11 +12,16 @@ import time
 
 from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import PaneRef
+from midwatch.core.numbers import whole_number
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.client import ClientResult
+from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.codec import guarded_input
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 LIMIT = 10.0
+A_PERSONS_TURN = 5.0
+"""Seconds for which no line is typed after a person who is attached has touched a key."""
 LEAVING = ("server exited", "lost server", "no server running")
 """What is said to whoever comes while a server ends that has just lost its last session; the next one starts anew."""
 LEAVES, SOON = 5.0, 0.02
@@ -39,9 +44,13 @@ class TakenError(RefusedError):
 class TmuxSessions:
     """One tmux server; the arguments are those that reach it."""
 
-    def __init__(self, server: tuple[str, ...], tmux: str = tmux_client.PROGRAM) -> None:
+    def __init__(
+        self, server: tuple[str, ...], tmux: str = tmux_client.PROGRAM, *, limit: float = LIMIT
+    ) -> None:  # fmt: skip
         self.server = server
         self.tmux = tmux
+        self.limit = limit
+        """Seconds that the server has for an answer."""
 
     def open(self, name: str, cwd: str, command: list[str], size: tuple[int, int] = SIZE) -> PaneRef:
         """A new session with one pane, in which a command runs; it stays there when that has ended."""
@@ -52,7 +61,7 @@ class TmuxSessions:
         while answer.errors.startswith(LEAVING) and time.monotonic() < until:
             time.sleep(SOON)
             answer = self._ask(*asked, starting=True)
-        seat = _seat(_told(f"no session {name} could be made", answer))
+        seat = _seat(_told(f"no session {name} could be made", answer, self.limit))
         self.server = seat.server
         try:
             self._ask("set-option", "-p", "-t", seat.id, "remain-on-exit", "on")
@@ -106,7 +115,7 @@ class TmuxSessions:
         except UnsafeServerError as error:
             return str(error)
         if asked.late:
-            return f"tmux did not answer within {LIMIT:g} s"
+            return f"tmux did not answer within {self.limit:g} s"
         number, _, _, name, life = [*asked.out.decode(errors="replace").rstrip("\n").split("\t"), *4 * [""]][:5]
         if not number.startswith("$") or life != seat.life:
             return ""  # the pane is gone, and the session was nothing else
@@ -122,28 +131,70 @@ class TmuxSessions:
         except UnsafeServerError as error:
             return str(error)
         if asked.late:
-            return f"tmux did not answer within {LIMIT:g} s"
+            return f"tmux did not answer within {self.limit:g} s"
         if asked.out.decode(errors="replace").strip() != f"{seat.id} {seat.life}":
             return ""
         return self._ask("kill-pane", "-t", seat.id).errors.strip()
 
+    def type_line(self, pane: str, pid: int, command: str) -> str:
+        """Type a command into a pane's shell and press Enter, if its process is that one.
+
+        Not while somebody who is attached types, and in no mode. Returns why not; empty when it was typed.
+        """
+        buffer = f"midwatch-{codec.mark(os.urandom(10))}"
+        try:
+            if self._is_touched(pane):
+                return "somebody is typing there"
+            answer = self._ask(*guarded_input.line(pane, pid, command, buffer))
+            said = answer.out.decode(errors="replace").strip()
+            if said == "typed":
+                return ""
+            if answer.errors or answer.late:
+                self._ask(*guarded_input.delete(buffer))
+                return answer.errors.strip() or "tmux does not answer"
+        except UnsafeServerError as error:
+            return str(error)
+        return "it is in copy mode"
+
+    def end_session(self, name: str, pane: str) -> str:
+        """End the capture of a pane, if one is given, and exactly the session of that name, whoever opened it.
+
+        Returns why not; empty when it is gone.
+        """
+        try:
+            if pane:
+                self.hush(pane)
+            listed = self._ask("list-sessions", "-F", "#{session_id} #{session_name}")
+            pairs = [line.partition(" ") for line in listed.out.decode(errors="surrogateescape").splitlines()]
+            meant = [number for number, _, called in pairs if called == name]
+            if not meant:
+                return listed.errors.strip()
+            return self._ask("kill-session", "-t", meant[0]).errors.strip()
+        except UnsafeServerError as error:
+            return str(error)
+
+    def _is_touched(self, pane: str) -> bool:
+        """Whether a person who is attached to a pane's session has just touched a key."""
+        found = self._ask("list-clients", "-t", pane, "-F", "#{client_activity}").out.split()
+        return any(time.time() - (whole_number(moment.decode()) or 0) < A_PERSONS_TURN for moment in found)
+
     def _must(self, what: str, *command: str) -> str:
-        return _told(what, self._ask(*command))
+        return _told(what, self._ask(*command), self.limit)
 
     def _ask(self, *command: str, starting: bool = False) -> ClientResult:
         place = tmux_client.socket_path(self.server)
         try:
-            return tmux_client.ask(place, [*command], time.monotonic() + LIMIT, tmux=self.tmux, starting=starting)
+            return tmux_client.ask(place, [*command], time.monotonic() + self.limit, tmux=self.tmux, starting=starting)
         except OSError as error:
-            why = "there is no tmux in PATH; install it, or use --headless" if isinstance(
-                error, FileNotFoundError
-            ) else f"{self.tmux} cannot be started: {error.strerror}"  # fmt: skip
+            why = f"{self.tmux} cannot be started: {error.strerror}"
+            if starting and isinstance(error, FileNotFoundError):
+                why = "there is no tmux in PATH; install it, or use --headless"
             return ClientResult(b"", why, late=False)
 
 
-def _told(what: str, answer: ClientResult) -> str:
+def _told(what: str, answer: ClientResult, limit: float) -> str:
     if not answer.out:
-        why = answer.errors.strip() or f"tmux did not answer within {LIMIT:g} s"
+        why = answer.errors.strip() or f"tmux did not answer within {limit:g} s"
         if why.startswith("duplicate session"):
             left = "it is not ours, so it is left alone: choose another name, or close it yourself"
             raise TakenError(f"{what}: {why}; {left}")

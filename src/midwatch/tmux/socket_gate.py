@@ -12,7 +12,7 @@ import os
 import stat
 
 from midwatch.core.errors import RefusedError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 ROOT, NOBODY = 0, 65534
 """The second is also what the kernel shows where a user has no number in our user namespace."""

@@ -62,6 +62,11 @@ def close(server: tuple[str, ...], window: Window) -> None:
         _ask(server, "kill-pane", "-t", window.pane)
 
 
+def close_own_pane() -> None:
+    """Close the pane that this process runs in."""
+    tmux_client.ask(tmux_client.socket_path(()), ["kill-pane", "-t", os.environ["TMUX_PANE"]], time.monotonic() + LIMIT)
+
+
 def _window(told: str) -> Window:
     session, number, index, pane, pid = told.split("\t")
     return Window(session, number, int(index), pane, int(pid))

@@ -13,7 +13,7 @@ import time
 
 from midwatch.core import prompt_text
 from midwatch.core.task_ids import NO_ID, is_id
-from midwatch.system import input_program
+from midwatch.system import run_program
 from midwatch.system.atomic_files import read_plain
 from midwatch.trackers.codec import beads
 from midwatch.trackers.codec.beads import Issue
@@ -147,7 +147,7 @@ class Beads(Tracker):
             self._failed(words[0], called)
         return found
 
-    def _call(self, *words: str, limit: float) -> input_program.ProgramOutput:
+    def _call(self, *words: str, limit: float) -> run_program.ProgramOutput:
         if not (program := self._program()):
             raise TrackerError(
                 f"{self.place} is written by br or bd only, and neither is installed; install one, "
@@ -156,14 +156,14 @@ class Beads(Tracker):
         project = os.path.dirname(os.path.abspath(self.directory))
         more = {"BEADS_DIR": os.path.abspath(self.directory)}
         try:
-            return input_program.call(
+            return run_program.call(
                 [program, *words], os.environ | more, limit=limit, name=f"{program} {words[0]}", cwd=project
             )
-        except input_program.CallError as error:
-            late = isinstance(error, input_program.ProgramLateError)
+        except run_program.CallError as error:
+            late = isinstance(error, run_program.ProgramLateError)
             raise TrackerError(f"{error}; {'is its database in use?' if late else 'install it anew'}") from error
 
-    def _failed(self, verb: str, called: input_program.ProgramOutput) -> None:
+    def _failed(self, verb: str, called: run_program.ProgramOutput) -> None:
         said = beads.last_words(called.trouble) or beads.last_words(called.out) or "nothing"
         raise TrackerError(f"`{self._program()} {verb}` ended with {called.code} and said: {said}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.system import file_locks
 from midwatch.system.atomic_files import read_plain
 from midwatch.trackers.codec import beads
@@ -156,10 +156,9 @@ class Tasks(Tracker):
         return told
 
     def _lock(self, path: str) -> int:
-        fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        if file_locks.within(fd, PATIENCE):
+        fd = file_locks.take(path, PATIENCE, shared=True)
+        if fd is not None:
             return fd
-        os.close(fd)
         words = f"someone has been writing {visible(self.place)} for {PATIENCE:g}s"
         raise TrackerError(f"{words}; try again, or look who holds {visible(path)}")
 

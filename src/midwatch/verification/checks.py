@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
-import select
-import signal
-import subprocess
-import tempfile
 
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.redaction import clean
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, visible
 from midwatch.integrations import git
+from midwatch.system import run_program
 from midwatch.system.atomic_files import read_plain
-from midwatch.system.child_environment import without_secrets
+from midwatch.system.run_program import OutputCap, RunLimits
 from midwatch.trackers.codec import beads, bmad
 from midwatch.trackers.model import TrackerError
 from midwatch.verification.model import VerificationCheck, Verified
@@ -26,9 +22,6 @@ LARGEST = 64 << 20
 LAST = 4096
 """Bytes of what a command has said that are looked at."""
 SHOWN = 120
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import IO
 
 
 def verify(check: VerificationCheck, cwd: str, since: float | None) -> Verified:
@@ -55,40 +48,18 @@ def _made(check: VerificationCheck, cwd: str, since: float | None) -> Verified:
 
 def _command(command: str, cwd: str) -> Verified:
     """Exit code 0 says that it is there. It runs in a group of its own, which ends with it."""
-    with tempfile.TemporaryFile() as out:  # not a pipe: what it leaves running would keep that open
-        try:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                start_new_session=True, env=without_secrets(os.environ),
-            )  # fmt: skip
-        except OSError as error:
-            return Verified(done=False, reason=f"could not be verified: {error.strerror}")
-        try:
-            ended = _has_ended(process.pid, LIMIT)
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)  # it is not reaped yet, so this number can be nobody else's
-            process.wait()
-        if not ended:
-            late = f"`{visible(command)}` took longer than {in_words(LIMIT)}"
-            return Verified(done=False, reason=f"could not be verified: {late}")
-        said = _tail(out)
-    last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
-    told = f": {ForeignText(last.strip()).line(SHOWN)}" if last and process.returncode else ""
-    return Verified(done=process.returncode == 0, reason=f"`{visible(command)}` ended with {process.returncode}{told}")
-
-
-def _has_ended(pid: int, within: float) -> bool:
-    """Wait for a child's end without taking its status."""
-    pidfd = os.pidfd_open(pid)
+    limits = RunLimits(LIMIT, OutputCap(LAST), whole_group=True)
     try:
-        return bool(select.select([pidfd], [], [], within)[0])
-    finally:
-        os.close(pidfd)
-
-
-def _tail(file: IO[bytes]) -> str:
-    file.seek(max(0, file.seek(0, os.SEEK_END) - LAST))
-    return file.read().decode(errors="replace")
+        done = run_program.run(["/bin/sh", "-c", command], limits, cwd=cwd)
+    except OSError as error:
+        return Verified(done=False, reason=f"could not be verified: {error.strerror}")
+    if not done.ended:
+        late = f"`{visible(command)}` took longer than {in_words(LIMIT)}"
+        return Verified(done=False, reason=f"could not be verified: {late}")
+    said = done.output.decode(errors="replace")
+    last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
+    told = f": {ForeignText(last.strip()).line(SHOWN)}" if last and done.code else ""
+    return Verified(done=done.code == 0, reason=f"`{visible(command)}` ended with {done.code}{told}")
 
 
 def _files(pattern: str, cwd: str, since: float | None) -> Verified:

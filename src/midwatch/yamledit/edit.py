@@ -12,8 +12,8 @@ import re
 import yaml
 
 from midwatch.core.errors import FormatError
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.yamledit.emit import STEP, inline, items, lines, text
 from midwatch.yamledit.parse import MERGE, TEXT, Document, column, line_of, load, start, wrong
 from midwatch.yamledit.spans import Spans

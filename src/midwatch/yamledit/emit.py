@@ -6,7 +6,7 @@ import math
 import re
 
 from midwatch.core.errors import FormatError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

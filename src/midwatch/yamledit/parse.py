@@ -9,8 +9,8 @@ import yaml
 from yaml.reader import ReaderError
 
 from midwatch.core.errors import FormatError
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

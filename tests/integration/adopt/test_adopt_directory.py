@@ -11,7 +11,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import foreign_process
 from midwatch.jobs.foreign_process import ForeignProcess
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.subjects import adopt as loop
 from midwatch.system import procfs
 from tests.conftest import Box, Done, alive, kill, letter, until, until_gone
@@ -378,4 +378,4 @@ def test_a_step_that_is_started_again_while_it_is_adopted_is_refused(
         (theirs / "step.pid").write_text(f"{first}\n")
         monkeypatch.setattr(foreign_process, "meet", late)
         with pytest.raises(RefusedError, match="started again just now"):
-            loop.step(JobObserver(str(box.dir), PATIENT), str(theirs), "step", None, may_stop=False)
+            loop.step(JobDirectory(str(box.dir), PATIENT), str(theirs), "step", None, may_stop=False)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from midwatch.core.policy import PATIENT
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.subjects import adopt as loop
 from midwatch.system import procfs
 from tests.conftest import Box, alive, letter, until, until_gone
@@ -62,7 +62,7 @@ def test_a_status_that_nobody_can_tell_is_unknown_and_final(
     )
     monkeypatch.setattr(procfs, "KEEPER", [*procfs.KEEPER[:3], procfs.KEEPER[3].replace("from", f"{too_late}from", 1)])
     with stranger(f"read -r line < {gate.path}; exit 0") as pid:
-        loop.process(JobObserver(str(box.dir), PATIENT), pid, "job", may_stop=False)
+        loop.process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=False)
         with waiter(box, "job") as process:
             gate.say()
             done = finish(process)

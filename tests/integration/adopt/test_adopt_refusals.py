@@ -13,7 +13,7 @@ import pytest
 from midwatch.core.errors import RefusedError
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import foreign_process
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.subjects import adopt as loop
 from midwatch.system import procfs
 from tests.conftest import Box, alive, until
@@ -256,7 +256,7 @@ def test_of_another_users_process_only_that_counts_which_may_be_seen(box: Box) -
 @rooted
 def test_leave_to_stop_is_refused_for_what_may_not_be_signalled(box: Box) -> None:
     with stranger("sleep 300") as pid, as_nobody(), pytest.raises(RefusedError, match="adopt it without --stop"):
-        loop.process(JobObserver(str(box.dir), PATIENT), pid, "job", may_stop=True)
+        loop.process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=True)
 
 
 def test_an_idle_keeper_uses_next_to_nothing(box: Box) -> None:

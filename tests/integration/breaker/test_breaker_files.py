@@ -17,7 +17,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import Breaker
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import admission as jobs_admission
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.system import atomic_files
 from tests.conftest import Box
 from tests.integration.breaker.planting import HOUR, LONG, failures, plant, plant_open, run, status
@@ -26,8 +26,8 @@ from tests.integration.wait.watching import Gate, finish
 RULES = Breaker("key", 3, 900.0)
 
 
-def looker(box: Box) -> JobObserver:
-    return JobObserver(str(box.dir), PATIENT)
+def looker(box: Box) -> JobDirectory:
+    return JobDirectory(str(box.dir), PATIENT)
 
 
 def idle(number: int) -> list[Started | Void]:

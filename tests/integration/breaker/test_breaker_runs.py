@@ -214,10 +214,10 @@ def test_work_that_goes_on_without_its_shim_is_still_the_trial(box: Box) -> None
 KILLED = """
 import os, sys
 from midwatch.jobs import admission as breaker
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.core.job_model import Breaker
 from midwatch.core.policy import PATIENT
-admission = breaker.admit(JobObserver(sys.argv[1], PATIENT), Breaker("key", 3, 900.0), "run-1", "first")
+admission = breaker.admit(JobDirectory(sys.argv[1], PATIENT), Breaker("key", 3, 900.0), "run-1", "first")
 print(admission.trial, flush=True)
 os.kill(os.getpid(), 9)
 """

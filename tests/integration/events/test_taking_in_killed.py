@@ -79,6 +79,7 @@ def test_a_taking_that_is_killed_at_any_step_loses_nothing(tmp_path: Path, scene
         known = [(event.run, event.n) for event in taken(directory)]
         assert sorted(known, key=str) == expected, f"killed at {row}"
         assert [path.name for path in (directory / "spool").iterdir()] == ["job.r2.jsonl"], f"killed at {row}"
+        assert [path.name for path in directory.glob(".journal*")] == [], f"killed at {row}"
         shutil.rmtree(directory)
     assert killed == len(found), f"only {killed} of {len(found)} steps were met"
 

@@ -9,7 +9,7 @@ import pytest
 from midwatch.cli import output
 from midwatch.cli.commands import why
 from midwatch.core.policy import PATIENT
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from tests.conftest import Box
 from tests.integration.wait.watching import (
     Gate,
@@ -51,7 +51,7 @@ def tracebacks(box: Box, suffix: str) -> list[str]:
     """Look at a job with its file spoiled in every way; what a face could not say, and why."""
     path, found = (box.drop if suffix == "beat" else box.path)(f"job.{suffix}"), []
     whole = path.read_text()
-    looker = JobObserver(str(box.dir), PATIENT)
+    looker = JobDirectory(str(box.dir), PATIENT)
     try:
         for where, copy in spoiled(json.loads(whole)):
             path.write_text(json.dumps(copy))

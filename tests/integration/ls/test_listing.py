@@ -18,8 +18,8 @@ from midwatch.config import sentinel_files
 from midwatch.core.job_model import JobFacts
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import listing_cache, name_claim
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.listing import WORTH, listed
-from midwatch.jobs.observe import JobObserver
 from tests.conftest import Box, kill, until, until_gone
 from tests.integration.wait.watching import start
 
@@ -257,7 +257,7 @@ def lines(verdicts: list[Any]) -> list[dict[str, Any]]:
     return timeless([json.loads(output.as_json(verdict)) for verdict in verdicts])
 
 
-class Counting(JobObserver):
+class Counting(JobDirectory):
     looks = 0
 
     def facts(self, name: str, memory: Any = None) -> JobFacts:
@@ -291,5 +291,5 @@ def test_whatever_happens_to_files_it_says_the_same(many: Box, seed: int) -> Non
         until_tick(many.dir)
         happened = mutate(chance, many.dir, f"job-{chance.randrange(JOBS):03d}")
         with_it = lines(listed(looker))
-        without = lines([JobObserver(directory, PATIENT).verdict(name) for name in sentinel_files.jobs(directory)])
+        without = lines([JobDirectory(directory, PATIENT).verdict(name) for name in sentinel_files.jobs(directory)])
         assert with_it == without, happened

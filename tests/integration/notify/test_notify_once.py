@@ -13,7 +13,7 @@ import pytest
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, start_sender
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import report_change
 from midwatch.notifications.model import ChangeSubject
 from tests.conftest import Box, until, until_gone
@@ -148,7 +148,7 @@ def test_that_a_monitor_gives_up_is_told_and_then_how_it_really_ended(
     box("run", "-d", "--name", "x", "--", "sh", "-c", f"read line < gate; {ending}")
     for key, value in box.env.items():
         monkeypatch.setenv(key, value)
-    looker = JobObserver(str(box.dir), PATIENT)
+    looker = JobDirectory(str(box.dir), PATIENT)
     record = looker.facts("x").record
     assert record is not None
     working = looker.verdict("x")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.swarm.rules.quality import LOOPS
+from midwatch.swarm.codec.quality_text import LOOPS
 from tests.conftest import PATIENCE, Box
 
 EPIC, BEAD = "proj-q2", "proj-q2.3"

@@ -10,6 +10,7 @@ import pytest
 
 from midwatch.core.foreign_text import ForeignText
 from midwatch.mail import store as mail_store
+from midwatch.swarm.codec import quality_text
 from midwatch.swarm.rules import quality
 from midwatch.trackers.builtin import Tasks
 from midwatch.trackers.model import CLOSED, OPEN, TrackerTask
@@ -35,7 +36,7 @@ def made(box: Box, bead: str) -> str:
 
 
 def record_all(box: Box, bead: str) -> None:
-    for loop in quality.LOOPS:
+    for loop in quality_text.LOOPS:
         assert box("quality", "record", bead, loop, "--none").code == 0
 
 
@@ -126,15 +127,16 @@ def test_a_whole_cycle_and_the_next_one(box: Box, tasks: Tasks) -> None:
     """A companion is made, its loops come due with the end of the work, it is closed last; and again when reopened."""
     bead = tasks.add("Parse")
     assert box("quality", "due", "--beads", bead, "--json").json == {
-        "schema": 1, "bead": bead, "companion": None, "missing": list(quality.LOOPS), "why": "there is no companion",
+        "schema": 1, "bead": bead, "companion": None, "missing": list(quality_text.LOOPS),
+        "why": "there is no companion",
     }  # fmt: skip
     first = made(box, bead)
     quiet = box("quality", "due", "--beads", bead)
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "no quality loops are due\n")
     tasks.close(bead, "done")
     found = box("quality", "due", "--beads", bead, "--json").json
-    assert (found["companion"], found["missing"]) == (first, list(quality.LOOPS))
-    assert box("quality", "due").out == f"{bead}  {first}  not recorded: {', '.join(quality.LOOPS)}\n"
+    assert (found["companion"], found["missing"]) == (first, list(quality_text.LOOPS))
+    assert box("quality", "due").out == f"{bead}  {first}  not recorded: {', '.join(quality_text.LOOPS)}\n"
     record_all(box, bead)
     assert box("quality", "due", "--json").json["why"] == "all loops are recorded; it can be closed"
     assert box("quality", "close", bead).code == 0
@@ -148,7 +150,7 @@ def test_a_whole_cycle_and_the_next_one(box: Box, tasks: Tasks) -> None:
     assert box("quality", "due", "--json").json["why"] == f"{bead} was closed anew after {first}"
     second = made(box, bead)
     assert second != first
-    assert box("quality", "due", "--json").json["missing"] == list(quality.LOOPS)
+    assert box("quality", "due", "--json").json["missing"] == list(quality_text.LOOPS)
 
 
 # record

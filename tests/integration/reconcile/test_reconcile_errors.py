@@ -73,6 +73,21 @@ def test_one_bad_row_affects_that_row_only(workspace: Workspace, bad: str, says:
     assert "mend that row first" in stopped.err
 
 
+def test_of_many_wrong_rows_the_first_are_named_and_the_others_counted(workspace: Workspace) -> None:
+    wrong = "".join(f"  - {{name: bad{n}, status: runing}}\n" for n in range(1000))
+    workspace.write(f"sessions:\n{wrong}")
+    done = workspace("--once", "--emit-diff")
+    assert (done.code, done.json["checked"], len(done.json["troubles"])) == (12, 1000, 11)
+    assert "agent-sessions.yaml:2: " in done.json["troubles"][0]
+    assert done.json["troubles"][-1] == "and 990 more rows that cannot be understood"
+    plain = [workspace("--once"), *[workspace.box("session", verb) for verb in ("list", "status", "restore")]]
+    for each, code in zip((done, *plain), (12, 12, 12, 12, 0), strict=True):
+        assert each.code == code, each
+        said = each.err.splitlines()
+        assert len(said) <= 12, each
+        assert any(line.startswith("midwatch: and 990 more rows") for line in said), each
+
+
 def test_a_row_that_cannot_be_changed_holds_up_no_other(workspace: Workspace) -> None:
     lost = f"&lost {{status: running, pane: {{{BEFORE}}}}}"
     workspace.write(f"base: {lost}\nsessions:\n  odd-creator-claude: *lost\n  {NAME}:\n    <<: *lost\n    x: 1\n"
@@ -98,6 +113,10 @@ def test_a_row_that_cannot_be_changed_holds_up_no_other(workspace: Workspace) ->
         (LOST, ("--registry",), 2, "--registry needs a value"),
         (LOST, ("--once=yes",), 2, "--once takes no value"),
         (LOST, ("--watch", "--interval", "soon"), 2, "--interval: 'soon' is not a duration"),
+        (LOST, ("--interval=abc",), 2, "--interval: 'abc' is not a duration"),
+        (LOST, ("--once", "--interval=0"), 2, "--interval must be above 0"),
+        (LOST, ("--once", "--timeout=abc"), 2, "--timeout: 'abc' is not a duration"),
+        (LOST, ("--idle-timeout=abc",), 2, "--idle-timeout: 'abc' is not a duration"),
     ],
     ids=[
         "no YAML",
@@ -110,6 +129,10 @@ def test_a_row_that_cannot_be_changed_holds_up_no_other(workspace: Workspace) ->
         "no value",
         "a value",
         "no duration",
+        "no duration for one pass",
+        "no interval for one pass",
+        "no timeout for one pass",
+        "no idle timeout for one pass",
     ],
 )
 def test_on_any_error_one_json_object_tells_the_reason(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import file_locations
+from midwatch.agents.claude import files as claude_files
 from tests.conftest import tool
 from tests.integration.reconcile.lookout import WHEN, Lookout
 from tests.integration.reconcile.staying import Stays
@@ -115,7 +115,7 @@ def test_a_new_conversation_of_claude_in_a_long_path_wakes_it_whatever_ends_its_
     """Versions of Claude Code differ in what they put behind the first 200 letters."""
     deep = lookout.workspace.root / ("long" * 40) / ("path" * 40)
     deep.mkdir(parents=True)
-    folder = f".claude/projects/{file_locations.claude_keys(str(deep))[0][: file_locations.LONGEST_KEY]}-another"
+    folder = f".claude/projects/{claude_files.keys(str(deep))[0][: claude_files.LONGEST_KEY]}-another"
     lookout.file(f"{folder}/old.jsonl", "", age=3600.0)
     watch = begin_watch(lookout, stays, "claude", deep)
     talk = str(uuid.uuid4())

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from midwatch.agents import file_locations
+from midwatch.agents.claude import files as claude_files
 from midwatch.system import procfs
 from tests.conftest import Box, Done, tool
 from tests.integration.panes.private import Private
@@ -88,7 +88,7 @@ class Workspace:
         """A conversation that Claude Code has begun in a directory; its id."""
         assert agent == "claude"
         talk = str(uuid.uuid4())
-        folder = self.home / ".claude" / "projects" / file_locations.claude_keys(str(cwd))[0]
+        folder = self.home / ".claude" / "projects" / claude_files.keys(str(cwd))[0]
         folder.mkdir(parents=True, exist_ok=True)
         line = {"type": "user", "sessionId": talk, "cwd": str(cwd), "timestamp": "2026-01-01T00:00:00Z"}
         (folder / f"{talk}.jsonl").write_text(first + json.dumps(line) + "\n")

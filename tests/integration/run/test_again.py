@@ -9,7 +9,7 @@ import pytest
 from midwatch.core.job_model import Identity, Process
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import name_claim
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.system import processes
 from tests.conftest import Box
 
@@ -20,7 +20,7 @@ def test_between_any_two_steps_of_putting_a_run_away_its_own_end_is_seen_or_noth
 ) -> None:
     box("run", "-d", "--name", "job", "--", "sh", "-c", script)
     assert box("wait", "job", "--json").json["state"] == end
-    looker, seen, rename = JobObserver(str(box.dir), PATIENT), [], os.rename
+    looker, seen, rename = JobDirectory(str(box.dir), PATIENT), [], os.rename
 
     def looked_at(source: str, target: str) -> None:
         rename(source, target)
@@ -36,7 +36,7 @@ def test_a_run_that_takes_the_place_of_another_while_it_is_looked_at_is_judged_b
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box("run", "-d", "--name", "job", "--", "sleep", "300")
-    looker = JobObserver(str(box.dir), PATIENT)
+    looker = JobDirectory(str(box.dir), PATIENT)
     look_for = processes.find
     swapped: list[int] = []
 

@@ -26,7 +26,7 @@ from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch as jobs_launch
 from midwatch.jobs import start
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.stop import stop
 from midwatch.jobs.wait_model import WaitOptions
 from midwatch.subjects.wait import Wait
@@ -91,7 +91,7 @@ class Run:
 
     def __init__(self, box: Box, name: str, policy: Policy = PATIENT, work: str = WORK) -> None:
         self.name = name
-        self.looker = JobObserver(str(box.dir), policy)
+        self.looker = JobDirectory(str(box.dir), policy)
         self.files = box.cwd / name
         self.stand = box.cwd / "stand"
         (self.stand / "midwatch/shim").mkdir(parents=True, exist_ok=True)

@@ -12,10 +12,10 @@ import midwatch
 from midwatch.agents import catalog
 from midwatch.core.errors import RefusedError
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.prompting import send
+from midwatch.sessions.prompting import prompt_delivery, send
 from midwatch.sessions.prompting.model import PromptResult
-from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.system import procfs
+from midwatch.tmux.pane_input import KeyTyper
 from tests.conftest import Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate
@@ -107,7 +107,7 @@ def test_where_pastes_are_not_marked_a_line_break_is_not_enter(box: Box, private
 
 
 def test_an_empty_box_alone_is_no_proof(private: Private, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(send, "PROVEN", 0.5)
+    monkeypatch.setattr(prompt_delivery, "PROVEN", 0.5)
     agent.mood("silent")
     sent = sending(private, agent, "hello")
     assert (sent.outcome, sent.delivered, sent.submitted, sent.proof) == ("unproven", False, True, "screen")
@@ -116,7 +116,7 @@ def test_an_empty_box_alone_is_no_proof(private: Private, agent: Agent, monkeypa
 
 
 def test_a_state_file_that_says_so_is_a_proof(private: Private, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(send, "WEAKER", 0.5)
+    monkeypatch.setattr(prompt_delivery, "WEAKER", 0.5)
     agent.state("idle")
     agent.mood("silent")
     agent.mood("stateful")
@@ -144,7 +144,7 @@ def test_a_turn_that_begins_meanwhile_is_not_steered(
             agent.state("busy")
             return super().paste(text, guard)
 
-    monkeypatch.setattr(send, "Hand", Overtaken)
+    monkeypatch.setattr(prompt_delivery, "KeyTyper", Overtaken)
     sent = sending(private, agent, "hello")
     assert (sent.outcome, sent.typed, sent.left) == ("working", True, False)
     assert sent.reason == "a turn has begun there meanwhile; nothing of it stands there any more"
@@ -154,7 +154,7 @@ def test_a_turn_that_begins_meanwhile_is_not_steered(
 def test_enter_is_pressed_once_more_if_the_text_still_stands_there(
     private: Private, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send, "AGAIN", 0.3)
+    monkeypatch.setattr(prompt_delivery, "AGAIN", 0.3)
     agent.mood("numb", "1")
     assert sending(private, agent, "hello").proof == "transcript"
     assert agent.typed == agent.pasted("hello") + b"\r\r"
@@ -199,7 +199,7 @@ def test_an_enter_that_cannot_be_pressed_again_is_not_waited_for_for_ever(
     private: Private, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impatient(monkeypatch)
-    monkeypatch.setattr(send, "Hand", Restless)
+    monkeypatch.setattr(prompt_delivery, "KeyTyper", Restless)
     agent.mood("numb")
     sent = sending(private, agent, "hello")
     assert (sent.outcome, sent.left) == ("not_taken", False)
@@ -217,7 +217,7 @@ def test_what_somebody_else_wrote_behind_it_stays_with_it(
             private("send-keys", "-t", agent.pane, "-l", " and mine")
             return pasted
 
-    monkeypatch.setattr(send, "Hand", Joined)
+    monkeypatch.setattr(prompt_delivery, "KeyTyper", Joined)
     sent = sending(private, agent, "hello")
     assert (sent.outcome, sent.left) == ("not_taken", True)
     assert agent.box == "❯ hello and mine"  # noqa: RUF001
@@ -260,7 +260,7 @@ class Mute(KeyTyper):
 def test_where_the_server_falls_silent_after_the_paste_that_is_said(
     private: Private, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send, "Hand", Mute)
+    monkeypatch.setattr(prompt_delivery, "KeyTyper", Mute)
     sent = sending(private, agent, "hello")
     assert (sent.outcome, sent.typed, sent.left) == ("not_taken", True, True)
     assert agent.typed == agent.pasted("hello")
@@ -302,7 +302,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         ("PROVEN", 1.0),
         ("WEAKER", 0.5),
     ):
-        monkeypatch.setattr(send, name, seconds)
+        monkeypatch.setattr(prompt_delivery, name, seconds)
 
 
 def sending(private: Private, agent: Agent, text: str) -> PromptResult:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.sessions.prompting.pane_snapshot import glimpse
-from midwatch.sessions.prompting.type_keys import KeyTyper
+from midwatch.tmux.pane_input import KeyTyper
+from midwatch.tmux.pane_snapshot import glimpse
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate, attached

@@ -11,8 +11,8 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.prompting import send
-from midwatch.sessions.prompting.type_keys import KeyTyper
+from midwatch.sessions.prompting import prompt_delivery, send
+from midwatch.tmux.pane_input import KeyTyper
 from tests.conftest import Box, Done, until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private
@@ -83,8 +83,8 @@ def test_a_pane_that_never_rests_is_left_alone(private: Private, agent: Agent, m
         def paste(self, text: str, guard: str) -> bool:
             return super().paste(text, f"#{{==:{text},{guard[:3]}}}")
 
-    monkeypatch.setattr(send, "Hand", Restless)
-    monkeypatch.setattr(send, "RESTLESS", 1.5)
+    monkeypatch.setattr(prompt_delivery, "KeyTyper", Restless)
+    monkeypatch.setattr(prompt_delivery, "RESTLESS", 1.5)
     panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
     sent = send.deliver(panes, agent.pane, "hello")
     panes.close()

@@ -216,7 +216,8 @@ def fallen(desk: Desk, name: str, **more: object) -> dict[str, object]:
 
 def test_what_would_be_restored_is_shown(desk: Desk, office: Office) -> None:
     one, two = fallen(desk, "one"), desk.past("two", status="terminated", termination_mode="auto-detected")
-    desk.write(one, two, desk.past("three"))
+    meant = [desk.past(f"meant-{mode}", status="terminated", termination_mode=mode) for mode in ("graceful", "forced")]
+    desk.write(one, two, desk.past("three"), desk.past("four", status="terminated"), *meant)
     before = desk.path.read_text()
     done = desk("restore", "--dry-run")
     assert done.code == 0

@@ -14,7 +14,7 @@ import pytest
 from midwatch.journal import journal
 from tests.conftest import Box, Done, kill, until_gone
 from tests.integration.events.spooling import line
-from tests.integration.wait.watching import Gate, start, start_gated
+from tests.integration.wait.watching import Gate, start, start_gated, within
 
 
 def lines(done: Done) -> list[dict[str, Any]]:
@@ -173,6 +173,18 @@ def test_a_job_in_a_directory_that_others_may_write_is_told_with_a_warning(box: 
     assert "others may write to" in done.err
     assert [row[1] for row in timeline(done)] == ["started", "ended"]
     assert not list(box.dir.glob("journal*"))
+
+
+def test_a_spool_beyond_the_limit_is_named_and_the_rest_is_told(box: Box) -> None:
+    (box.dir / "spool").mkdir(parents=True)
+    with (box.dir / "spool/huge.r1.jsonl").open("wb") as huge:
+        huge.truncate(256 << 30)  # sparse: it takes no room on the disk
+    (box.dir / "spool/job.r2.jsonl").write_text(line("r2", 1) + "\n")
+    for verb in ("show", "events"):
+        done = within(box, 20, verb, "job")
+        assert done.code == 0, done
+        assert "moved" in done.out
+        assert "huge.r1.jsonl has more than 1024 MiB that were never read" in done.err
 
 
 @pytest.mark.parametrize("rubbish", ["", "{", "[]", '{"run": 5}', '{"schema": 1, "run": "x", "started": NaN}'])

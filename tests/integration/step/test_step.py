@@ -18,7 +18,7 @@ import pytest
 from midwatch.agents import catalog
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions.spawn import SpawnRequest
 from midwatch.stories.step import Stepper, StepPlan
 from tests.conftest import PATIENCE, Done, alive, kill, until, until_gone
@@ -438,7 +438,9 @@ def test_whatever_breaks_its_session_is_closed(steps: Steps, monkeypatch: pytest
     def broken(verdict: Verdict) -> None:
         raise ZeroDivisionError(verdict.state)
 
-    stepper = Stepper(JobObserver(str(office.box.dir), lambda: PATIENT), PATIENT, StepPlan(wish, "work"), broken, print)
+    stepper = Stepper(
+        JobDirectory(str(office.box.dir), lambda: PATIENT), PATIENT, StepPlan(wish, "work"), broken, print
+    )
     with pytest.raises(ZeroDivisionError):
         stepper.run()
     assert steps.gone()

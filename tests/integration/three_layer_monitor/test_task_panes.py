@@ -11,7 +11,7 @@ import pytest
 
 from midwatch.core.foreign_text import NOTHING
 from midwatch.taskdir.model import WrapperPane
-from midwatch.taskdir.session_actions import TaskSessionActions
+from midwatch.tmux.sessions import TmuxSessions
 from tests.conftest import alive, tool, until
 from tests.integration.adopt.elsewhere import switches
 from tests.integration.panes.agent import SCREENS
@@ -143,17 +143,17 @@ def shell(task: Task) -> WrapperPane:
 
 @pytest.mark.parametrize("text", ["echo 'a; b' #{pane_id} $HOME", "true ~/x \\\\", "echo -n ümlaut '%1' \"{}\""])
 def test_a_command_is_typed_as_it_stands_and_leaves_nothing_behind(task: Task, shell: WrapperPane, text: str) -> None:
-    assert TaskSessionActions(task.private.server).run(shell, text) == ""
+    assert TmuxSessions(task.private.server).type_line(shell.id, shell.pid, text) == ""
     task.private.until_shows(shell.id, text)
     assert task.private("list-buffers") == ""
 
 
 def test_nothing_is_typed_into_a_pane_that_is_in_a_mode_or_another_by_now(task: Task, shell: WrapperPane) -> None:
-    hand = TaskSessionActions(task.private.server)
-    assert hand.run(shell._replace(pid=1), "echo typed") != ""
+    hand = TmuxSessions(task.private.server)
+    assert hand.type_line(shell.id, 1, "echo typed") != ""
     task.private("copy-mode", "-t", shell.id)
-    assert hand.run(shell, "echo typed") == "it is in copy mode"
-    assert hand.run(shell._replace(id="%99"), "echo typed") != ""
+    assert hand.type_line(shell.id, shell.pid, "echo typed") == "it is in copy mode"
+    assert hand.type_line("%99", shell.pid, "echo typed") != ""
     task.private("send-keys", "-t", shell.id, "-X", "cancel")
     assert not any("typed" in row for row in task.private.screen(shell.id))
     assert task.private("list-buffers") == ""
@@ -162,22 +162,22 @@ def test_nothing_is_typed_into_a_pane_that_is_in_a_mode_or_another_by_now(task: 
 def test_only_the_session_of_exactly_that_name_is_cleared_away(make: Make) -> None:
     longer = make("claude-ab")
     longer.open()
-    assert TaskSessionActions(longer.private.server).clear_away("claude-a", "") == ""
+    assert TmuxSessions(longer.private.server).end_session("claude-a", "") == ""
     assert longer.sessions() == ["claude-ab"]
 
 
 def test_nothing_is_typed_while_somebody_who_is_attached_types(task: Task, shell: WrapperPane) -> None:
-    hand = TaskSessionActions(task.private.server)
+    hand = TmuxSessions(task.private.server)
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ["TERM"] = "screen"
         os.execv(tool("tmux"), ["tmux", *task.private.server, "attach", "-t", shell.id])
     try:
         until(lambda: task.private("list-clients") != "")
-        assert hand.run(shell, "echo typed") == "somebody is typing there"
+        assert hand.type_line(shell.id, shell.pid, "echo typed") == "somebody is typing there"
         task.private("detach-client", "-s", f"={task.name}")
         until(lambda: task.private("list-clients") == "")
-        assert hand.run(shell, "echo typed") == ""
+        assert hand.type_line(shell.id, shell.pid, "echo typed") == ""
     finally:
         os.close(terminal)
         os.waitpid(pid, 0)

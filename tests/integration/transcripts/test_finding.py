@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import file_locations
-from midwatch.agents.conversation_files import begun
+from midwatch.agents import file_locations, parts
+from midwatch.agents.claude import files as claude_files
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.transcript_follower import TranscriptFollower
 from midwatch.core.pane_model import SourceReport
@@ -103,13 +103,13 @@ def test_the_first_directory_counts_not_where_a_shell_went_later(home: Home) -> 
 
 @pytest.mark.parametrize("cwd", ["/home/developer/Größe (ü)", "/home/developer/😀", "/home/developer/" + "x_" * 150])
 def test_odd_and_long_paths(cwd: str, home: Home) -> None:
-    home.write(f".claude/projects/{file_locations.claude_keys(cwd)[0]}/{ONE}.jsonl", claude(cwd))
+    home.write(f".claude/projects/{claude_files.keys(cwd)[0]}/{ONE}.jsonl", claude(cwd))
     assert found(TranscriptFollower().read(home.running("claude", cwd=cwd))) == ONE
 
 
 def test_a_long_path_hashed_in_another_way(home: Home) -> None:
     cwd = "/home/developer/" + "x_" * 150
-    key = file_locations.claude_keys(cwd)[0][:200]
+    key = claude_files.keys(cwd)[0][:200]
     home.write(f".claude/projects/{key}-1y2z3/{ONE}.jsonl", claude(cwd))
     home.write(f".claude/projects/{key}-9a8b7/{TWO}.jsonl", claude(cwd + "other"))
     assert found(TranscriptFollower().read(home.running("claude", cwd=cwd))) == ONE
@@ -292,6 +292,7 @@ def test_only_what_began_since_then_in_that_directory_counts_as_begun(home: Home
     running = home.running("claude", started=began)
     for path in (home.top / shelf).iterdir():
         os.utime(path, (began + 60, began + 60))
+    begun = parts.files(running.agent).begun
     assert list(begun(running, FileHeadCache())) == [ONE]
     assert sorted(begun(running._replace(started=0.0), FileHeadCache())) == [TWO, ONE]
     assert begun(running._replace(started=began + 3600), FileHeadCache()) == {}

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from midwatch.agents.claude import state_file_reader
-from midwatch.agents.claude.state_file_reader import StateFiles
+from midwatch.agents import state_file_reader
+from midwatch.agents.state_file_reader import StateFiles
 from midwatch.system import procfs
 from tests.integration.transcripts.conftest import CWD, STARTED, Home
 

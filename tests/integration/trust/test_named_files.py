@@ -110,6 +110,8 @@ def test_the_list_shows_them_and_they_go_with_the_file(box: Box, script: Path) -
     path = write(box, COMMANDS["a check"])
     said = [json.loads(line) for line in box("trust", "--yes", "--json").out.splitlines()]
     assert [each["covers"] for each in said if "covers" in each] == [str(script)]
+    (not_covered,) = [each["not_covered"] for each in said if "not_covered" in each]
+    assert "words with no path or with `$` or `*`" in not_covered
     rows = {each["path"]: each["state"] for each in map(json.loads, box("trust", "--list", "--json").out.splitlines())}
     assert rows == {str(path): "trusted", str(script): "trusted"}
     script.write_text("other")

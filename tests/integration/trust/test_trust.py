@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.cli.commands.trust import NOT_COVERED
 from tests.conftest import PATIENCE, Box
 
 TEXT = """\
@@ -129,16 +130,17 @@ def test_what_is_trusted_already_is_not_asked_for_again(box: Box) -> None:
     assert (done.code, "is trusted until it changes" in done.out) == (0, True), done
 
 
-def test_json_has_one_line_per_command_and_one_for_the_file(box: Box, file: Path) -> None:
+def test_json_has_one_line_per_command_one_for_what_is_not_covered_and_one_for_the_file(box: Box, file: Path) -> None:
     done = box("trust", "--yes", "--json")
     assert [json.loads(line) for line in done.out.splitlines()] == [
         {"schema": 1, "line": 1, "command": {"kind": "module", "target": "yaml", "venv": "", "fix": "uv sync"}},
         {"schema": 1, "line": 5, "command": {"kind": "tcp", "target": "localhost:5432", "venv": "", "fix": ""}},
         {"schema": 1, "line": 8, "command": {"kind": "run", "target": "scripts/healthy", "venv": "", "fix": ""}},
+        {"schema": 1, "not_covered": NOT_COVERED},
         {"schema": 1, "path": str(file), "state": "trusted"},
     ]
     refused = box("trust", "--json", XDG_STATE_HOME=str(box.cwd / "elsewhere"))
-    assert (refused.code, len(refused.out.splitlines())) == (12, 3), refused
+    assert (refused.code, len(refused.out.splitlines())) == (12, 4), refused
 
 
 HIDING = """\

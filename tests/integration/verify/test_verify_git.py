@@ -172,3 +172,45 @@ def test_a_subject_without_end_is_cut(hostile: Hostile) -> None:
     hostile.git("commit", "-q", "--allow-empty", "-F", "-", text="word " * 1_000_000)
     done = hostile.box("verify", ASKED, "--cwd", str(hostile.path))
     assert (done.code, len(done.out) < 200) == (0, True)
+
+
+TRACES = ("trace2.normalTarget", "trace2.eventTarget", "trace2.perfTarget")
+
+
+@pytest.mark.parametrize("where", ["config", "include.path", "includeIf.gitdir:**.path", "worktree", "commondir"])
+def test_no_settings_file_of_the_repository_makes_git_write(hostile: Hostile, tmp_path: Path, where: str) -> None:
+    traces, dotgit = tmp_path / "traces", hostile.path / ".git"
+    traces.mkdir()
+    given = hostile.path / "given"
+    for key in TRACES:
+        hostile.git("config", "--file", str(given), key, str(traces / key))
+    match where:
+        case "worktree":
+            hostile.git("config", "extensions.worktreeConfig", "true")
+            given.rename(dotgit / "config.worktree")
+        case "commondir":
+            common = dotgit.rename(hostile.path / "common")
+            dotgit.mkdir()
+            (dotgit / "HEAD").write_text((common / "HEAD").read_text())
+            (dotgit / "commondir").write_text("../common\n")
+            given.rename(common / "config")
+        case "config":
+            given.rename(dotgit / "config")
+        case _:
+            hostile.git("config", where, str(given))
+    assert hostile.box("verify", ASKED, "--cwd", str(hostile.path)).code == 0
+    assert list(traces.iterdir()) == []
+
+
+def test_git_writes_no_trace_that_the_user_or_the_environment_asks_for(hostile: Hostile, tmp_path: Path) -> None:
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    for key in TRACES:
+        hostile.git("config", "--global", key, str(traces / key))
+    hostile.git("rev-parse", "HEAD")
+    assert len(list(traces.iterdir())) == len(TRACES), "git traces itself where it is asked to"
+    for each in traces.iterdir():
+        each.unlink()
+    env = {name: str(traces / name) for name in ("GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE_SETUP")}
+    assert hostile.box("verify", ASKED, "--cwd", str(hostile.path), **env).code == 0
+    assert list(traces.iterdir()) == []

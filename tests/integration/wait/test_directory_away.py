@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from midwatch.core.policy import PATIENT
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_model import WaitOptions, WaitOutcome
 from midwatch.subjects import wait as waiting
 from midwatch.subjects.decide import decide
@@ -102,13 +102,13 @@ def test_adopted_work_that_ends_meanwhile_has_its_end_told(box: Box, gate: Gate,
 
 def test_a_judge_that_finds_no_record_gives_no_answer(box: Box) -> None:
     box.dir.mkdir()
-    assert decide(JobObserver(str(box.dir), PATIENT), "job") == ""
-    assert decide(JobObserver(str(box.cwd / "gone"), PATIENT), "job") == ""
+    assert decide(JobDirectory(str(box.dir), PATIENT), "job") == ""
+    assert decide(JobDirectory(str(box.cwd / "gone"), PATIENT), "job") == ""
 
 
 def test_a_directory_that_does_not_come_back_ends_the_wait(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     start(box, "job", "sleep", "300")
-    wait = waiting.Wait(JobObserver(str(box.dir), PATIENT), ["job"], WaitOptions())
+    wait = waiting.Wait(JobDirectory(str(box.dir), PATIENT), ["job"], WaitOptions())
     now = time.monotonic()
 
     def look(later: float) -> list[WaitOutcome]:

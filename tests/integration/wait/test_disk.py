@@ -8,7 +8,7 @@ import pytest
 from midwatch.core.errors import MidwatchError
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import stop as stopping
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from tests.conftest import Box, alive, until
 from tests.integration.wait.disks import fill, mounted
 from tests.integration.wait.watching import Gate, listed, start, start_gated, within
@@ -97,7 +97,7 @@ def test_stop_does_not_lose_a_verdict_that_waits_for_room_on_the_disk(
     until(lambda: not alive(work))
     monkeypatch.setattr(stopping, "SHIM_PATIENCE", 0.5)
     with contextlib.suppress(MidwatchError):
-        stopping.stop(JobObserver(str(small.dir), PATIENT), "job")
+        stopping.stop(JobDirectory(str(small.dir), PATIENT), "job")
     small.path("filler").unlink()
     assert within(small, 10, "wait", "job", "--json").json["exit_code"] == 9
 

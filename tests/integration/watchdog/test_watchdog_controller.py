@@ -9,7 +9,7 @@ import pytest
 
 from midwatch.config import trust
 from midwatch.mail import store as mail_store
-from midwatch.sessions.prompting import send, undelivered_store
+from midwatch.sessions.prompting import prompt_delivery, undelivered_store
 from tests.conftest import until
 from tests.integration.send.conftest import Agent, attached
 from tests.integration.watchdog.swarm import Swarm
@@ -196,8 +196,8 @@ def test_a_message_that_came_late_into_the_box_is_sent_and_not_written_again(
     swarm: Swarm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent reads nothing for a while: what was pasted appears when nobody waits for it any more."""
-    monkeypatch.setattr(send, "SHOWN", 0.5)
-    monkeypatch.setattr(send, "EMPTIED", 0.5)
+    monkeypatch.setattr(prompt_delivery, "SHOWN", 0.5)
+    monkeypatch.setattr(prompt_delivery, "EMPTIED", 0.5)
     swarm.task("add", "First thing")
     swarm.agent.mood("held")
     with swarm.dog() as (dog, log):

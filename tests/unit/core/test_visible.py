@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 
 @pytest.mark.parametrize(

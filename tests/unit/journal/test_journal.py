@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 import stat
@@ -201,6 +202,29 @@ def test_a_file_that_cannot_be_read_costs_no_other(book: Book, monkeypatch: pyte
     assert book.taken() == [("r2", 1, "moved"), ("r1", 1, "moved")]
 
 
+def test_a_spool_beyond_the_limit_is_named_once_and_costs_no_other(book: Book) -> None:
+    book.write(1)
+    with book.spool().open("ab") as spool:
+        spool.truncate(256 << 30)  # sparse: it takes no room on the disk
+    book.write(1, 2, run="r2")
+    assert book.taken() == book.taken() == [("r2", 1, "moved"), ("r2", 2, "moved")]
+    (said,) = book.said
+    assert str(book.spool()) in said
+    assert "more than 1024 MiB that were never read" in said
+
+
+def test_a_spool_that_is_read_as_it_grows_may_become_larger_than_the_limit(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_reader, "MOST", 1000)
+    monkeypatch.setattr(journal, "BATCH", 200)
+    for n in range(1, 41, 4):
+        book.write(*range(n, n + 4))
+        assert book.numbers() == [*range(1, n + 4)]
+    assert book.spool().stat().st_size > 3000
+    assert book.said == []
+
+
 def test_a_file_that_did_not_grow_is_not_opened_again(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         book.write(1, run=f"r{number}")
@@ -316,6 +340,43 @@ def test_a_note_is_an_event_without_a_number_of_its_own(book: Book) -> None:
     journal.note(str(book.dir), "job", "r1", "adopted", pid=6)
     assert book.taken() == [("r1", None, "adopted")] * 2
     assert [journal_codec.body(event) for event in book.journal.after(0)] == [{"pid": 5}, {"pid": 6}]
+
+
+LEFT = (".journal.sqlite.0123abcd", ".journal.sqlite.0123abcd-wal", ".journal.sqlite.0123abcd-journal")
+
+
+def left(book: Book) -> list[str]:
+    return sorted(path.name for path in book.dir.glob(".journal.sqlite.*"))
+
+
+def test_what_a_maker_that_was_killed_left_behind_is_removed(book: Book) -> None:
+    for name in (*LEFT, ".journal.sqlite.mine"):
+        (book.dir / name).write_bytes(b"")
+    book.write(1)
+    assert book.numbers() == [1]
+    assert left(book) == [".journal.sqlite.mine"]
+
+
+def test_the_second_name_that_a_killed_maker_left_is_removed(book: Book) -> None:
+    book.write(1)
+    assert book.numbers() == [1]
+    book.journal.close()
+    os.link(book.dir / "journal.sqlite", book.dir / LEFT[0])
+    assert book.numbers() == [1]
+    assert left(book) == []
+
+
+def test_what_a_living_maker_has_begun_is_left_alone(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_database, "MAKING", 0.05)
+    (book.dir / LEFT[0]).write_bytes(b"")
+    fd = os.open(book.dir, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH)  # as it does while it makes one
+        book.write(1)
+        assert book.numbers() == [1]
+        assert left(book) == [LEFT[0]]
+    finally:
+        os.close(fd)
 
 
 def test_a_note_that_cannot_be_written_is_a_warning(book: Book, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,9 +12,8 @@ from midwatch.core.job_model import End
 from midwatch.core.policy import PATIENT, STRICT, Policy
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.model import Happened, OtherPolicy, ReplayRow
 from midwatch.replay.rules import policy_comparison, replay_job
-from midwatch.replay.rules.policy_comparison import OtherPolicy
 
 BEGAN = 1000.0
 SLOW = PATIENT._replace(progress=("output", "beat"))

@@ -6,8 +6,9 @@ import pytest
 
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import resumable
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.rules.monitor import MonitorContext, MonitorOptions
+from midwatch.sessions.rules.monitor import MonitorContext
 from midwatch.verification.model import Verified
 
 LOOK = Verdict("api", "session", "working", False, "the model answers", "alive", "advancing", turn="working")

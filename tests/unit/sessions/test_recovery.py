@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.prompting.model import AttachedClient, InputBox, PaneSnapshot
+from midwatch.sessions.prompting.model import InputBox
 from midwatch.sessions.prompting.rules import recovery
 from midwatch.sessions.prompting.rules.recovery import Front, Left, RecoveryCase, RecoveryStep
+from midwatch.tmux.codec.guarded_input import AttachedClient, PaneSnapshot
 
 NOW = 1_700_000_000.0
 ALL_WELL = PaneSnapshot("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())

@@ -7,9 +7,8 @@ import pytest
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.verdict import FINAL, LIVE
-from midwatch.stories.model import Parsed, ParseTrouble
+from midwatch.stories.model import Next, Parsed, ParseTrouble, StepEnd, Tally
 from midwatch.stories.rules import log, next_action
-from midwatch.stories.rules.next_action import Next, StepEnd, Tally
 
 WELL = StepEnd("completed", "its turn has ended")
 SAID = Parsed("dev", "SUCCESS", "All is well.", "proceed", {}, "model")

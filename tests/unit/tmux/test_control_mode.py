@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from midwatch.core.pane_model import Pane
-from midwatch.tmux.codec import commands as tmux_commands
+from midwatch.tmux.codec import commands as guarded_input
 from midwatch.tmux.codec import control_mode, query_modes
 from midwatch.tmux.codec.control_mode import ControlMode, ControlNotice, ControlReply
 from midwatch.tmux.codec.query_modes import BUFFERED, FORKED, LISTED, PRINTED, QueryMode
@@ -80,7 +80,7 @@ PANES = [f"%{number}" for number in range(700)]
 def test_all_screens_that_are_wanted_anyway_are_asked_for_with_the_list_at_one_moment(
     way: QueryMode, *, colours: bool
 ) -> None:
-    command = tmux_commands.survey(WORD, dict.fromkeys(PANES, 0) | {"%900": 17}, colours=colours, way=way)
+    command = guarded_input.survey(WORD, dict.fromkeys(PANES, 0) | {"%900": 17}, colours=colours, way=way)
     targets = [part[-len(pane) :] for pane in PANES for part in command if part.endswith(f"t{pane}")]
     assert targets == PANES
     assert not {"if", "\n", "-t%900"} & set(command)
@@ -91,7 +91,7 @@ def test_all_screens_that_are_wanted_anyway_are_asked_for_with_the_list_at_one_m
 )
 def test_what_may_be_gone_is_asked_for_on_a_line_of_its_own(way: QueryMode, commands: list[str]) -> None:
     """A buffer is made and deleted on the same line, so that nobody can see it."""
-    (command,) = tmux_commands.captures(WORD, PANES, colours=True, way=way)
+    (command,) = guarded_input.captures(WORD, PANES, colours=True, way=way)
     *lines, end = [line.split("\0;\0") for line in "\0".join(command).split("\0\n\0")]
     assert end == [f"display-message\0-p\0{WORD}E"]
     assert [[part.split("\0")[0] for part in line] for line in lines] == [commands] * len(PANES)
@@ -100,7 +100,7 @@ def test_what_may_be_gone_is_asked_for_on_a_line_of_its_own(way: QueryMode, comm
 
 
 def test_where_screens_do_not_come_through_control_mode_only_the_list_is_asked_for() -> None:
-    assert tmux_commands.survey(WORD, dict.fromkeys(PANES, 0), colours=True, way=LISTED) == tmux_commands.survey(
+    assert guarded_input.survey(WORD, dict.fromkeys(PANES, 0), colours=True, way=LISTED) == guarded_input.survey(
         WORD, {}, colours=True
     )
 

@@ -11,8 +11,7 @@ import os
 import re
 from collections.abc import Callable
 
-from midwatch.agents import file_locations
-from midwatch.agents.conversation_files import open_files
+from midwatch.agents.codex.files import open_files, rollout_id
 from midwatch.core.pane_model import RunningAgent
 from midwatch.core.value import Value
 from midwatch.system import procfs
@@ -120,4 +119,4 @@ def unused(running: RunningAgent) -> str:
     names = [os.path.split(path) for pid in (running.pid, *procfs.children(running.pid)) for path in open_files(pid)]
     locked = {name.removesuffix(LOCK) for directory, name in names if directory.endswith(LOCKS)}
     last = max(locked, default="")  # such ids sort by the time of their beginning
-    return "" if len(locked) < 2 or last in {file_locations.rollout_id(name) for _, name in names} else last  # noqa: PLR2004
+    return "" if len(locked) < 2 or last in {rollout_id(name) for _, name in names} else last  # noqa: PLR2004

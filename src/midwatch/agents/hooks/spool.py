@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
+from midwatch.agents import parts
 from midwatch.agents.hooks import events as hooks_events
 from midwatch.agents.hooks import turns
 from midwatch.agents.hooks.events import HookEvent
@@ -46,10 +47,8 @@ SLACK = 0.05
 class HookSpool:
     """The spool of the hooks. Each look reads on from where the last one ended; without news it costs a few stats."""
 
-    def __init__(self, directory: str, daemons: Collection[str] = ("codex",)) -> None:
-        """``daemons`` names the agents whose hooks are run by a daemon."""
+    def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._daemons = daemons
         self._files: dict[str, _PaneSpool] = {}
         self._turns: dict[tuple[object, ...], tuple[list[object], turns.HookTurn]] = {}
         """What was asked, by whom; of which files in which state, and what they said."""
@@ -69,7 +68,7 @@ class HookSpool:
             return SourceReport("hook", None, {}, f"the spool of the hooks cannot be read: {error.strerror}")
         begins = (f"{running.agent},", f"{running.agent}{SUFFIX}")
         names = [name for name in names if name.startswith(begins) and name.endswith(SUFFIX)]
-        if running.agent in self._daemons:
+        if parts.files(running.agent).hooks_by_daemon:
             return self._of_daemon(names, running, conversation)
         server = os.path.realpath(tmux_client.socket_path(pane.server))
         here = [name for name in names if name.endswith(f"{pane.id}{SUFFIX}")]

@@ -11,8 +11,8 @@ from typing import Any
 
 from midwatch.core.errors import FormatError
 from midwatch.core.numbers import moment
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.terminal.program_status import StatusRecords
 
 SLACK = 0.05

@@ -70,12 +70,12 @@ def update(change: Callable[[Records], Records]) -> bool:
     """Change the records, alone. False where that cannot be: another one holds them, or they cannot be written."""
     try:
         paths.make_private(paths.state_root())
-        fd = file_locks.opened(f"{paths.state_root()}/.sources.lock")
+        fd = file_locks.take(f"{paths.state_root()}/.sources.lock", PATIENCE)
     except OSError:
         return False
+    if fd is None:
+        return False
     try:
-        if not file_locks.within(fd, PATIENCE):
-            return False
         reading = read()
         if not reading.replaceable:
             return False

@@ -26,9 +26,8 @@ from midwatch.breaker.model import (
     Tripped,
     Void,
 )
-from midwatch.core.text import in_words
+from midwatch.core.text import in_words, visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 
 
 class BreakerDecision(Value):

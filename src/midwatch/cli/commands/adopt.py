@@ -12,7 +12,7 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.numbers import whole_number
 from midwatch.core.policy import Policy
 from midwatch.jobs.codec.sentinel import LARGEST_PID
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.subjects import adopt
 from midwatch.subjects.adopt import AdoptedJob
 
@@ -25,7 +25,7 @@ def main(options: Options) -> int:
         return _pane(options)
     if (pid is None) == (directory is None):
         raise UsageError("what is to be adopted? --pid P, %PANE for an agent in tmux, or --dir D for steps")
-    looker, may_stop = JobObserver(paths.directory(), _policy(options)), options.flag("--stop")
+    looker, may_stop = JobDirectory(paths.directory(), _policy(options)), options.flag("--stop")
     if pid is not None:
         if options.names:
             raise UsageError(f"--pid takes no names of steps; to call it {options.names[0]}, say --name")
@@ -39,7 +39,7 @@ def _pane(options: Options) -> int:
 
     if len(options.names) > 1 or options.flag("--pid") or options.flag("--dir"):
         raise UsageError("a pane is adopted alone: midwatch adopt %3 --name api")
-    looker, target = JobObserver(paths.directory(), _policy(options)), options.names[0]
+    looker, target = JobDirectory(paths.directory(), _policy(options)), options.names[0]
     panes = watched.watchers(options)[0]
     try:
         seen = watched.agent_of(panes, target)
@@ -50,7 +50,7 @@ def _pane(options: Options) -> int:
     return 0
 
 
-def _steps(options: Options, looker: JobObserver, directory: str, *, may_stop: bool) -> int:
+def _steps(options: Options, looker: JobDirectory, directory: str, *, may_stop: bool) -> int:
     if others := paths.shared_with_others(directory):
         output.warn(f"{others}; what it says may be false, nothing there is signalled")
     named = [names.check(step, blanks=True) for step in dict.fromkeys(options.names)]
@@ -71,7 +71,7 @@ def _steps(options: Options, looker: JobObserver, directory: str, *, may_stop: b
     return code
 
 
-def _show(kept: AdoptedJob, looker: JobObserver, options: Options) -> None:
+def _show(kept: AdoptedJob, looker: JobDirectory, options: Options) -> None:
     for note in kept.notes:
         output.remark(f"{kept.name}: {note}")
     print(output.as_json(looker.verdict(kept.name)) if options.flag("--json") else kept.name, flush=True)

@@ -7,7 +7,7 @@ from midwatch.cli import output
 from midwatch.cli.parser import Options
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.replay import golden_runner
 
 WORDS = ("list", "classify", "test")

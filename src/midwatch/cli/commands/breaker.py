@@ -14,7 +14,7 @@ from midwatch.core.errors import UsageError
 from midwatch.core.job_model import Breaker
 from midwatch.core.json_text import dump
 from midwatch.jobs import admission
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 
 SCHEMA = 1
 WORDS = ("status", "reset", "trip")
@@ -47,13 +47,13 @@ def main(options: Options) -> int:
     return 1 if shut and word == "status" else 0
 
 
-def _note(looker: JobObserver, key: str, event: str, reason: str) -> None:
+def _note(looker: JobDirectory, key: str, event: str, reason: str) -> None:
     from midwatch.journal import journal  # to look at a breaker costs no database
 
     journal.note(looker.directory, key, "", event, reason=reason)
 
 
-def _show(looker: JobObserver, rules: list[Breaker], *, json_lines: bool) -> bool:
+def _show(looker: JobDirectory, rules: list[Breaker], *, json_lines: bool) -> bool:
     """Tell of each breaker. Returns whether one of them would let nothing through now."""
     if not rules and not json_lines:
         print("no breakers here; `midwatch run --breaker KEY -- CMD` makes one", file=sys.stderr)

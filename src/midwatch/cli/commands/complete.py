@@ -204,6 +204,7 @@ class _Line:
 
     def panes(self) -> Words:
         from midwatch.tmux import client as tmux_client
+        from midwatch.tmux.codec import pane_list
 
         server = next(((flag, self.given[flag]) for flag in ("-L", "-S") if self.given.get(flag)), ())
         place = tmux_client.socket_path(server)
@@ -211,7 +212,7 @@ class _Line:
             return []
         shown = "#{pane_id}\t#{session_name}:#{window_index} #{pane_current_command}"
         try:
-            answer = tmux_client.ask(place, ["list-panes", "-a", "-F", shown], time.monotonic() + PATIENCE)
+            answer = tmux_client.ask(place, pane_list.of_server(shown), time.monotonic() + PATIENCE)
         except (OSError, RefusedError):
             return []
         lines = answer.out.decode("utf-8", "replace").splitlines()

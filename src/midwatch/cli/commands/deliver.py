@@ -10,7 +10,7 @@ from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import MidwatchError, RefusedError
 from midwatch.integrations.mqtt import broker_settings
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import deliver, enqueue, mqtt_publish_state, pending_runs
 from midwatch.notifications.codec import outbox_file
 
@@ -28,7 +28,7 @@ PUBLISHES = 3600
 def main(options: Options) -> int:
     os.closerange(3, HIGHEST)  # what our starter's caller had open is not ours to keep
     signal.setitimer(signal.ITIMER_REAL, LIMIT)
-    looker = JobObserver(paths.directory(options.text("--dir")), context.lazily(options))
+    looker = JobDirectory(paths.directory(options.text("--dir")), context.lazily(options))
     directory = looker.directory
     project = _heard(looker, options)
     if not project and (mark := mqtt_publish_state.marked(directory)):
@@ -41,7 +41,7 @@ def main(options: Options) -> int:
     return 0
 
 
-def _heard(looker: JobObserver, options: Options) -> str:
+def _heard(looker: JobDirectory, options: Options) -> str:
     """Hear what is to be told, and stay while that cannot be written. Returns the project that it is of, if any.
 
     What has a promise or a report on the disk is there for whoever comes by: of those that wait for it one stays.

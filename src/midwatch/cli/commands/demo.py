@@ -16,7 +16,7 @@ from midwatch.core.policy import PATIENT
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, start
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.stop import stop
 from midwatch.jobs.wait_model import WaitOptions
 from midwatch.subjects.wait import Wait
@@ -57,7 +57,7 @@ PARTS = (
 def main(options: Options) -> int:
     del options
     directory = tempfile.mkdtemp(prefix="midwatch-demo-")
-    looker = JobObserver(directory, IMPATIENT)
+    looker = JobDirectory(directory, IMPATIENT)
     try:
         return _show(looker)
     finally:
@@ -66,7 +66,7 @@ def main(options: Options) -> int:
         shutil.rmtree(directory)
 
 
-def _show(looker: JobObserver) -> int:
+def _show(looker: JobDirectory) -> int:
     print("Four jobs, started in the background. A job counts as stuck after 4 s without progress and 2 s of grace.\n")
     began = time.monotonic()
     runs = {}
@@ -81,7 +81,7 @@ def _show(looker: JobObserver) -> int:
     return 1 if left else 0
 
 
-def _start(looker: JobObserver, part: Part) -> str:
+def _start(looker: JobDirectory, part: Part) -> str:
     job = launch.Job(
         directory=looker.directory,
         name=part.name,
@@ -96,7 +96,7 @@ def _start(looker: JobObserver, part: Part) -> str:
     return job.run
 
 
-def _tell(looker: JobObserver, verdict: Verdict, elapsed: float) -> None:
+def _tell(looker: JobDirectory, verdict: Verdict, elapsed: float) -> None:
     seen = time.time()
     record = looker.facts(verdict.name).record
     assert record is not None

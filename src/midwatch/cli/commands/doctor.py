@@ -17,8 +17,8 @@ from midwatch.config import paths, trust
 from midwatch.config.model import Settings
 from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
+from midwatch.core.text import first_few, visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import start
 from midwatch.notifications import mqtt_publish_state, outbox
@@ -213,7 +213,8 @@ def _refused(asked: list[str]) -> Iterator[DoctorFinding]:
     if not path:
         return
     try:
-        for why in tmux_servers.refused(path, registry_store.RegistryFile(path).read().rows).values():
+        refused = tmux_servers.refused(path, registry_store.RegistryFile(path).read().rows)
+        for why in first_few(refused.values(), "tmux servers that are refused"):
             yield DoctorFinding("warning", "tmux", why)
     except MidwatchError as error:
         yield DoctorFinding("warning", "registry", str(error))

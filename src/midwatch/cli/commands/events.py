@@ -13,7 +13,7 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.event import Event
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.numbers import whole_number
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.jobs import history
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal

@@ -12,13 +12,14 @@ from midwatch.cli.parser import Options
 from midwatch.config.model import Settings
 from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.mail import store as mail_store
 from midwatch.mail.model import CONTROLLER
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.prompting.send import deliver
 from midwatch.swarm import handoff
 from midwatch.swarm.codec import assignment_text
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux import pane_location
 from midwatch.tmux.pane_location import PaneLocation
@@ -80,7 +81,7 @@ def _is_same(server: tuple[str, ...], where: PaneLocation) -> bool:
 
 
 def _pinged(options: Options, where: PaneLocation | None, target: str, ping: str, wait: float) -> PromptResult:
-    asked = send.SendSignals()
+    asked = CommandSignals()
     try:
         panes, pane = send.found(options, target)
         if where is not None and where.own.pane == pane.id and _is_same(pane.server, where):

@@ -10,7 +10,7 @@ from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.sessions import spawn
 from midwatch.system import procfs
 from midwatch.system.atomic_files import read_plain
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 from midwatch.tmux.sessions import TmuxSessions
 
 

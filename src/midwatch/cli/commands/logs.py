@@ -12,9 +12,9 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.job_model import Alive, JobFacts
 from midwatch.core.numbers import whole_number
 from midwatch.jobs.codec.log_text import LogText
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.log_scan import LogReader
 from midwatch.jobs.loop_beat import LoopBeat
-from midwatch.jobs.observe import JobObserver
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wakeups import Wakeups
 
@@ -81,7 +81,7 @@ def _write(shown: bytes | str) -> None:
     sys.stdout.buffer.write(shown if isinstance(shown, bytes) else shown.encode())
 
 
-def _follow(looker: JobObserver, name: str, reader: LogReader, show: Raw | LogText) -> None:
+def _follow(looker: JobDirectory, name: str, reader: LogReader, show: Raw | LogText) -> None:
     """Copy what is written, until the run that writes it has ended, however it did."""
     wakeups, beat = Wakeups(looker.directory, {name}), LoopBeat()
     run = _run_of(looker.facts(name))

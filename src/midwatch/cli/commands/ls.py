@@ -10,8 +10,8 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import escaped
 from midwatch.core.verdict import Verdict
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.listing import listed
-from midwatch.jobs.observe import JobObserver
 from midwatch.notifications import send_pending
 from midwatch.subjects import live_state
 
@@ -25,7 +25,7 @@ def main(options: Options) -> int:
     for directory in _directories(options):
         if options.flag("--all"):
             send_pending.send(directory)
-        looker = JobObserver(directory, context.lazily(options), brief=True)
+        looker = JobDirectory(directory, context.lazily(options), brief=True)
         verdicts = live_state.with_turns(looker, look_at_all(looker), output.warn)
         if options.flag("--json"):
             for verdict in verdicts:
@@ -70,7 +70,7 @@ def _directories(options: Options) -> list[str]:
         return []
 
 
-def look_at_all(looker: JobObserver) -> list[Verdict]:
+def look_at_all(looker: JobDirectory) -> list[Verdict]:
     try:
         found = listed(looker)
     except FileNotFoundError:

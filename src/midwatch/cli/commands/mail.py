@@ -10,7 +10,7 @@ from midwatch.cli import output
 from midwatch.cli.parser import Options
 from midwatch.core.errors import UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.mail import codec
 from midwatch.mail import store as mail_store
 from midwatch.mail.model import Mail

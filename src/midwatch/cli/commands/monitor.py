@@ -16,11 +16,11 @@ from midwatch.core.numbers import whole_number
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.notifications.model import ChangeSubject
+from midwatch.sessions.model import DEADLINE, MonitorOptions, PaneVerdict
 from midwatch.sessions.monitor import Monitor
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict
-from midwatch.sessions.rules.monitor import DEADLINE, MonitorOptions
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.targets import ForeignPane, ManagedSession
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 from midwatch.verification import codec as verification_codec
 
 MOST_RESUMES = 1000

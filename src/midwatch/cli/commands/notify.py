@@ -11,10 +11,9 @@ from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, visible
 from midwatch.integrations.mqtt import broker_settings
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import channels, deliver, enqueue, mqtt_publish_state, outbox
 from midwatch.notifications.model import Notification
 
@@ -134,7 +133,7 @@ def _pending(options: Options, directory: str, project: str, *, as_json: bool) -
 
 def _heard(options: Options, directory: str) -> list[Notification]:
     """Take in all that is to be told. Returns what cannot be written into the outbox, and so cannot be delivered."""
-    looker = JobObserver(directory, context.lazily(options))
+    looker = JobDirectory(directory, context.lazily(options))
     try:
         enqueue.settle(looker)
     except RefusedError as error:

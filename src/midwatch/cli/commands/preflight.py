@@ -7,7 +7,7 @@ from midwatch.cli.parser import Options
 from midwatch.config import load, paths
 from midwatch.core.errors import UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.preflight import run
 from midwatch.preflight.model import Finding
 

@@ -6,9 +6,10 @@ import sys
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.mail import store as mail_store
 from midwatch.swarm import quality
+from midwatch.swarm.codec import quality_text
 from midwatch.swarm.rules import quality as judge
 from midwatch.trackers import select
 from midwatch.trackers.model import Tracker, Work
@@ -65,7 +66,7 @@ def _ensure(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
         if as_json:
             _tell(bead=bead, companion=companion)
         else:
-            print(f"{visible(companion)}  {visible(judge.title(bead))}")
+            print(f"{visible(companion)}  {visible(quality_text.title(bead))}")
     if not made and not as_json:
         print("no companion is missing", file=sys.stderr)
     return _unknown(tracker, work, beads)
@@ -92,20 +93,26 @@ def _record(tracker: Tracker, given: list[str], *, none: bool, as_json: bool) ->
     if given[1:3] == ["random", "exploration"]:
         given = [given[0], "random exploration", *given[3:]]
     if len(given) < 2:  # noqa: PLR2004  # an id, a loop
-        raise UsageError(f"record needs the id of a bead or companion and a loop: {', '.join(judge.LOOPS)}")
-    loop = judge.loop_meant(given[1])
+        raise UsageError(f"record needs the id of a bead or companion and a loop: {', '.join(quality_text.LOOPS)}")
+    loop = quality_text.loop_meant(given[1])
     if not loop:
-        raise UsageError(f"there is no loop {given[1]!r}; it is one of {', '.join(judge.LOOPS)}")
+        raise UsageError(f"there is no loop {given[1]!r}; it is one of {', '.join(quality_text.LOOPS)}")
     text = " ".join(given[2:]).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
     if none and text:
         raise UsageError("say either what was found or --none")
-    if not none and judge.says_nothing(text):
+    if not none and quality_text.says_nothing(text):
         raise RefusedError("say what was found; if that is nothing, say so with --none")
     _, companion = quality.open_companion(tracker, given[0])
-    tracker.note(companion.id, judge.record(loop, text))
-    missing = [each for each in judge.missing(companion) if each != loop]
+    tracker.note(companion.id, quality_text.record(loop, text))
+    missing = [each for each in quality_text.missing(companion) if each != loop]
     if as_json:
-        _tell(bead=judge.bead_of(companion), companion=companion.id, loop=loop, findings=text or None, missing=missing)
+        _tell(
+            bead=quality_text.bead_of(companion),
+            companion=companion.id,
+            loop=loop,
+            findings=text or None,
+            missing=missing,
+        )
     else:
         left = f"not yet: {', '.join(missing)}" if missing else f"all are; `midwatch quality close {companion.id}`"
         print(f"{visible(companion.id)}: {loop} is recorded; {visible(left)}")
@@ -116,12 +123,12 @@ def _close(tracker: Tracker, given: list[str], place: str, *, as_json: bool) -> 
     if len(given) != 1:
         raise UsageError("close needs the id of one bead or companion")
     work, companion = quality.open_companion(tracker, given[0])
-    bead = judge.bead_of(companion)
+    bead = quality_text.bead_of(companion)
     if why := judge.keeps_open(work, companion):
         raise RefusedError(f"{companion.id} stays open: {why}")
     if unread := [*mail_store.unread_about(place, companion.id), *mail_store.unread_about(place, bead)]:
         raise RefusedError(f"{companion.id} stays open: unread: {', '.join(unread)}; `midwatch mail show {unread[0]}`")
-    said = [f"{loop}: {'findings' if found else 'none'}" for loop, found in judge.recorded(companion).items()]
+    said = [f"{loop}: {'findings' if found else 'none'}" for loop, found in quality_text.recorded(companion).items()]
     tracker.close(companion.id, f"quality loops recorded: {', '.join(said)}")
     if as_json:
         _tell(bead=bead, companion=companion.id, closed=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from midwatch.agents import catalog
 from midwatch.cli import output
 from midwatch.cli import pane_arguments as watched
-from midwatch.cli.commands.send import SendSignals
 from midwatch.cli.parser import Options
 from midwatch.config import paths, sentinel_files
 from midwatch.core import names
@@ -14,15 +13,16 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.job_model import Record
 from midwatch.core.json_text import dump
 from midwatch.core.pane_model import Pane
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.jobs.codec import sentinel
-from midwatch.sessions.observe import is_its
+from midwatch.sessions.agent_session import is_its
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, recover
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.prompting.recover import Readiness
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_READY = EXIT_CODES["unknown"]
@@ -52,7 +52,7 @@ def main(options: Options) -> int:
 
 def _one(options: Options, target: str) -> int:
     directory = paths.directory(options.text("--dir"))
-    asked = SendSignals()
+    asked = CommandSignals()
     panes = None
     try:
         panes, pane = _found(options, target, directory)

@@ -11,12 +11,11 @@ from midwatch.config import paths
 from midwatch.core import durations
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import drift_notifications
 from midwatch.registry import store as registry_store
-from midwatch.registry.model import DriftReport
+from midwatch.registry.model import DriftReport, iso
 from midwatch.registry.reconcile import ReconcilePass, Reconciler, failed
-from midwatch.registry.rules.drift import iso
 from midwatch.tmux import sessions as hand
 
 TYPE_CHECKING = False
@@ -60,6 +59,9 @@ def _main(options: Options) -> int:
     stays = options.flag("--watch") or options.flag("--subscribe") or bool(task) or options.flag("--kanban-new")
     if options.flag("--once") and (options.flag("--watch") or options.flag("--subscribe")):
         raise UsageError("--once is one pass, --watch and --subscribe stay; ask for one of them")
+    _ = options.seconds("--timeout"), options.seconds("--idle-timeout")  # a wrong one is an error also where unused
+    if options.seconds("--interval") == 0:
+        raise UsageError("--interval must be above 0")
     path = registry_store.find(options.text("--registry"), paths.here())
     reconciler = Reconciler(
         path, usual=hand.server_of(options.text("--socket")), prune=options.flag("--prune"),
@@ -95,8 +97,6 @@ def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
     subscribed = options.flag("--subscribe")
     idle = options.seconds("--idle-timeout")
     interval = options.seconds("--interval")
-    if interval == 0:
-        raise UsageError("--interval must be above 0")
     card = _card(options, task, reconciler.path)
     subscription = _subscription(reconciler) if subscribed else None
     if subscribed and subscription is None:

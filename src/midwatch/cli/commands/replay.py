@@ -13,13 +13,11 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
 from midwatch.core.policy import PATIENT, POLICIES, PROGRESS_SOURCES
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
-from midwatch.jobs.observe import JobObserver
+from midwatch.core.text import in_words, visible
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.replay import replay
-from midwatch.replay.model import ReplayRow
+from midwatch.replay.model import OtherPolicy, ReplayRow
 from midwatch.replay.replay import RecordedVerdict, ReplayNote
-from midwatch.replay.rules.policy_comparison import OtherPolicy
 
 SCHEMA = 1
 COLOURS = {"=": "2", "≠": "33", "?": "35", " ": "2"}
@@ -49,7 +47,7 @@ def main(options: Options) -> int:
 def _job(options: Options, name: str, otherwise: OtherPolicy | None) -> int:
     if names.problem(name):
         raise RefusedError(f"there is no file {name}")
-    looker = JobObserver(paths.directory(options.text("--dir")), PATIENT)
+    looker = JobDirectory(paths.directory(options.text("--dir")), PATIENT)
     found = replay.of_job(looker, name, otherwise)
     if found is None:
         output.remark(f"there is no file {name}, and no event of a job {name} is known")

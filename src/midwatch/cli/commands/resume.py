@@ -15,7 +15,7 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.job_model import Record
 from midwatch.core.policy import PATIENT
 from midwatch.sessions import resume
-from midwatch.sessions.observe import SessionObservation, SessionObserver
+from midwatch.sessions.agent_session import AgentSession, SessionObservation
 from midwatch.system.terminate_tree import signal_exactly
 
 
@@ -24,7 +24,7 @@ def main(options: Options) -> int:
         raise UsageError("resume needs the name of one session; `midwatch ls` lists them")
     prompt = prompt_of(options)
     looker, name = context.looker(options), names.check(options.names[0])
-    session = SessionObserver(looker, name, PATIENT)
+    session = AgentSession(looker, name, PATIENT)
     try:
         looked = session.look()
         if looked.facts.record is None:
@@ -44,7 +44,7 @@ def main(options: Options) -> int:
     return code
 
 
-def _resume(session: SessionObserver, looked: SessionObservation, record: Record, prompt: str) -> int:
+def _resume(session: AgentSession, looked: SessionObservation, record: Record, prompt: str) -> int:
     name, verdict = record.name, looked.verdict
     if record.pane is None:
         raise RefusedError(f"{name} is no session in a pane; `midwatch retry {name}` runs a job again")

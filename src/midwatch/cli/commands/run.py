@@ -13,7 +13,7 @@ from midwatch.core.job_model import Breaker
 from midwatch.core.numbers import whole_number
 from midwatch.core.redaction import clean
 from midwatch.jobs import launch, start
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_state import JobWatchState
 
 TYPE_CHECKING = False
@@ -98,7 +98,7 @@ def variables(given: list[str]) -> dict[str, str]:
     return found
 
 
-def detached(job: launch.Job, looker: JobObserver, *, json: bool, feed: bytes = b"") -> int:
+def detached(job: launch.Job, looker: JobDirectory, *, json: bool, feed: bytes = b"") -> int:
     """Start a job that outlives us, with something to read, and say so."""
     said = start.detached(job, looker, feed=feed)
     verdict = looker.verdict(job.name)
@@ -109,7 +109,7 @@ def detached(job: launch.Job, looker: JobObserver, *, json: bool, feed: bytes = 
     return 0
 
 
-def _foreground(job: launch.Job, looker: JobObserver, *, json: bool) -> int:
+def _foreground(job: launch.Job, looker: JobDirectory, *, json: bool) -> int:
     """Report to the caller's terminal before the work has it and after, and between only while the live line stands
     there: what the work writes may be half an escape sequence, into which nothing of ours must fall. At the end half a
     sequence does no harm, because a report begins with the character that breaks it off.
@@ -125,7 +125,7 @@ def _foreground(job: launch.Job, looker: JobObserver, *, json: bool) -> int:
         status.close()
 
 
-def _relayed(job: launch.Job, looker: JobObserver, status: TerminalStatus | None, *, json: bool) -> int:
+def _relayed(job: launch.Job, looker: JobDirectory, status: TerminalStatus | None, *, json: bool) -> int:
     from midwatch.cli.progress_line import LiveLine
     from midwatch.jobs.foreground_relay import Relay
     from midwatch.jobs.foreground_streams import open_streams

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 
 from midwatch.agents import catalog
@@ -21,17 +20,18 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.job_model import Record
 from midwatch.core.json_text import dump
 from midwatch.core.pane_model import Pane
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.jobs.codec import sentinel
-from midwatch.sessions.observe import is_its
+from midwatch.sessions.agent_session import is_its
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.prompting.send import deliver
 from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.server import is_pane
+from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_TAKEN = 1
@@ -51,7 +51,7 @@ def main(options: Options) -> int:
     until = time.monotonic() + (options.seconds("--wait") or 0.0)
     via = options.choice("--via", WAYS) or way(load.load(paths.project(os.getcwd())))
     began = time.monotonic()
-    asked = SendSignals()
+    asked = CommandSignals()
     pane = note = None
     try:
         panes, there = found(options, target, again)
@@ -159,30 +159,6 @@ def _recorded(directory: str, name: str) -> Record:
 
 
 # What became of it --------------------------------------------------------------------------------------------------
-
-
-class SendSignals:
-    """Asked to end, we finish what would be left half done. The second time, we end."""
-
-    NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def heard(self) -> bool:
-        return self.count > 0
-
-    def __enter__(self) -> None:
-        self._before = {number: signal.signal(number, self._hear) for number in self.NUMBERS}
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _hear(self, *_: object) -> None:
-        self.count += 1
-        if self.count > 1:
-            raise KeyboardInterrupt
 
 
 def _is_missed(sent: PromptResult, *, waited: bool) -> bool:

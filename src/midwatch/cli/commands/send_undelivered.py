@@ -7,9 +7,8 @@ import time
 from midwatch.cli.parser import Options
 from midwatch.core.errors import UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
-from midwatch.sessions.pane_observer import PaneVerdict
+from midwatch.core.text import in_words, visible
+from midwatch.sessions.model import PaneVerdict
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.tmux import client as tmux_client

@@ -10,8 +10,8 @@ from midwatch.config import paths
 from midwatch.core.errors import UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
-from midwatch.jobs.observe import JobObserver
+from midwatch.core.text import first_few, visible
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.registry import reconcile
 from midwatch.registry import store as registry_store
 from midwatch.registry.model import INVALID, Drift, RegistryRow
@@ -77,7 +77,7 @@ def listed(options: Options, path: str = "") -> RegisteredSessions:
     path = path or registry_store.find(options.text("--registry"), os.getcwd())
     directory = paths.directory(options.text("--dir"), registry_store.workspace(path))
     return RegisteredSessions(
-        path, JobObserver(directory, context.lazily(options)), server_of(options.text("--socket"))
+        path, JobDirectory(directory, context.lazily(options)), server_of(options.text("--socket"))
     )
 
 
@@ -126,8 +126,8 @@ def _shown(options: Options, *, look: bool) -> int:
     if trouble:
         output.remark(f"{trouble}; what is there cannot be told of all")
     problems = [row.problem for row in rows if row.problem]
-    for problem in problems:
-        output.remark(f"{problem}; mend that row")
+    for problem in first_few([f"{problem}; mend that row" for problem in problems], "rows to mend"):
+        output.remark(problem)
     return UNKNOWN if trouble or problems else 0
 
 

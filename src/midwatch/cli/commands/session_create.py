@@ -16,16 +16,15 @@ from midwatch.config import paths
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.policy import PATIENT
 from midwatch.core.redaction import clean, clean_words
+from midwatch.core.text import first_few, visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.jobs.launch import Job
 from midwatch.registry import session_resume, sessions
 from midwatch.registry import store as registry_store
-from midwatch.registry.model import RUNNING, RegistryRow
-from midwatch.registry.rules.drift import iso
+from midwatch.registry.model import RUNNING, RegistryRow, iso
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import spawn as sessions_spawn
-from midwatch.sessions.observe import SessionObserver
+from midwatch.sessions.agent_session import AgentSession
 from midwatch.tmux.sessions import TmuxSessions, session_name
 
 NEW = "midwatch-sessions.yaml"
@@ -50,7 +49,7 @@ def create(options: Options) -> int:
     except RefusedError as error:
         output.remark(str(error))
         return REFUSED
-    session = SessionObserver(listed.looker, job.name, PATIENT)
+    session = AgentSession(listed.looker, job.name, PATIENT)
     try:
         verdict = session.look().verdict
         if code := _closed(job, verdict):
@@ -91,9 +90,9 @@ def restore(options: Options) -> int:
     listed = face.listed(options)
     try:
         found = listed.file.read().rows
-        for row in found:
-            if row.problem:
-                output.remark(f"{row.problem}; that row is passed over")
+        problems = [f"{row.problem}; that row is passed over" for row in found if row.problem]
+        for problem in first_few(problems, "rows that are passed over"):
+            output.remark(problem)
         rows = _last([row for row in found if row.is_on(listed.host) and not row.problem])
         wanted = [standing for standing in listed.looks(tuple(rows)) if sessions.ended_unstopped(standing)]
         done = [_restored(options, listed, standing) for standing in wanted]
@@ -144,7 +143,7 @@ def _left(listed: RegisteredSessions, standing: RowStatus, *, json: bool, dry: b
 def _resumed(listed: RegisteredSessions, standing: RowStatus, prompt: str) -> tuple[RegistryRow, str, int]:
     row = standing.row
     job = session_resume.bring_back(listed, standing)
-    session = SessionObserver(listed.looker, job.name, PATIENT)
+    session = AgentSession(listed.looker, job.name, PATIENT)
     try:
         verdict = session_resume.settled(session)
         if verdict.final:
@@ -168,7 +167,7 @@ def _noted(listed: RegisteredSessions, standing: RowStatus) -> RegistryRow:
     return listed.again(standing.row, pane)
 
 
-def _put(listed: RegisteredSessions, session: SessionObserver, socket: str | None) -> RegistryRow:
+def _put(listed: RegisteredSessions, session: AgentSession, socket: str | None) -> RegistryRow:
     record = session.facts().record
     assert record is not None
     try:
@@ -180,7 +179,7 @@ def _put(listed: RegisteredSessions, session: SessionObserver, socket: str | Non
         ) from error
 
 
-def _learned(listed: RegisteredSessions, row: RegistryRow, session: SessionObserver) -> RegistryRow:
+def _learned(listed: RegisteredSessions, row: RegistryRow, session: AgentSession) -> RegistryRow:
     """The id, where it is known only now."""
     talk = session.conversation
     return listed.write(row, {f"{row.agent}_session_id_own": talk}) if talk and talk != row.conversation else row

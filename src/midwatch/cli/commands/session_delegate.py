@@ -7,7 +7,6 @@ import time
 from midwatch.cli import context, output
 from midwatch.cli.commands import session as face
 from midwatch.cli.commands.run import INTERRUPTED
-from midwatch.cli.commands.send import SendSignals
 from midwatch.cli.commands.spawn import prompt_of
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
@@ -16,7 +15,8 @@ from midwatch.core.verdict import Verdict
 from midwatch.registry import session_delegate
 from midwatch.registry.model import RUNNING
 from midwatch.registry.session_delegate import DelegatedTask
-from midwatch.sessions.rules.monitor import DEADLINE
+from midwatch.sessions.model import DEADLINE
+from midwatch.system.end_signals import CommandSignals
 from midwatch.verification import codec as verification_codec
 
 
@@ -30,7 +30,7 @@ def delegate(options: Options) -> int:
             raise RefusedError(f"{row.name} is {row.status}; `midwatch session resume {row.name}` brings it back")
         standing = listed.look(row)
         subject = session_delegate.subject_of(listed, standing, policy)
-        asked = SendSignals()
+        asked = CommandSignals()
         with asked:
             verdict = session_delegate.delegate(subject, errand, _progress, asked.heard)
         code = INTERRUPTED if asked.heard() else exit_code(verdict.state)

@@ -10,7 +10,7 @@ from midwatch.cli import output
 from midwatch.cli.commands import session as face
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import conversation_purge, session_stop
 from midwatch.registry.session_stop import StopOptions
 from midwatch.registry.sessions import RowStatus

@@ -17,9 +17,8 @@ from midwatch.core.job_model import Record
 from midwatch.core.json_text import dump
 from midwatch.core.policy import Policy
 from midwatch.core.redaction import clean, clean_record, clean_words
-from midwatch.core.text import in_words
+from midwatch.core.text import in_words, visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.jobs import history
 from midwatch.jobs.codec.sentinel import SUFFIXES
 from midwatch.jobs.history import History, Run

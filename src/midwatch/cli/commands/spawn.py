@@ -8,18 +8,19 @@ import time
 from midwatch.agents import catalog
 from midwatch.cli import context, output
 from midwatch.cli.commands.run import REFUSED, detached
-from midwatch.cli.commands.send import CODES, SendSignals, read_text, without_hidden
+from midwatch.cli.commands.send import CODES, read_text, without_hidden
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.policy import PATIENT
 from midwatch.core.redaction import clean
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import report_change
 from midwatch.sessions import spawn
-from midwatch.sessions.observe import SessionObserver
+from midwatch.sessions.agent_session import AgentSession
 from midwatch.sessions.prompting.codec import text as sessions_text
+from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import sessions as hand
 from midwatch.verification import codec as verification_codec
 
@@ -85,9 +86,9 @@ def prompt_of(options: Options) -> str:
     return text if options.flag("--headless") else sessions_text.clean(text)
 
 
-def _session(looker: JobObserver, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
+def _session(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
     job = spawn.new(looker, wish)
-    session = SessionObserver(looker, job.name, PATIENT)
+    session = AgentSession(looker, job.name, PATIENT)
     try:
         code = given(session, prompt) if prompt else 0
         verdict = session.look().verdict
@@ -102,9 +103,9 @@ def _session(looker: JobObserver, wish: spawn.SpawnRequest, prompt: str, *, json
     return code
 
 
-def given(session: SessionObserver, prompt: str) -> int:
+def given(session: AgentSession, prompt: str) -> int:
     """Give it its prompt. Returns the exit code for what became of that."""
-    name, asked = session.name, SendSignals()
+    name, asked = session.name, CommandSignals()
     if os.isatty(2):
         output.remark(f"{name} starts; its prompt is given as soon as it takes one …")
     with asked:
@@ -117,7 +118,7 @@ def given(session: SessionObserver, prompt: str) -> int:
     return CODES.get(sent.outcome, REFUSED)
 
 
-def _headless(looker: JobObserver, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
+def _headless(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
     how = spawn.known(wish.agent)
     if not how.headless:
         raise RefusedError(f"nobody has written down how {wish.agent.title} runs without a terminal")

@@ -23,12 +23,12 @@ from midwatch.core.verdict import Verdict
 from midwatch.preflight import machine, run
 from midwatch.preflight.rules import findings as judge
 from midwatch.sessions import spawn as sessions_spawn
-from midwatch.sessions.rules.monitor import DEADLINE
+from midwatch.sessions.model import DEADLINE
+from midwatch.stories import model as stories_model
 from midwatch.stories import parse as stories_parse
 from midwatch.stories.codec import model_answer
-from midwatch.stories.model import ESCALATE, Parsed
+from midwatch.stories.model import ESCALATE, Next, Parsed, StepEnd, Tally
 from midwatch.stories.rules import log, next_action
-from midwatch.stories.rules.next_action import Next, StepEnd, Tally
 from midwatch.stories.step import Stepper, StepPlan, StepResult
 from midwatch.tmux.codec.commands import OLDEST
 
@@ -80,8 +80,8 @@ def _plan(options: Options) -> StepPlan:
     deadline = options.seconds("--deadline")
     if deadline == 0:
         raise UsageError("--deadline must be above 0")
-    crashes = _count(options, "--crash-retries", 0, next_action.CRASH_RETRIES)
-    cycles = _count(options, "--cycles", 1, next_action.REVIEW_CYCLES)
+    crashes = _count(options, "--crash-retries", 0, stories_model.CRASH_RETRIES)
+    cycles = _count(options, "--cycles", 1, stories_model.REVIEW_CYCLES)
     return StepPlan(
         wish, prompt, step, options.text("--creates") or "", _reader(options, step),
         DEADLINE if deadline is None else deadline, Tally(crashes, cycles), options.flag("--keep"),

@@ -7,7 +7,7 @@ from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.stop import stop
 
 AT_ONCE = 32
@@ -28,7 +28,7 @@ def main(options: Options) -> int:
     return code
 
 
-def _stopped(looker: JobObserver, names: list[str]) -> Iterator[Verdict | RefusedError]:
+def _stopped(looker: JobDirectory, names: list[str]) -> Iterator[Verdict | RefusedError]:
     """Stop jobs side by side; how each ended, in the order of their names."""
     if len(names) == 1:
         yield _stop(looker, names[0])
@@ -39,7 +39,7 @@ def _stopped(looker: JobObserver, names: list[str]) -> Iterator[Verdict | Refuse
         yield from pool.map(lambda name: _stop(looker, name), names)
 
 
-def _stop(looker: JobObserver, name: str) -> Verdict | RefusedError:
+def _stop(looker: JobDirectory, name: str) -> Verdict | RefusedError:
     try:
         return stop(looker, name)
     except RefusedError as error:

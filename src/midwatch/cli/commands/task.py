@@ -7,7 +7,7 @@ from midwatch.cli import output
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.swarm.rules import quality
 from midwatch.trackers import select
 from midwatch.trackers.builtin import Tasks

@@ -10,7 +10,7 @@ from midwatch.config.codec import settings_file as formats
 from midwatch.config.model import Channel, Command, MqttSettings, PreflightCheck, Settings
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry import socket_trust
 from midwatch.registry.store import RegistryFile
 
@@ -191,6 +191,7 @@ def _show_files(named: dict[str, str], *, as_json: bool) -> None:
     if as_json:
         for place, now in named.items():
             _tell(covers=place, sha256=now)
+        _tell(not_covered=NOT_COVERED)
         return
     print("Covered with it, by their content:" if named else "No script of the project is named by its path.")
     for place in named:

@@ -14,13 +14,12 @@ from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.json_text import dump
-from midwatch.core.text import in_words
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, visible
 from midwatch.jobs import log_scan
 from midwatch.jobs.launch import ROOT
-from midwatch.registry.rules.drift import iso
+from midwatch.registry.model import iso
 from midwatch.swarm import start_checks, watchdog_store
-from midwatch.swarm.rules import quality
+from midwatch.swarm.codec import quality_text
 from midwatch.swarm.watchdog import WatchdogRequest
 from midwatch.swarm.watchdog_store import WatchdogStatus
 from midwatch.system import processes, procfs
@@ -204,8 +203,8 @@ def _asked_of_tracker(standing: WatchdogStatus) -> tuple[list[str], list[str], s
         work = trackers_select.find(standing.project).read()
     except (RefusedError, FormatError) as error:
         return [], [], str(error)
-    found = [task for task in work.tasks.values() if task.status != CLOSED and quality.bead_of(task)]
-    companions = [f"{task.id} {quality.title(quality.bead_of(task))}" for task in found]
+    found = [task for task in work.tasks.values() if task.status != CLOSED and quality_text.bead_of(task)]
+    companions = [f"{task.id} {quality_text.title(quality_text.bead_of(task))}" for task in found]
     return companions, list(work.missing((standing.epic, *standing.beads))), work.trouble
 
 

@@ -20,7 +20,7 @@ from midwatch.system import inotify
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from midwatch.registry.model import LeftOut
-    from midwatch.sessions.pane_observer import PaneVerdict
+    from midwatch.sessions.model import PaneVerdict
 
 
 def main(options: Options) -> int:

@@ -15,7 +15,7 @@ from midwatch.compat.story_automator import project
 from midwatch.compat.story_automator.arguments import Arguments
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.system.atomic_files import read_plain, write_atomic
 
 ENTRY = ".claude/.story-automator-active"

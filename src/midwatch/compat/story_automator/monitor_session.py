@@ -18,14 +18,13 @@ from midwatch.compat.story_automator.story_verification import StoryVerification
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.job_model import PaneRef, Record
-from midwatch.core.text import signal_name
+from midwatch.core.text import signal_name, visible
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.jobs.loop_beat import LoopBeat
+from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.monitor import Monitor
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.rules import monitor as sessions_monitor
-from midwatch.sessions.rules.monitor import MonitorOptions
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.sessions.verify import began
 from midwatch.verification.model import Verified

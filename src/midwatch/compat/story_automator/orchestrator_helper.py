@@ -13,6 +13,7 @@ from midwatch.compat.story_automator import project, story_verification
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError, UsageError
 from midwatch.core.json_text import dump
+from midwatch.stories import model as stories_model
 from midwatch.stories.model import CALL_FAILED, ESCALATE, Parsed
 from midwatch.stories.rules import next_action
 from midwatch.trackers.codec import bmad
@@ -33,8 +34,8 @@ Actions:
   escalate session-crash retries=N
   escalate story-validation created=N"""
 TRIGGERS = {
-    "review-loop": ("cycles", "MAX_REVIEW_CYCLES", next_action.REVIEW_CYCLES),
-    "session-crash": ("retries", "MAX_CRASH_RETRIES", next_action.CRASH_RETRIES),
+    "review-loop": ("cycles", "MAX_REVIEW_CYCLES", stories_model.REVIEW_CYCLES),
+    "session-crash": ("retries", "MAX_CRASH_RETRIES", stories_model.CRASH_RETRIES),
     "story-validation": ("created", "", 0),
 }
 """What is asked about, the number that must be told, and who may set how much of it is too much."""

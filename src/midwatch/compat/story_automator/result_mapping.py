@@ -5,9 +5,9 @@ from __future__ import annotations
 from midwatch.compat.story_automator.screen_fields import plain
 from midwatch.compat.story_automator.story_verification import StoryVerification
 from midwatch.core.json_text import dump
+from midwatch.core.text import visible
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.core.visible import visible
 from midwatch.sessions.rules.managed_verdict import SHELL
 
 BY_SIGNAL = 128

@@ -20,7 +20,7 @@ from midwatch.core.numbers import whole_number
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions import last_output
 from midwatch.sessions.rules import managed_verdict
 from midwatch.system import exit_status
@@ -28,6 +28,7 @@ from midwatch.system.atomic_files import open_plain
 from midwatch.system.process_tree import ProcessTrees
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.codec import pane_list
 
 PREFIX = "sa-"
 LIMIT = 10.0
@@ -61,11 +62,11 @@ def policy(root: str) -> Policy:
     return context.policy(Options("monitor"), files.load(config_paths.project(root)))._replace(clock="final")
 
 
-def looker(root: str) -> JobObserver:
-    return JobObserver(config_paths.directory(start=root), lambda: policy(root))
+def looker(root: str) -> JobDirectory:
+    return JobDirectory(config_paths.directory(start=root), lambda: policy(root))
 
 
-def record_of(looker: JobObserver, session: str) -> Record | None:
+def record_of(looker: JobDirectory, session: str) -> Record | None:
     """Our record of a session, if it is one of ours."""
     found = looker.facts(session).record
     return found if found is not None and found.pane is not None else None
@@ -73,20 +74,20 @@ def record_of(looker: JobObserver, session: str) -> Record | None:
 
 def listed() -> list[StorySession]:
     """Every session of the server; RefusedError where it cannot be told."""
-    return _panes("list-panes", "-a")
+    return _panes(pane_list.of_server(TOLD))
 
 
 def there(session: str) -> StorySession | None:
     """Exactly that session: tmux itself would take any whose name begins like that."""
-    return next((each for each in _panes("list-panes", "-s", "-t", f"={session}:") if each.name == session), None)
+    return next((each for each in _panes(pane_list.of_session(session, TOLD)) if each.name == session), None)
 
 
-def _panes(*asked: str) -> list[StorySession]:
+def _panes(asked: list[str]) -> list[StorySession]:
     path = tmux_client.socket_path(())
     if not tmux_client.is_socket(path) and not tmux_client.refusal(path):
         return []
     try:
-        answer = tmux_client.ask(path, [*asked, "-F", TOLD], time.monotonic() + LIMIT)
+        answer = tmux_client.ask(path, asked, time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be asked: {error.strerror}; is it installed?") from error
     if answer.late:
@@ -154,7 +155,7 @@ def project_with(found: StorySession | None, session: str, caller: str) -> str:
         own = record_of(looker(os.path.realpath(found.path)), session)
         paths = [path for path in (found.current, found.path) if path]
         return os.path.realpath(own.cwd) if own else project.around(paths, caller)
-    kept = [record_of(JobObserver(directory, PATIENT), session) for directory in _directories(session, caller)]
+    kept = [record_of(JobDirectory(directory, PATIENT), session) for directory in _directories(session, caller)]
     records = [record for record in kept if record is not None]
     return os.path.realpath(max(records, key=lambda record: record.started).cwd) if records else caller
 
@@ -171,7 +172,7 @@ def _directories(session: str, caller: str) -> list[str]:
     return [path for path in every if os.path.exists(f"{path}/{session}.json")]
 
 
-def output(looker: JobObserver, session: str, seat: PaneRef | None) -> str:
+def output(looker: JobDirectory, session: str, seat: PaneRef | None) -> str:
     """The last that it has shown; of one whose pane is gone, what was captured of it."""
     log = f"{looker.directory}/{session}.log"
     return last_output.of_log(log) if seat is None else last_output.tail(seat, log)

@@ -23,7 +23,7 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.codec import monitor_state_file
 from midwatch.jobs.monitor_state import MonitorState
-from midwatch.sessions.observe import SessionObserver
+from midwatch.sessions.agent_session import AgentSession
 from midwatch.sessions.pane_observer import PaneObserver, Remembered
 from midwatch.system import procfs
 from midwatch.tmux import capture
@@ -123,14 +123,14 @@ def look(root: str, session: str) -> StatusCheck:
     record = sessions.record_of(looker, session)
     path = project.state_file(root, session)
     if record is not None:
-        found = _ours(SessionObserver(looker, session, looker.policy), record, _remembered(path, record.run))
+        found = _ours(AgentSession(looker, session, looker.policy), record, _remembered(path, record.run))
     else:
         found = _theirs(looker.policy, session, path)
     _remember(path, found)
     return found
 
 
-def _ours(session: SessionObserver, record: Record, before: MonitorState | None) -> StatusCheck:
+def _ours(session: AgentSession, record: Record, before: MonitorState | None) -> StatusCheck:
     assert record.pane is not None
     try:
         session.facts()  # takes in what a monitor has noted

@@ -10,7 +10,7 @@ from midwatch.compat.story_automator import project, story_verification
 from midwatch.compat.story_automator.arguments import Arguments
 from midwatch.core.errors import UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.trackers.codec import bmad
 
 USAGE = """Usage: validate-story-creation <action> [args]

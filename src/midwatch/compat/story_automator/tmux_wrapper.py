@@ -10,7 +10,7 @@ from midwatch.compat.story_automator import project, sessions
 from midwatch.compat.story_automator.arguments import Arguments
 from midwatch.compat.story_automator.sessions import StorySession
 from midwatch.core.errors import RefusedError, UsageError
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 USAGE = """\
 Usage: tmux-wrapper <action> [args...]
@@ -130,7 +130,7 @@ def _spawn(words: list[str]) -> int:
     looker = sessions.looker(root)
     paths.prepare(looker.directory)
     _tidy(root)
-    with file_locks.alone(f"{looker.directory}/spool/story-automator.lock"):
+    with file_locks.ExclusiveLock(f"{looker.directory}/spool/story-automator.lock"):
         taken = _taken(root)
         while True:
             name = _free(wanted, taken)

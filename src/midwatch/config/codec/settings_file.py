@@ -14,7 +14,7 @@ from midwatch.core import check_targets, durations
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.notification_kinds import USUAL, WORDS
 from midwatch.core.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 
 KEYS = (
     "policy", "run", "breaker", "check", "notify", "parse", "registry", "session", "mqtt", "terminal",

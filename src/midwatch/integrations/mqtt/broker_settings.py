@@ -11,7 +11,7 @@ from midwatch.config import load, paths
 from midwatch.config.model import MqttSettings
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.system.atomic_files import KIND, REGULAR
-from midwatch.system.child_environment import SECRETS, without_secrets
+from midwatch.system.child_environment import SECRETS
 
 URL, USERNAME = "MIDWATCH_MQTT_URL", "MIDWATCH_MQTT_USERNAME"
 PASSWORD, PASSWORD_FILE = "MIDWATCH_MQTT_PASSWORD", "MIDWATCH_MQTT_PASSWORD_FILE"
@@ -126,19 +126,19 @@ def _read(path: str) -> str:
 
 def _ask(command: str, home: str) -> str:
     """What a shell command prints, run where its settings file is. What it says besides may hold the secret too."""
-    import subprocess  # noqa: PLC0415  # few have a broker, and fewer a command
+    from midwatch.system import run_program  # noqa: PLC0415  # few have a broker, and fewer a command
 
+    limits = run_program.RunLimits(
+        PATIENCE, run_program.OutputCap(LONGEST + 1), drop_errors=True, keeps_terminal=True
+    )  # fmt: skip
     try:
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], cwd=home, env=without_secrets(os.environ), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        late = f"took longer than {PATIENCE:g} s"
-        why = f"cannot be run: {error.strerror}" if isinstance(error, OSError) else late
-        raise RefusedError(f"password_command {why}; try it in {home}") from error
-    if done.returncode or not (word := _first_line(done.stdout)):
-        how = f"ended with {done.returncode}" if done.returncode else "printed no password in its first line"
+        done = run_program.run(["/bin/sh", "-c", command], limits, cwd=home)
+    except OSError as error:
+        raise RefusedError(f"password_command cannot be run: {error.strerror}; try it in {home}") from error
+    if not done.ended:
+        raise RefusedError(f"password_command took longer than {PATIENCE:g} s; try it in {home}")
+    if done.code or not (word := _first_line(done.output)):
+        how = f"ended with {done.code}" if done.code else "printed no password in its first line"
         raise RefusedError(f"password_command {how}; try it in {home}")
     return word
 

@@ -11,8 +11,7 @@ import shlex
 from midwatch.config.model import PreflightCheck
 from midwatch.core.check_targets import in_bytes, release
 from midwatch.core.program_result import ProgramResult
-from midwatch.core.text import in_words, signal_name
-from midwatch.core.visible import visible
+from midwatch.core.text import in_words, signal_name, visible
 from midwatch.preflight.model import Finding, Imported, Reached, Space
 from midwatch.preflight.virtualenv_model import EnvironmentRecipe
 

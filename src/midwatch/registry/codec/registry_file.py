@@ -9,8 +9,8 @@ from __future__ import annotations
 import yaml
 
 from midwatch.core.errors import FormatError
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.registry.codec import row as registry_row_module
 from midwatch.registry.codec.row import Fields
 from midwatch.registry.model import Add, Change, Registry, RegistryRow, Remove, Set

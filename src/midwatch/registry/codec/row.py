@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time
 import yaml
 
 from midwatch.core.shells import SHELLS
-from midwatch.core.visible import visible
+from midwatch.core.text import visible
 from midwatch.registry.model import INVALID, STATUSES, Place, RegistryRow, RowPane
 from midwatch.yamledit.parse import line_of, pair, wrong
 

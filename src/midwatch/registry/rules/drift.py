@@ -7,7 +7,6 @@ seen is no drift. Whatever is not sure is told and not changed.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 from midwatch.core.presence import LIVES, UNKNOWN
@@ -30,6 +29,7 @@ from midwatch.registry.model import (
     Set,
     TmuxPane,
     TmuxSnapshot,
+    iso,
     keys_of,
 )
 from midwatch.registry.rules import row as single
@@ -264,7 +264,3 @@ def unmet(directory: PaneDirectory, workspace: str) -> str:
     if directory.real != workspace and not directory.real.startswith(workspace.rstrip("/") + "/"):
         return OUTSIDE
     return OTHER_LIST if directory.owner not in ("", workspace) else ""
-
-
-def iso(wall: float) -> str:
-    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

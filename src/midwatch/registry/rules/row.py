@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from midwatch.core.presence import LIVES, UNKNOWN
 from midwatch.core.shells import SHELLS
+from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.core.visible import visible
 from midwatch.registry.model import (
     AUTO_DETECTED,
     OTHER_LIST,

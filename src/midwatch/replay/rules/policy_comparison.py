@@ -11,9 +11,8 @@ from bisect import bisect_left, bisect_right
 
 from midwatch.core.policy import Policy
 from midwatch.core.text import in_words
-from midwatch.core.value import Value
 from midwatch.jobs.rules import stall
-from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.model import Happened, OtherPolicy, ReplayRow
 from midwatch.replay.rules import attempt_history, replay_job
 from midwatch.replay.rules.attempt_history import Past, Point, Silence
 from midwatch.replay.rules.replay_job import RunState
@@ -30,16 +29,6 @@ IN_TRUTH = {
     "completed": "completed", "failed": "failed", "crashed": "crashed", "stuck": "was stopped as stuck",
     "timeout": "was stopped because its time was up", "stopped": "was stopped", "abandoned": "was given up",
 }  # fmt: skip
-
-
-class OtherPolicy(Value):
-    """Another policy: a whole one, or some fields of the one that there was."""
-
-    base: Policy | None
-    changes: dict[str, object]
-
-    def of(self, policy: Policy) -> Policy:
-        return (self.base or policy)._replace(**self.changes)  # type: ignore[arg-type]
 
 
 def attempt(story: RunState, events: list[Happened], otherwise: OtherPolicy) -> tuple[list[ReplayRow], RunState]:

@@ -41,35 +41,6 @@ class PromptOutcome:
     """Those that may pass without anybody's doing; whoever has time can wait for it."""
 
 
-class AttachedClient(Value):
-    """Someone who is attached to the server."""
-
-    pane: str
-    """The pane that what is typed there goes to."""
-    active: int
-    """When the last key was pressed there, in whole seconds of the wall clock."""
-    control: bool
-    """It is a program."""
-    readonly: bool
-
-
-class PaneSnapshot(Value):
-    """A pane as it was at one moment."""
-
-    guard: str
-    """For the server: whether nothing of all this has changed since."""
-    dead: bool
-    mode: bool
-    """Keys go to tmux: copy mode, a menu, a clock."""
-    deaf: bool
-    """What is typed there is thrown away."""
-    together: bool
-    """What is typed there goes to other panes, too."""
-    clients: tuple[AttachedClient, ...]
-    rows: tuple[str, ...]
-    """With their colours."""
-
-
 class InputBox(Value):
     """Where a prompt is typed."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from types import TracebackType
 
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError
+from midwatch.system import file_locks
 
 
 class HeldError(RefusedError):
@@ -32,17 +32,16 @@ class PaneLock:
     def _take(self) -> bool:
         try:
             paths.make_private(os.path.dirname(self.path))
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            fd = file_locks.opened(self.path)
         except OSError as error:
             raise RefusedError(f"{self.path} cannot be made: {error.strerror}; mend that first") from error
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not file_locks.locked(fd):
+                os.close(fd)
+                raise HeldError(f"another `send` types into {self.pane} just now; try again when it is done")
             if os.fstat(fd).st_ino == os.stat(self.path).st_ino:
                 self._fd = fd
                 return True
-        except BlockingIOError:
-            os.close(fd)
-            raise HeldError(f"another `send` types into {self.pane} just now; try again when it is done") from None
         except FileNotFoundError:
             pass
         os.close(fd)

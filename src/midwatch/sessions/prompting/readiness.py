@@ -13,12 +13,12 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
-from midwatch.sessions.pane_observer import PaneObserver, PanesObservation
+from midwatch.sessions.model import PanesObservation
+from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, undelivered_store
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting.codec import text
 from midwatch.sessions.prompting.model import DRAFT, UNSEEN, InputBox, PromptOutcome
-from midwatch.sessions.prompting.pane_snapshot import glimpse
 from midwatch.sessions.prompting.rules import readiness, recovery
 from midwatch.sessions.prompting.rules.recovery import (
     PRESS,
@@ -33,6 +33,7 @@ from midwatch.sessions.prompting.rules.recovery import (
 from midwatch.sessions.rules.verdict import CONFIRM
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import ABSENT, in_session
+from midwatch.tmux.pane_snapshot import glimpse
 
 PAUSE = 0.2
 RESTLESS = 5.0

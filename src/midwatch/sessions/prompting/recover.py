@@ -12,7 +12,7 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.policy import PATIENT
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions import resume
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, undelivered_store
@@ -22,9 +22,9 @@ from midwatch.sessions.prompting.pane_lock import HeldError, PaneLock
 from midwatch.sessions.prompting.readiness import PAUSE, PaneReadiness, Readiness, look, said, seen, settled, survey
 from midwatch.sessions.prompting.rules import recovery as judging
 from midwatch.sessions.prompting.rules.recovery import PRESS, READY, REPORT, RESUME, WAIT, WAKE, Left, RecoveryCase
-from midwatch.sessions.prompting.type_keys import KeyTyper
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
+from midwatch.tmux.pane_input import KeyTyper
 
 __all__ = ["Readiness", "look", "recover", "survey"]
 
@@ -207,7 +207,7 @@ class _Recovery:
         if record is None:
             return False
         agent = exited_agent.detector(self.panes, left.agent)
-        resume.bring_back(JobObserver(self.directory, PATIENT), record, agent, since=record.started)
+        resume.bring_back(JobDirectory(self.directory, PATIENT), record, agent, since=record.started)
         self._until(STARTS, lambda now: now.step.outcome != PromptOutcome.EXITED)
         return True
 

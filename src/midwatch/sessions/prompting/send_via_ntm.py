@@ -11,9 +11,9 @@ import time
 
 from midwatch.core.errors import RefusedError
 from midwatch.integrations import ntm
-from midwatch.sessions.prompting import send
+from midwatch.sessions.prompting import prompt_delivery
 from midwatch.sessions.prompting.model import EMPTY, PromptOutcome, PromptResult, Refusal
-from midwatch.sessions.prompting.send import PAUSE, PromptDelivery
+from midwatch.sessions.prompting.prompt_delivery import PAUSE, PromptDelivery
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux import pane_location
 
@@ -45,7 +45,8 @@ class NtmDelivery(PromptDelivery):
 
     def _pressed(self) -> Refusal | None:
         """Wait until the text stands in the box, or is known to be taken; or why ntm has failed."""
-        patience = send.WEAKER if self.trouble else send.PROVEN + len(self.text) / send.SPEED
+        most = prompt_delivery.PROVEN + len(self.text) / prompt_delivery.SPEED
+        patience = prompt_delivery.WEAKER if self.trouble else most
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
             seen, box = self._glimpse()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from midwatch.agents.conversation_files import LAYOUTS
+from midwatch.agents import parts
 from midwatch.core.pane_model import SourceReport
 from midwatch.sessions.prompting.codec import transcript_search
 from midwatch.system.atomic_files import open_plain
@@ -16,14 +16,14 @@ LARGEST = 1 << 26
 class TranscriptPrompts:
     def __init__(self, agent: str, reports: tuple[SourceReport, ...]) -> None:
         """Made before a prompt is sent, of what the look before it found."""
-        self._layout = LAYOUTS.get(agent)
+        self._story = parts.files(agent).story
         self._path = _path(reports)
         self._size = _size(self._path)
 
     def hold(self, reports: tuple[SourceReport, ...], text: str, since: float) -> bool | None:
         """Whether a text has been written down as a prompt; None for a transcript that is not one of lines."""
         path = _path(reports)
-        if self._layout is None or path.endswith(".json"):
+        if self._story is None or path.endswith(".json"):
             return None
         if not path:
             return False
@@ -33,7 +33,7 @@ class TranscriptPrompts:
                 lines = file.read(LARGEST).split(b"\n")[:-1]
         except OSError:
             return False
-        return transcript_search.said(lines, self._layout.story, text, since)
+        return transcript_search.said(lines, self._story, text, since)
 
 
 def _path(reports: tuple[SourceReport, ...]) -> str:

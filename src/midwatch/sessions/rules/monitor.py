@@ -7,29 +7,13 @@ from midwatch.core.text import in_words
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.rules.resumable import is_unseen
+from midwatch.sessions.model import MonitorOptions
 from midwatch.verification.model import Verified
 
-DEADLINE = 5 * 3600.0
 LASTS = 1.0
 """Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
 UNSAID = 2.5
 """Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
-
-
-class MonitorOptions(Value):
-    """What a monitor was told to do."""
-
-    deadline_s: float = DEADLINE
-    resumes: int = 0
-    on_limit: str = "report"
-    """Or `wait`: until the limit ends, and then go on; or `watch`: on, until the agent does something about it."""
-    cleanup: bool = False
-    verify: str = ""
-    """What tells whether the work is there, where that is not what was said when it was started."""
-    afresh: bool = False
-    """Its deadline is reckoned from now on, whatever a monitor that was killed had used up of its own."""
-    unbegun_s: float | None = None
-    """Seconds after which an agent at its prompt that never began is not waited for any more; None: it always is."""
 
 
 class MonitorContext(Value):

@@ -6,53 +6,14 @@ Three words only, so that a script can branch on them: `proceed`, `retry`, `esca
 
 from __future__ import annotations
 
-from midwatch.core.foreign_text import NOTHING, ForeignText
-from midwatch.core.value import Value
 from midwatch.jobs.rules.resumable import TOLD_TO_GO
-from midwatch.stories.model import ESCALATE, PROCEED, RETRY, SUCCESS, Parsed
+from midwatch.stories.model import CRASH_RETRIES, ESCALATE, PROCEED, RETRY, REVIEW_CYCLES, SUCCESS, Next, StepEnd, Tally
 
-REVIEW_CYCLES = 5
-"""Reviews in which there is still something to mend, before a person must look."""
-CRASH_RETRIES = 2
 UNDONE = 6
 """Exit code for what ended well, but is not to be gone on with: that of `incomplete`."""
 
 
-class StepEnd(Value):
-    """How an attempt ended."""
-
-    state: str
-    reason: str
-    step: str = ""
-    signal: int | None = None
-    verified: bool | None = None
-    """None: nothing to verify against, or it did not come to that."""
-    parsed: Parsed | None = None
-    created: int | None = None
-    """Files that are there now and were not before the first attempt; None: they are not counted."""
-    until: ForeignText = NOTHING
-    """When a limit ends, in the words of whoever said so."""
-    unseen: bool = False
-    """Nobody saw how it ended, and its turn had not: it may have crashed."""
-
-
-class Tally(Value):
-    """What has been, this attempt included; or how much of it there may be."""
-
-    crashes: int = 0
-    cycles: int = 1
-    """Of those that did not crash: how often the step was gone through."""
-
-
 MOST = Tally(CRASH_RETRIES, REVIEW_CYCLES)
-
-
-class Next(Value):
-    action: str
-    """One of PROCEED, RETRY and ESCALATE."""
-    why: str
-    again: str = ""
-    """`crash` or `cycle`: there is to be another attempt at once, for this cause."""
 
 
 def review_loop(cycles: int, most: int = REVIEW_CYCLES) -> str:

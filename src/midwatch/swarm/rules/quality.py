@@ -14,25 +14,13 @@ bead until the loops are done, and it is closed last. So a companion that is clo
 
 from __future__ import annotations
 
-import re
-
 from midwatch.core.task_ids import is_id
 from midwatch.core.value import Value
+from midwatch.swarm.codec.quality_text import LOOPS, bead_of, missing
 from midwatch.trackers.model import CLOSED, EPIC, IN_PROGRESS, TrackerTask, Work
 
-LOOPS = ("self-review", "cross-review", "random exploration")
-TITLE = "Quality loops for"
-LABEL = "quality-loops"
-"""Of a companion."""
 NONE_WANTED = "no-quality-loops"
 """A bead with this label has no loops."""
-NOTHING = {
-    "", "na", "nil", "no", "none", "nothing", "none found", "nothing found", "no finding", "no findings", "no issues",
-}  # fmt: skip
-"""Words that tell no finding; whoever found none is to say so."""
-
-_TITLE = re.compile(rf"{TITLE} (\S+)", re.IGNORECASE)
-_RECORD = re.compile(rf"\[({'|'.join(LOOPS)})\] (?:none|findings: (\S.*))", re.DOTALL)
 
 
 class Due(Value):
@@ -44,16 +32,6 @@ class Due(Value):
     missing: tuple[str, ...]
     """Of LOOPS: those that are not recorded."""
     why: str
-
-
-def title(bead: str) -> str:
-    return f"{TITLE} {bead}"
-
-
-def bead_of(task: TrackerTask) -> str:
-    """The bead that a companion is for; empty of any other task. `bd-1` is neither `bd-10` nor `bd-1.2`."""
-    found = _TITLE.fullmatch(" ".join(task.title.raw.split()))
-    return found[1] if found and is_id(found[1]) else ""
 
 
 def companions(work: Work, bead: str) -> tuple[TrackerTask, ...]:
@@ -142,38 +120,3 @@ def keeps_open(work: Work, companion: TrackerTask) -> str:
     if bead := waits_for(work, companion):
         return f"{bead} is not closed, and a companion that is closed before its bead does not count"
     return ""
-
-
-# Records: notes of a companion in one fixed form
-
-
-def record(loop: str, findings: str) -> str:
-    """The note that says what a loop found; empty findings say that it found none."""
-    return f"[{loop}] findings: {findings.strip()}" if findings else f"[{loop}] none"
-
-
-def recorded(companion: TrackerTask) -> dict[str, str]:
-    """What each loop found, as far as it is recorded; the last word on a loop counts."""
-    found = {}
-    for note in companion.notes:
-        match = _RECORD.fullmatch(note.raw.strip())
-        if match and not (match[2] and says_nothing(match[2])):
-            found[match[1]] = match[2] or ""
-    return found
-
-
-def missing(companion: TrackerTask) -> tuple[str, ...]:
-    having = recorded(companion)
-    return tuple([loop for loop in LOOPS if loop not in having])
-
-
-def says_nothing(findings: str) -> bool:
-    """Whether a text merely says that there is nothing to say."""
-    words = "".join([c for c in findings.casefold() if c.isalnum() or c.isspace()]).split()
-    return " ".join(words) in NOTHING
-
-
-def loop_meant(word: str) -> str:
-    """One of LOOPS, also with hyphens or blanks in other places; empty where none is meant."""
-    plain = " ".join(re.split(r"[-_\s]+", word.strip().casefold()))
-    return next((loop for loop in LOOPS if loop.replace("-", " ") == plain), "")

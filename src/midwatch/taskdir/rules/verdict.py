@@ -10,9 +10,8 @@ from __future__ import annotations
 from midwatch.core.causes import Cause
 from midwatch.core.evidence_text import called, of_process, processes_named
 from midwatch.core.job_model import Alive, Gone, Unseen
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.text import in_words, signal_name, visible
 from midwatch.core.verdict import FINAL, Evidence, Verdict
-from midwatch.core.visible import visible
 from midwatch.taskdir.model import Numbers, TaskFacts
 
 LAST_WORDS = 2.0

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.agents import file_locations
+from midwatch.agents import file_locations, parts
+from midwatch.agents.claude import files as claude_files
+from midwatch.agents.codex.files import rollout_id
+from midwatch.agents.gemini import files as gemini_files
+from midwatch.agents.opencode.files import database_path
 
 HOME = {"HOME": "/home/developer"}
 UUID = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"
@@ -23,48 +27,56 @@ UUID = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"
     ],
 )
 def test_claude_keys(path: str, ends: str, length: int) -> None:
-    key = file_locations.claude_keys(path)[0]
+    key = claude_files.keys(path)[0]
     assert key.endswith(ends)
     assert len(key) == length
 
 
 def test_a_decomposed_path_has_a_second_key() -> None:
-    assert file_locations.claude_keys("/p/u\u0308") == ("-p-u-", "-p--")
-    assert file_locations.claude_keys("/p/ü") == ("-p--",)
+    assert claude_files.keys("/p/u\u0308") == ("-p-u-", "-p--")
+    assert claude_files.keys("/p/ü") == ("-p--",)
 
 
 def test_a_path_that_is_no_utf8_has_a_key() -> None:
     path = b"/p/\xff\xfe".decode("utf-8", "surrogateescape")
-    assert file_locations.claude_keys(path) == ("-p---",)
-    assert file_locations.qwen_key(path) == "-p---"
+    assert claude_files.keys(path) == ("-p---",)
+    assert file_locations.dashed(path) == "-p---"
     assert len(file_locations.digest(path)) == 64
 
 
+def home(agent: str, **variables: str) -> str:
+    return parts.files(agent).home(HOME | variables)
+
+
 def test_homes_follow_their_variables() -> None:
-    assert file_locations.claude_home(HOME) == "/home/developer/.claude"
-    assert file_locations.claude_home({**HOME, "CLAUDE_CONFIG_DIR": "/c"}) == "/c"
-    assert file_locations.codex_home({**HOME, "CODEX_HOME": ""}) == "/home/developer/.codex"
-    assert file_locations.codex_home({**HOME, "CODEX_HOME": "/x"}) == "/x"
-    assert file_locations.gemini_home(HOME) == "/home/developer/.gemini"
-    assert file_locations.gemini_home({**HOME, "GEMINI_CLI_HOME": "/g"}) == "/g/.gemini"
-    assert file_locations.qwen_home({**HOME, "QWEN_HOME": "/q", "QWEN_RUNTIME_DIR": "/r"}) == "/r"
-    assert file_locations.agy_home(HOME) == "/home/developer/.gemini/antigravity-cli"
-    assert file_locations.opencode_database(HOME) == "/home/developer/.local/share/opencode/opencode.db"
-    assert (
-        file_locations.opencode_database({**HOME, "XDG_DATA_HOME": "/d", "OPENCODE_DB": "b.db"}) == "/d/opencode/b.db"
-    )
-    assert file_locations.opencode_database({"OPENCODE_DB": "/x/y.db"}) == "/x/y.db"
+    assert home("claude") == "/home/developer/.claude"
+    assert home("claude", CLAUDE_CONFIG_DIR="/c") == "/c"
+    assert home("codex", CODEX_HOME="") == "/home/developer/.codex"
+    assert home("codex", CODEX_HOME="/x") == "/x"
+    assert home("gemini") == "/home/developer/.gemini"
+    assert home("gemini", GEMINI_CLI_HOME="/g") == "/g/.gemini"
+    assert home("qwen", QWEN_HOME="/q", QWEN_RUNTIME_DIR="/r") == "/r"
+    assert home("agy") == "/home/developer/.gemini/antigravity-cli"
+    assert home("opencode") == "/home/developer/.local/share/opencode"
+    assert database_path(HOME) == "/home/developer/.local/share/opencode/opencode.db"
+    assert database_path({**HOME, "XDG_DATA_HOME": "/d", "OPENCODE_DB": "b.db"}) == "/d/opencode/b.db"
+    assert database_path({"OPENCODE_DB": "/x/y.db"}) == "/x/y.db"
 
 
-def test_without_a_home_nothing_is_guessed() -> None:
-    homes = (
-        file_locations.claude_home,
-        file_locations.codex_home,
-        file_locations.gemini_home,
-        file_locations.qwen_home,
-        file_locations.agy_home,
-    )
-    assert [home({}) for home in (*homes, file_locations.opencode_database)] == [""] * 6
+AGENTS = ("claude", "codex", "gemini", "qwen", "agy", "opencode")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_without_a_home_nothing_is_guessed(agent: str) -> None:
+    assert parts.files(agent).home({}) == ""
+    assert parts.files(agent).arrivals({}, "2026/01/31") == []
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_first_conversation_shows_below_the_home(agent: str) -> None:
+    found = parts.files(agent).arrivals(HOME, "2026/01/31")
+    assert found
+    assert all(each.startswith(home(agent)) for each in found)
 
 
 @pytest.mark.parametrize(
@@ -93,17 +105,17 @@ def test_the_conversation_that_a_command_line_names(args: tuple[str, ...], named
 
 
 def test_names_of_rollouts() -> None:
-    assert file_locations.rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}.jsonl") == UUID
-    assert file_locations.rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}_{UUID}.jsonl") == UUID
-    assert file_locations.rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}.jsonl.zst") == ""
-    assert file_locations.rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}.jsonl (deleted)") == ""
-    assert file_locations.rollout_id("history.jsonl") == ""
+    assert rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}.jsonl") == UUID
+    assert rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}_{UUID}.jsonl") == UUID
+    assert rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}.jsonl.zst") == ""
+    assert rollout_id(f"rollout-2026-11-15T20-11-16-{UUID}.jsonl (deleted)") == ""
+    assert rollout_id("history.jsonl") == ""
 
 
 def test_names_of_gemini_projects() -> None:
     digest = file_locations.digest("/p")
     assert digest == "00d74baf14ea415c6164614838c91f834c38c3e564444dfa5bc3aa0d2809e265"
-    assert file_locations.gemini_names("/p", {"projects": {"/p": "proj"}}) == ["proj", digest]
-    assert file_locations.gemini_names("/p", {"projects": {"/p": "../x"}}) == [digest]
-    assert file_locations.gemini_names("/p", {"projects": {"/p": 3}}) == [digest]
-    assert file_locations.gemini_names("/p", "garbage") == [digest]
+    assert gemini_files.names("/p", {"projects": {"/p": "proj"}}) == ["proj", digest]
+    assert gemini_files.names("/p", {"projects": {"/p": "../x"}}) == [digest]
+    assert gemini_files.names("/p", {"projects": {"/p": 3}}) == [digest]
+    assert gemini_files.names("/p", "garbage") == [digest]

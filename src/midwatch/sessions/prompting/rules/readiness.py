@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from midwatch.core.text import in_words
 from midwatch.core.verdict import Verdict
-from midwatch.sessions.prompting.model import DRAFT, UNSEEN, InputBox, PaneSnapshot, PromptOutcome, Refusal
+from midwatch.sessions.prompting.model import DRAFT, UNSEEN, InputBox, PromptOutcome, Refusal
+from midwatch.tmux.codec.guarded_input import PaneSnapshot
 
 HANDS_OFF = 30.0
 """Seconds after a person's last key in a pane, in which it is that person's."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.sessions.prompting.model import UNSEEN, InputBox, PaneSnapshot, PromptOutcome
+from midwatch.sessions.prompting.model import UNSEEN, InputBox, PromptOutcome
 from midwatch.sessions.prompting.rules import readiness
+from midwatch.tmux.codec.guarded_input import PaneSnapshot
 
 READY, PRESS, WAKE, RESUME, WAIT, REPORT = "ready", "press", "wake", "resume", "wait", "report"
 PASSING = (PromptOutcome.STARTING, PromptOutcome.WORKING, PromptOutcome.UNKNOWN)

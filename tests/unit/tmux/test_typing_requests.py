@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.sessions.prompting.codec import tmux_commands
-from midwatch.sessions.prompting.codec.tmux_commands import FACTS
-from midwatch.sessions.prompting.model import AttachedClient
+from midwatch.tmux.codec import guarded_input
+from midwatch.tmux.codec.guarded_input import FACTS, AttachedClient
 
 WORD = "abcdefghij"
 VALUES = {
@@ -22,7 +21,7 @@ def reply(command: str = "claude ✳ Claude Code", clients: str = "", **changed:
 
 
 def test_a_glimpse_is_read() -> None:
-    seen = tmux_commands.read_glimpse(reply(clients=f"{WORD}K%3,1700000001,0,0\n{WORD}K%4,,1,1\n"), WORD)
+    seen = guarded_input.read_glimpse(reply(clients=f"{WORD}K%3,1700000001,0,0\n{WORD}K%4,,1,1\n"), WORD)
     assert seen is not None
     assert seen.rows == ("row one", "\x1b[2mrow two")
     assert seen.clients == (
@@ -42,29 +41,29 @@ def test_a_glimpse_is_read() -> None:
     ],
 )
 def test_each_thing_that_takes_keys_away_is_seen(fact: str, value: str, field: str) -> None:
-    seen = tmux_commands.read_glimpse(reply(**{fact: value}), WORD)
+    seen = guarded_input.read_glimpse(reply(**{fact: value}), WORD)
     assert seen is not None
     assert getattr(seen, field) is True
 
 
 @pytest.mark.parametrize("cut", [0, 20, -2, -14])
 def test_half_an_answer_is_none(cut: int) -> None:
-    assert tmux_commands.read_glimpse(reply()[:cut], WORD) is None
+    assert guarded_input.read_glimpse(reply()[:cut], WORD) is None
 
 
 def test_a_pane_that_is_gone_is_none() -> None:
     told = " " * len(FACTS)
-    assert tmux_commands.read_glimpse(f"{WORD}P{told}{WORD}\n{WORD}S\n\n{WORD}E\n".encode(), WORD) is None
+    assert guarded_input.read_glimpse(f"{WORD}P{told}{WORD}\n{WORD}S\n\n{WORD}E\n".encode(), WORD) is None
 
 
 def test_the_guard_says_what_was_seen_and_escapes_what_means_something_to_tmux() -> None:
-    seen = tmux_commands.read_glimpse(reply(command="sh a,b}#c"), WORD)
+    seen = guarded_input.read_glimpse(reply(command="sh a,b}#c"), WORD)
     assert seen is not None
-    assert seen.guard == f"#{{==:{tmux_commands.GUARDED},{' '.join(VALUES.values())} sh a#,b#}}##c}}"
+    assert seen.guard == f"#{{==:{guarded_input.GUARDED},{' '.join(VALUES.values())} sh a#,b#}}##c}}"
 
 
 def test_the_text_is_in_no_request() -> None:
-    asked = tmux_commands.paste(WORD, "%3", "GUARD", "midwatch-x")
+    asked = guarded_input.paste(WORD, "%3", "GUARD", "midwatch-x")
     assert asked[:5] == ["load-buffer", "-b", "midwatch-x", "-", ";"]
     assert asked[5:10] == ["if-shell", "-F", "-t", "%3", "GUARD"]
     assert asked[10].startswith("paste-buffer -prd -b midwatch-x -t %3 ;")
@@ -73,4 +72,4 @@ def test_the_text_is_in_no_request() -> None:
 
 @pytest.mark.parametrize(("data", "typed"), [(f"{WORD}Y\n", True), (f"{WORD}N\n", False), ("", None)])
 def test_what_the_server_did(data: str, typed: bool | None) -> None:
-    assert tmux_commands.was_typed(data.encode(), WORD) is typed
+    assert guarded_input.was_typed(data.encode(), WORD) is typed

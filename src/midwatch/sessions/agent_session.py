@@ -1,4 +1,4 @@
-"""Looking at a session of ours: its files and processes as for any job, then its pane.
+"""A session of ours: prompts for it, and the verdict by its files and processes, as for any job, and by its pane.
 
 Whoever looks learns the conversation's id as soon as there is one, and writes it down with the lease's second name.
 """
@@ -16,12 +16,13 @@ from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
-from midwatch.jobs.observe import JobObserver
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wait_state import JobWatchState
 from midwatch.sessions import conversation_lease
-from midwatch.sessions.pane_observer import PaneObserver, PaneVerdict, Remembered
-from midwatch.sessions.pane_observer import PanesObservation as PanesLooked
+from midwatch.sessions.model import PanesObservation as PanesLooked
+from midwatch.sessions.model import PaneVerdict
+from midwatch.sessions.pane_observer import PaneObserver, Remembered
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.rules import managed_verdict
 from midwatch.sessions.rules.managed_verdict import PaneState
@@ -42,11 +43,11 @@ class SessionObservation(Value):
     seen: PaneVerdict | None
 
 
-class SessionObserver:
+class AgentSession:
     """One session of ours, looked at again and again, or once."""
 
     def __init__(
-        self, looker: JobObserver, name: str, policy: Policy, servers: Servers | None = None, *, watching: bool = False
+        self, looker: JobDirectory, name: str, policy: Policy, servers: Servers | None = None, *, watching: bool = False
     ) -> None:
         """``servers``: watchers of servers that others use, too.
 
@@ -202,22 +203,22 @@ def is_its(record: Record, seen: PaneVerdict) -> bool:
     return any((task.pid, task.start) in own for task in seen.sighting.tasks)
 
 
-def ended(looker: JobObserver, facts: JobFacts) -> Verdict:
+def ended(looker: JobDirectory, facts: JobFacts) -> Verdict:
     """How a run of a session has ended, by its files and by what its last monitor wrote down."""
     record = facts.record
     assert record is not None
-    session = SessionObserver(looker, facts.name, looker.policy)
+    session = AgentSession(looker, facts.name, looker.policy)
     session.meet(record)
     session.hear_of_closing(record)
     return managed_verdict.judge(job_verdict.judge(facts), PaneState(), session.last, facts.now, session.closed)
 
 
-def seen(looker: JobObserver, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
+def seen(looker: JobDirectory, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
     """The same verdicts, with those on sessions by a look at their panes: one question to each server."""
     servers: Servers = {}
-    alive: dict[tuple[str, ...], list[SessionObserver]] = {}
+    alive: dict[tuple[str, ...], list[AgentSession]] = {}
     sessions = {
-        each.name: SessionObserver(looker, each.name, policy, servers) for each in verdicts if each.kind == "session"
+        each.name: AgentSession(looker, each.name, policy, servers) for each in verdicts if each.kind == "session"
     }
     foreign = bool(paths.shared_with_others(looker.directory))
     for session in () if foreign else sessions.values():

@@ -6,10 +6,10 @@ import os
 import time
 
 from midwatch.core.errors import RefusedError
-from midwatch.sessions.prompting.codec import tmux_commands
-from midwatch.sessions.prompting.model import PaneSnapshot
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.codec import guarded_input
+from midwatch.tmux.codec.guarded_input import PaneSnapshot
 
 LIMIT = 5.0
 """Seconds that the server has for an answer."""
@@ -19,9 +19,9 @@ def glimpse(server: tuple[str, ...], pane: str) -> PaneSnapshot | None:
     """None where the pane is gone. RefusedError when the server does not tell."""
     place, word = tmux_client.socket_path(server), codec.mark(os.urandom(10))
     try:
-        answer = tmux_client.ask(place, tmux_commands.glimpse(word, pane), time.monotonic() + LIMIT)
+        answer = tmux_client.ask(place, guarded_input.glimpse(word, pane), time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
     if answer.late:
         raise RefusedError(f"the tmux server at {place} did not answer within {LIMIT:g} s; nothing can be typed there")
-    return tmux_commands.read_glimpse(answer.out, word)
+    return guarded_input.read_glimpse(answer.out, word)

@@ -11,9 +11,9 @@ import os
 import time
 
 from midwatch.core.errors import RefusedError
-from midwatch.sessions.prompting.codec import tmux_commands
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
+from midwatch.tmux.codec import guarded_input
 
 LIMIT = 10.0
 """Seconds that the server has for an answer."""
@@ -34,20 +34,20 @@ class KeyTyper:
             with open(file, "wb", closefd=False) as whole:
                 whole.write(text.encode())
             os.lseek(file, 0, os.SEEK_SET)
-            typed = self._typed(tmux_commands.paste(word, self._pane, guard, buffer), word, file)
+            typed = self._typed(guarded_input.paste(word, self._pane, guard, buffer), word, file)
         finally:
             os.close(file)
             if typed is None:
-                self._run(["delete-buffer", "-b", buffer])
+                self._run(guarded_input.delete(buffer))
         return typed
 
     def press(self, keys: tuple[str, ...], guard: str) -> bool:
         """Whether they were pressed; RefusedError where nobody can tell."""
         word = codec.mark(os.urandom(10))
-        return self._typed(tmux_commands.press(word, self._pane, guard, keys), word)
+        return self._typed(guarded_input.press(word, self._pane, guard, keys), word)
 
     def _typed(self, command: list[str], word: str, file: int = -1) -> bool:
-        typed = tmux_commands.was_typed(self._run(command, file), word)
+        typed = guarded_input.was_typed(self._run(command, file), word)
         if typed is None:
             raise RefusedError("the tmux server went away, or did not say whether it has typed")
         return typed

@@ -1,20 +1,15 @@
-"""The state that an agent writes of itself, by pid: Claude Code's ``sessions/<pid>.json``.
-
-What it says and whose it is: ``midwatch.agents.claude.state_file``.
-"""
+"""The state that an agent writes of itself. Where that is, and what it says, stands in the agent's folder."""
 
 from __future__ import annotations
 
 import os
 
-from midwatch.agents import file_locations
-from midwatch.agents.claude import state_file
+from midwatch.agents import parts
 from midwatch.core.errors import FormatError
 from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system.atomic_files import read_plain
 
 LARGEST = 1 << 20
-AGENTS = frozenset(("claude",))
 MOST = 512
 
 
@@ -49,8 +44,7 @@ class StateFiles:
 
 def path_of(running: RunningAgent) -> str:
     """Where it is, or would be; empty for an agent that has none."""
-    home = file_locations.claude_home(running.environment) if running.agent in AGENTS else ""
-    return f"{home}/sessions/{running.pid}.json" if home else ""
+    return parts.files(running.agent).state_path(running)
 
 
 def _read(path: str, running: RunningAgent) -> SourceReport | None:
@@ -58,7 +52,7 @@ def _read(path: str, running: RunningAgent) -> SourceReport | None:
     for again in (True, False):
         content = read_plain(path, LARGEST)
         try:
-            return state_file.read(content, running)
+            return parts.files(running.agent).read_state(content, running)
         except FormatError:
             if not again:
                 raise

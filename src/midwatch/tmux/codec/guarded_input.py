@@ -8,7 +8,7 @@ keys makes the server refuse.
 
 from __future__ import annotations
 
-from midwatch.sessions.prompting.model import AttachedClient, PaneSnapshot
+from midwatch.core.value import Value
 
 FACTS = (
     "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized", "pane_width", "pane_height",
@@ -18,6 +18,35 @@ GUARDED = " ".join([f"#{{{name}}}" for name in (*FACTS, "pane_current_command", 
 CLIENT = ",".join([f"#{{{name}}}" for name in ("pane_id", "client_activity", "client_control_mode", "client_readonly")])
 PANE, KEYBOARD, SCREEN, END = "P", "K", "S", "E"
 YES, NO = "Y", "N"
+
+
+class AttachedClient(Value):
+    """Someone who is attached to the server."""
+
+    pane: str
+    """The pane that what is typed there goes to."""
+    active: int
+    """When the last key was pressed there, in whole seconds of the wall clock."""
+    control: bool
+    """It is a program."""
+    readonly: bool
+
+
+class PaneSnapshot(Value):
+    """A pane as it was at one moment."""
+
+    guard: str
+    """For the server: whether nothing of all this has changed since."""
+    dead: bool
+    mode: bool
+    """Keys go to tmux: copy mode, a menu, a clock."""
+    deaf: bool
+    """What is typed there is thrown away."""
+    together: bool
+    """What is typed there goes to other panes, too."""
+    clients: tuple[AttachedClient, ...]
+    rows: tuple[str, ...]
+    """With their colours."""
 
 
 def glimpse(word: str, pane: str) -> list[str]:
@@ -75,3 +104,22 @@ def was_typed(data: bytes, word: str) -> bool | None:
     if f"{word}{YES}".encode() in data:
         return True
     return False if f"{word}{NO}".encode() in data else None
+
+
+def delete(buffer: str) -> list[str]:
+    """Forget a text that may not have been pasted."""
+    return ["delete-buffer", "-b", buffer]
+
+
+def line(pane: str, pid: int, command: str, buffer: str) -> list[str]:
+    """Type a line into a pane's shell and press Enter, if the pane is in no mode and has the same process.
+
+    As text of a buffer, since keys that are typed would be read by tmux's own parser first.
+    """
+    same = f"#{{==:#{{pane_pid}},{pid}}}"
+    return [
+        *("set-buffer", "-b", buffer, "--", command, ";"),
+        *("if-shell", "-F", "-t", pane, f"#{{&&:{same},#{{==:#{{pane_in_mode}},0}}}}"),
+        f"paste-buffer -d -b {buffer} -t {pane} ; send-keys -t {pane} Enter ; display-message -p typed",
+        f"delete-buffer -b {buffer} ; display-message -p '#{{pane_in_mode}}'",
+    ]

@@ -1,0 +1,111 @@
+"""Signals that ask this program to end: one handler, which notes the first of them, and three ways to use it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from types import FrameType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
+
+class EndSignals:
+    """Asked to end, we note it: what was begun is closed first. What our caller ignores stays ignored.
+
+    Python hears signals in its first thread only: in another, there are none to hear.
+    """
+
+    NUMBERS: tuple[int, ...] = ENDING
+    KEEPS_IGNORED = True
+
+    def __init__(self, asked: int = 0) -> None:
+        self.asked = asked
+        """The first that came."""
+        self._breaking = False
+        self._before: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
+
+    def heard(self) -> bool:
+        return self.asked != 0
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Where nothing would be left half done: KeyboardInterrupt."""
+        self._breaking = True
+        try:
+            if self.asked:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._breaking = False
+
+    def listen(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            heard = [each for each in self.NUMBERS if not self.KEEPS_IGNORED or not _is_ignored(each)]
+            self._before = {number: signal.signal(number, self._hear) for number in heard}
+
+    def restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def __enter__(self) -> None:
+        self.listen()
+
+    def __exit__(self, *_: object) -> None:
+        self.restore()
+
+    def _hear(self, number: int, _: FrameType | None) -> None:
+        self.asked = self.asked or number
+        if self._breaking:
+            self._breaking = False  # once: what ends then is not to be broken off itself
+            raise KeyboardInterrupt
+
+
+class CommandSignals(EndSignals):
+    """For a command that a person waits for: the first signal lets it finish, the second one ends it."""
+
+    NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    KEEPS_IGNORED = False
+
+    def _hear(self, number: int, _: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = number
+
+
+class WakeupSignals(EndSignals):
+    """The same as something to sleep on, from its making until it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inbox, self._outbox = os.pipe()
+        os.set_blocking(self._inbox, False)
+        os.set_blocking(self._outbox, False)
+        self._wakeup = -1
+        if threading.current_thread() is threading.main_thread():
+            self._wakeup = signal.set_wakeup_fd(self._outbox, warn_on_full_buffer=False)
+            self.listen()
+
+    def fileno(self) -> int:
+        return self._inbox
+
+    def read(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._inbox, 4096)
+
+    def close(self) -> None:
+        if self._before:
+            signal.set_wakeup_fd(self._wakeup)
+        self.restore()
+        os.close(self._inbox)
+        os.close(self._outbox)
+
+
+def _is_ignored(number: int) -> bool:
+    return signal.getsignal(number) == signal.SIG_IGN
