@@ -1,4 +1,4 @@
-"""The keeper of work that somebody else started: the shim's part, played by one who is not its parent.
+"""The supervisor of work that somebody else started: the shim's part, played by one who is not its parent.
 
 A process of its own, started by ``subjects/adopt.py``. It holds the name's lease, writes what a shim writes and
 judges by the one judge. Its end it hears from a pidfd. All that it needs is imported at start, so an upgrade of

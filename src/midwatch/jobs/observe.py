@@ -68,7 +68,7 @@ class JobObservation:
 
             theirs = foreign_step_status.of_adopted(
                 record.adopted, record.work.pid, work, self.now
-            )  # its keeper is gone
+            )  # its supervisor is gone
             status, result = (theirs.status, theirs.result) if theirs else (None, None)
         seen = self.seen(record, shim, work, memory)
         stop = self.stop(record) if record is not None else None

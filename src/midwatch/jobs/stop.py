@@ -56,7 +56,7 @@ def _end(looker: JobDirectory, facts: JobFacts, verdict: Verdict) -> Verdict:
         by = signal.SIGTERM
         if facts.record.adopted is not None:
             _refuse_to_touch(facts.record.adopted, facts.record.work, looker)
-            by = signal.SIGUSR1  # TERM would end only the keeper
+            by = signal.SIGUSR1  # TERM would end only the supervisor
         hand.ask_shim(facts.record.shim, looker.place, SHIM_PATIENCE, by)
         facts = looker.facts(name)
         verdict = job_verdict.judge(facts)

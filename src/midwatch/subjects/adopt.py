@@ -1,4 +1,4 @@
-"""Making work that somebody else started a subject of its own: find out who is meant, claim a name, start a keeper."""
+"""Adopting work that somebody else started: find out what is meant, claim a name, start a supervisor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AdoptedJob(Value):
-    """Work that has a keeper now."""
+    """Work that has a supervisor now."""
 
     name: str
     notes: tuple[str, ...]

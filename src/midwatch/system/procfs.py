@@ -18,7 +18,7 @@ KEEPER = [
     *SHIM[:3],
     "import sys; sys.path.append(sys.argv[1]); from midwatch.jobs.adopted_supervisor import main; main()",
 ]
-"""The same for the keeper of work that somebody else started."""
+"""The same for the supervisor of work that somebody else started."""
 ENTERING = [
     *SHIM[:3],
     "import sys; sys.path.append(sys.argv[1]); from midwatch.sessions.pane_entry import main; main()",

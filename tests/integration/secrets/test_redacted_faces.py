@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.spawn.office import Office
 from tests.lab.mosquitto import Listener, Mosquitto
-from tests.unit.core.test_redact import PLANTED, SHAPES
+from tests.unit.core.test_redaction import PLANTED, SHAPES
 
 ONE_LINE = {shape: text for shape, text in SHAPES.items() if "\n" not in text}
 FACES = (

@@ -11,7 +11,7 @@ def test_a_value_is_a_tuple_with_names() -> None:
     assert source == (1.0, 2.0, 3.0)
     assert (source.value, source.at, source.moved) == (1.0, 2.0, 3.0)
     assert source._asdict() == {"value": 1.0, "at": 2.0, "moved": 3.0}
-    assert repr(source) == "Source(value=1.0, at=2.0, moved=3.0)"
+    assert repr(source) == "ProgressSource(value=1.0, at=2.0, moved=3.0)"
 
 
 def test_what_is_not_given_has_its_default() -> None:
