@@ -1,4 +1,11 @@
-"""Numbers as people say them."""
+"""Numbers, durations and ends of work as people say them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from midwatch.core.job_model import End
+    from midwatch.core.policy import Policy
 
 SIGNALS = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
@@ -22,3 +29,13 @@ def in_words(seconds: float) -> str:
     if minutes < MINUTE:
         return f"{minutes}m {rest:02d}s" if rest else f"{minutes}m"
     return f"{minutes // MINUTE}h {minutes % MINUTE:02d}m"
+
+
+def end_in_words(end: End, policy: Policy) -> str:
+    """How work ended."""
+    after = f"after {in_words(end.elapsed_s)}"
+    if end.state == "timeout":
+        return f"not done after {in_words(policy.timeout_s or end.elapsed_s)}; stopped"
+    if end.reason:
+        return f"{end.reason}; stopped {after}" if end.state in ("stuck", "stopped") else end.reason
+    return f"killed by {signal_name(end.signal)} {after}" if end.signal else f"exit {end.exit_code} {after}"
