@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -19,15 +20,19 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.text import signal_name
 from midwatch.core.visible import visible
 from midwatch.preflight import checks
-from midwatch.preflight import fix_command as fixes
 from midwatch.preflight.checks import CheckTask
 from midwatch.preflight.model import Finding
 from midwatch.preflight.rules import findings as judge
+from midwatch.system import procfs, terminate_tree
+from midwatch.system.child_environment import without_secrets
 
 OVERTIME = 0.5
 """Seconds that a check may be late with its own words about being late."""
 TICK = 0.5
 """Seconds between the moments at which whoever waits is told for what."""
+FIX_LIMIT = 1800.0
+"""Seconds: an install may be long, but a night must not pass with it."""
+SHELL = "/bin/sh"
 HELPLESS = "its fix was run and did not help"
 
 
@@ -87,7 +92,7 @@ def mend(project: str, findings: list[Finding], tell: Callable[[str], None]) -> 
             tell(f"{found.name}: running its fix: {visible(found.fix)}")
             done.add(found.fix)
             with _Leaving():
-                outcomes[found.fix] = _became(fixes.run(found.fix, project))
+                outcomes[found.fix] = _became(_run_fix(found.fix, project))
         if outcomes[found.fix] != HELPLESS:
             tell(f"{found.name}: {outcomes[found.fix]}")
     return outcomes
@@ -97,9 +102,28 @@ def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
     return judge.after(findings, outcomes)
 
 
+def _run_fix(command: str, cwd: str) -> int | None:
+    """The exit code of a shell command (below 0: the signal that killed it); None when its time was up.
+
+    It runs in the caller's terminal, where it may ask for a password, its output on standard error. What it leaves
+    running on purpose (a service, a tunnel) is left; what is still at work when its time is up or when the caller goes
+    is ended with everything below it.
+    """
+    process = subprocess.Popen([SHELL, "-c", command], cwd=cwd, stdout=2, env=without_secrets(os.environ))
+    start = procfs.start_time(process.pid)
+    try:
+        return process.wait(FIX_LIMIT)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        if process.returncode is None:
+            terminate_tree.end_tree(lambda: {process.pid: start})
+            process.poll()
+
+
 def _became(code: int | None) -> str:
     if code is None:
-        return f"its fix was ended: not done within {fixes.LIMIT / 60:g} minutes"
+        return f"its fix was ended: not done within {FIX_LIMIT / 60:g} minutes"
     if code < 0:
         return f"its fix was killed by {signal_name(-code)}"
     return f"its fix ended with exit code {code}" if code else HELPLESS
