@@ -19,7 +19,7 @@ from midwatch.cli import context, output
 from midwatch.core.text import visible
 from midwatch.core.verdict import Verdict
 from midwatch.terminal import known_terminals, status_report
-from midwatch.terminal import rules as terminal_rules
+from midwatch.terminal.call_reports import CallReports
 from midwatch.terminal.report_model import ProgramReport
 
 APP = "midwatch"
@@ -45,34 +45,34 @@ class TerminalStatus:
         self.bar = bar
         self.typed = typed
         """What was typed while the terminal was asked, for the work that reads this terminal."""
-        self.ended: list[ProgramReport] = []
+        self.reports = CallReports()
         self.over = False
         self._begun = False
         self._last = b""
         self._sent = 0.0
 
     def start(self, name: str) -> None:
-        self.report(terminal_rules.started(name))
+        self.report(self.reports.started(name))
 
     def ongoing(self, live: list[Verdict], pending: int) -> None:
-        self.report(terminal_rules.ongoing(live, pending, self.ended))
+        self.report(self.reports.ongoing(live, pending))
 
     def outcome(self, verdict: Verdict, code: int) -> None:
-        self.ended.append(terminal_rules.outcome(verdict, code))
+        self.reports.add_outcome(verdict, code)
 
     def run_outcome(self, verdict: Verdict) -> None:
-        self.ended.append(terminal_rules.run_outcome(verdict))
+        self.reports.add_run_outcome(verdict)
 
     def finish(self) -> None:
         """The last report, of all outcomes."""
-        if self.ended:
-            self.report(terminal_rules.overall(self.ended))
+        if last := self.reports.last():
+            self.report(last)
             self.over = True
 
     def close(self) -> None:
         """Whatever ended the call without a last report, a Ctrl-C or an error: nothing of it is to stay."""
         if self._begun and not self.over:
-            self.report(terminal_rules.CLEAR)
+            self.report(self.reports.broken_off())
 
     def report(self, report: ProgramReport) -> None:
         data = self._encoded(report)

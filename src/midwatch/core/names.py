@@ -35,3 +35,8 @@ def from_command(command: str, run: str) -> str:
     """A name for a job that was given none: its program and a bit of its run id."""
     stem = "".join(c for c in command.rsplit("/", 1)[-1] if c in PLAIN).lstrip(".-")[:40]
     return f"{stem or 'job'}-{run[-4:]}"
+
+
+def is_pane(name: str) -> bool:
+    """Whether it is the id of a pane of tmux, such as %3."""
+    return name[:1] == "%" and name[1:].isdecimal() and name.isascii()

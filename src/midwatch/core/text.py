@@ -1,4 +1,4 @@
-"""Text for people: names of signals, durations, text of others on one line, and long lists cut short."""
+"""Text for people: signals, durations, ends of work, text of others on one line, and long lists cut short."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from midwatch.core.foreign_text import ForeignText
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from midwatch.core.job_model import End
+    from midwatch.core.policy import Policy
 
 SIGNALS = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
@@ -47,3 +50,13 @@ def first_few(lines: Iterable[str], what: str) -> list[str]:
     found = list(dict.fromkeys(lines))
     left = len(found) - FEW
     return [*found[:FEW], f"and {left} more {what}"] if left > 0 else found
+
+
+def end_in_words(end: End, policy: Policy) -> str:
+    """How work ended."""
+    after = f"after {in_words(end.elapsed_s)}"
+    if end.state == "timeout":
+        return f"not done after {in_words(policy.timeout_s or end.elapsed_s)}; stopped"
+    if end.reason:
+        return f"{end.reason}; stopped {after}" if end.state in ("stuck", "stopped") else end.reason
+    return f"killed by {signal_name(end.signal)} {after}" if end.signal else f"exit {end.exit_code} {after}"

@@ -20,6 +20,7 @@ from midwatch.breaker.model import (
     RunningAttempt,
     SetBack,
     Started,
+    Tripped,
     Void,
 )
 from midwatch.breaker.rules import breaker
@@ -120,6 +121,12 @@ class BreakerStatus(Value):
     """Something happened under it, ever."""
     wrong: list[str]
     """What is wrong with lines that were passed over."""
+    reason: str
+    """The state in words."""
+    next: str
+    """What becomes of a run that wants to start: `run`, `trial`, `wait`, or `reset` where only a reset lets it."""
+    until: float | None
+    """When an open breaker lets a trial through (wall clock)."""
 
 
 def look(looker: JobDirectory, rules: Breaker) -> BreakerStatus:
@@ -128,8 +135,14 @@ def look(looker: JobDirectory, rules: Breaker) -> BreakerStatus:
     # Looked at after reading: free now, nobody whose start we read is still about to launch it.
     launching = not file_locks.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
-    ledger = breaker.fold(ledger, _untold(looker, ledger, time.time(), launching=launching), rules.threshold)
-    return BreakerStatus(rules.key, ledger, reading.upto > 0, reading.wrong)
+    now = time.time()
+    ledger = breaker.fold(ledger, _untold(looker, ledger, now, launching=launching), rules.threshold)
+    answer, known = breaker.answer(ledger.state, rules.cooldown_s, now), reading.upto > 0
+    reason = breaker.told(ledger.state, rules.cooldown_s, now) if known else "nothing has happened under this key yet"
+    until = now + (answer.wait_s or 0.0) if isinstance(ledger.state, Open) else None
+    following = "trial" if answer.trial else "run" if answer.admitted else "wait"
+    following = "reset" if isinstance(ledger.state, Tripped) else following
+    return BreakerStatus(rules.key, ledger, known, reading.wrong, reason, following, until)
 
 
 def tell(directory: str, key: str, happened: Happening) -> None:

@@ -10,7 +10,9 @@ from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.event import Event
 from midwatch.core.job_model import JobFacts
 from midwatch.core.value import Value
+from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
+from midwatch.jobs.rules.verdict import judge
 from midwatch.journal import journal, spool_reader
 from midwatch.journal.journal import Journal
 
@@ -25,6 +27,8 @@ class Run(Value):
     facts: JobFacts | None
     """A look at its files; None when they are gone."""
     events: list[Event]
+    verdict: Verdict | None = None
+    """By its files and processes alone; None when they are gone."""
 
 
 def opened(directory: str) -> tuple[Journal, str]:
@@ -64,7 +68,7 @@ class History:
         times = book.runs(name)
         for base in sentinel_files.archived(looker.directory, name):
             self._read(base, times)
-        self.facts = looker.facts(name)
+        self.facts, self.verdict = looker.look(name)
         self.current = self._read(f"{looker.directory}/{name}", times)
         if self.facts.exists:
             times[self.current] = float("inf")
@@ -86,7 +90,8 @@ class History:
     def run(self, run: str) -> Run:
         here = self.facts.exists and run == self.current
         facts = self.facts if here else self.looker.archived(self.name, run)
-        return Run(run, self.records.get(run), facts, self.book.of_run(self.name, run))
+        verdict = self.verdict if here else judge(facts) if facts else None
+        return Run(run, self.records.get(run), facts, self.book.of_run(self.name, run), verdict)
 
 
 def _nothing(_word: str) -> None:

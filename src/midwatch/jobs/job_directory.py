@@ -43,6 +43,11 @@ class JobDirectory:
     def verdict(self, name: str, memory: JobWatchState | None = None) -> Verdict:
         return job_verdict.judge(self.facts(name, memory))
 
+    def look(self, name: str) -> tuple[JobFacts, Verdict]:
+        """The verdict with the facts that it rests on."""
+        facts = self.facts(name)
+        return facts, job_verdict.judge(facts)
+
     def facts(self, name: str, memory: JobWatchState | None = None) -> JobFacts:
         look = JobObservation(self, f"{self.directory}/{name}", name)
         facts = look.facts(memory)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from midwatch.config import paths, trust
-from midwatch.config.model import Settings
+from midwatch.config.model import PreflightCheck, Settings
 from midwatch.core.errors import RefusedError
 from midwatch.core.text import signal_name, visible
 from midwatch.preflight import checks
@@ -46,6 +46,14 @@ def look(
     ]
     with _Leaving():
         return _Round(tasks).run(waiting)
+
+
+def unwritable(directory: str) -> list[Finding]:
+    """What is wrong with a working directory, if nothing may be written to it."""
+    if os.access(directory, os.W_OK | os.X_OK):
+        return []
+    check = PreflightCheck("disk", directory, "working directory")
+    return [judge.finding(check, f"nothing may be written to {directory}", ok=False)]
 
 
 def summary(findings: list[Finding]) -> str:

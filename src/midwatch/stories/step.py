@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 from midwatch.core.errors import MidwatchError
+from midwatch.core.exit_codes import exit_code
 from midwatch.core.policy import Policy
 from midwatch.core.text import in_words, signal_name
 from midwatch.core.value import Value
@@ -61,6 +62,16 @@ class StepResult(Value):
     """Where the last of what was shown is saved; empty where nothing was."""
     asked: int = 0
     """The signal that ended the step."""
+
+    @property
+    def exit_code(self) -> int:
+        """That of the final state, unless it ended well and is not to be gone on with."""
+        return next_action.exit_code(exit_code(self.ended.state), self.next.action)
+
+
+def not_started(why: str, step: str) -> StepResult:
+    """The result of a step of which nothing was started."""
+    return StepResult(StepEnd("unknown", why, step), Next(ESCALATE, why), Tally(), 0)
 
 
 class Stepper:

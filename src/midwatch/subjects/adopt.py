@@ -23,8 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from midwatch.sessions.model import PaneVerdict
-    from midwatch.sessions.pane_observer import PaneObserver
+    from midwatch.sessions.find_agent import FoundAgent
 
 
 class AdoptedJob(Value):
@@ -46,16 +45,14 @@ def process(looker: JobDirectory, pid: int, name: str | None, *, may_stop: bool)
         os.close(found.pidfd)
 
 
-def session(
-    looker: JobDirectory, panes: PaneObserver, seen: PaneVerdict, name: str | None, *, may_stop: bool
-) -> AdoptedJob:
+def session(looker: JobDirectory, there: FoundAgent, name: str | None, *, may_stop: bool) -> AdoptedJob:
     """Adopt an agent with the pane that it runs in. It stays where it is; its conversation is known if it tells."""
-    pane, known = seen.sighting.pane, panes.known[seen.sighting.pane.id]
+    pane, known = there.pane, there.panes.known[there.id]
     found = foreign_process.meet(known.process[0])
     try:
         if found.start != known.process[1]:
             raise RefusedError(f"the agent in {pane.id} has just ended")
-        talks = [talk for report in seen.sighting.reports if (talk := report.words.get("conversation", ""))]
+        talks = [talk for report in there.seen.sighting.reports if (talk := report.words.get("conversation", ""))]
         start = known.detector.start
         seat = TmuxSessions(pane.server).seat(pane.id)
         return _keep(

@@ -12,10 +12,54 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.prompt_text import quoted
 from midwatch.core.task_ids import is_id
+from midwatch.core.text import visible
+from midwatch.core.value import Value
 from midwatch.swarm.codec import quality_text
 from midwatch.swarm.rules import quality
+from midwatch.swarm.rules.quality import Due
 from midwatch.system import file_locks
 from midwatch.trackers.model import CLOSED, Tracker, TrackerTask, Work
+
+
+class LoopsSurvey(Value):
+    """What is to be done now."""
+
+    beads: tuple[str, ...]
+    """Those that were named, or else those that are managed."""
+    due: tuple[Due, ...]
+    unknown: tuple[str, ...]
+    """Beads that are no task of the tracker."""
+
+
+class TaskOrder(Value):
+    """What of the work can be begun, and what comes before the rest. The loops of a task come after it."""
+
+    ready: tuple[TrackerTask, ...]
+    """The most urgent first."""
+    waits_for: dict[str, tuple[str, ...]]
+    """For each task, what is to be closed first: what it needs and, of a companion, the task that it is for."""
+
+
+def survey(tracker: Tracker, named: tuple[str, ...]) -> LoopsSurvey:
+    """What is due of the beads that are named, or of all that are managed."""
+    work = tracker.read()
+    beads = named or quality.managed(work)
+    return LoopsSurvey(beads, quality.due(work, beads), tuple([bead for bead in beads if bead not in work.tasks]))
+
+
+def order(work: Work) -> TaskOrder:
+    return TaskOrder(quality.ready(work), {task.id: _open_needs(work, task) for task in work.tasks.values()})
+
+
+def _open_needs(work: Work, task: TrackerTask) -> tuple[str, ...]:
+    needs = [need for need in task.needs if need in work.tasks and work.tasks[need].status != CLOSED]
+    return tuple(dict.fromkeys([*needs, *filter(None, [quality.waits_for(work, task)])]))
+
+
+def refuse_early_close(work: Work, task: TrackerTask, advice: str = "") -> None:
+    """RefusedError while the loops of a companion are not done, or what it is for is not closed."""
+    if why := quality.keeps_open(work, task):
+        raise RefusedError(f"{visible(task.id)} stays open: {visible(why)}{advice}")
 
 
 def ensure(tracker: Tracker, beads: tuple[str, ...]) -> list[str]:

@@ -7,11 +7,11 @@ import pwd
 import time
 
 from midwatch.core import names
+from midwatch.core.names import is_pane
 from midwatch.core.value import Value
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.codec import pane_list
-from midwatch.tmux.codec.commands import is_pane
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 LIMIT = 2.0

@@ -12,12 +12,13 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
+from midwatch.core.names import is_pane
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.codec.commands import NO_TROUBLE, Reply, ReplyTrouble, Server, is_pane
+from midwatch.tmux.codec.commands import NO_TROUBLE, Reply, ReplyTrouble, Server
 from midwatch.tmux.codec.query_modes import FORKED, QueryMode
 from midwatch.tmux.control_client import ControlClient, GoneError, ReplyLateError
 from midwatch.tmux.socket_gate import UnsafeServerError

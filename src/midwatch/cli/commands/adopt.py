@@ -35,18 +35,18 @@ def main(options: Options) -> int:
 
 
 def _pane(options: Options) -> int:
-    from midwatch.cli import pane_arguments as watched  # a process does not pay for tmux and detectors
+    from midwatch.cli import pane_arguments  # a process does not pay for tmux and detectors
+    from midwatch.sessions import find_agent  # a process does not pay for tmux and detectors
 
     if len(options.names) > 1 or options.flag("--pid") or options.flag("--dir"):
         raise UsageError("a pane is adopted alone: midwatch adopt %3 --name api")
     looker, target = JobDirectory(paths.directory(), _policy(options)), options.names[0]
-    panes = watched.watchers(options)[0]
+    found = find_agent.find_agent(pane_arguments.server(options), target)
     try:
-        seen = watched.agent_of(panes, target)
         name, may_stop = options.text("--name"), options.flag("--stop")
-        _show(adopt.session(looker, panes, seen, name, may_stop=may_stop), looker, options)
+        _show(adopt.session(looker, found, name, may_stop=may_stop), looker, options)
     finally:
-        panes.close()
+        found.close()
     return 0
 
 

@@ -6,7 +6,6 @@ import time
 
 from midwatch.breaker import store as breaker_store
 from midwatch.breaker.model import Closed, Open, TrialRun, Trip, Tripped
-from midwatch.breaker.rules import breaker as judge
 from midwatch.cli import context, output
 from midwatch.cli.parser import Options
 from midwatch.core import names
@@ -64,7 +63,7 @@ def _show(looker: JobDirectory, rules: list[Breaker], *, json_lines: bool) -> bo
             lines = "1 line" if len(standing.wrong) == 1 else f"{len(standing.wrong)} lines"
             where = f"breakers/{each.key}.jsonl"
             output.remark(f"{where}: {lines} passed over: {standing.wrong[-1]}")
-        found = _fields(standing, each, time.time())
+        found = _fields(standing, each)
         shut |= found["next"] not in ("run", "trial")
         if json_lines:
             print(dump(found, spaced=True))
@@ -75,24 +74,21 @@ def _show(looker: JobDirectory, rules: list[Breaker], *, json_lines: bool) -> bo
     return shut
 
 
-def _fields(standing: admission.BreakerStatus, rules: Breaker, now: float) -> dict[str, object]:
+def _fields(standing: admission.BreakerStatus, rules: Breaker) -> dict[str, object]:
     state = standing.ledger.state
-    word, failures, since, until, following = "open", 0, None, None, "run"
+    word, failures, since = "open", 0, None
     match state:
         case Closed():
             word, failures = "closed", state.failures
         case Open():
-            wait = judge.answer(state, rules.cooldown_s, now).wait_s
-            failures, since, until = state.failures, state.since, now + (wait or 0.0)
-            following = "wait" if wait else "trial"
+            failures, since = state.failures, state.since
         case TrialRun(before=opened):
-            word, failures, since, following = "trial", opened.failures, opened.since, "wait"
+            word, failures, since = "trial", opened.failures, opened.since
         case Tripped():
-            since, following = state.since, "reset"
-    reason = judge.told(state, rules.cooldown_s, now) if standing.known else "nothing has happened under this key yet"
+            since = state.since
     return {
         "schema": SCHEMA, "key": rules.key, "state": word, "failures": failures, "threshold": rules.threshold,
-        "since": since, "until": until, "reason": reason, "next": following,
+        "since": since, "until": standing.until, "reason": standing.reason, "next": standing.next,
     }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from midwatch.jobs import start
 from midwatch.notifications import mqtt_publish_state, outbox
 from midwatch.preflight import machine
 from midwatch.registry import tmux_servers
+from midwatch.sessions import find_agent
 from midwatch.system import capabilities, inotify
 from midwatch.tmux import client as tmux_client
 
@@ -226,8 +227,9 @@ def _in_panes(options: Options) -> Iterator[DoctorFinding]:
         yield DoctorFinding("note", "tmux", says, "install tmux")
         return
     try:
-        watchers = pane_arguments.watchers(options)
-        asked = [tmux_client.socket_path(watcher.tmux.server) for watcher in watchers]
+        servers = pane_arguments.servers(options)
+        looks = find_agent.looks(servers)
+        asked = [tmux_client.socket_path(server) for server in servers]
     except MidwatchError as error:
         yield DoctorFinding("wrong", "tmux", str(error))
         return
@@ -237,9 +239,7 @@ def _in_panes(options: Options) -> Iterator[DoctorFinding]:
     if not named and not tmux_client.is_socket(here) and not tmux_client.refusal(here):
         yield DoctorFinding("note", "tmux", "no server runs here; agents in panes are seen once one does")
         return
-    for watcher in watchers:
-        looked = watcher.look()
-        watcher.close()
+    for looked in looks:
         if looked.trouble:
             yield DoctorFinding("warning", "tmux", looked.trouble)
             continue

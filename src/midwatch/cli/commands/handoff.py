@@ -83,13 +83,13 @@ def _is_same(server: tuple[str, ...], where: PaneLocation) -> bool:
 def _pinged(options: Options, where: PaneLocation | None, target: str, ping: str, wait: float) -> PromptResult:
     asked = CommandSignals()
     try:
-        panes, pane = send.found(options, target)
-        if where is not None and where.own.pane == pane.id and _is_same(pane.server, where):
+        there = send.found(options, target)
+        if where is not None and where.own.pane == there.id and _is_same(there.pane.server, where):
             return PromptResult(PromptOutcome.REFUSED, f"{target} is the pane that this comes from")
         until, via = time.monotonic() + wait, send.way(_settings(options))
         with asked:
-            sent = deliver(panes, pane.id, ping, until=until, stopped=asked.heard, alone=True, via=via)
-        panes.close()
+            sent = deliver(there.panes, there.id, ping, until=until, stopped=asked.heard, alone=True, via=via)
+        there.close()
     except (RefusedError, UsageError) as error:
         return PromptResult(PromptOutcome.REFUSED, str(error))
     return sent

@@ -15,7 +15,6 @@ from midwatch.jobs.codec.log_text import LogText
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.log_scan import LogReader
 from midwatch.jobs.loop_beat import LoopBeat
-from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wakeups import Wakeups
 
 CHUNK = 1 << 16
@@ -88,8 +87,8 @@ def _follow(looker: JobDirectory, name: str, reader: LogReader, show: Raw | LogT
     try:
         while True:
             wakeups.watch_writes(name, reader.path)  # another file, after it was put aside
-            facts = looker.facts(name)
-            over = job_verdict.judge(facts).final or _run_of(facts) != run
+            facts, verdict = looker.look(name)
+            over = verdict.final or _run_of(facts) != run
             _copy(reader, show)
             if over:
                 return

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import time
 
-from midwatch.cli import context, output
-from midwatch.cli import pane_arguments as watched
+from midwatch.cli import context, output, pane_arguments
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core import names
-from midwatch.core.errors import RefusedError, UsageError
+from midwatch.core.errors import UsageError
 from midwatch.core.exit_codes import exit_code
+from midwatch.core.names import is_pane
 from midwatch.core.numbers import whole_number
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.notifications.model import ChangeSubject
-from midwatch.sessions.model import DEADLINE, MonitorOptions, PaneVerdict
+from midwatch.sessions import find_agent
+from midwatch.sessions.model import DEADLINE, MonitorOptions
 from midwatch.sessions.monitor import Monitor
-from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.targets import ForeignPane, ManagedSession
-from midwatch.tmux.codec.commands import is_pane
 from midwatch.verification import codec as verification_codec
 
 MOST_RESUMES = 1000
@@ -84,8 +83,7 @@ def _subject(options: Options, target: str) -> ManagedSession | ForeignPane | Ve
         found = _found(options, target, policy)
         if isinstance(found, Verdict):
             return found
-        panes, seen = found
-        return ForeignPane(panes, seen, target, directory)
+        return ForeignPane(found.panes, found.seen, target, directory)
     name = names.check(target)
     looker = context.looker(options)
     if (verdict := looker.verdict(name)).state == "not_found":
@@ -109,21 +107,16 @@ def _wanted(options: Options) -> MonitorOptions:
     )  # fmt: skip
 
 
-def _found(options: Options, target: str, policy: Policy) -> tuple[PaneObserver, PaneVerdict] | Verdict:
+def _found(options: Options, target: str, policy: Policy) -> find_agent.FoundAgent | Verdict:
     """The one agent that is meant; absence counts when two looks a moment apart agree."""
-    panes = watched.watchers(options)[0]
-    panes.policy = policy
+    server = pane_arguments.server(options)
     for again in (True, False):
         try:
-            return panes, watched.agent_of(panes, target)
-        except (watched.NoAgentError, watched.NoServerError) as error:
+            return find_agent.find_agent(server, target, policy)
+        except (find_agent.NoAgentError, find_agent.NoServerError) as error:
             reason = str(error)
-        except RefusedError:
-            panes.close()
-            raise
         if again:
             time.sleep(SECOND)
-    panes.close()
     return Verdict(target, "session", "not_found", True, reason, "gone", "unknown", "not-found")
 
 

@@ -14,7 +14,6 @@ from midwatch.core.json_text import dump
 from midwatch.stories import parse
 from midwatch.stories.codec.model_answer import STEPS
 from midwatch.stories.model import Parsed
-from midwatch.stories.rules import log
 
 SCHEMA = 1
 
@@ -25,7 +24,7 @@ def main(options: Options) -> int:
         raise UsageError(f"parse needs one file, and whose log it is: --step {'|'.join(STEPS)}")
     text = parse.read_file(options.names[0])
     if options.flag("--rules"):
-        found = log.by_rules(text, step)
+        found = parse.parse_by_rules(text, step)
     else:
         command = parse.command_for(paths.project(os.getcwd()))
         for number in (signal.SIGTERM, signal.SIGHUP):  # so that the model is ended before we are

@@ -10,9 +10,9 @@ from midwatch.core.text import visible
 from midwatch.mail import store as mail_store
 from midwatch.swarm import quality
 from midwatch.swarm.codec import quality_text
-from midwatch.swarm.rules import quality as judge
+from midwatch.swarm.quality import LoopsSurvey
 from midwatch.trackers import select
-from midwatch.trackers.model import Tracker, Work
+from midwatch.trackers.model import Tracker
 
 SCHEMA = 1
 WORDS = ("due", "ensure", "record", "close")
@@ -45,23 +45,20 @@ def main(options: Options) -> int:
 
 
 def _due(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
-    work = tracker.read()
-    beads = _beads(work, given)
-    found = judge.due(work, beads)
-    for each in found:
+    found = quality.survey(tracker, _named(given))
+    for each in found.due:
         if as_json:
             _tell(bead=each.bead, companion=each.companion or None, missing=each.missing, why=each.why)
         else:
             print(f"{visible(each.bead)}  {visible(each.companion) or '-'}  {visible(each.why)}")
-    if not found and not as_json:
+    if not found.due and not as_json:
         print("no quality loops are due", file=sys.stderr)
-    return _unknown(tracker, work, beads)
+    return _unknown(tracker, found)
 
 
 def _ensure(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
-    work = tracker.read()
-    beads = _beads(work, given)
-    made = quality.made(tracker, beads)
+    found = quality.survey(tracker, _named(given))
+    made = quality.made(tracker, found.beads)
     for bead, companion in made.items():
         if as_json:
             _tell(bead=bead, companion=companion)
@@ -69,23 +66,22 @@ def _ensure(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
             print(f"{visible(companion)}  {visible(quality_text.title(bead))}")
     if not made and not as_json:
         print("no companion is missing", file=sys.stderr)
-    return _unknown(tracker, work, beads)
+    return _unknown(tracker, found)
 
 
-def _beads(work: Work, given: str | None) -> tuple[str, ...]:
-    if given is None:
-        return judge.managed(work)
-    found = tuple([bead.strip() for bead in given.split(",") if bead.strip()])
-    if not found:
+def _named(given: str | None) -> tuple[str, ...]:
+    """The beads that are named; empty where none is."""
+    found = tuple([bead.strip() for bead in (given or "").split(",") if bead.strip()])
+    if given is not None and not found:
         raise UsageError("--beads needs ids with commas between them, such as bd-1,bd-2")
     return found
 
 
-def _unknown(tracker: Tracker, work: Work, beads: tuple[str, ...]) -> int:
+def _unknown(tracker: Tracker, found: LoopsSurvey) -> int:
     """Ids that are no task are told of last: they keep nobody from what can be done."""
-    lost = [visible(bead) for bead in beads if bead not in work.tasks]
-    if lost:
-        raise RefusedError(f"{tracker.place} has no task {', '.join(lost)}; the others were seen to")
+    if found.unknown:
+        lost = ", ".join(map(visible, found.unknown))
+        raise RefusedError(f"{tracker.place} has no task {lost}; the others were seen to")
     return 0
 
 
@@ -124,8 +120,7 @@ def _close(tracker: Tracker, given: list[str], place: str, *, as_json: bool) -> 
         raise UsageError("close needs the id of one bead or companion")
     work, companion = quality.open_companion(tracker, given[0])
     bead = quality_text.bead_of(companion)
-    if why := judge.keeps_open(work, companion):
-        raise RefusedError(f"{companion.id} stays open: {why}")
+    quality.refuse_early_close(work, companion)
     if unread := [*mail_store.unread_about(place, companion.id), *mail_store.unread_about(place, bead)]:
         raise RefusedError(f"{companion.id} stays open: unread: {', '.join(unread)}; `midwatch mail show {unread[0]}`")
     said = [f"{loop}: {'findings' if found else 'none'}" for loop, found in quality_text.recorded(companion).items()]

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from midwatch.agents import catalog
-from midwatch.cli import output
-from midwatch.cli import pane_arguments as watched
+from midwatch.cli import output, pane_arguments
 from midwatch.cli.parser import Options
-from midwatch.config import paths, sentinel_files
+from midwatch.config import paths
 from midwatch.core import names
-from midwatch.core.errors import FormatError, RefusedError, UsageError
+from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import EXIT_CODES
-from midwatch.core.job_model import Record
 from midwatch.core.json_text import dump
+from midwatch.core.names import is_pane
 from midwatch.core.pane_model import Pane
 from midwatch.core.text import visible
-from midwatch.jobs.codec import sentinel
-from midwatch.sessions.agent_session import is_its
-from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.prompting import exited_agent, recover
+from midwatch.sessions import find_agent
+from midwatch.sessions.find_agent import FoundPane
+from midwatch.sessions.prompting import recover
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.prompting.recover import Readiness
 from midwatch.system.end_signals import CommandSignals
-from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_READY = EXIT_CODES["unknown"]
@@ -53,22 +48,22 @@ def main(options: Options) -> int:
 def _one(options: Options, target: str) -> int:
     directory = paths.directory(options.text("--dir"))
     asked = CommandSignals()
-    panes = None
+    there = None
     try:
-        panes, pane = _found(options, target, directory)
+        there = _found(options, target, directory)
         if options.flag("--recover"):
             with asked:
-                found = recover.recover(panes, pane, _log, directory=directory, stopped=asked.heard)
+                found = recover.recover(there.panes, there.id, _log, directory=directory, stopped=asked.heard)
         else:
-            found = recover.look(panes, pane, directory=directory)
+            found = recover.look(there.panes, there.id, directory=directory)
     except RefusedError as error:
-        nobody = isinstance(error, watched.NoAgentError)
+        nobody = isinstance(error, find_agent.NoAgentError)
         found = Readiness(
             "", ready=False, outcome=PromptOutcome.EXITED if nobody else PromptOutcome.REFUSED, reason=str(error)
         )
     finally:
-        if panes is not None:
-            panes.close()
+        if there is not None:
+            there.close()
     if options.flag("--json"):
         print(dump({"schema": SCHEMA, "target": target, **_told(found)}, spaced=True), flush=True)
     else:
@@ -80,11 +75,11 @@ def _one(options: Options, target: str) -> int:
 
 
 def _all(options: Options, session: str) -> int:
-    panes = watched.watchers(options)[0]
+    server = find_agent.open_server(pane_arguments.server(options))
     try:
-        found = recover.survey(panes, session, directory=paths.directory(options.text("--dir")))
+        found = recover.survey(server.panes, session, directory=paths.directory(options.text("--dir")))
     finally:
-        panes.close()
+        server.close()
     if not found:
         output.remark(f"there is no session {session!r}; `tmux list-sessions` lists them")
         return EXIT_CODES["not_found"]
@@ -140,53 +135,8 @@ def _log(text: str) -> None:
 # Which pane ---------------------------------------------------------------------------------------------------------
 
 
-def _found(options: Options, target: str, directory: str) -> tuple[PaneObserver, str]:
+def _found(options: Options, target: str, directory: str) -> FoundPane:
     """The pane that is meant, with an agent in it or not: one that has ended may be brought back."""
-    if is_pane(target):
-        return watched.watchers(options)[0], target
-    if target.startswith("="):
-        return _of_session(watched.watchers(options)[0], target[1:])
-    name = names.check(target)
-    if others := paths.shared_with_others(directory):
-        raise RefusedError(f"{others}; nothing is typed where such a directory says")
-    try:
-        text = sentinel_files.read(f"{directory}/{name}.json")
-        record = sentinel.record(text) if text is not None else None
-    except FormatError as error:
-        raise RefusedError(f"{name}: {error}") from error
-    if record is None:
-        raise watched.NoAgentError(f"no session is called {name!r} here; `midwatch ls` lists them")
-    if record.pane is None:
-        raise RefusedError(f"{name} is a job without a pane; nothing can be typed there")
-    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), record.pane.server)
-    if not _is_there(panes, record, directory):
-        panes.close()
-        raise watched.NoAgentError(f"{name} is not in its pane any more; `midwatch why {name}` tells more")
-    return panes, record.pane.id
-
-
-def _is_there(panes: PaneObserver, record: Record, directory: str) -> bool:
-    """Whether the session's pane is still its own: the same number may be another's by now."""
-    assert record.pane is not None
-    looked = panes.look(record.pane.id)
-    if looked.trouble:
-        raise RefusedError(looked.trouble)
-    if any(is_its(record, seen) for seen in looked.seen):
-        return True
-    pane = next((pane for pane in looked.panes if pane.id == record.pane.id), None)
-    return pane is not None and pane.dead and exited_agent.record_of(pane, directory) == record
-
-
-def _of_session(panes: PaneObserver, session: str) -> tuple[PaneObserver, str]:
-    looked = panes.look()
-    if looked.trouble:
-        raise RefusedError(looked.trouble)
-    inside = [pane.id for pane in looked.panes if codec.in_session(pane, session)]
-    agents = [seen.sighting.pane.id for seen in looked.seen if seen.sighting.pane.id in inside]
-    if not inside:
-        raise watched.NoAgentError(f"there is no session {session!r}; `tmux list-sessions` lists them")
-    one = agents or inside
-    if len(one) > 1:
-        what = "agents" if agents else "panes without an agent"
-        raise RefusedError(f"there are {len(one)} {what} in {session}: {', '.join(one)}; name the pane")
-    return panes, one[0]
+    if is_pane(target) or target.startswith("="):
+        return find_agent.find_pane(pane_arguments.server(options), target)
+    return find_agent.find_pane_of_session(directory, names.check(target))

@@ -8,6 +8,7 @@ from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.text import in_words
 from midwatch.replay import record
+from midwatch.sessions import find_agent
 
 EVERY = 0.5
 
@@ -18,17 +19,17 @@ def main(options: Options) -> int:
     every = options.seconds("--every")
     if every is not None and every <= 0:
         raise UsageError("--every must be above 0")
-    watcher = pane_arguments.watchers(options)[0]
+    server = find_agent.open_server(pane_arguments.server(options))
     path = options.text("-o")
     out = sys.stdout if path in (None, "-") else open(_new(path), "x", encoding="utf-8")  # noqa: SIM115
-    recorder = record.Recorder(watcher, options.names[0], out, redact=not options.flag("--raw"), say=_say)
+    recorder = record.Recorder(server.panes, options.names[0], out, redact=not options.flag("--raw"), say=_say)
     try:
         recorder.run(every or EVERY, options.seconds("--for"))
     except KeyboardInterrupt:
         pass  # how a recording without --for ends
     finally:
         out.flush()
-        watcher.close()
+        server.close()
         if recorder.looks:
             took = in_words(float(int(recorder.took)))
             output.remark(f"{recorder.looks} looks in {took}; {recorder.why}")

@@ -5,25 +5,22 @@ from __future__ import annotations
 import os
 import time
 
-from midwatch.agents import catalog
-from midwatch.cli import output
-from midwatch.cli import pane_arguments as watched
+from midwatch.cli import output, pane_arguments
 from midwatch.cli.commands import send_assignment
 from midwatch.cli.commands import send_undelivered as listing
 from midwatch.cli.output import warn
 from midwatch.cli.parser import Options
-from midwatch.config import load, paths, sentinel_files, trust
+from midwatch.config import load, paths, trust
 from midwatch.config.model import WAYS, Settings
 from midwatch.core import names, prompt_text
-from midwatch.core.errors import FormatError, RefusedError, UsageError
+from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import EXIT_CODES
-from midwatch.core.job_model import Record
 from midwatch.core.json_text import dump
+from midwatch.core.names import is_pane
 from midwatch.core.pane_model import Pane
 from midwatch.core.text import visible
-from midwatch.jobs.codec import sentinel
-from midwatch.sessions.agent_session import is_its
-from midwatch.sessions.pane_observer import PaneObserver
+from midwatch.sessions import find_agent
+from midwatch.sessions.find_agent import FoundAgent, NoAgentError
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
@@ -31,7 +28,6 @@ from midwatch.sessions.prompting.send import deliver
 from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.codec.commands import is_pane
 
 SCHEMA = 1
 NOT_TAKEN = 1
@@ -54,17 +50,17 @@ def main(options: Options) -> int:
     asked = CommandSignals()
     pane = note = None
     try:
-        panes, there = found(options, target, again)
+        there = found(options, target, again)
         pane = there.id
-        text = send_assignment.with_lines(options, panes, pane, text)
+        text = send_assignment.with_lines(options, there, text)
         with asked:
-            sent = deliver(panes, pane, text, until=until, stopped=asked.heard, via=via)
-        panes.close()
+            sent = deliver(there.panes, pane, text, until=until, stopped=asked.heard, via=via)
+        there.close()
         if again or _is_missed(sent, waited=options.flag("--wait")):
-            note = _noted(there, target, text, sent, again)
+            note = _noted(there.pane, target, text, sent, again)
     except RefusedError as error:
         sent = PromptResult(
-            PromptOutcome.EXITED if isinstance(error, watched.NoAgentError) else PromptOutcome.REFUSED, str(error)
+            PromptOutcome.EXITED if isinstance(error, NoAgentError) else PromptOutcome.REFUSED, str(error)
         )
     if options.flag("--json"):
         print(_json(target, pane, sent, time.monotonic() - began, note), flush=True)
@@ -119,43 +115,16 @@ def read_text(flag: str, path: str) -> str:
 # Which pane ---------------------------------------------------------------------------------------------------------
 
 
-def found(options: Options, target: str, again: UndeliveredPrompt | None = None) -> tuple[PaneObserver, Pane]:
+def found(options: Options, target: str, again: UndeliveredPrompt | None = None) -> FoundAgent:
     """The pane that a target means: %pane, =session, or a name of ours. RefusedError where no agent is in it."""
-    if is_pane(target) or target.startswith("="):
-        panes = watched.watchers(options)[0]
-        if again and not options.names:
-            panes = PaneObserver(panes.detectors, paths.hook_spool(), ("-S", again.socket))
-        pane = watched.agent_of(panes, target).sighting.pane
-        if again and target == again.pane and pane.pid != again.pid and not options.names:
-            raise RefusedError(
-                f"{target} is another pane than it was; name one: midwatch send --again {again.id} TARGET"
-            )
-        return panes, pane
-    record = _recorded(paths.directory(options.text("--dir")), names.check(target))
-    if record.pane is None:
-        raise RefusedError(f"{target} is a job without a pane; nothing can be typed there")
-    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), record.pane.server)
-    looked = panes.look(record.pane.id)
-    if looked.trouble:
-        raise RefusedError(looked.trouble)
-    its = next((seen.sighting.pane for seen in looked.seen if is_its(record, seen)), None)
-    if its is None:
-        raise watched.NoAgentError(
-            f"the agent of {target} is not in its pane any more; `midwatch why {target}` tells more"
-        )
-    return panes, its
-
-
-def _recorded(directory: str, name: str) -> Record:
-    if others := paths.shared_with_others(directory):
-        raise RefusedError(f"{others}; nothing is typed where such a directory says")
-    try:
-        text = sentinel_files.read(f"{directory}/{name}.json")
-        if text is None:
-            raise watched.NoAgentError(f"no session is called {name!r} here; `midwatch ls` lists them")
-        return sentinel.record(text)
-    except FormatError as error:
-        raise RefusedError(f"{name}: {error}") from error
+    if not is_pane(target) and not target.startswith("="):
+        return find_agent.find_agent_of_session(paths.directory(options.text("--dir")), names.check(target))
+    same = again if again and not options.names else None
+    server = ("-S", same.socket) if same else pane_arguments.server(options)
+    there = find_agent.find_agent(server, target)
+    if same and target == same.pane and there.pane.pid != same.pid:
+        raise RefusedError(f"{target} is another pane than it was; name one: midwatch send --again {same.id} TARGET")
+    return there
 
 
 # What became of it --------------------------------------------------------------------------------------------------

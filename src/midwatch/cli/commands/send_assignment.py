@@ -8,7 +8,7 @@ from midwatch.cli import context, output
 from midwatch.cli.parser import Options
 from midwatch.config import paths, trust
 from midwatch.core.errors import RefusedError
-from midwatch.sessions.pane_observer import PaneObserver
+from midwatch.sessions.find_agent import FoundAgent
 from midwatch.swarm import handoff
 from midwatch.swarm.codec import assignment_text
 from midwatch.tmux import client as tmux_client
@@ -16,17 +16,17 @@ from midwatch.tmux import pane_location
 from midwatch.tmux.pane_location import PaneLocation
 
 
-def with_lines(options: Options, panes: PaneObserver, pane: str, text: str) -> str:
+def with_lines(options: Options, there: FoundAgent, text: str) -> str:
     """The text for a worker; as it is, where no --task is given."""
     if (given := options.text("--task")) is None:
         return text
     task = assignment_text.task(given)
-    where = pane_location.of(panes.tmux.server, pane)
+    where = pane_location.of(there.server, there.id)
     if where is None:
-        raise RefusedError(f"the tmux server does not tell where {pane} is; nothing was typed")
+        raise RefusedError(f"the tmux server does not tell where {there.id} is; nothing was typed")
     plain = tmux_client.socket_path(("-L", "default"))
     about = assignment_text.Assignment(
-        task, _controller(panes, where), where.own.session, pane,
+        task, _controller(there, where), where.own.session, there.id,
         () if _is_same(where.socket, plain) else ("-S", where.socket), _directory(options, where.own.path),
     )  # fmt: skip
     return text + assignment_text.lines(about, _command(options))
@@ -43,13 +43,13 @@ def _command(options: Options) -> str:
     return found.words
 
 
-def _controller(panes: PaneObserver, where: PaneLocation) -> str:
+def _controller(there: FoundAgent, where: PaneLocation) -> str:
     """$MIDWATCH_CONTROLLER, else the agent that gives this to the worker, else whoever the worker would find."""
     if told := os.environ.get("MIDWATCH_CONTROLLER"):
         return told
     us = pane_location.here()
     beside = us is not None and _is_same(us.socket, where.socket) and us.own.pane != where.own.pane
-    if us is not None and beside and panes.look(us.own.pane).seen:
+    if us is not None and beside and there.has_agent(us.own.pane):
         return us.own.pane
     found = handoff.controller(where)
     if found.trouble:

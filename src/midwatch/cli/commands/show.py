@@ -17,13 +17,11 @@ from midwatch.core.job_model import Record
 from midwatch.core.json_text import dump
 from midwatch.core.policy import Policy
 from midwatch.core.redaction import clean, clean_record, clean_words
-from midwatch.core.text import in_words, visible
+from midwatch.core.text import end_in_words, in_words, visible
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import history
 from midwatch.jobs.codec.sentinel import SUFFIXES
 from midwatch.jobs.history import History, Run
-from midwatch.jobs.rules import attempts
-from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal
 from midwatch.subjects import live_state
@@ -55,9 +53,9 @@ def main(options: Options) -> int:
 
 def _missing(options: Options, found: History, wanted: str | None) -> int:
     if wanted is None and options.flag("--json"):
-        print(_as_json(found, Run("", None, found.facts, [])))
+        print(_as_json(found, Run("", None, found.facts, [], found.verdict)))
     elif wanted is None:
-        print(output.as_line(job_verdict.judge(found.facts)))
+        print(output.as_line(found.verdict))
     else:
         output.remark(f"no run {wanted!r} of {found.name} is known; `midwatch show {found.name}` lists them")
     return EXIT_CODES["not_found"]
@@ -69,10 +67,9 @@ def _cut(run: Run, count: int | None) -> Run:
 
 def _judged(found: History, run: Run) -> Verdict | None:
     """The live state of the run whose files are in place; of an earlier one, how it ended as its files tell."""
-    if run.facts is None:
-        return None
-    verdict = job_verdict.judge(run.facts)
-    return live_state.with_turns(found.looker, [verdict], output.warn)[0] if run.facts is found.facts else verdict
+    if run.verdict is None or run.facts is not found.facts:
+        return run.verdict
+    return live_state.with_turns(found.looker, [run.verdict], output.warn)[0]
 
 
 def _as_json(found: History, run: Run) -> str:
@@ -125,9 +122,9 @@ def _record(record: Record) -> Iterator[tuple[str, str]]:
     if record.retries:
         yield "retries", f"up to {record.retries}, the first after {in_words(record.backoff_s)}"
     for attempt in record.attempts:
-        yield "attempt", f"{attempt.number}: {attempt.end.state}: {attempts.how(attempt.end, record.policy)}"
+        yield "attempt", f"{attempt.number}: {attempt.end.state}: {end_in_words(attempt.end, record.policy)}"
     if record.end is not None:
-        yield "ended", f"{_clock(record.end.at)}, {record.end.state}: {attempts.how(record.end, record.policy)}"
+        yield "ended", f"{_clock(record.end.at)}, {record.end.state}: {end_in_words(record.end, record.policy)}"
     for note in record.notes:
         yield "note", note.line()
 

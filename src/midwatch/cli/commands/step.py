@@ -16,20 +16,17 @@ from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.config.model import PreflightCheck
 from midwatch.core.errors import FormatError, RefusedError, UsageError
-from midwatch.core.exit_codes import exit_code
 from midwatch.core.json_text import dump
 from midwatch.core.numbers import whole_number
 from midwatch.core.verdict import Verdict
 from midwatch.preflight import machine, run
-from midwatch.preflight.rules import findings as judge
 from midwatch.sessions import spawn as sessions_spawn
 from midwatch.sessions.model import DEADLINE
 from midwatch.stories import model as stories_model
 from midwatch.stories import parse as stories_parse
 from midwatch.stories.codec import model_answer
-from midwatch.stories.model import ESCALATE, Next, Parsed, StepEnd, Tally
-from midwatch.stories.rules import log, next_action
-from midwatch.stories.step import Stepper, StepPlan, StepResult
+from midwatch.stories.model import Parsed, Tally
+from midwatch.stories.step import Stepper, StepPlan, StepResult, not_started
 from midwatch.tmux.codec.commands import OLDEST
 
 SCHEMA = 1
@@ -46,25 +43,20 @@ def main(options: Options) -> int:
     try:
         result = _carried_out(options)
     except (RefusedError, FormatError) as error:
-        result = _refused(str(error), options.text("--step") or "")
+        result = not_started(str(error), options.text("--step") or "")
     show = _json if options.flag("--json") else _line
     print(show(options.names[0], result, time.monotonic() - began), flush=True)
     if result.asked == signal.SIGINT and result.ended.state in ("stopped", "abandoned"):
         return INTERRUPTED
-    return next_action.exit_code(exit_code(result.ended.state), result.next.action)
+    return result.exit_code
 
 
 def _carried_out(options: Options) -> StepResult:
     plan = _plan(options)
     if options.flag("--preflight") and (failed := _broken(options, plan)):
-        return _refused(failed, plan.step)
+        return not_started(failed, plan.step)
     looker, policy = context.looker(options), context.policy(options)
     return Stepper(looker, policy, plan, _tell, lambda text: _say(f"{plan.wish.name}: {text}")).run()
-
-
-def _refused(why: str, step: str) -> StepResult:
-    """Nothing was started."""
-    return StepResult(StepEnd("unknown", why, step), Next(ESCALATE, why), Tally(), 0)
 
 
 def _plan(options: Options) -> StepPlan:
@@ -92,7 +84,7 @@ def _reader(options: Options, step: str) -> Callable[[str], Parsed] | None:
     if not step or options.flag("--no-parse"):
         return None
     if options.flag("--rules"):
-        return lambda text: log.by_rules(text, step)
+        return lambda text: stories_parse.parse_by_rules(text, step)
     command = stories_parse.command_for(paths.project(os.getcwd()))
     return lambda text: stories_parse.parse(text, step, command)
 
@@ -120,10 +112,7 @@ def _broken(options: Options, plan: StepPlan) -> str:
         needed += _needed_to_read(stories_parse.command_for(project))
     given = given._replace(checks=(*needed, *given.checks))
     found = run.look(project, given, state=paths.directory(options.text("--dir")))
-    if not os.access(plan.wish.cwd, os.W_OK | os.X_OK):
-        check = PreflightCheck("disk", plan.wish.cwd, "working directory")
-        found.append(judge.finding(check, f"nothing may be written to {plan.wish.cwd}", ok=False))
-    return run.summary(found)
+    return run.summary([*found, *run.unwritable(plan.wish.cwd)])
 
 
 def _needed_to_read(command: str) -> list[PreflightCheck]:

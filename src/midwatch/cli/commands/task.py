@@ -8,7 +8,8 @@ from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.json_text import dump
 from midwatch.core.text import visible
-from midwatch.swarm.rules import quality
+from midwatch.swarm import quality
+from midwatch.swarm.quality import TaskOrder
 from midwatch.trackers import select
 from midwatch.trackers.builtin import Tasks
 from midwatch.trackers.model import CLOSED, STATUSES, Tracker, TrackerError, TrackerTask, Work
@@ -88,7 +89,7 @@ def _read(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int
             _show(work, task)
         return 0
     if word == "ready":
-        found = list(quality.ready(work))
+        found = list(quality.order(work).ready)
     else:
         tasks = sorted(work.tasks.values(), key=lambda task: (STATUSES.index(task.status), task.priority, task.id))
         found = [task for task in tasks if status in ("all", task.status) or (status is None and task.status != CLOSED)]
@@ -105,26 +106,21 @@ def _known(work: Work, tracker: Tracker, task: str) -> TrackerTask:
     return work.tasks[task]
 
 
-def _open_needs(work: Work, task: TrackerTask) -> list[str]:
-    """What is to be closed first: what it needs and, of a companion, the task that it is for."""
-    needs = [need for need in task.needs if need in work.tasks and work.tasks[need].status != CLOSED]
-    return list(dict.fromkeys([*needs, *filter(None, [quality.waits_for(work, task)])]))
-
-
 def _print(options: Options, work: Work, found: list[TrackerTask]) -> None:
-    ready = {task.id for task in quality.ready(work)}
+    order = quality.order(work)
     width = max([len(visible(task.id)) for task in found], default=0)
     for task in found:
-        print(_as_json(work, task, ready) if options.flag("--json") else _as_line(work, task, width))
+        print(_as_json(task, order) if options.flag("--json") else _as_line(task, order, width))
 
 
-def _as_json(work: Work, task: TrackerTask, ready: set[str]) -> str:
-    told = {"schema": SCHEMA, **task._asdict(), "waits_for": _open_needs(work, task), "ready": task.id in ready}
+def _as_json(task: TrackerTask, order: TaskOrder) -> str:
+    ready = any(each.id == task.id for each in order.ready)
+    told = {"schema": SCHEMA, **task._asdict(), "waits_for": order.waits_for[task.id], "ready": ready}
     return dump(told, spaced=True)
 
 
-def _as_line(work: Work, task: TrackerTask, width: int) -> str:
-    waits = _open_needs(work, task)
+def _as_line(task: TrackerTask, order: TaskOrder, width: int) -> str:
+    waits = order.waits_for[task.id]
     more = [f"needs {', '.join(waits)}"] * bool(waits) + [task.assignee.line()] * bool(task.assignee)
     more += [task.said.line()] * (task.said.raw not in ("", task.status))
     told = f" ({visible('; '.join(more))})" if more else ""
@@ -164,7 +160,7 @@ def _add(options: Options, tracker: Tracker, title: str) -> str:
 def _move(options: Options, tracker: Tasks, word: str, task: str) -> None:
     if word == "start":
         work = tracker.read()
-        if waits := _open_needs(work, _known(work, tracker, task)):
+        if waits := quality.order(work).waits_for[_known(work, tracker, task).id]:
             output.remark(f"{visible(task)} needs {visible(', '.join(waits))} first")
         tracker.start(task, options.text("--assignee") or "")
     elif word == "block":
@@ -178,8 +174,7 @@ def _may_close(options: Options, tracker: Tracker, task: str, project: str) -> N
     from midwatch.mail import store as mail_store
 
     work = tracker.read()
-    if why := quality.keeps_open(work, _known(work, tracker, task)):
-        raise RefusedError(f"{visible(task)} stays open: {visible(why)}; `midwatch quality due` tells more")
+    quality.refuse_early_close(work, _known(work, tracker, task), "; `midwatch quality due` tells more")
     if unread := mail_store.unread_about(mail_store.collected(project, options.text("--dir"))[0], task):
         raise RefusedError(
             f"{visible(task)} stays open: a report about it is unread; read it with `midwatch mail show {unread[0]}`"

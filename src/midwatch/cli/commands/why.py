@@ -43,6 +43,7 @@ def main(options: Options) -> int:
 def _panes(options: Options, wanted: list[str]) -> int:
     from midwatch.cli import pane_arguments  # a job does not pay for tmux and detectors
     from midwatch.cli.commands import send_undelivered  # a job does not pay for tmux and detectors
+    from midwatch.sessions import find_agent  # a job does not pay for tmux and detectors
 
     missing = 0
     for name in wanted:
@@ -60,7 +61,7 @@ def _panes(options: Options, wanted: list[str]) -> int:
             print(as_json(unseen) if options.flag("--json") else "\n".join(told(unseen)))
             missing = EXIT_CODES["unknown"]
         elif not seen:
-            output.remark(pane_arguments.nobody(name))
+            output.remark(find_agent.in_words(name))
             missing = EXIT_CODES["not_found"]
     return missing
 

@@ -1,26 +1,16 @@
 """Several attempts at one job, and how they are told."""
 
-from midwatch.core.job_model import Attempt, End, Record
+from midwatch.core.job_model import Attempt, Record
 from midwatch.core.policy import Policy
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.text import end_in_words, in_words
 from midwatch.core.verdict import Evidence
 
 SHORT = 10.0
 """Seconds below which tenths are told."""
 
 
-def how(end: End, policy: Policy) -> str:
-    """How work ended, in words."""
-    after = f"after {in_words(end.elapsed_s)}"
-    if end.state == "timeout":
-        return f"not done after {in_words(policy.timeout_s or end.elapsed_s)}; stopped"
-    if end.reason:
-        return f"{end.reason}; stopped {after}" if end.state in ("stuck", "stopped") else end.reason
-    return f"killed by {signal_name(end.signal)} {after}" if end.signal else f"exit {end.exit_code} {after}"
-
-
 def told(attempt: Attempt, policy: Policy) -> str:
-    return f"attempt {attempt.number} {attempt.end.state}: {how(attempt.end, policy)}"
+    return f"attempt {attempt.number} {attempt.end.state}: {end_in_words(attempt.end, policy)}"
 
 
 def counted(reason: str, record: Record) -> str:
@@ -42,4 +32,4 @@ def evidence(record: Record) -> tuple[Evidence, ...]:
 
 
 def _line(attempt: Attempt, policy: Policy) -> str:
-    return f"{attempt.end.state}: {how(attempt.end, policy)}"
+    return f"{attempt.end.state}: {end_in_words(attempt.end, policy)}"

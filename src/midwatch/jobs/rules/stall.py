@@ -6,6 +6,7 @@ A shim keeps the time of its own work; where there is none, a watcher does. Both
 from midwatch.breaker.rules import backoff
 from midwatch.core.job_model import Attempt, JobFacts, ProgressSnapshot, Record
 from midwatch.core.policy import Policy
+from midwatch.core.text import end_in_words
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.rules import attempts
@@ -69,4 +70,4 @@ def _refusal(record: Record, last: Attempt) -> str:
     """Why there is no other attempt; empty when there is one."""
     if last.number > record.retries:
         return f"{last.number} of {record.retries + 1} attempts were made"
-    return "" if backoff.retryable(last.end) else attempts.how(last.end, record.policy)
+    return "" if backoff.retryable(last.end) else end_in_words(last.end, record.policy)

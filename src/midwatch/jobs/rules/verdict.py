@@ -9,10 +9,9 @@ from midwatch.core.evidence_text import LONGEST_STATUS, called, content, of_proc
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, ProgressSnapshot, Record, Unseen
 from midwatch.core.policy import PATIENT, Policy
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.text import end_in_words, in_words, signal_name
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import adopted_text, attempts
-from midwatch.jobs.rules.attempts import how
 
 STATUS_PATIENCE = 1.0
 """Seconds that a shim may take between the end in its record and the status: who is told may go and read that."""
@@ -51,7 +50,7 @@ def _missing(facts: JobFacts) -> str:
 def _ended(facts: JobFacts, record: Record) -> Verdict:
     end = record.end
     assert end is not None
-    reason = attempts.counted(how(end, record.policy), record)
+    reason = attempts.counted(end_in_words(end, record.policy), record)
     if end.state == "completed" and facts.result is not None and not facts.result.valid:
         reason += "; its result is not valid JSON"
     if end.left:
@@ -60,7 +59,7 @@ def _ended(facts: JobFacts, record: Record) -> Verdict:
     exited = f"exited({signal_name(end.signal) if end.signal else end.exit_code})"
     if end.signal is None and end.exit_code is None:
         exited = "unknown" if end.state == "abandoned" else "exited(unknown)"
-    said = Evidence("record", f"{end.state}: {how(end, record.policy)}")
+    said = Evidence("record", f"{end.state}: {end_in_words(end, record.policy)}")
     verdict = _verdict(facts, end.state, end.cause, reason, exited, (said, *_status(facts)), against)
     told = record.started_mono + end.elapsed_s + STATUS_PATIENCE
     if facts.watched and facts.status is None and isinstance(facts.shim, Alive) and facts.now < told:

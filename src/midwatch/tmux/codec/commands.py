@@ -294,7 +294,3 @@ def socket_of(variable: str) -> str:
 def in_session(pane: Pane, name: str) -> bool:
     """Whether a pane is in the session of exactly that name, as tmux writes it: up to 3.6, dots are underscores."""
     return name in (pane.session, *pane.also)
-
-
-def is_pane(name: str) -> bool:
-    return name[:1] == "%" and name[1:].isdecimal() and name.isascii()
