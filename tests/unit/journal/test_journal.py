@@ -380,11 +380,11 @@ def test_what_a_living_maker_has_begun_is_left_alone(book: Book, monkeypatch: py
 
 
 def test_a_note_that_cannot_be_written_is_a_warning(book: Book, capsys: pytest.CaptureFixture[str]) -> None:
-    (book.dir / "journal.sqlite").mkdir()
+    (book.dir / "journal.sqlite").symlink_to("elsewhere")
     journal.note(str(book.dir), "job", "r1", "adopted")
     said = capsys.readouterr().err
     assert said.startswith("midwatch: warning: this was not noted: ")
-    assert "unable to open" in said
+    assert "journal.sqlite is a symbolic link" in said
 
 
 def test_a_note_in_our_own_directory_makes_it_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
