@@ -9,7 +9,7 @@ from time import thread_time
 from bench.stage import Stage
 from bench.table import Anchor, Figure, Row, at_most, informs
 from midwatch.agents import catalog, evidence
-from midwatch.agents.rules import fuse
+from midwatch.agents.rules import fuse_sources
 from midwatch.core.pane_model import Observation
 from midwatch.replay import golden_runner
 from midwatch.replay.codec import screen_case
@@ -22,10 +22,12 @@ GOAL = 1.0
 def rows(_stage: Stage) -> Iterator[Row]:
     known = catalog.Detectors()
     cases: list[Observation] = []
-    for folder in map(Path, golden_runner.folders(str(SCREENS))):
+    for folder in map(Path, golden_runner.find_case_folders(str(SCREENS))):
         agent = folder.parent.name.partition("-")[0]
         facts = folder / "facts.json"
-        cases.append(screen_case.sighting(agent, (folder / "screen.txt").read_text(), facts.read_text(), str(facts)))
+        cases.append(
+            screen_case.read_observation(agent, (folder / "screen.txt").read_text(), facts.read_text(), str(facts))
+        )
         known[agent].rules  # noqa: B018  # read now, not while it is measured
     taken: list[float] = []
     plain: list[float] = []
@@ -34,8 +36,8 @@ def rows(_stage: Stage) -> Iterator[Row]:
         chance.shuffle(cases)
         for seen in cases:
             began = thread_time()
-            said, there = evidence.ask(known[seen.agent], seen)
-            fuse(said, there)
+            said, there = evidence.read_sources(known[seen.agent], seen)
+            fuse_sources(said, there)
             taken.append(thread_time() - began)
             began = thread_time()
             "\n".join(row.rstrip() for row in seen.rows).count("esc to interrupt")

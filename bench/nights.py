@@ -57,7 +57,7 @@ def _round(stage: Stage) -> Row:
         stage.time("tmux", *server.arguments, "move-window", "-d", "-s", f"={name}:", "-t", f"={server.names[0]}:")
     panes = PaneObserver(catalog.load_all(), place, server.arguments)
     asked = WatchdogRequest(server.names[0], place, "controller", "", (), WakeRules(), server.arguments)
-    tracker = builtin.Tasks(f"{place}/{builtin.NAME}")
+    tracker = builtin.BuiltinTracker(f"{place}/{builtin.NAME}")
     world = ControllerSession(asked, Settings(), tracker, panes, lambda _: None, lambda: False)
     dog = Watchdog(asked, world, lambda _: None)
     ours, theirs = [], []

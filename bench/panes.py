@@ -15,7 +15,7 @@ from midwatch.agents import catalog
 from midwatch.core.pane_model import Pane
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.tmux.control_client import ControlClient
-from midwatch.tmux.server import Look, Tmux
+from midwatch.tmux.server import ServerSnapshot, TmuxObserver
 
 CROWDS = {10: (10, 1 / 20, 1 / 75), 100: (3, 1 / 60, 1 / 100), 500: (2, 1 / 60, 1 / 100)}
 """Panes: how often client_per_question.sh runs, and the goals: with a client for each look, and in control mode."""
@@ -51,8 +51,8 @@ def rows(stage: Stage) -> Iterator[Row]:
 def beside_client_per_question(stage: Stage, count: int) -> Iterator[Row]:
     rounds, goal, goal_control = CROWDS[count]
     server = Server(stage, count, PROMPT)
-    until(lambda: all(map(any, server.look(Tmux(server.arguments)).screens.values())), "panes stay empty")
-    watch = Tmux(server.arguments)
+    until(lambda: all(map(any, server.look(TmuxObserver(server.arguments)).screens.values())), "panes stay empty")
+    watch = TmuxObserver(server.arguments)
     ids = [pane.id for pane in server.look(watch).panes]
     control = server.attach(watch)
     ours: list[float] = []
@@ -68,14 +68,16 @@ def beside_client_per_question(stage: Stage, count: int) -> Iterator[Row]:
                 asked.append(took * count / len(some))
                 continue
             began = now()
-            forks = max(forks, server.look(Tmux(server.arguments), known=ids).forks)
+            forks = max(forks, server.look(TmuxObserver(server.arguments), known=ids).forks)
             ours.append(now() - began)
             began = now()
-            server.look(Tmux(server.arguments))
+            server.look(TmuxObserver(server.arguments))
             first.append(now() - began)
-            server.look(Tmux(server.arguments, control=control))  # till the server is done with the clients before it
+            server.look(
+                TmuxObserver(server.arguments, control=control)
+            )  # till the server is done with the clients before it
             began = now()
-            forks_control += server.look(Tmux(server.arguments, control=control), known=ids).forks
+            forks_control += server.look(TmuxObserver(server.arguments, control=control), known=ids).forks
             through.append(now() - began)
     watch.close()
     server.end()
@@ -156,7 +158,7 @@ class Server:
             stage.time("tmux", "-f", os.devnull, *self.arguments, *words)
         self.pid = int(stage.start("tmux", *self.arguments, "display-message", "-p", "#{pid}").communicate()[0])
 
-    def look(self, tmux: Tmux, known: list[str] | None = None) -> Look:
+    def look(self, tmux: TmuxObserver, known: list[str] | None = None) -> ServerSnapshot:
         """A look that saw everything; another is no measure."""
         tmux.limit = PATIENCE
         look = tmux.look(everything, known=known or ())
@@ -164,7 +166,7 @@ class Server:
             raise RuntimeError(look.trouble or f"{len(look.screens)} of {len(self.names)} screens were seen")
         return look
 
-    def attach(self, tmux: Tmux) -> ControlClient:
+    def attach(self, tmux: TmuxObserver) -> ControlClient:
         """A client in control mode that can be asked."""
         control = tmux.attach(self.look(tmux).panes[0])
         until(lambda: self.look(tmux).forks == 0, "the client does not attach")

@@ -9,7 +9,7 @@ from bench.stage import Stage
 from bench.table import Row, in_ms, informs, percentile, ratio_at_most
 from bench.waiting import now
 from midwatch.registry.codec import registry_file
-from midwatch.registry.model import Set
+from midwatch.registry.model import SetFields
 from midwatch.registry.store import RegistryFile
 
 ROWS = 100
@@ -49,7 +49,7 @@ def _writes(path: str) -> Iterator[Row]:
     """All of it: lock, read, decide, change, check, backup, two files and a directory on the disk."""
     ours = RegistryFile(path)
     ways: dict[str, Callable[[str], object]] = {
-        "ours": lambda word: ours.update(lambda _: [Set(ROWS // 2, {"last_visible_status": word})])
+        "ours": lambda word: ours.update(lambda _: [SetFields(ROWS // 2, {"last_visible_status": word})])
     }
     if importlib.util.find_spec("ruamel") is not None:
         ways["ruamel"] = lambda word: _ruamel(path, word)
@@ -82,7 +82,7 @@ def _reads(path: str) -> Iterator[Row]:
         taken = []
         for _ in range(ROUNDS):
             began = now()
-            registry_file.read(text)
+            registry_file.parse_registry(text)
             taken.append(now() - began)
         yield informs(f"reading {count:,} rows that have changed", median(taken) * 1000, "ms")
     file = RegistryFile(path)

@@ -57,14 +57,14 @@ def rows(stage: Stage) -> Iterator[Row]:
 def shim_alone(looker: JobDirectory, name: str) -> float:
     """From launch, as `midwatch run` does it, to the end of the shim."""
     directory = looker.directory
-    job = launch.Job(
-        directory=directory, name=name, run=launch.new_run(), command=["/bin/true"], cwd=directory, env={},
+    job = launch.JobSpec(
+        directory=directory, name=name, run=launch.new_run_id(), command=["/bin/true"], cwd=directory, env={},
         policy=looker.policy, foreground=False,
     )  # fmt: skip
-    lease, null = start.claim(directory, name, looker), os.open(os.devnull, os.O_RDONLY)
+    lease, null = start.claim_name(directory, name, looker), os.open(os.devnull, os.O_RDONLY)
     log = start.open_log(job)
     began = now()
-    shim = launch.launch(job, lease, (null, log, log), tty=False)
+    shim = launch.launch_shim(job, lease, (null, log, log), tty=False)
     _, status = os.waitpid(shim.pid, 0)
     took = now() - began
     for fd in (shim.control, lease, log, null):

@@ -115,7 +115,7 @@ class Box:
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 with open(atomic_files.open_plain(str(record)), encoding="utf-8", errors="replace") as file:
                     run = json.loads(file.read())
-                for pid in {run["shim"]["pid"], *processes.of_run(run["run"])}:
+                for pid in {run["shim"]["pid"], *processes.find_run_processes(run["run"])}:
                     start = procfs.start_time(pid)
                     if pid != run["shim"]["pid"] or start == run["shim"]["start"]:
                         kill(pid, signal.SIGKILL)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Coroutine, Iterable
 from midwatch import api
 from midwatch.core.verdict import Verdict
 from midwatch.notifications import send_pending
-from midwatch.subjects.async_wait import Listener, here
-from midwatch.subjects.wait import LATE, Wait
+from midwatch.subjects.async_wait import HubListener, current_hubs
+from midwatch.subjects.wait import LATE, SubjectWait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,10 +94,12 @@ async def _waited(
     *,
     first: bool,
 ) -> list[Verdict]:
-    hubs = here()
+    hubs = current_hubs()
     async with hubs.turn():
         looker, names, wanted = api.request(jobs, directory, timeout, until, start, match)
-        listener = Listener(hubs.hub(looker.directory), Wait(looker, list(dict.fromkeys(names)), wanted, beside=True))
+        listener = HubListener(
+            hubs.hub(looker.directory), SubjectWait(looker, list(dict.fromkeys(names)), wanted, beside=True)
+        )
         _send_unsent(looker.directory)
     try:
         found = await _outcomes(listener, first=first)
@@ -108,11 +110,11 @@ async def _waited(
 
 def _send_unsent(directory: str) -> None:
     """As the functions of the API do, but in a thread of the loop's own pool: starting a sender takes milliseconds."""
-    if send_pending.is_owed(directory):
-        asyncio.get_running_loop().run_in_executor(None, send_pending.send_once, directory)
+    if send_pending.is_sender_due(directory):
+        asyncio.get_running_loop().run_in_executor(None, send_pending.start_sender_once, directory)
 
 
-async def _outcomes(listener: Listener, *, first: bool) -> dict[str, Verdict]:
+async def _outcomes(listener: HubListener, *, first: bool) -> dict[str, Verdict]:
     wait = listener.wait
     found: dict[str, Verdict] = {}
     todo = list(wait.pending)

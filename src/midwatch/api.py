@@ -30,7 +30,7 @@ from midwatch.jobs.wait_model import UNTIL, WaitOptions
 from midwatch.notifications import send_pending
 from midwatch.shim import beat_file
 from midwatch.subjects import live_state
-from midwatch.subjects.wait import Wait
+from midwatch.subjects.wait import SubjectWait
 
 __all__ = [
     "ForeignText",
@@ -92,22 +92,25 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
     if isinstance(command, str) or not command:
         raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
     words = [_plain(word) for word in command]
-    looker, run_id = JobDirectory(paths.directory(options.text("--dir")), context.policy(options)), launch.new_run()
-    job = launch.Job(
+    looker, run_id = (
+        JobDirectory(paths.sentinel_directory(options.text("--dir")), context.read_policy(options)),
+        launch.new_run_id(),
+    )
+    job = launch.JobSpec(
         directory=looker.directory,
-        name=names.check(name or names.from_command(words[0], run_id)),
+        name=names.check_name(name or names.derive_name(words[0], run_id)),
         run=run_id,
         command=words,
         cwd=_directory(cwd),
         env=_variables(env or {}),
         policy=looker.policy,
         foreground=False,
-        **runs.guards(options),
+        **runs.safeguard_options(options),
     )
-    send_pending.send_once(looker.directory)
-    low = launch_from_api.take_low_descriptors()
+    send_pending.start_sender_once(looker.directory)
+    low = launch_from_api.reserve_standard_streams()
     try:
-        starts.detached(job, looker, launch_from_api.launch)
+        starts.start_detached(job, looker, launch_from_api.launch_shim)
     finally:
         for fd in low:
             os.close(fd)
@@ -119,9 +122,9 @@ def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
 
     A session is judged by a look at its pane; nothing is verified.
     """
-    job, looker = names.check(_named(name), blanks=dir is not None), _looker("why", dir)
-    send_pending.send_once(looker.directory)
-    return live_state.verdict(looker, job, _warn)
+    job, looker = names.check_name(_named(name), blanks=dir is not None), _looker("why", dir)
+    send_pending.start_sender_once(looker.directory)
+    return live_state.live_verdict(looker, job, _warn)
 
 
 def wait(
@@ -180,8 +183,8 @@ def beat(
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"a result must be what JSON can hold: {error}") from error
     try:
-        directory, job, run_id = beat_file.whose(None if dir is None else os.fspath(dir), name, progress)
-        beat_file.speak(f"{directory}/{job}", run_id, note, progress, text)
+        directory, job, run_id = beat_file.find_beat_target(None if dir is None else os.fspath(dir), name, progress)
+        beat_file.write_beat(f"{directory}/{job}", run_id, note, progress, text)
     except ValueError as error:
         raise UsageError(str(error)) from None
     except LookupError as error:
@@ -211,7 +214,7 @@ def request(
         raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {_named(jobs)!r}")
     options = _options("wait", dir=directory, timeout=timeout, until=until, start=start)
     options.names = [_named(job) for job in jobs]
-    context.named(options)
+    context.job_names(options)
     try:
         pattern = re.compile(match) if isinstance(match, str) else match
     except re.error as error:
@@ -226,9 +229,9 @@ def request(
 
 
 def _waited(looker: JobDirectory, jobs: list[str], wanted: WaitOptions, *, first: bool) -> list[Verdict]:
-    send_pending.send_once(looker.directory)
+    send_pending.start_sender_once(looker.directory)
     found: dict[str, Verdict] = {}
-    waiting = Wait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
+    waiting = SubjectWait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
     outcomes = waiting.outcomes()
     try:
         for outcome in outcomes:
@@ -256,17 +259,17 @@ def _named(job: Job) -> str:
 
 def _looker(verb: str, directory: Path | None) -> JobDirectory:
     options = _options(verb, dir=directory)
-    path = paths.directory(options.text("--dir"))
-    if others := paths.shared_with_others(path):
+    path = paths.sentinel_directory(options.text("--dir"))
+    if others := paths.find_sharing(path):
         warnings.warn(f"{others}; what it says may be false", RuntimeWarning, WARNED_AT)
 
     def policy() -> Policy:
         """For work without one of its own. Whoever only looks is not stopped by a settings file that is broken."""
         try:
-            return context.policy(options)
+            return context.read_policy(options)
         except FormatError as error:
             warnings.warn(f"{error}; until then the settings files do not count", RuntimeWarning, WARNED_AT)
-            return context.policy(options, Settings())
+            return context.read_policy(options, Settings())
 
     return JobDirectory(path, policy)
 

@@ -116,7 +116,7 @@ def play_all(wanted: Sequence[Task], out: Path, jobs: int) -> dict[Task, str]:
 def guesses(out: Path) -> dict[str, list[str]]:
     """By agent, screens that the pane alone does not decide and that were read as something else than was true."""
     found: dict[str, list[str]] = {}
-    for trial in golden_runner.screens(str(out / "undecidable")):
+    for trial in golden_runner.judge_screens(str(out / "undecidable")):
         if trial.read not in ("unknown", trial.truth):
             found.setdefault(trial.agent, []).append(f"{trial.case}: {trial.truth} read as {trial.read}")
     return found

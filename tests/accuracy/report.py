@@ -13,7 +13,7 @@ from midwatch.core.pane_model import SOURCES
 from midwatch.core.verdict import Verdict
 from midwatch.replay import golden_runner
 from midwatch.replay.rules import timeline_accuracy
-from midwatch.replay.rules.accuracy import AccuracyTrial, matrix, share
+from midwatch.replay.rules.accuracy import AccuracyTrial, format_matrix, format_share
 from midwatch.sessions.codec import recording
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "agents"
@@ -27,7 +27,7 @@ LATE = "change to verdict (median / 90 %)"
 class Result(NamedTuple):
     screens: list[AccuracyTrial]
     looks: list[AccuracyTrial]
-    replays: list[golden_runner.Replay]
+    replays: list[golden_runner.TimelineReplay]
     changes: list[tuple[str, timeline_accuracy.TrueChange]]
     flickers: list[str]
 
@@ -35,19 +35,21 @@ class Result(NamedTuple):
 def judge_all(recorded: Path = GOLDENS) -> Result:
     """Everything below `screens` and `timelines` of a directory, judged now."""
     known = catalog.Detectors()
-    replays = [golden_runner.replay(path, known) for path in golden_runner.timelines(str(recorded / "timelines"))]
+    replays = [
+        golden_runner.replay_timeline(path, known) for path in golden_runner.find_timelines(str(recorded / "timelines"))
+    ]
     changes: list[tuple[str, timeline_accuracy.TrueChange]] = []
     flickers: list[str] = []
     for done in replays:
-        truths, said = [(truth.at, truth.turn) for truth in done.truths], golden_runner.spoken(done)
+        truths, said = [(truth.at, truth.turn) for truth in done.truths], golden_runner.turns_over_time(done)
         end = done.moments[-1].at
-        changes += [(done.header.agent, change) for change in timeline_accuracy.changes(truths, said, end)[1:]]
+        changes += [(done.header.agent, change) for change in timeline_accuracy.find_changes(truths, said, end)[1:]]
         flickers += [
             f"{Path(done.path).name}: {read} from {at:.1f} to {until:.1f} s"
-            for at, until, read in timeline_accuracy.flickers(truths, said, FLICKER, GRACE)
+            for at, until, read in timeline_accuracy.find_flickers(truths, said, FLICKER, GRACE)
         ]
-    looks = [look for done in replays for look in golden_runner.looks(done)]
-    return Result(list(golden_runner.screens(str(recorded / "screens"))), looks, replays, changes, flickers)
+    looks = [look for done in replays for look in golden_runner.judge_moments(done)]
+    return Result(list(golden_runner.judge_screens(str(recorded / "screens"))), looks, replays, changes, flickers)
 
 
 def summary(result: Result) -> list[str]:
@@ -63,8 +65,9 @@ def summary(result: Result) -> list[str]:
         releases = sorted({done.header.version for done in some.replays if agent != "all"}, key=_parts)
         late = sorted(change.late for _, change in some.changes if change.late is not None)
         rows.append(
-            f"| {agent} | {', '.join(releases)} | {len(some.screens)} | {share(some.screens)} | {len(some.replays)} | "
-            f"{len(some.looks)} | {share(some.looks)} | {dangerous} | {len(some.flickers)} | {_late(late)} |"
+            f"| {agent} | {', '.join(releases)} | {len(some.screens)} | "
+            f"{format_share(some.screens)} | {len(some.replays)} | "
+            f"{len(some.looks)} | {format_share(some.looks)} | {dangerous} | {len(some.flickers)} | {_late(late)} |"
         )
     return rows
 
@@ -78,7 +81,7 @@ def sources(result: Result) -> list[str]:
     looks: Counter[tuple[str, str]] = Counter()
     for done in result.replays:
         release = (done.header.agent, done.header.version)
-        for moment, truth, _ in golden_runner.settled(done):
+        for moment, truth, _ in golden_runner.settled_moments(done):
             looks[release] += 1
             for said in moment.said:
                 row = counts.setdefault((*release, said.source), Counter())
@@ -117,7 +120,7 @@ def night(result: Result) -> list[str]:
     return rows
 
 
-def _told(source: str, within: list[golden_runner.Moment], truth: recording.RecordedTruth) -> str:
+def _told(source: str, within: list[golden_runner.ReplayMoment], truth: recording.RecordedTruth) -> str:
     """When a source first told the true turn, and the last detail that it gave; what it said if never."""
     told = [
         (moment.at, each.turn, each.detail)
@@ -189,15 +192,23 @@ def missed(result: Result) -> list[tuple[str, float, str]]:
         brief = {at for (at, _), over in zip(truths, ends, strict=True) if over - at <= golden_runner.SETTLED}
         found += [
             (Path(done.path).name, change.at, change.truth)
-            for change in timeline_accuracy.changes(truths, golden_runner.spoken(done), end)
+            for change in timeline_accuracy.find_changes(truths, golden_runner.turns_over_time(done), end)
             if change.late is None and change.at not in brief
         ]
     return found
 
 
 def tables(result: Result) -> list[str]:
-    parts = ["How often the turn was read right", "", *summary(result), "", "Screens", "", *matrix(result.screens, "")]
-    parts += ["", "Timelines, looks at least 2 s after a true change", "", *matrix(result.looks, "")]
+    parts = [
+        "How often the turn was read right",
+        "",
+        *summary(result),
+        "",
+        "Screens",
+        "",
+        *format_matrix(result.screens, ""),
+    ]
+    parts += ["", "Timelines, looks at least 2 s after a true change", "", *format_matrix(result.looks, "")]
     parts += ["", "Each source by itself, in those looks", "", *sources(result)]
     dangers = Counter((t.agent, t.danger) for t in (*result.screens, *result.looks) if t.danger)
     parts += ["", "Dangerous errors", ""]
@@ -210,5 +221,7 @@ def full(result: Result) -> str:
     parts += ["", "A night of Claude Code: seconds from a true change to what each source said", "", *night(result)]
     parts += ["", "Wrong or flickering", "", *(wrong(result) or ["nothing"])]
     parts += ["", "Not to be told from the pane alone (docs/accuracy.md), and so not counted", ""]
-    parts += [f"{t.case}: {t.truth}, read as {t.read}" for t in golden_runner.screens(str(GOLDENS / "undecidable"))]
+    parts += [
+        f"{t.case}: {t.truth}, read as {t.read}" for t in golden_runner.judge_screens(str(GOLDENS / "undecidable"))
+    ]
     return "\n".join(parts)

@@ -45,12 +45,12 @@ def test_every_screen_is_read_right(result: report.Result) -> None:
 
 
 def test_without_colours_only_those_argued_are_read_wrong() -> None:
-    plain = golden_runner.screens(str(report.GOLDENS / "screens"), colours=False)
+    plain = golden_runner.judge_screens(str(report.GOLDENS / "screens"), colours=False)
     assert {trial.case for trial in plain if not trial.right} == WITHOUT_COLOURS
 
 
 def test_what_the_pane_does_not_decide_of_claude_is_not_guessed() -> None:
-    found = list(golden_runner.screens(str(report.GOLDENS / "undecidable" / "claude")))
+    found = list(golden_runner.judge_screens(str(report.GOLDENS / "undecidable" / "claude")))
     assert len(found) > 20
     assert [trial for trial in found if trial.read not in ("unknown", trial.truth)] == []
 
@@ -70,7 +70,7 @@ def test_nor_does_it_when_every_source_is_heard(result: report.Result) -> None:
 
 
 def test_what_is_not_on_the_screen_of_codex_is_unknown() -> None:
-    hidden = golden_runner.screens(str(report.GOLDENS / "undecidable" / "codex"))
+    hidden = golden_runner.judge_screens(str(report.GOLDENS / "undecidable" / "codex"))
     assert {trial.case for trial in hidden if trial.read == "unknown"} == HIDDEN
 
 
@@ -164,12 +164,14 @@ def test_no_rule_knows_the_scripted_model() -> None:
 def test_no_source_is_needed_to_avoid_a_dangerous_error(missing: str) -> None:
     """Each leans on something: a release, a setting, a moment. Without it a verdict may be `unknown`, but not wrong."""
     known = catalog.Detectors()
-    paths = golden_runner.timelines(str(report.GOLDENS / "timelines"))
+    paths = golden_runner.find_timelines(str(report.GOLDENS / "timelines"))
     heard = 0
     for path in paths:
-        done = golden_runner.replay(path, known, without=missing)
-        heard += any(said.source == missing for each in golden_runner.replay(path, known).moments for said in each.said)
-        dangers = [trial for trial in golden_runner.looks(done) if trial.danger]
+        done = golden_runner.replay_timeline(path, known, without=missing)
+        heard += any(
+            said.source == missing for each in golden_runner.replay_timeline(path, known).moments for said in each.said
+        )
+        dangers = [trial for trial in golden_runner.judge_moments(done) if trial.danger]
         assert dangers == [], path
         badly = {truth.detail for truth in done.truths[-1:]} & {"interrupted", "turn-failed"}
         last = done.moments[-1].verdict

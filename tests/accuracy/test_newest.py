@@ -135,7 +135,7 @@ def test_what_was_recorded_before_does_not_count(world: World, monkeypatch: pyte
     assert not old.exists()
     kept = world.root / "mine"
     assert run(monkeypatch, "gemini", "--out", str(kept)) == 0
-    assert golden_runner.folders(str(kept / "screens")) == [str(kept / "screens" / "gemini" / "one")]
+    assert golden_runner.find_case_folders(str(kept / "screens")) == [str(kept / "screens" / "gemini" / "one")]
 
 
 def test_what_keeps_a_task_from_being_played_comes_back_as_text(

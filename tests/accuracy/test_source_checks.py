@@ -19,7 +19,7 @@ from midwatch.replay import golden_runner
 from midwatch.sessions.codec import recording
 from tests.accuracy import report
 
-TIMELINES = golden_runner.timelines(str(report.GOLDENS / "timelines"))
+TIMELINES = golden_runner.find_timelines(str(report.GOLDENS / "timelines"))
 TITLE = Claim("title", "idle", "title-rest")
 NEW, OLD = "2.1.325", "2.1.197"
 LASTS = 60
@@ -38,18 +38,18 @@ class Watched:
         overlap: Overlap | None = None
         version = ""
         for each in looks(path, lasting=lasting):
-            if isinstance(each, recording.Header):
+            if isinstance(each, recording.RecordingHeader):
                 version = each.version
                 continue
             detector = self.known[each.agent]
-            facts = evidence.facts(detector, each, each.pane.id)
+            facts = evidence.build_facts(detector, each, each.pane.id)
             if facts.there.state != "alive":
                 overlap = None
                 continue
             overlap, found = source_checks_rules.observe(
                 overlap, facts.said, each.now, each.wall,
                 can_wait=frozenset(rule.source for rule in detector.rules if rule.turn == "waiting"),
-                doubted=frozenset(source_checks_rules.disbelieved(self.records, each.agent, version)),
+                doubted=frozenset(source_checks_rules.find_disbelieved(self.records, each.agent, version)),
             )  # fmt: skip
             for one in found:
                 self.records, _ = source_checks_rules.count_comparison(
@@ -62,15 +62,15 @@ class Watched:
         return {
             (release.agent, release.version, claim)
             for release in self.records
-            for claim in source_checks_rules.disbelieved(self.records, release.agent, release.version)
+            for claim in source_checks_rules.find_disbelieved(self.records, release.agent, release.version)
         }
 
 
-def looks(path: str, *, lasting: bool) -> Iterator[recording.Header | Observation]:
+def looks(path: str, *, lasting: bool) -> Iterator[recording.RecordingHeader | Observation]:
     last: Observation | None = None
     with open(path, encoding="utf-8") as lines:
-        for each in recording.read(lines, path):
-            if isinstance(each, recording.Header | Observation):
+        for each in recording.read_recording(lines, path):
+            if isinstance(each, recording.RecordingHeader | Observation):
                 last = each if isinstance(each, Observation) else last
                 yield each
     for second in range(1, LASTS if lasting and last else 0):
@@ -108,7 +108,7 @@ def test_by_its_state_file_and_often_enough(naive: Watched) -> None:
 
 
 def test_the_same_title_of_2_1_197_is_right(naive: Watched) -> None:
-    record = next(each for each in source_checks_rules.claims_of(naive.records, "claude", OLD) if each.claim == TITLE)
+    record = next(each for each in source_checks_rules.find_claims(naive.records, "claude", OLD) if each.claim == TITLE)
     assert len(record.outcomes) == source_checks_rules.KEPT
     assert {each.outcome for each in record.outcomes} == {AGREES}
 

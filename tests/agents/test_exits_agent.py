@@ -20,7 +20,7 @@ from midwatch.agents.catalog import Detectors
 from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.replayer import Replayer
+from midwatch.sessions.replayer import SessionReplayer
 from tests.agents.conftest import each
 from tests.agents.test_smoke import SLOW
 from tests.lab.lab import Lab
@@ -42,7 +42,7 @@ class Watcher:
     def __init__(self, pane: AgentPane, spool: Path) -> None:
         self.pane = pane
         self.panes = PaneObserver(catalog.load_all(), str(spool), tuple(pane.server_args))
-        self._blind = Replayer(PATIENT, Detectors())
+        self._blind = SessionReplayer(PATIENT, Detectors())
         self.blind = ""
 
     def look(self) -> Verdict:

@@ -45,7 +45,9 @@ class Asker(Sender):
         self.pane.tmux("paste-buffer", "-prd", "-b", "mine", "-t", self.pane.pane_id)
         monkeypatch.setenv("XDG_STATE_HOME", f"{self.env['HOME']}/.local/state")
         socket = self.pane.server_args[1]
-        undelivered_store.leave(socket, self.pane.pane_id, text, "Enter did not send it", left=True, pid=self.pane.pid)
+        undelivered_store.write_note(
+            socket, self.pane.pane_id, text, "Enter did not send it", left=True, pid=self.pane.pid
+        )
         self.pane.until(lambda _: self.ready()["recover"] == "press", SLOW, what="our draft")
 
     def begin(self) -> None:
@@ -69,7 +71,7 @@ def test_a_message_of_ours_that_was_left_is_sent_once(
     assert found["steps"] == ["press"], found
     asker.until_ready()
     assert [prompt[-900:] for prompt in asker.prompts()] == [text[-900:]]
-    assert undelivered_store.of(asker.pane.server_args[1], asker.pane.pane_id) == []
+    assert undelivered_store.read_notes(asker.pane.server_args[1], asker.pane.pane_id) == []
 
 
 @BOTH

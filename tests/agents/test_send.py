@@ -15,7 +15,7 @@ from midwatch.agents import catalog, parts
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import input_box, prompt_delivery
 from midwatch.sessions.prompting.model import PromptResult
-from midwatch.sessions.prompting.send import deliver
+from midwatch.sessions.prompting.send import send_prompt
 from midwatch.tmux.pane_input import KeyTyper
 from midwatch.tmux.pane_snapshot import glimpse
 from tests.agents.conftest import each, need
@@ -197,7 +197,7 @@ def begun(lab: Lab, pane: AgentPane, text: str) -> PromptResult:
     """Deliver a prompt to an agent that has just been started."""
     panes = PaneObserver(catalog.load_all(), str(lab.root / "spool"), tuple(pane.server_args))
     try:
-        return deliver(panes, pane.pane_id, text, until=time.monotonic() + SLOW)
+        return send_prompt(panes, pane.pane_id, text, until=time.monotonic() + SLOW)
     finally:
         panes.close()
 
@@ -245,11 +245,11 @@ def test_what_is_not_taken_is_taken_out_again(lab: Lab, agent: str, age: str, mo
     panes = PaneObserver(catalog.load_all(), str(lab.root / "spool"), server)
     for text in ("one line", "three\nlines\n\n  of text", TALL):
         sender.idle()
-        sent = deliver(panes, pane.pane_id, text)
+        sent = send_prompt(panes, pane.pane_id, text)
         assert (sent.typed, sent.submitted, sent.left) == (True, False, False), f"{sent}\n{pane.screen()}"
         seen = glimpse(server, pane.pane_id)
         assert seen is not None
-        assert input_box.read(catalog.load(agent.partition("-")[0]), seen.rows).state == "empty"
+        assert input_box.read_input_box(catalog.load(agent.partition("-")[0]), seen.rows).state == "empty"
     panes.close()
     assert sender.prompts() == []
 
@@ -281,5 +281,5 @@ def test_a_suggestion_in_dim_letters_is_no_draft(lab: Lab, agent: str) -> None:
     detector = catalog.load(agent)
     seen = glimpse(tuple(pane.server_args), pane.pane_id)
     assert seen is not None
-    assert input_box.read(detector, seen.rows).state == "empty"
+    assert input_box.read_input_box(detector, seen.rows).state == "empty"
     refused(sender, "it is at work")

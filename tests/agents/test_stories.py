@@ -33,7 +33,7 @@ def cases() -> list[Any]:
 
 def play(
     lab: Lab, agent: str, story: str, path: Path, *, hooks: bool = False, size: tuple[int, int] = (120, 40)
-) -> golden_runner.Replay:
+) -> golden_runner.TimelineReplay:
     spool = lab.root / "spool"
     spool.mkdir(mode=0o700, exist_ok=True)
     found = stories(agent)[story]
@@ -44,17 +44,17 @@ def play(
         found.play(pane, tape)
     finally:
         tape.save(path, story)
-    return golden_runner.replay(str(path), catalog.Detectors())
+    return golden_runner.replay_timeline(str(path), catalog.Detectors())
 
 
 @pytest.mark.parametrize(("agent", "story"), cases(), indirect=["agent"])
 def test_every_verdict_is_true(lab: Lab, agent: str, story: str, tmp_path: Path) -> None:
     done = play(lab, agent, story, tmp_path / "t.jsonl")
-    looks = list(golden_runner.looks(done))
+    looks = list(golden_runner.judge_moments(done))
     assert looks
     assert [look for look in looks if not look.right] == []
     truths = [(truth.at, truth.turn) for truth in done.truths]
-    assert timeline_accuracy.flickers(truths, golden_runner.spoken(done), 2.0, 1.0) == []
+    assert timeline_accuracy.find_flickers(truths, golden_runner.turns_over_time(done), 2.0, 1.0) == []
 
 
 @pytest.mark.qwen
@@ -70,8 +70,8 @@ def test_no_look_is_wrong_while_long_phrases_wrap_in_two_columns(
     assert re.search(r' (?:esc|esc to|·)"', text), "no status row was wrapped"
     if not title:
         path.write_text(text.replace("◐\ufe0e ", ""))
-        done = golden_runner.replay(str(path), catalog.Detectors())
-    assert [look for look in golden_runner.looks(done) if not look.right] == []
+        done = golden_runner.replay_timeline(str(path), catalog.Detectors())
+    assert [look for look in golden_runner.judge_moments(done) if not look.right] == []
 
 
 @pytest.mark.claude
@@ -80,4 +80,4 @@ def test_the_hook_tells_of_a_permission_and_of_the_end(lab: Lab, agent: str, tmp
     done = play(lab, agent, "permission", tmp_path / "t.jsonl", hooks=True)
     rules = {piece.says.rsplit(" ", 1)[-1] for moment in done.moments for piece in moment.verdict.evidence}
     assert {"hook-permission", "hook-stop"} <= rules
-    assert [look for look in golden_runner.looks(done) if not look.right] == []
+    assert [look for look in golden_runner.judge_moments(done) if not look.right] == []

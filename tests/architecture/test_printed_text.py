@@ -19,7 +19,7 @@ from mypy import api
 from tests.architecture.test_shape import ROOT, SOURCES
 
 FOREIGN = "midwatch.core.foreign_text.ForeignText"
-FORMATTERS = frozenset({"print", "str", "format", "repr", "ascii", "warn", "remark"})
+FORMATTERS = frozenset({"print", "str", "format", "repr", "ascii", "print_warning", "print_remark"})
 """What makes a text of anything, as a function or as a method."""
 OWN = ("core/foreign_text.py",)
 """The type itself."""

@@ -13,9 +13,9 @@ STARTERS = {
 MODULES = {"os", "subprocess"}
 OURS = {
     "shim/fork.py:fork_judge": "the judge, whose environment is made without the names that the shim was given",
-    "shim/fork.py:run_beside": "who delivers notices, and logs in at the broker",
+    "shim/fork.py:start_beside": "who delivers notices, and logs in at the broker",
     "shim/fork.py:become_work": "the work, whose environment `specification` made without them",
-    "jobs/launch.py:launch": "the shim, which starts who delivers notices",
+    "jobs/launch.py:launch_shim": "the shim, which starts who delivers notices",
     "sessions/pane_entry.py:main": "the shim, as above",
     "system/run_program.py:pass_on": "the shim, as above",
 }

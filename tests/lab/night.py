@@ -14,7 +14,7 @@ from midwatch.sessions.prompting.model import EMPTY, InputBox
 from midwatch.sessions.prompting.rules import recovery
 from midwatch.sessions.prompting.rules.recovery import READY, RecoveryCase
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import DeliveryResult, SessionSnapshot, Worker
+from midwatch.swarm.model import DeliveryResult, SessionSnapshot, WorkerState
 from midwatch.tmux.codec.guarded_input import AttachedClient, PaneSnapshot
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN, TrackerError, TrackerTask, Work
 
@@ -109,7 +109,7 @@ class Night:
         return Work(tasks, "a night")
 
     def look(self) -> SessionSnapshot:
-        workers = [Worker(f"%{number + 2}", "claude", state) for number, (state, _, _) in self.workers.items()]
+        workers = [WorkerState(f"%{number + 2}", "claude", state) for number, (state, _, _) in self.workers.items()]
         return SessionSnapshot(PANE, "", self.state(), tuple(workers))
 
     def state(self) -> str:
@@ -141,7 +141,7 @@ class Night:
         seen = PaneSnapshot("", False, False, False, False, (client,) if self.has_person() else (), ())
         verdict = Verdict("", "session", self.state(), False, "", "alive", "unknown", turn=self.state(),
                           evidence=(Evidence("screen", "idle"),))  # fmt: skip
-        gate = recovery.step(RecoveryCase(pane, seen, float(self.time), verdict, front=True, box=InputBox(EMPTY)))
+        gate = recovery.next_step(RecoveryCase(pane, seen, float(self.time), verdict, front=True, box=InputBox(EMPTY)))
         if gate.what != READY:
             return DeliveryResult(taken=False, proven=False, reason=gate.why)
         self.messages.append((self.time, text))

@@ -210,7 +210,7 @@ class AnyNight(RuleBasedStateMachine):
     @rule()
     def start(self) -> None:
         state = self.ledger().state
-        answer = breaker.answer(state, COOLDOWN, self.now)
+        answer = breaker.decide(state, COOLDOWN, self.now)
         assert (answer.admitted, answer.trial) == self.model.admits(self.now)
         if answer.admitted:
             assert not answer.trial or self.model.trial is None, "two trials at once"
@@ -223,7 +223,7 @@ class AnyNight(RuleBasedStateMachine):
     def end(self, back: int, attempt: int, state: str) -> None:
         """A shim tells how an attempt of one of the last runs ended, perhaps not for the first time."""
         outcome = AttemptOutcome(self.now, f"run{self.number - back}", "job", attempt, state)
-        atomic_files.append(self.path, lines.line(outcome))
+        atomic_files.append(self.path, lines.encode_happening(outcome))
         if not self.torn:
             told(self.model, outcome)
         self.torn = False
@@ -267,7 +267,7 @@ class AnyNight(RuleBasedStateMachine):
     @rule()
     def a_bookmark_is_set(self) -> None:
         reading = store.read(self.dir, KEY, 3)
-        store.set_bookmark(self.dir, KEY, reading, 3, breaker.fold(reading.before, reading.happened, 3))
+        store.write_bookmark(self.dir, KEY, reading, 3, breaker.fold(reading.before, reading.happened, 3))
 
     @rule()
     def the_bookmark_is_spoiled(self) -> None:
@@ -282,7 +282,7 @@ class AnyNight(RuleBasedStateMachine):
     def the_bookmark_changes_nothing(self) -> None:
         with open(self.path, "ab+") as file:
             file.seek(0)
-            happened, _ = lines.lines(file.read())
+            happened, _ = lines.decode_lines(file.read())
         assert breaker.fold(Ledger(), happened, 3) == self.ledger()
 
 
@@ -318,8 +318,8 @@ def test_only_success_and_a_person_let_anything_through_before_the_cool_down(
         if not isinstance(each, Reset | Trip | SetBack)
         and not (isinstance(each, AttemptOutcome) and each.state == "completed")
     ]
-    assert not breaker.answer(ledger.state, COOLDOWN, now).admitted
-    assert not breaker.answer(breaker.fold(ledger, unforced, threshold).state, COOLDOWN, now).admitted
+    assert not breaker.decide(ledger.state, COOLDOWN, now).admitted
+    assert not breaker.decide(breaker.fold(ledger, unforced, threshold).state, COOLDOWN, now).admitted
 
 
 @given(
@@ -379,7 +379,7 @@ def test_what_is_said_is_true_of_the_answer(
     history: list[Happening], threshold: int, now: float, cooldown: float
 ) -> None:
     state = breaker.fold(Ledger(), history, threshold).state
-    answer, words = breaker.answer(state, cooldown, now), breaker.told(state, cooldown, now)
+    answer, words = breaker.decide(state, cooldown, now), breaker.format_state(state, cooldown, now)
     assert answer.wait_s is None or 0 < answer.wait_s <= cooldown
     assert ("let through now" in words) == answer.trial
     assert ("let through in" in words) == (answer.wait_s is not None)
@@ -390,24 +390,27 @@ def test_what_is_said_is_true_of_the_answer(
 
 @given(histories)
 def test_every_line_is_read_as_it_was_written_and_fits_into_one_write(history: list[Happening]) -> None:
-    written = [lines.line(each) for each in history]
+    written = [lines.encode_happening(each) for each in history]
     assert all(len(each.encode()) < 4096 for each in written)
-    read, wrong = lines.lines("".join(written).encode())
+    read, wrong = lines.decode_lines("".join(written).encode())
     cut = [each._replace(reason=each.reason[:200]) if isinstance(each, Reset | Trip) else each for each in history]
     assert (kinds(read), wrong) == (kinds(cut), [])
 
 
-@given(st.lists(st.one_of(st.binary(), happenings.map(lambda each: lines.line(each).encode()))), st.integers(0, 4000))
+@given(
+    st.lists(st.one_of(st.binary(), happenings.map(lambda each: lines.encode_happening(each).encode()))),
+    st.integers(0, 4000),
+)
 def test_whatever_bytes_a_file_holds_its_beginning_says_the_beginning(parts: list[bytes], cut: int) -> None:
     data = b"".join(parts)
-    whole, _ = lines.lines(data)
-    beginning, _ = lines.lines(data[:cut])
+    whole, _ = lines.decode_lines(data)
+    beginning, _ = lines.decode_lines(data[:cut])
     assert kinds(beginning) == kinds(whole[: len(beginning)])
 
 
 @given(histories, thresholds, st.integers(0, 1 << 40))
 def test_a_bookmark_is_read_as_it_was_written(history: list[Happening], threshold: int, upto: int) -> None:
     ledger = breaker.fold(Ledger(), history, threshold)
-    read = lines.bookmark(lines.bookmark_text(lines.Bookmark(upto, 7, threshold, ledger)))
+    read = lines.decode_bookmark(lines.encode_bookmark(lines.Bookmark(upto, 7, threshold, ledger)))
     assert (read.upto, read.check, read.threshold, read.ledger) == (upto, 7, threshold, ledger)
     assert type(read.ledger.state) is type(ledger.state)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.tmux.codec import commands
-from midwatch.tmux.codec.control_mode import ControlMode, ControlNotice, ControlReply, Heard
+from midwatch.tmux.codec.control_mode import ControlModeParser, ControlNotice, ControlReply, Heard
 from midwatch.tmux.codec.query_modes import BUFFERED, PRINTED, QueryMode
 
 WORD = "qwertyuiop"
@@ -109,7 +109,7 @@ def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
 
 
 def heard(data: bytes, cuts: list[int], *, asked: bool) -> list[Heard]:
-    reader = ControlMode()
+    reader = ControlModeParser()
     if asked:
         reader.expect(WORD)
     return [each for piece in pieces(data, cuts) for each in reader.feed(piece)]
@@ -122,7 +122,7 @@ def test_any_screen_comes_back_as_it_was(screens: list[list[bytes]], cuts: list[
     wire.say(b"%sessions-changed")
     said = heard(wire.data, cuts, asked=True)
     (answer,) = [each for each in said if isinstance(each, ControlReply)]
-    reply = commands.read(answer.text, WORD, (), way)
+    reply = commands.read_reply(answer.text, WORD, (), way)
     assert reply.complete
     assert [pane.id for pane in reply.panes] == [f"%{number}" for number in range(len(screens))]
     expected = {
@@ -139,7 +139,7 @@ def test_screens_that_are_asked_for_one_by_one_come_back_too(
     wire = Wire()
     wire.captures(screens, way)
     (answer,) = [each for each in heard(wire.data, cuts, asked=True) if isinstance(each, ControlReply)]
-    reply = commands.read(answer.text, WORD, (), way)
+    reply = commands.read_reply(answer.text, WORD, (), way)
     assert reply.complete
     assert reply.screens == {
         f"%{number}": tuple(row.decode("utf-8", "replace") for row in rows) for number, rows in enumerate(screens)
@@ -159,7 +159,7 @@ def test_a_stream_that_lost_or_got_lines_shows_no_screen_in_place_of_another(
         del lines[at : at + data.draw(st.integers(1, 4))]
     else:
         lines[at:at] = [b"%begin 17 99 1", b"more", b"%end 17 99 1"][: data.draw(st.integers(1, 3))]
-    reply = commands.read(b"\n".join(lines), WORD, (), way)
+    reply = commands.read_reply(b"\n".join(lines), WORD, (), way)
     for pane, rows in reply.screens.items() if reply.complete else ():
         assert [row for row in rows if row.split("|")[0] not in (pane[1:], "more", "%begin 17 99 1", "")] == []
 

@@ -19,7 +19,7 @@ from midwatch.registry.model import (
     Registry,
     TmuxPane,
     TmuxSnapshot,
-    keys_of,
+    row_keys,
 )
 from midwatch.registry.rules import drift
 
@@ -96,7 +96,7 @@ def changes(plan: ReconcilePlan) -> list[Change]:
 
 def meant(registry: Registry) -> dict[str, dict[str, object]]:
     """Every row in an end state, whole."""
-    named = zip(keys_of(registry.rows), registry.rows, strict=True)
+    named = zip(row_keys(registry.rows), registry.rows, strict=True)
     return {key: row.data for key, row in named if row.status in ENDED}
 
 
@@ -106,15 +106,15 @@ def test_a_plan_that_was_carried_out_leaves_nothing_to_change(
     listed: list[dict[str, object]], world: TmuxSnapshot, memory: ReconcileMemory
 ) -> None:
     text = yaml.safe_dump({"sessions": listed}, sort_keys=False)
-    before = codec.read(text)
+    before = codec.parse_registry(text)
     world = of(world, before)
-    plan, after = drift.plan(before, world, memory, RULES, now=100.0, wall=WALL)
-    done = codec.apply(text, changes(plan)) if changes(plan) else text
-    again, _ = drift.plan(codec.read(done), world, after, RULES, now=100.0, wall=WALL)
+    plan, after = drift.plan_changes(before, world, memory, RULES, now=100.0, wall=WALL)
+    done = codec.apply_changes(text, changes(plan)) if changes(plan) else text
+    again, _ = drift.plan_changes(codec.parse_registry(done), world, after, RULES, now=100.0, wall=WALL)
     assert changes(again) == []
-    twice, _ = drift.plan(codec.read(done), world, after, RULES, now=200.0, wall=WALL + 100)
-    later = codec.apply(done, changes(twice)) if changes(twice) else done
-    rest, _ = drift.plan(codec.read(later), world, after, RULES, now=300.0, wall=WALL + 200)
+    twice, _ = drift.plan_changes(codec.parse_registry(done), world, after, RULES, now=200.0, wall=WALL + 100)
+    later = codec.apply_changes(done, changes(twice)) if changes(twice) else done
+    rest, _ = drift.plan_changes(codec.parse_registry(later), world, after, RULES, now=300.0, wall=WALL + 200)
     assert changes(rest) == []
 
 
@@ -124,9 +124,9 @@ def test_no_end_that_somebody_meant_is_ever_lost(
     listed: list[dict[str, object]], world: TmuxSnapshot, memory: ReconcileMemory
 ) -> None:
     text = yaml.safe_dump({"sessions": listed}, sort_keys=False)
-    before = codec.read(text)
-    plan, _ = drift.plan(before, world, memory, RULES, now=100.0, wall=WALL)
-    after = codec.read(codec.apply(text, changes(plan)) if changes(plan) else text)
+    before = codec.parse_registry(text)
+    plan, _ = drift.plan_changes(before, world, memory, RULES, now=100.0, wall=WALL)
+    after = codec.parse_registry(codec.apply_changes(text, changes(plan)) if changes(plan) else text)
     kept = meant(after)
     assert {key: kept.get(key) for key in meant(before)} == meant(before)
     assert [row.name for row in after.rows][: len(before.rows)] == [row.name for row in before.rows]
@@ -137,8 +137,8 @@ def test_no_end_that_somebody_meant_is_ever_lost(
 def test_nothing_is_ended_on_a_server_that_did_not_answer_or_while_its_process_may_live(
     listed: list[dict[str, object]], world: TmuxSnapshot, memory: ReconcileMemory
 ) -> None:
-    before = codec.read(yaml.safe_dump({"sessions": listed}, sort_keys=False))
-    plan, _ = drift.plan(before, world, memory, RULES, now=100.0, wall=WALL)
+    before = codec.parse_registry(yaml.safe_dump({"sessions": listed}, sort_keys=False))
+    plan, _ = drift.plan_changes(before, world, memory, RULES, now=100.0, wall=WALL)
     ended = [each.change.at for each in plan.drifts if each.kind == "A"]  # type: ignore[union-attr]
     for row in (before.rows[at] for at in ended):
         assert row.server not in world.troubles

@@ -34,14 +34,14 @@ class Kept:
 
     def __init__(self, path: Path) -> None:
         self.dir = path / "jobs"
-        paths.prepare(str(self.dir))
+        paths.prepare_directory(str(self.dir))
         self.spool("gone", "r1", *range(1, 20), last="ended")
         self.spool("job", "r2", *range(1, 8))
-        journal.note(str(self.dir), "job", "", "breaker reset", reason="")
+        journal.record_event(str(self.dir), "job", "", "breaker reset", reason="")
         self.files = {"journal.sqlite": (self.dir / "journal.sqlite").read_bytes()}
         with contextlib.closing(Journal(str(self.dir))) as book:
             book.take_in()
-            book.add(journal_codec.noted("", 1.0, "job", "noted", {}))
+            book.add(journal_codec.uncounted_event("", 1.0, "job", "noted", {}))
             self.logged = {file.name: file.read_bytes() for file in self.dir.glob("journal.sqlite*")}
 
     def spool(self, name: str, run: str, *numbers: int, last: str = "moved") -> None:
@@ -68,12 +68,12 @@ def asked(directory: Path) -> tuple[list[int | None], list[str]]:
     with contextlib.closing(Journal(str(directory), say=said.append)) as book:
         book.take_in()
         for event in (*book.after(0, most=1 << 30), *book.last(5)):
-            journal_codec.encode(event)
-            journal_codec.words(event.event, journal_codec.body(event))
+            journal_codec.encode_event(event)
+            journal_codec.format_event(event.event, journal_codec.event_body(event))
             time.localtime(event.at)
         assert book.newest() >= 0
         book.runs("job")
-        book.add(journal_codec.noted("", 1.0, "job", "noted", {}))
+        book.add(journal_codec.uncounted_event("", 1.0, "job", "noted", {}))
         return [event.n for event in book.of_run("job", "r2")], said
 
 

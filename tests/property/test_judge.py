@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from midwatch.core import verdict_json
 from midwatch.core.exit_codes import NEXT
-from midwatch.core.foreign_text import ForeignText, escaped, is_plain
+from midwatch.core.foreign_text import ForeignText, escape_text, is_plain
 from midwatch.core.job_model import (
     Alive,
     Attempt,
@@ -30,7 +30,7 @@ from midwatch.jobs.rules import verdict as job_verdict
 
 NOW = 50_000.0
 moments = st.floats(0, NOW)
-ours = st.text(st.characters(exclude_categories=("C", "Z"))).map(escaped)
+ours = st.text(st.characters(exclude_categories=("C", "Z"))).map(escape_text)
 """Sentences of our own: one line, with nothing hidden. Codecs make them so where they are read from a file."""
 foreign = st.builds(ForeignText, st.text())
 named = st.lists(st.tuples(foreign, st.integers(2, 99)), max_size=5).map(tuple)
@@ -120,7 +120,7 @@ def test_whatever_moved_within_the_threshold_is_not_stuck(facts: JobFacts, sourc
 
 @given(looks)
 def test_a_judge_that_is_asked_never_stops_what_may_only_be_reported(facts: JobFacts) -> None:
-    what, seconds, word, _ = stall.answer(facts, PATIENT)
+    what, seconds, word, _ = stall.instruct_shim(facts, PATIENT)
     assert seconds >= 0.0
     assert (what, word) in {
         ("wait", "moving"), ("wait", "stale"), ("wait", "stuck"), ("retry", "ended"), ("end", "ended")
@@ -131,4 +131,4 @@ def test_a_judge_that_is_asked_never_stops_what_may_only_be_reported(facts: JobF
 @given(looks, st.text(max_size=400), st.text(max_size=300))
 def test_a_line_without_its_result_is_at_most_500_bytes(facts: JobFacts, reason: str, log: str) -> None:
     verdict = job_verdict.judge(facts)._replace(name="x" * 100, reason=reason, log=log, result=None)
-    assert len(verdict_json.encode(verdict, NEXT[verdict.state]).encode()) <= verdict_json.LONGEST
+    assert len(verdict_json.encode_verdict(verdict, NEXT[verdict.state]).encode()) <= verdict_json.LONGEST

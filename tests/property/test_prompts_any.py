@@ -12,7 +12,7 @@ from midwatch.core.errors import UsageError
 from midwatch.core.foreign_text import ForeignText
 from midwatch.swarm.codec import assignment_text, tick_message
 from midwatch.swarm.codec.assignment_text import Assignment
-from midwatch.swarm.model import SessionSnapshot, Worker
+from midwatch.swarm.model import SessionSnapshot, WorkerState
 from midwatch.trackers.model import EPIC, TrackerTask, Work
 from tests.unit.swarm.rounds import Rounds, World
 
@@ -37,7 +37,9 @@ class Foreign(World):
             TrackerTask(two, ForeignText(one), "in_progress"),
             TrackerTask(three, ForeignText(one), "blocked"),
         ]
-        self.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", agent, agent), Worker("%3", "codex", "crashed")))
+        self.sight = SessionSnapshot(
+            "%1", "", "idle", (WorkerState("%2", agent, agent), WorkerState("%3", "codex", "crashed"))
+        )
         self.letters = (mail, trouble)
         self.damage = trouble
 
@@ -95,7 +97,7 @@ def test_a_session_or_an_epic_of_any_name_ends_no_message(session: str, epic: st
 @given(TEXTS, TEXTS, TEXTS)
 @example(FORGED, FORGED, FORGED)
 def test_a_ping_is_one_line_between_its_marks(who: str, task: str, status: str) -> None:
-    message = assignment_text.ping(who, task, status)
+    message = assignment_text.format_ping(who, task, status)
     assert len(message.splitlines()) == 1
     assert marks(message) == [assignment_text.BEGIN, assignment_text.END]
     assert message.startswith(f"{assignment_text.BEGIN} ")
@@ -107,9 +109,9 @@ def test_a_ping_is_one_line_between_its_marks(who: str, task: str, status: str) 
 def test_what_is_appended_for_a_worker_has_our_lines_or_is_refused(texts: list[str]) -> None:
     task, controller, session, pane, socket, directory = texts
     about = Assignment(task, controller, session, pane, ("-S", socket), directory)
-    plain = assignment_text.lines(Assignment("bd-1", "%1", "s", "%2", ("-S", "/s"), "/d"))
+    plain = assignment_text.format_instructions(Assignment("bd-1", "%1", "s", "%2", ("-S", "/s"), "/d"))
     try:
-        message = assignment_text.lines(about)
+        message = assignment_text.format_instructions(about)
     except UsageError:
         return
     assert marks(message) == marks(plain)

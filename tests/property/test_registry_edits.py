@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from midwatch.core.errors import FormatError
 from midwatch.registry.codec import registry_file
-from midwatch.registry.model import STATUSES, Add, Change, Remove, Set
-from midwatch.yamledit.emit import inline
+from midwatch.registry.model import STATUSES, AddRow, Change, RemoveRow, SetFields
+from midwatch.yamledit.emit import emit_inline
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """On a machine that does other things too no time means anything."""
@@ -71,7 +71,7 @@ def value_text(draw: st.DrawFn, value: object, indent: int) -> str:
     if isinstance(value, str) and value.isascii() and value.isalnum() and value.isalpha() and draw(st.booleans()):
         ways = [f" '{value}'", f' "{value}"', f"\n{' ' * (indent + 3)}'{value}'"]
         return draw(st.sampled_from([*ways, f" !!str {value}"]))
-    return " " + inline(value)
+    return " " + emit_inline(value)
 
 
 def write_row(draw: st.DrawFn, written: Written, at: int, head: str, indent: int, values: dict[str, object]) -> None:
@@ -89,7 +89,7 @@ def write_row(draw: st.DrawFn, written: Written, at: int, head: str, indent: int
             written.add(f"{begin}note: {draw(st.sampled_from(['|', '|-', '>', '|+']))}", at, key)
             written.add(f"{' ' * (indent + 2)}some\n{' ' * (indent + 2)}# text\n", at, key)
         else:
-            written.add(f"{begin}{inline(key)}:{value_text(draw, value, indent)}{tail(draw, written)}", at, key)
+            written.add(f"{begin}{emit_inline(key)}:{value_text(draw, value, indent)}{tail(draw, written)}", at, key)
         extra(draw, written, at, indent, inside=True)
 
 
@@ -131,13 +131,13 @@ def registries(draw: st.DrawFn) -> tuple[Written, str]:
             values = {draw(st.sampled_from(registry_file.NAMES)): name} | values
             dash = f"{' ' * indent}-{' ' * draw(st.integers(1, 3))}"
             if draw(st.booleans()):
-                written.add(f"{dash}{inline(values)}{tail(draw, written)}", at, "*")
+                written.add(f"{dash}{emit_inline(values)}{tail(draw, written)}", at, "*")
             else:
                 write_row(draw, written, at, dash, len(dash), values)
         elif draw(st.booleans()):
-            written.add(f"{' ' * indent}{inline(name)}: {inline(values)}{tail(draw, written)}", at, "*")
+            written.add(f"{' ' * indent}{emit_inline(name)}: {emit_inline(values)}{tail(draw, written)}", at, "*")
         else:
-            written.add(f"{' ' * indent}{inline(name)}:{tail(draw, written)}", at, "#")
+            written.add(f"{' ' * indent}{emit_inline(name)}:{tail(draw, written)}", at, "#")
             write_row(draw, written, at, "", indent + draw(st.integers(1, 4)), values)
         written.rows.append((name, values))
     if shape in (LIST, TABLE) and draw(st.booleans()):
@@ -155,12 +155,12 @@ def changed(draw: st.DrawFn) -> tuple[Written, str, list[Change]]:
     for at in range(len(written.rows)):
         fields = draw(st.lists(st.sampled_from([*SETTABLE]), unique=True, max_size=3))
         if draw(st.integers(0, 4)) == 0:
-            changes.append(Remove(at))
+            changes.append(RemoveRow(at))
         elif fields:
             values = {key: draw(SETTABLE[key]) for key in fields}
-            changes.append(Set(at, values))
+            changes.append(SetFields(at, values))
     new = draw(st.lists(st.sampled_from(["new", "null", "n: 1"]), unique=True, max_size=2))
-    changes += [Add(name, {"status": "running", "pane": {"pid": 1}, "note": draw(OWN)}) for name in new]
+    changes += [AddRow(name, {"status": "running", "pane": {"pid": 1}, "note": draw(OWN)}) for name in new]
     return written, text, draw(st.permutations(changes))
 
 
@@ -194,23 +194,23 @@ def with_fields(row: dict[str, object], values: dict[str, object]) -> dict[str, 
 def test_the_data_is_as_it_should_be_and_other_lines_are_untouched(case: tuple[Written, str, list[Change]]) -> None:
     written, text, changes = case
     before = rows_of(text)
-    assert [(row.name, row.data) for row in registry_file.read(text).rows] == before
+    assert [(row.name, row.data) for row in registry_file.parse_registry(text).rows] == before
     if not text.endswith("\n") and text.rstrip().endswith("# text"):
         text += "\n"  # a text in lines that the file's end cuts off: nothing can be added behind it
-    new = registry_file.apply(text, changes)
+    new = registry_file.apply_changes(text, changes)
     after = rows_of(new)
-    removed = {change.at for change in changes if isinstance(change, Remove)}
-    sets = {change.at: change.values for change in changes if isinstance(change, Set)}
+    removed = {change.at for change in changes if isinstance(change, RemoveRow)}
+    sets = {change.at: change.values for change in changes if isinstance(change, SetFields)}
     kept = [at for at in range(len(before)) if at not in removed]
-    added = [change for change in changes if isinstance(change, Add)]
+    added = [change for change in changes if isinstance(change, AddRow)]
     assert [name for name, _ in after] == [before[at][0] for at in kept] + [change.name for change in added]
     for place, at in enumerate(kept):
         assert after[place][1] == with_fields(before[at][1], sets.get(at, {}))
     for change, (_, now) in zip(added, after[len(kept) :], strict=True):
         assert now["note"] == change.values["note"]
     assert in_order([line for line, row, field in written.lines if stays(line, row, field, removed, sets)], new)
-    again = [Set(kept.index(at), values) for at, values in sets.items() if at not in removed]
-    assert registry_file.apply(new, again) == new
+    again = [SetFields(kept.index(at), values) for at, values in sets.items() if at not in removed]
+    assert registry_file.apply_changes(new, again) == new
 
 
 def stays(line: str, row: int, field: str, removed: set[int], sets: dict[int, dict[str, object]]) -> bool:
@@ -235,11 +235,11 @@ def in_order(lines: list[str], text: str) -> bool:
 @given(registries())
 def test_changes_that_change_nothing_leave_every_byte(case: tuple[Written, str]) -> None:
     _, text = case
-    rows = registry_file.read(text).rows
-    same: list[Change] = [Set(row.at, dict(row.data)) for row in rows]
-    same += [Set(row.at, {"pane.pid": row.pane.pid}) for row in rows if row.pane.pid]
-    assert registry_file.apply(text, same) == text
-    assert registry_file.apply(text, []) == text
+    rows = registry_file.parse_registry(text).rows
+    same: list[Change] = [SetFields(row.at, dict(row.data)) for row in rows]
+    same += [SetFields(row.at, {"pane.pid": row.pane.pid}) for row in rows if row.pane.pid]
+    assert registry_file.apply_changes(text, same) == text
+    assert registry_file.apply_changes(text, []) == text
 
 
 JUNK = st.text(st.sampled_from("ab:-? \n\t#[]{},&*|>'\"<!%10\r\x00\ufeff"), min_size=1, max_size=4)
@@ -256,9 +256,9 @@ def test_a_text_with_a_slip_is_read_or_told_with_its_line_and_never_half_changed
     before: list[dict[str, object]] = []
     after, trouble = before, "r.yaml:1: none"
     try:
-        before = after = [row.data for row in registry_file.read(text, "r.yaml").rows]
-        new = registry_file.apply(text, [Set(at, {"mine": value}) for at in range(len(before))])
-        after = [row.data for row in registry_file.read(new).rows]
+        before = after = [row.data for row in registry_file.parse_registry(text, "r.yaml").rows]
+        new = registry_file.apply_changes(text, [SetFields(at, {"mine": value}) for at in range(len(before))])
+        after = [row.data for row in registry_file.parse_registry(new).rows]
         before = [row | {"mine": value} for row in before]
     except FormatError as error:
         trouble = str(error)

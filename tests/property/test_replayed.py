@@ -19,12 +19,12 @@ from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.jobs.rules import stall
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, OtherPolicy, ReplayRow
-from midwatch.replay.replay import RecordedVerdict, of_events
+from midwatch.replay.model import OtherPolicy, ReplayRow, RunHappening
+from midwatch.replay.replay import RecordedVerdict, replay_events
 from midwatch.replay.replay_session import SessionReplay
 from midwatch.replay.rules import policy_comparison, replay_job
 from midwatch.sessions.codec import recording
-from midwatch.sessions.replayer import Replayer
+from midwatch.sessions.replayer import SessionReplayer
 from midwatch.system.atomic_files import dumps
 
 Step = tuple[str, float]
@@ -94,7 +94,7 @@ class Shim:
             return
         self.now += TICK
         facts = self.facts()
-        answer = stall.answer(facts, self.policy)
+        answer = stall.instruct_shim(facts, self.policy)
         self.now += TICK
         self.ask_at = self.now + answer.seconds
         if answer.word == "moving":
@@ -145,7 +145,7 @@ class Shim:
             return
         self.spool("attempt", attempt=self.attempt, **end)
         self.attempts.append(Attempt(self.attempt, End(state, code, signal, reason, 9e8, ran, ())))
-        answer = stall.answer(self.facts(), self.policy)
+        answer = stall.instruct_shim(self.facts(), self.policy)
         judged, self.now = self.now, self.now + TICK
         self.spool("retrying", attempt=self.attempt + 1, in_s=answer.seconds, reason=answer.reason, judged=judged)
         self.now += answer.seconds
@@ -199,12 +199,12 @@ plain_history = histories(tenths(900, BESIDE))
 plain_policy = policies(tenths(700), tenths(3000, 0.06))
 
 
-def happened(lines: list[str]) -> list[Happened]:
-    return [it for line in lines for it in event_evidence.line(line.encode()).happened]
+def happened(lines: list[str]) -> list[RunHappening]:
+    return [it for line in lines for it in event_evidence.decode_line(line.encode()).happened]
 
 
 def rows(lines: list[str], otherwise: OtherPolicy | None = None) -> list[ReplayRow]:
-    return [told.row for told in of_events(happened(lines), otherwise) if isinstance(told, RecordedVerdict)]
+    return [told.row for told in replay_events(happened(lines), otherwise) if isinstance(told, RecordedVerdict)]
 
 
 def words(points: list[tuple[float, dict[str, object] | None]]) -> list[tuple[float, object, object]]:
@@ -279,8 +279,10 @@ def test_what_another_policy_would_have_said_is_what_it_says_of_the_same_history
     mine = mine._replace(progress=sources)
     other = other._replace(progress=sources, heartbeat_s=mine.heartbeat_s, grace_s=other.grace_s + 2.0)
     lines = Shim(mine, 0, 50.0).live(history)
-    found, _ = policy_comparison.attempt(replay_job.begin(happened(lines)[0]), happened(lines), OtherPolicy(other, {}))
-    assume(not any(row.uncertain for row in found) and not policy_comparison.limits(mine, other))
+    found, _ = policy_comparison.compare_attempt(
+        replay_job.begin_run(happened(lines)[0]), happened(lines), OtherPolicy(other, {})
+    )
+    assume(not any(row.uncertain for row in found) and not policy_comparison.list_limits(mine, other))
     told = [json.loads(line) for line in lines]
     silences = [line for line in told if line["event"] not in LOSSES]  # the others do not tell whether it was silent
     until = min(line["mono"] for line in silences if line["event"] == "stopping" or line is silences[-1]) - 51.0
@@ -305,7 +307,7 @@ def _pool() -> list[Observation]:
     found: list[Observation] = []
     for path in sorted(folder.glob("claude-*.jsonl"))[:8]:
         with path.open(encoding="utf-8") as lines:
-            seen = [each for each in recording.read(lines, str(path)) if isinstance(each, Observation)]
+            seen = [each for each in recording.read_recording(lines, str(path)) if isinstance(each, Observation)]
         found += seen[:: max(1, len(seen) // 6)]
     return found
 
@@ -322,12 +324,12 @@ gaps = st.sampled_from([0.1, 0.4996, 0.5, 0.9999, 1.0, 3.0, 31.0, 95.0, 700.0]) 
     st.sampled_from([PATIENT, PATIENT._replace(stale_s=5.0, grace_s=1.0)]),
 )
 def test_any_recorded_session_is_judged_as_it_was(looks: list[tuple[int, float]], now: float, policy: Policy) -> None:
-    again, writer = Replayer(policy, KNOWN), recording.Writer()
-    lines = [writer.header(recording.Header("claude", "", "", policy))]
+    again, writer = SessionReplayer(policy, KNOWN), recording.RecordingWriter()
+    lines = [writer.header(recording.RecordingHeader("claude", "", "", policy))]
     for which, gap in looks:
         now += gap
         lines.append(writer.line(POOL[which]._replace(now=now, wall=1e9 + now), again.given))
-    found = list(SessionReplay(KNOWN, None).rows(recording.read(lines, "t")))
+    found = list(SessionReplay(KNOWN, None).rows(recording.read_recording(lines, "t")))
     assert len(found) == sum('"given":' in line for line in lines)
     assert [row for row in found if row.mark != "="] == []
 
@@ -336,16 +338,16 @@ def test_any_recorded_session_is_judged_as_it_was(looks: list[tuple[int, float]]
 @given(st.lists(st.tuples(st.integers(0, len(POOL) - 1), gaps), min_size=1, max_size=9), st.floats(0.0, 1e6))
 def test_what_is_judged_while_recording_is_what_is_read_later(looks: list[tuple[int, float]], now: float) -> None:
     judged: list[Observation] = []
-    writer = recording.Writer()
-    lines = [writer.header(recording.Header("claude", "", ""))]
+    writer = recording.RecordingWriter()
+    lines = [writer.header(recording.RecordingHeader("claude", "", ""))]
     for which, gap in looks:
         now += gap
         lines.append(writer.line(POOL[which]._replace(now=now, wall=1e9 + now), judged.append))
-    assert judged == [each for each in recording.read(lines, "t") if isinstance(each, Observation)]
+    assert judged == [each for each in recording.read_recording(lines, "t") if isinstance(each, Observation)]
 
 
 def test_another_process_of_the_agent_is_not_remembered_as_the_one_before() -> None:
-    again, seen = Replayer(PATIENT, KNOWN), POOL[0]
+    again, seen = SessionReplayer(PATIENT, KNOWN), POOL[0]
     first = again.judge(seen)
     assert again.judge(seen._replace(now=seen.now + 5.0)).reason == first.reason
     tasks = tuple(task._replace(start=task.start + 1) for task in seen.tasks)
@@ -358,7 +360,7 @@ def test_every_golden_is_replayed_and_nothing_said_is_untrue() -> None:
     for path in sorted(folder.glob("*.jsonl")):
         with path.open(encoding="utf-8") as lines:
             replayed = SessionReplay(KNOWN, None)
-            found = list(replayed.rows(recording.read(lines, str(path))))
+            found = list(replayed.rows(recording.read_recording(lines, str(path))))
         assert found, path
         assert {row.mark for row in found} <= {"=", "?"}, path
         agents.add(replayed.agent)

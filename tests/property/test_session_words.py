@@ -39,4 +39,4 @@ def test_nothing_that_an_agent_says_leaves_its_line_or_hides(first: SessionFacts
     assert is_plain(verdict.reason), ascii(verdict.reason)
     for piece in (*verdict.evidence, *verdict.against):
         assert is_plain(piece.says), ascii(piece)
-    assert is_plain(verdict_json.encode(verdict, NEXT[verdict.state]))
+    assert is_plain(verdict_json.encode_verdict(verdict, NEXT[verdict.state]))

@@ -68,7 +68,7 @@ def test_any_text_is_settings_or_an_error_with_a_line_of_it(text: str) -> None:
 def test_any_bytes_are_text_or_an_error_with_a_line_of_them(data: bytes) -> None:
     line = 1
     try:
-        same = settings_file.decoded(data, "d.toml").encode() == data
+        same = settings_file.decode_text(data, "d.toml").encode() == data
     except FormatError as error:
         same, line = True, line_of(error)
     assert same
@@ -124,10 +124,10 @@ def documents(draw: st.DrawFn) -> Document:
 @given(documents())
 def test_every_key_is_found_on_its_line(document: Document) -> None:
     tomllib.loads(document.text)
-    lines = toml_positions.find(document.text)
+    lines = toml_positions.find_lines(document.text)
     assert {path: lines.get(path) for path in document.lines} == document.lines
 
 
 @given(documents())
 def test_windows_line_ends_change_no_line(document: Document) -> None:
-    assert toml_positions.find(document.text.replace("\n", "\r\n")) == toml_positions.find(document.text)
+    assert toml_positions.find_lines(document.text.replace("\n", "\r\n")) == toml_positions.find_lines(document.text)

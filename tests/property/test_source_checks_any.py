@@ -44,7 +44,7 @@ def watch(
     overlap: Overlap | None = None
     found: list[Comparison] = []
     for now, said in seen:
-        doubted = frozenset(source_checks_rules.disbelieved(records, "x", "1"))
+        doubted = frozenset(source_checks_rules.find_disbelieved(records, "x", "1"))
         overlap, new = source_checks_rules.observe(overlap, said, now, WALL + now, doubted=doubted)
         for each in new:
             records, _ = source_checks_rules.count_comparison(records, "x", "1", each, "1-1", WALL + now)
@@ -57,7 +57,7 @@ def watch(
 def test_sources_that_say_the_same_are_all_believed(seen: list[tuple[float, tuple[SourceReading, ...]]]) -> None:
     records, found = watch(seen)
     assert {each.outcome for each in found} <= {AGREES}
-    assert not source_checks_rules.disbelieved(records, "x", "1")
+    assert not source_checks_rules.find_disbelieved(records, "x", "1")
 
 
 @given(looks(alike=False))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midwatch.terminal.transcript import Transcript
+from midwatch.terminal.transcript import ScreenTranscript
 
 SIZES = st.tuples(st.integers(1, 30), st.integers(1, 8))
 SEQUENCES = st.builds(
@@ -32,7 +32,7 @@ LINES = st.lists(
 
 def written(pieces: list[bytes], size: tuple[int, int]) -> str:
     parts: list[str] = []
-    transcript = Transcript(*size, parts.append)
+    transcript = ScreenTranscript(*size, parts.append)
     for piece in pieces:
         transcript.feed(piece, 0.0)
     transcript.look(2.0)
@@ -60,7 +60,7 @@ def test_nor_whether_lines_rush_by_or_are_drawn(data: bytes, cuts: list[int], si
 @given(st.lists(st.one_of(st.binary(max_size=200), PRINTED), max_size=10), st.lists(SIZES, min_size=1, max_size=10))
 def test_nothing_breaks_it(pieces: list[bytes], sizes: list[tuple[int, int]]) -> None:
     parts: list[str] = []
-    transcript = Transcript(*sizes[0], parts.append)
+    transcript = ScreenTranscript(*sizes[0], parts.append)
     for at, piece in enumerate(pieces):
         transcript.resize(*sizes[at % len(sizes)])
         transcript.feed(piece, at / 10)

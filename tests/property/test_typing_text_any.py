@@ -19,7 +19,7 @@ TEXTS = st.one_of(st.text(st.characters()), st.lists(PIECES, max_size=12).map(""
 @given(TEXTS)
 def test_no_control_character_is_left_and_it_can_be_encoded(text: str) -> None:
     try:
-        pasted = sessions_text.clean(text)
+        pasted = sessions_text.clean_prompt(text)
     except UsageError:
         return
     assert {c for c in pasted if unicodedata.category(c) == "Cc"} <= {"\n"}
@@ -31,18 +31,18 @@ def test_no_control_character_is_left_and_it_can_be_encoded(text: str) -> None:
 @given(TEXTS)
 def test_what_is_clean_stays_as_it_is(text: str) -> None:
     try:
-        pasted = sessions_text.clean(text)
+        pasted = sessions_text.clean_prompt(text)
     except UsageError:
         return
-    assert sessions_text.clean(pasted) == pasted
+    assert sessions_text.clean_prompt(pasted) == pasted
 
 
 @given(TEXTS)
 def test_a_text_is_found_in_a_box_that_shows_it(text: str) -> None:
     try:
-        pasted = sessions_text.clean(text)
+        pasted = sessions_text.clean_prompt(text)
     except UsageError:
         return
-    if sessions_text.signs(pasted):
-        assert sessions_text.is_shown(pasted, pasted, None)
-        assert sessions_text.is_ours(pasted, pasted, None)
+    if sessions_text.visible_characters(pasted):
+        assert sessions_text.is_in_box(pasted, pasted, None)
+        assert sessions_text.is_only_in_box(pasted, pasted, None)

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 from midwatch.cli.command_table import VERBS
-from midwatch.cli.parser import usage_of
+from midwatch.cli.parser import verb_usage
 from midwatch.core.exit_codes import EXIT_CODES, NEXT
 from midwatch.core.presence import UNKNOWN
 from midwatch.core.verdict import FINAL, LIVE
 from midwatch.registry.codec.reconcile_state import ReconcileRecord
-from midwatch.registry.model import OTHER_LIST, OUTSIDE, LeftOut
+from midwatch.registry.model import OTHER_LIST, OUTSIDE, UnregisteredPane
 from midwatch.registry.rules.drift import LOST
 
 ROOT = Path(__file__).parents[2]
@@ -45,11 +45,11 @@ def test_what_reconcile_leaves_out_is_documented() -> None:
     rows = table(section("reconcile.md", "What is left out"))
     assert {row[0].strip("`") for row in rows if row[0] != "`cause`"} == {OUTSIDE, OTHER_LIST, UNKNOWN}
     printed = section("reconcile.md", "What it prints")
-    assert all(f'"{field}": "' in printed for field in LeftOut((), "", "", "", "", "").fields())
+    assert all(f'"{field}": "' in printed for field in UnregisteredPane((), "", "", "", "", "").fields())
 
 
 def test_the_help_of_reconcile_says_when_a_lost_session_is_marked() -> None:
-    text = " ".join(usage_of("reconcile").split())
+    text = " ".join(verb_usage("reconcile").split())
     assert f"reported at once, and its row marked terminated {LOST:g} s after tmux lost it" in text
 
 

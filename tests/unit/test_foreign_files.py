@@ -31,8 +31,8 @@ from midwatch.swarm import watchdog_store
 from midwatch.system import atomic_files
 from midwatch.taskdir import observe as taskdir_observe
 from midwatch.trackers import builtin
-from midwatch.trackers.beads import Beads
-from midwatch.trackers.bmad import Sprint
+from midwatch.trackers.beads import BeadsTracker
+from midwatch.trackers.bmad import BmadTracker
 from midwatch.trackers.codec import beads, bmad
 from midwatch.trackers.model import TrackerError
 from midwatch.verification import checks
@@ -74,25 +74,25 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "read_plain": ("a", lambda path: atomic_files.read_plain(str(path), 1000)),
     "a link": ("a", lambda path: atomic_files.read_plain(str(path), 1000, follow=True)),
     "sentinels": ("job.json", lambda path: sentinel_files.read(str(path))),
-    "issues.jsonl": (".beads/issues.jsonl", lambda path: Beads(str(path.parent)).read()),
-    "sprint-status.yaml": ("sprint-status.yaml", lambda path: Sprint(str(path)).read()),
-    "our tasks": ("tasks.jsonl", lambda path: builtin.Tasks(str(path)).read()),
-    "midwatch.toml": ("midwatch.toml", lambda path: settings_file.read(str(path))),
-    "an agent's TOML": ("x.toml", lambda path: catalog._text(str(path))),
+    "issues.jsonl": (".beads/issues.jsonl", lambda path: BeadsTracker(str(path.parent)).read()),
+    "sprint-status.yaml": ("sprint-status.yaml", lambda path: BmadTracker(str(path)).read()),
+    "our tasks": ("tasks.jsonl", lambda path: builtin.BuiltinTracker(str(path)).read()),
+    "midwatch.toml": ("midwatch.toml", lambda path: settings_file.read_file(str(path))),
+    "an agent's TOML": ("x.toml", lambda path: catalog._read_text(str(path))),
     "registry": ("agent-sessions.yaml", lambda path: registry_store.RegistryFile(str(path)).read()),
-    "task directory": ("manifest", lambda path: taskdir_observe.read(str(path))),
+    "task directory": ("manifest", lambda path: taskdir_observe.read_text(str(path))),
     "state file": ("1.json", lambda path: atomic_files.read_plain(str(path), state_file_reader.LARGEST)),
 }
 SILENT: dict[str, tuple[str, Callable[[Path], object], object]] = {
-    "a worktree's .git": (".git", lambda path: paths.main_tree(str(path.parent)), None),
-    "pyproject.toml": ("pyproject.toml", lambda path: virtualenv_reader.origin(str(path.parent)).pyproject, ""),
-    "RECORD": ("RECORD", lambda path: virtualenv_reader._record_of(str(path.parent)), ""),
-    "package.json": ("package.json", lambda path: installed._package(str(path)), ""),
-    "notes of a monitor": ("x.state", lambda path: reports.read(str(path)), reconcile_state.ReconcileRecord()),
-    "watchdog": ("w.json", lambda path: watchdog_store.read(str(path).removesuffix(".json")), None),
-    "listing": (listing_cache.FILE, lambda path: listing_cache.load(str(path.parent)), {}),
+    "a worktree's .git": (".git", lambda path: paths.main_worktree(str(path.parent)), None),
+    "pyproject.toml": ("pyproject.toml", lambda path: virtualenv_reader.find_origin(str(path.parent)).pyproject, ""),
+    "RECORD": ("RECORD", lambda path: virtualenv_reader._record_path(str(path.parent)), ""),
+    "package.json": ("package.json", lambda path: installed._find_package(str(path)), ""),
+    "notes of a monitor": ("x.state", lambda path: reports.read_state(str(path)), reconcile_state.ReconcileRecord()),
+    "watchdog": ("w.json", lambda path: watchdog_store.read_status(str(path).removesuffix(".json")), None),
+    "listing": (listing_cache.FILE, lambda path: listing_cache.load_rows(str(path.parent)), {}),
     "small JSON": ("a.json", lambda path: file_head_cache.FileHeadCache().data(str(path)), None),
-    "story file": ("1-1-a.md", lambda path: story_verification._text(str(path)), None),
+    "story file": ("1-1-a.md", lambda path: story_verification._read_text(str(path)), None),
 }
 
 
@@ -121,22 +121,22 @@ def test_a_trap_in_the_place_of_a_file_counts_as_none(tmp_path: Path, reader: st
 def test_a_trap_in_the_place_of_a_record_hears_no_beat(tmp_path: Path, kind: str) -> None:
     trap(tmp_path / "job.json", kind)
     with pytest.raises(LookupError, match="there is no job 'job'"):
-        beat_file._place(str(tmp_path), "job", None)
+        beat_file._beat_path(str(tmp_path), "job", None)
 
 
 @pytest.mark.parametrize("kind", TRAPS)
 def test_a_trap_in_the_place_of_the_list_of_trusted_files_is_refused(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trust, "_place", lambda: str(tmp_path / "trusted"))
+    monkeypatch.setattr(trust, "_list_path", lambda: str(tmp_path / "trusted"))
     trap(tmp_path / "trusted", kind)
-    assert failed(trust.listed).startswith("error: ")
+    assert failed(trust.list_entries).startswith("error: ")
 
 
 @pytest.mark.parametrize("kind", TRAPS)
 def test_what_cannot_be_read_is_not_verified(tmp_path: Path, kind: str) -> None:
     trap(tmp_path / beads.PLACE, kind)
-    found = checks.verify(VerificationCheck("bead", "bd-1", "closed"), str(tmp_path), None)
+    found = checks.run_check(VerificationCheck("bead", "bd-1", "closed"), str(tmp_path), None)
     assert (found.done, "cannot be read" in found.reason) == (False, True)
 
 
@@ -164,7 +164,7 @@ class Growing(Claude):
 def test_a_transcript_that_grows_as_it_is_read_is_read_to_where_it_ended(tmp_path: Path) -> None:
     Growing.path = tmp_path / "t.jsonl"
     Growing.path.write_bytes(b"{}\n" * 10)
-    tail = transcript_follower.Tail(str(Growing.path), Growing)
+    tail = transcript_follower.TranscriptTail(str(Growing.path), Growing)
     assert [tail.look(), tail.look()] == [30, 60]
     assert tail.story.understood == 20
 
@@ -172,7 +172,7 @@ def test_a_transcript_that_grows_as_it_is_read_is_read_to_where_it_ended(tmp_pat
 def test_a_transcript_that_has_grown_beyond_measure_is_read_from_near_its_end(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'{"a": 1}\n')
-    tail = transcript_follower.Tail(str(path), Claude)
+    tail = transcript_follower.TranscriptTail(str(path), Claude)
     assert tail.look() == 9
     with path.open("r+b") as file:
         file.truncate(ENDLESS)
@@ -190,20 +190,20 @@ DEEP = '{"a":' * 100_000
 @pytest.mark.parametrize(
     "read",
     [
-        lambda: reconcile_state.read(DEEP),
-        lambda: mail_codec._field(f'subject: "{"[" * 10}'),
-        lambda: beads.work(DEEP, "x"),
+        lambda: reconcile_state.decode_state(DEEP),
+        lambda: mail_codec._parse_field(f'subject: "{"[" * 10}'),
+        lambda: beads.parse_work(DEEP, "x"),
         lambda: Claude().take(DEEP.encode()),
-        lambda: events.payload(DEEP, DEEP),
+        lambda: events.parse_payload(DEEP, DEEP),
         lambda: config_settings_file.read("a = " + "[" * 100_000, "x"),
         lambda: config_settings_file.read("a" + ".a" * 100_000 + " = 1", "x"),
         lambda: config_settings_file.read("a = " + "1" * 100_000, "x"),
-        lambda: dependencies.declared("a = " + "1" * 100_000),
-        lambda: virtualenv.redirects("MAPPING = " + "(" * 100_000),
-        lambda: virtualenv.redirects("MAPPING = {[]: 1}"),
-        lambda: parse.load("[" * 100_000),
-        lambda: parse.load("- " * 100_000),
-        lambda: parse.load("a: " + "1" * 100_000),
+        lambda: dependencies.parse_pyproject("a = " + "1" * 100_000),
+        lambda: virtualenv.parse_redirects("MAPPING = " + "(" * 100_000),
+        lambda: virtualenv.parse_redirects("MAPPING = {[]: 1}"),
+        lambda: parse.parse_document("[" * 100_000),
+        lambda: parse.parse_document("- " * 100_000),
+        lambda: parse.parse_document("a: " + "1" * 100_000),
     ],
 )
 def test_text_without_end_raises_nothing_that_is_not_documented(read: Callable[[], object]) -> None:
@@ -222,12 +222,12 @@ def test_text_without_end_raises_nothing_that_is_not_documented(read: Callable[[
 )
 def test_yaml_that_would_take_hours_is_refused(text: str, said: str) -> None:
     with pytest.raises(FormatError, match=said):
-        parse.load(text)
+        parse.parse_document(text)
 
 
 def test_a_row_of_a_sprint_file_is_read_once_however_long_it_is() -> None:
-    assert bmad.statuses("1-1-a: b" + " " * 1_000_000 + "x # done") == {"1-1-a": "b" + " " * 1_000_000 + "x"}
-    assert bmad.statuses("a:\tb\n'c d' :  e f  #g\nh: #\ni:\n  \"j\": 'K'") == {"c d": "e f", "j": "k"}
+    assert bmad.parse_statuses("1-1-a: b" + " " * 1_000_000 + "x # done") == {"1-1-a": "b" + " " * 1_000_000 + "x"}
+    assert bmad.parse_statuses("a:\tb\n'c d' :  e f  #g\nh: #\ni:\n  \"j\": 'K'") == {"c d": "e f", "j": "k"}
 
 
 def chained(count: int) -> str:
@@ -250,20 +250,20 @@ def crowd(count: int) -> str:
 )
 def test_tasks_beyond_measure_are_an_error(text: str, said: str) -> None:
     with pytest.raises(TrackerError, match=said):
-        beads.work(text, "x")
+        beads.parse_work(text, "x")
 
 
 def test_epics_within_epics_hand_down_what_they_need() -> None:
-    work = beads.work(chained(50) + '\n{"id": "b50", "dependencies": [{"depends_on_id": "z"}]}\n', "x")
+    work = beads.parse_work(chained(50) + '\n{"id": "b50", "dependencies": [{"depends_on_id": "z"}]}\n', "x")
     assert {task.needs for task in work.tasks.values()} == {("z",)}
 
 
 def test_extras_that_take_in_each_other_are_gone_through_once() -> None:
     rows = [f'e{n} = ["p[e{n + 1},e{n + 2},e0]", "x{n}"]' for n in range(100)]
     text = '[project]\nname = "p"\n[project.optional-dependencies]\n' + "\n".join(rows)
-    assert dependencies.declared(text).extras["e0"] == {f"x{number}" for number in range(100)}
+    assert dependencies.parse_pyproject(text).extras["e0"] == {f"x{number}" for number in range(100)}
     rows = [f'e{n} = [{{include-group = "e{n + 1}"}}, {{include-group = "e{n + 2}"}}, "x{n}"]' for n in range(100)]
-    found = dependencies.declared("[dependency-groups]\n" + "\n".join(rows))
+    found = dependencies.parse_pyproject("[dependency-groups]\n" + "\n".join(rows))
     assert found.groups["e0"] == {f"x{number}" for number in range(100)}
 
 

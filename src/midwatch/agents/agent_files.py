@@ -114,7 +114,7 @@ class AgentFiles:
 
         The surest of all, its state file, is read elsewhere.
         """
-        return self.claimed(running, heads) or file_locations.asked_for(running.args)
+        return self.claimed(running, heads) or file_locations.requested_conversation(running.args)
 
     def recent(self, running: RunningAgent, heads: FileHeadCache) -> list[str]:
         """Files that were written since the agent started where its own may be; not those of sub-agents."""
@@ -162,7 +162,7 @@ class AgentFiles:
                 head = heads.story(path, self.story)
             except FileNotFoundError:
                 continue
-            if not head.side and head.home in (running.cwd, file_locations.digest(running.cwd)):
+            if not head.side and head.home in (running.cwd, file_locations.directory_digest(running.cwd)):
                 yield path, head
 
 

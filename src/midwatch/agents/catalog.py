@@ -6,8 +6,8 @@ import functools
 import os
 
 from midwatch.agents import definition_file
-from midwatch.agents.definition import Detector, Rule
-from midwatch.config.paths import configuration
+from midwatch.agents.definition import DetectionRule, Detector
+from midwatch.config.paths import configuration_directory
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.system.atomic_files import read_plain
 
@@ -21,10 +21,10 @@ SUFFIX = ".toml"
 LARGEST = 1 << 20
 
 
-def paths() -> dict[str, str]:
+def definition_paths() -> dict[str, str]:
     """Agent and the file that describes it; a user's file stands in place of ours."""
     found = {name: path for name in sorted(os.listdir(OURS)) if os.path.exists(path := f"{OURS}/{name}/{FILE}")}
-    directory = os.path.join(configuration(), "agents")
+    directory = os.path.join(configuration_directory(), "agents")
     try:
         names = sorted(os.listdir(directory))
     except OSError:
@@ -35,22 +35,22 @@ def paths() -> dict[str, str]:
 
 def load(agent: str) -> Detector:
     """One agent's detector; FormatError with the line when its file is wrong."""
-    known = paths()
+    known = definition_paths()
     if agent not in known:
         raise UsageError(f"no agent is called {agent!r}; known are {', '.join(known)}")
     path = known[agent]
-    detector = definition_file.read(_text(path), path, _shared(), ours=path.startswith(f"{OURS}/"))
+    detector = definition_file.read(_read_text(path), path, _load_shared_rules(), ours=path.startswith(f"{OURS}/"))
     if detector.agent != agent:
         raise FormatError(f"{known[agent]}:1: agent is {detector.agent!r}, but the file is called {agent}{SUFFIX}")
     return detector
 
 
 @functools.cache
-def _shared() -> tuple[Rule, ...]:
-    return tuple(rule for path in SHARED for rule in definition_file.read_rules(_text(path), path, ours=True))
+def _load_shared_rules() -> tuple[DetectionRule, ...]:
+    return tuple(rule for path in SHARED for rule in definition_file.read_rules(_read_text(path), path, ours=True))
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         return read_plain(path, LARGEST, follow=True).decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -58,7 +58,7 @@ def _text(path: str) -> str:
 
 
 def load_all() -> tuple[Detector, ...]:
-    return tuple(load(agent) for agent in paths())
+    return tuple(load(agent) for agent in definition_paths())
 
 
 class Detectors(dict[str, Detector]):

@@ -158,11 +158,11 @@ class _ConversationFolder:
         self.changed = mark != self._mark
         if self.changed:
             racy = bool(mark) and time.time() - mark[-1] / 1e9 < RACY
-            self.names = {key: name for name in (_names(self.path) if mark else ()) if (key := self._key(name))}
+            self.names = {key: name for name in (_file_names(self.path) if mark else ()) if (key := self._key(name))}
             self._mark = (0,) if racy else mark
 
 
-def _names(path: str) -> list[str]:
+def _file_names(path: str) -> list[str]:
     try:
         return os.listdir(path)
     except (FileNotFoundError, NotADirectoryError):

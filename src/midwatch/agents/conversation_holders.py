@@ -9,15 +9,15 @@ from midwatch.agents.definition import Detector, is_agent
 from midwatch.agents.state_file_reader import StateFiles
 from midwatch.core.pane_model import ProcessInfo
 from midwatch.system import procfs
-from midwatch.system.process_tree import running
+from midwatch.system.process_tree import find_running_agent
 
 
-def holders(agent: Detector, conversation: str) -> list[int]:
+def find_holders(agent: Detector, conversation: str) -> list[int]:
     """Processes of this agent that live and have that conversation; daemons that serve all are none."""
-    return [task.pid for task in agents(agent) if _has(agent, task, conversation)]
+    return [task.pid for task in find_running_agents(agent) if _has_open(agent, task, conversation)]
 
 
-def agents(agent: Detector) -> list[ProcessInfo]:
+def find_running_agents(agent: Detector) -> list[ProcessInfo]:
     """All its processes on this machine that live, in a pane or not."""
     found = []
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
@@ -30,10 +30,10 @@ def agents(agent: Detector) -> list[ProcessInfo]:
     return found
 
 
-def _has(agent: Detector, task: ProcessInfo, conversation: str) -> bool:
+def _has_open(agent: Detector, task: ProcessInfo, conversation: str) -> bool:
     if any(conversation in word for word in task.args):
         return True
-    who = running(task, agent.agent, agent.variables)
+    who = find_running_agent(task, agent.agent, agent.variables)
     report = StateFiles().read(who) if who else None
     if report is not None and report.words.get("conversation"):
         return report.words["conversation"] == conversation

@@ -23,7 +23,7 @@ Conditions = tuple[tuple[str, LazyPattern], ...]
 """Names of texts, and what is looked for in each."""
 
 
-class Region(Value):
+class ScreenRegion(Value):
     """A part of the screen."""
 
     name: str
@@ -41,7 +41,7 @@ class Region(Value):
     """Runs of blanks and line breaks are read as one blank, so that narrow panes read like wide ones."""
 
 
-class Rule(Value):
+class DetectionRule(Value):
     name: str
     source: str
     turn: str
@@ -55,7 +55,7 @@ class Rule(Value):
     """First version that this holds for, and the first that it does not."""
 
 
-class Typing(Value):
+class PromptBoxRules(Value):
     """Where a prompt is typed, and how one sees what stands there."""
 
     box: str
@@ -99,9 +99,9 @@ class Detector(Value):
     """Rows that move although the work does not: spinners, timers, status lines."""
     firm: tuple[str, ...]
     """Sources of events that tell of every end of a turn, failed and interrupted ones too."""
-    regions: tuple[Region, ...]
-    rules: tuple[Rule, ...]
-    typing: Typing | None = None
+    regions: tuple[ScreenRegion, ...]
+    rules: tuple[DetectionRule, ...]
+    typing: PromptBoxRules | None = None
     """None where nobody has looked at how it takes a prompt."""
     start: LaunchRules | None = None
     """None where nobody has looked at how it is started."""
@@ -121,9 +121,9 @@ CARRIERS = frozenset(
 """What may have the agent inside it where no process list of ours can see."""
 
 
-def regions(detector: Detector, rows: tuple[str, ...]) -> tuple[Texts, dict[str, tuple[int, int]]]:
+def split_regions(detector: Detector, rows: tuple[str, ...]) -> tuple[Texts, dict[str, tuple[int, int]]]:
     """The screen cut up: each region's text, and the rows (first, and one past the last) that it spans."""
-    lines, starts = wrapped_rows.join(plain(rows))
+    lines, starts = wrapped_rows.join_rows(normalize_rows(rows))
     screen = "\n".join(lines)
     spans: dict[str, tuple[int, int]] = {"screen": (0, len(screen))}
     for region in detector.regions:
@@ -138,7 +138,7 @@ def regions(detector: Detector, rows: tuple[str, ...]) -> tuple[Texts, dict[str,
     return texts, {name: (starts[first], starts[last + 1]) for name, (first, last) in ends.items()}
 
 
-def plain(rows: tuple[str, ...]) -> list[str]:
+def normalize_rows(rows: tuple[str, ...]) -> list[str]:
     """Rows as rules see them: without what is blank at their ends, hard blanks, and marks that only choose a font."""
     screen = "\n".join([row.rstrip() for row in rows]).rstrip("\n")
     if not screen.isascii():
@@ -146,7 +146,7 @@ def plain(rows: tuple[str, ...]) -> list[str]:
     return screen.split("\n")
 
 
-def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tuple[int, int] | None:
+def _span(region: ScreenRegion, spans: dict[str, tuple[int, int]], screen: str) -> tuple[int, int] | None:
     within = spans.get(region.within)
     if within is None or region.without in spans:
         return None
@@ -165,38 +165,39 @@ def _span(region: Region, spans: dict[str, tuple[int, int]], screen: str) -> tup
     return found[0].span() if found else None
 
 
-def hear(detector: Detector, texts: Texts, version: str) -> tuple[SourceReading, ...]:
+def match_sources(detector: Detector, texts: Texts, version: str) -> tuple[SourceReading, ...]:
     """What each source says, strongest source first: of every source the matching rule with the highest priority."""
-    number = numbered(version)
+    number = parse_version(version)
     said: dict[str, SourceReading] = {}
     for rule in detector.rules:
-        if rule.source not in said and _holds(rule, texts, number):
+        if rule.source not in said and _rule_matches(rule, texts, number):
             said[rule.source] = SourceReading(
                 rule.source, rule.turn, rule.detail, rule.name, None,
-                ForeignText(_group(rule, texts, "until").rstrip(".")), ForeignText(_group(rule, texts, "text")),
+                ForeignText(_captured_group(rule, texts, "until").rstrip(".")),
+                ForeignText(_captured_group(rule, texts, "text")),
                 firm=rule.source in detector.firm,
             )  # fmt: skip
     return tuple(said[source] for source in SOURCES if source in said)
 
 
-def _holds(rule: Rule, texts: Texts, version: tuple[int, ...]) -> bool:
+def _rule_matches(rule: DetectionRule, texts: Texts, version: tuple[int, ...]) -> bool:
     if rule.versions is not None and version and not rule.versions[0] <= version < rule.versions[1]:
         return False
-    return _match(rule.when, texts) and not any(
+    return _conditions_match(rule.when, texts) and not any(
         name in texts and wanted.pattern.search(texts[name]) for name, wanted in rule.unless
     )
 
 
-def _match(conditions: Conditions, texts: Texts) -> bool:
+def _conditions_match(conditions: Conditions, texts: Texts) -> bool:
     return all(name in texts and wanted.pattern.search(texts[name]) for name, wanted in conditions)
 
 
 def offers_to_wait(detector: Detector, rows: tuple[str, ...]) -> bool:
     """Whether its limit menu is open, with the choice "wait" marked."""
-    return detector.limits is not None and _match(detector.limits.menu, regions(detector, rows)[0])
+    return detector.limits is not None and _conditions_match(detector.limits.menu, split_regions(detector, rows)[0])
 
 
-def _group(rule: Rule, texts: Texts, group: str) -> str:
+def _captured_group(rule: DetectionRule, texts: Texts, group: str) -> str:
     """What a named group of the rule's conditions matched, on one line."""
     for name, wanted in rule.when:
         pattern = wanted.pattern
@@ -205,11 +206,11 @@ def _group(rule: Rule, texts: Texts, group: str) -> str:
     return ""
 
 
-def presence(detector: Detector, tasks: tuple[ProcessInfo, ...], command: str, *, dead: bool) -> Presence:
+def find_presence(detector: Detector, tasks: tuple[ProcessInfo, ...], command: str, *, dead: bool) -> Presence:
     """Whether the agent's process is among those of the pane."""
     if dead:
         return Presence("gone", "the pane's process has ended")
-    agents = [task for task in _of_pane(detector, tasks) if task.letter not in "ZX"]
+    agents = [task for task in _agent_processes(detector, tasks) if task.letter not in "ZX"]
     if agents:
         task = agents[0]
         if all(each.letter in "Tt" for each in agents):
@@ -226,13 +227,13 @@ def presence(detector: Detector, tasks: tuple[ProcessInfo, ...], command: str, *
     return Presence("gone", f"no process of {visible(detector.title)} in the pane; {front} is in front")
 
 
-def _of_pane(detector: Detector, tasks: tuple[ProcessInfo, ...]) -> list[ProcessInfo]:
+def _agent_processes(detector: Detector, tasks: tuple[ProcessInfo, ...]) -> list[ProcessInfo]:
     """Processes that are the agent itself; not what its daemons run, which may be the agent too, elsewhere."""
     apart: set[int] = set()
     found: list[ProcessInfo] = []
     for task in tasks:  # parents come before their children
         named = _is_named(detector, task)
-        if task.parent in apart or (named and _is_aside(detector, task)):
+        if task.parent in apart or (named and _is_excluded(detector, task)):
             apart.add(task.pid)
         elif named:
             found.append(task)
@@ -241,21 +242,21 @@ def _of_pane(detector: Detector, tasks: tuple[ProcessInfo, ...]) -> list[Process
 
 def is_agent(detector: Detector, task: ProcessInfo) -> bool:
     """Whether a process is the agent itself."""
-    return _is_named(detector, task) and not _is_aside(detector, task)
+    return _is_named(detector, task) and not _is_excluded(detector, task)
 
 
 def _is_named(detector: Detector, task: ProcessInfo) -> bool:
     return bool(detector.names.search(task.name) or detector.names.search(" ".join(task.args)))
 
 
-def _is_aside(detector: Detector, task: ProcessInfo) -> bool:
+def _is_excluded(detector: Detector, task: ProcessInfo) -> bool:
     return detector.not_names is not None and bool(detector.not_names.search(" ".join(task.args)))
 
 
-def find(detectors: tuple[Detector, ...], tasks: tuple[ProcessInfo, ...]) -> tuple[Detector, ProcessInfo] | None:
+def find_agent(detectors: tuple[Detector, ...], tasks: tuple[ProcessInfo, ...]) -> tuple[Detector, ProcessInfo] | None:
     """Which agent runs among some processes, and as which; the one nearest to the top of the tree."""
     alive = tuple(task for task in tasks if task.letter not in "ZX")
-    own = [(detector, {task.pid for task in _of_pane(detector, alive)}) for detector in detectors]
+    own = [(detector, {task.pid for task in _agent_processes(detector, alive)}) for detector in detectors]
     for task in alive:
         for detector, pids in own:
             if task.pid in pids:
@@ -263,22 +264,22 @@ def find(detectors: tuple[Detector, ...], tasks: tuple[ProcessInfo, ...]) -> tup
     return None
 
 
-def numbered(version: str) -> tuple[int, ...]:
+def parse_version(version: str) -> tuple[int, ...]:
     """A version as numbers that compare: 2.1.197 → (2, 1, 197); empty when it is not one."""
     return tuple(int(part) for part in re.findall(r"\d+", version.partition("-")[0])[:4])
 
 
-def standing_for(detector: Detector, task: ProcessInfo) -> Detector:
+def adapt_to_process(detector: Detector, task: ProcessInfo) -> Detector:
     """The detector of any program, for this one."""
     return detector._replace(title=task.name, names=re.compile(f"^{re.escape(task.name)}$"))
 
 
-def newer_than_tested(detector: Detector, version: str) -> bool:
+def is_newer_than_tested(detector: Detector, version: str) -> bool:
     """Whether a version is newer than every one whose screens were looked at."""
-    return bool(version) and numbered(version) > max(map(numbered, detector.tested), default=())
+    return bool(version) and parse_version(version) > max(map(parse_version, detector.tested), default=())
 
 
-def untested(detector: Detector) -> str:
+def format_untested(detector: Detector) -> str:
     """What to say of such a version."""
     known = ", ".join(detector.tested)
     return f"is newer than any tested ({known})" if known else "has never been tested"

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 
 from midwatch.agents import wrapped_rows
-from midwatch.agents.definition import Conditions, Detector, LimitRules, Region, Rule, Typing, numbered
+from midwatch.agents.definition import (
+    Conditions,
+    DetectionRule,
+    Detector,
+    LimitRules,
+    PromptBoxRules,
+    ScreenRegion,
+    parse_version,
+)
 from midwatch.agents.launch import CONVERSATION, MODEL, LaunchRules
 from midwatch.agents.lazy_pattern import LazyPattern
 from midwatch.config.codec.toml_positions import Path
@@ -32,7 +40,7 @@ SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION), ("
 KEY = re.compile(r"(?:[CMS]-)*\w+")
 
 
-def read(text: str, path: str, shared: tuple[Rule, ...] = (), *, ours: bool = False) -> Detector:
+def read(text: str, path: str, shared: tuple[DetectionRule, ...] = (), *, ours: bool = False) -> Detector:
     """The detector of one file; rules that all agents share hold unless it has its own. FormatError names the line.
 
     ``ours``: the file is known to be good.
@@ -40,7 +48,7 @@ def read(text: str, path: str, shared: tuple[Rule, ...] = (), *, ours: bool = Fa
     return _DefinitionFile(text, path, ours=ours).detector(shared)
 
 
-def read_rules(text: str, path: str, *, ours: bool = False) -> tuple[Rule, ...]:
+def read_rules(text: str, path: str, *, ours: bool = False) -> tuple[DetectionRule, ...]:
     """A file of nothing but rules."""
     return _DefinitionFile(text, path, ours=ours).rules()
 
@@ -50,15 +58,15 @@ class _DefinitionFile(TomlFile):
         super().__init__(text, path)
         self.ours = ours
 
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[DetectionRule, ...]:
         return tuple(self.rule(each, nth, set()) for nth, each in enumerate(self.tables(self.parsed(), "rule")))
 
-    def detector(self, shared: tuple[Rule, ...]) -> Detector:
+    def detector(self, shared: tuple[DetectionRule, ...]) -> Detector:
         data = self.parsed()
         self.known(data, (), KEYS)
         process = self.table(data, "process", ())
         self.known(process, ("process",), KEYS_OF_PROCESS)
-        regions: list[Region] = []
+        regions: list[ScreenRegion] = []
         for nth, each in enumerate(self.tables(data, "region")):
             regions.append(self.region(each, nth, {"screen", *(region.name for region in regions)}))
         texts = {*PLAIN, *(region.name for region in regions)}
@@ -92,13 +100,13 @@ class _DefinitionFile(TomlFile):
             raise self.wrong(f"there is no region {found!r}", (), "clock")
         return found
 
-    def region(self, data: Table, nth: int, earlier: set[str]) -> Region:
+    def region(self, data: Table, nth: int, earlier: set[str]) -> ScreenRegion:
         at = ("region", nth)
         self.known(data, at, KEYS_OF_REGION)
         match = self.string(data, "match", at, "")
-        made = Region(
+        made = ScreenRegion(
             name=self.string(data, "name", at), within=self.string(data, "in", at, "screen"),
-            match=self.expression(wrapped_rows.phrases(match), at, "match") if match else None,
+            match=self.expression(wrapped_rows.match_across_rows(match), at, "match") if match else None,
             above=self.string(data, "above", at, ""), below=self.string(data, "below", at, ""),
             without=self.string(data, "without", at, ""), otherwise=self.string(data, "else", at, ""),
             flat=self.flag(data, "flat", at),
@@ -112,11 +120,11 @@ class _DefinitionFile(TomlFile):
             raise self.wrong("a region needs `match`, `above`, `below` or `without`", at)
         return made
 
-    def rule(self, data: Table, nth: int, texts: set[str]) -> Rule:
+    def rule(self, data: Table, nth: int, texts: set[str]) -> DetectionRule:
         at = ("rule", nth)
         self.known(data, at, KEYS_OF_RULE)
         source = self.choice(data, "source", at, SOURCES)
-        made = Rule(
+        made = DetectionRule(
             name=self.string(data, "name", at), source=source, turn=self.choice(data, "turn", at, TURNS),
             detail=self.string(data, "detail", at, ""), priority=self.number(data, "priority", at),
             when=self.conditions(data, "when", at, texts), unless=self.conditions(data, "not", at, texts),
@@ -126,7 +134,7 @@ class _DefinitionFile(TomlFile):
             raise self.wrong("a rule needs `when`", at)
         return made
 
-    def typing(self, data: Table, texts: set[str]) -> Typing | None:
+    def typing(self, data: Table, texts: set[str]) -> PromptBoxRules | None:
         if "typing" not in data:
             return None
         at = ("typing",)
@@ -135,13 +143,13 @@ class _DefinitionFile(TomlFile):
         box, folded = self.string(table, "box", at), self.string(table, "folded", at, "")
         if box not in texts:
             raise self.wrong(f"there is no region {box!r}", at, "box")
-        made = Typing(
+        made = PromptBoxRules(
             box=box, empty=self.regex(self.string(table, "empty", at), at, "empty"),
             frame=self.regex(self.string(table, "frame", at), at, "frame"),
             folded=self.regex(folded, at, "folded") if folded else None,
             unless=self.conditions(table, "not", at, texts),
-            submit=self.string(table, "submit", at, Typing._field_defaults["submit"]),
-            clear=self.strings(table, "clear", at) or Typing._field_defaults["clear"],
+            submit=self.string(table, "submit", at, PromptBoxRules._field_defaults["submit"]),
+            clear=self.strings(table, "clear", at) or PromptBoxRules._field_defaults["clear"],
         )  # fmt: skip
         if odd := [key for key in (made.submit, *made.clear) if not KEY.fullmatch(key)]:
             raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
@@ -182,7 +190,7 @@ class _DefinitionFile(TomlFile):
             if not isinstance(value, str):
                 raise self.wrong(f"{key}.{name} must be a regular expression in quotes", at, key)
             shown = name in texts and name not in UNWRAPPED
-            found.append((name, self.expression(wrapped_rows.phrases(value) if shown else value, at, key)))
+            found.append((name, self.expression(wrapped_rows.match_across_rows(value) if shown else value, at, key)))
         return tuple(found)
 
     def span(self, data: Table, at: Path) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -193,7 +201,7 @@ class _DefinitionFile(TomlFile):
         first, dash, last = text.partition("-")
         if not dash or not (first.strip() or last.strip()):
             raise self.wrong('versions are written "from - up to", such as "2.1 - 3" or "2.1 -"', at, "versions")
-        return numbered(first), numbered(last) or NEVER
+        return parse_version(first), parse_version(last) or NEVER
 
     def flat(self, data: Table, key: str, at: Path) -> Table:
         """A table without the tables within: TOML reads `when.state.status` as one in another."""

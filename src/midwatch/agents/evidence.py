@@ -6,10 +6,19 @@ import zlib
 from collections.abc import Iterable
 
 from midwatch.agents import exit_message
-from midwatch.agents.definition import Detector, Texts, hear, is_agent, newer_than_tested, presence, regions, untested
-from midwatch.agents.statusline_clock import clock
+from midwatch.agents.definition import (
+    Detector,
+    Texts,
+    find_presence,
+    format_untested,
+    is_agent,
+    is_newer_than_tested,
+    match_sources,
+    split_regions,
+)
+from midwatch.agents.statusline_clock import find_clock
 from midwatch.agents.turn_model import Departure, Presence, SessionFacts, SourceReading
-from midwatch.core.foreign_text import ForeignText, cut
+from midwatch.core.foreign_text import ForeignText, shorten
 from midwatch.core.pane_model import REPORTS, Observation, ProcessInfo, RunningAgent
 from midwatch.core.text import visible
 
@@ -27,78 +36,81 @@ FULL_SCREEN = frozenset(
 """Editors and pagers that an agent starts in its own place when a person asks for one."""
 
 
-def facts(detector: Detector, sighting: Observation, name: str, running: RunningAgent | None = None) -> SessionFacts:
+def build_facts(
+    detector: Detector, sighting: Observation, name: str, running: RunningAgent | None = None
+) -> SessionFacts:
     """An observation as the rules take it."""
-    there = presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
-    texts = look(detector, sighting, there)
-    tools = tools_of(detector, sighting, there)
+    there = find_presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
+    texts = rule_texts(detector, sighting, there)
+    tools = find_tools(detector, sighting, there)
     release = texts.get("version", "")
     notes = [visible(f"{report.source}: {report.trouble}") for report in sighting.reports if report.trouble]
-    new = newer_than_tested(detector, release)
+    new = is_newer_than_tested(detector, release)
     if new:
-        notes.append(visible(f"drift: {detector.title} {release} {untested(detector)}"))
+        notes.append(visible(f"drift: {detector.title} {release} {format_untested(detector)}"))
     if detector.any:
         notes.append("no known agent: judged by what it reports of itself (OSC 7501)")
     still = [row.lstrip(BULLETS) for row in texts["screen"].split("\n") if row and not detector.noise.search(row)]
-    progress = {"text": _sum(still), "tools": ",".join(str(task.pid) for task in tools)}
+    progress = {"text": _digest_rows(still), "tools": ",".join(str(task.pid) for task in tools)}
     for report in sighting.reports:
         progress |= {f"{report.source} {word}": report.words[word] for word in GROWS if word in report.words}
-    life = {"screen": _sum(sighting.rows), "title": sighting.pane.title}
-    if shown := clock(texts.get(detector.clock, "").split("\n")):
+    life = {"screen": _digest_rows(sighting.rows), "title": sighting.pane.title}
+    if shown := find_clock(texts.get(detector.clock, "").split("\n")):
         life["clock"] = shown
     return SessionFacts(
-        name=name, agent=detector.title, now=sighting.now, wall=sighting.wall, said=_said(detector, sighting, texts),
+        name=name, agent=detector.title, now=sighting.now, wall=sighting.wall,
+        said=_match_sources(detector, sighting, texts),
         there=there, progress=progress, life=life,
         tool_cpu_s=sum(task.cpu_s for task in tools), tool_io=sum(task.io for task in tools),
-        tool=_tool(sighting, tools),
+        tool=_open_tool(sighting, tools),
         started=running.started if running else None, notes=tuple(notes),
-        left=departure(detector, sighting) if there.state == "gone" else Departure(),
+        left=collect_departure(detector, sighting) if there.state == "gone" else Departure(),
         release=release, doubts=("untested-release",) if new else (),
     )  # fmt: skip
 
 
-def departure(detector: Detector, sighting: Observation) -> Departure:
+def collect_departure(detector: Detector, sighting: Observation) -> Departure:
     """What tells how an agent ended that is gone: its status, where somebody saw it, and what stands in its pane."""
     words = next((report.words for report in sighting.reports if report.source == "process"), {})
     cursor = (sighting.pane.cursor_x, sighting.pane.cursor_y)
     return Departure(
         code=int(words["exit"]) if "exit" in words else None,
         signal=int(words["signal"]) if "signal" in words else None,
-        goodbye=exit_message.is_said(detector, sighting.rows, cursor),
-        shell=None if sighting.pane.dead else exit_message.told_signal(sighting.rows, cursor),
+        goodbye=exit_message.has_exit_message(detector, sighting.rows, cursor),
+        shell=None if sighting.pane.dead else exit_message.reported_signal(sighting.rows, cursor),
     )
 
 
-def _tool(sighting: Observation, tools: list[ProcessInfo]) -> ForeignText:
+def _open_tool(sighting: Observation, tools: list[ProcessInfo]) -> ForeignText:
     """What the transcript says is open, with the last process that was started for it."""
     named = next(
         (each.words["open"] for each in sighting.reports if each.source == "transcript" and each.words.get("open")), ""
     )
     line = " ".join(tools[-1].args) or tools[-1].name if tools else ""
-    shown = cut(line, LONGEST)
+    shown = shorten(line, LONGEST)
     return ForeignText(f"{named} ({shown})" if named and shown else named or shown)
 
 
-def _sum(rows: Iterable[str]) -> str:
+def _digest_rows(rows: Iterable[str]) -> str:
     """Differs when the rows do, and is the same for whoever watches after us."""
     return str(zlib.crc32("\n".join(rows).encode("utf-8", "surrogatepass")))
 
 
-def ask(detector: Detector, sighting: Observation) -> tuple[tuple[SourceReading, ...], Presence]:
+def read_sources(detector: Detector, sighting: Observation) -> tuple[tuple[SourceReading, ...], Presence]:
     """What every source says, strongest first, and whether the agent is there at all."""
-    there = presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
-    return _said(detector, sighting, look(detector, sighting, there)), there
+    there = find_presence(detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
+    return _match_sources(detector, sighting, rule_texts(detector, sighting, there)), there
 
 
-def _said(detector: Detector, sighting: Observation, texts: Texts) -> tuple[SourceReading, ...]:
+def _match_sources(detector: Detector, sighting: Observation, texts: Texts) -> tuple[SourceReading, ...]:
     when = {report.source: report.at for report in sighting.reports}
     return tuple(
-        _told(each._replace(at=when.get(each.source)), texts)
-        for each in hear(detector, texts, texts.get("version", ""))
+        _add_text(each._replace(at=when.get(each.source)), texts)
+        for each in match_sources(detector, texts, texts.get("version", ""))
     )
 
 
-def _told(said: SourceReading, texts: Texts) -> SourceReading:
+def _add_text(said: SourceReading, texts: Texts) -> SourceReading:
     """With the error that a source tells of a turn that failed or hit a limit, and when that ends; or what it asks."""
     if said.turn not in ("limited", "waiting") and said.detail != "turn-failed":
         return said
@@ -109,19 +121,19 @@ def _told(said: SourceReading, texts: Texts) -> SourceReading:
     return said._replace(until=said.until or ForeignText(until), text=said.text or ForeignText(message))
 
 
-def look(detector: Detector, sighting: Observation, there: Presence) -> Texts:
+def rule_texts(detector: Detector, sighting: Observation, there: Presence) -> Texts:
     """The texts that rules may look at."""
     pane = sighting.pane
-    texts, spans = regions(detector, () if is_covered(detector, sighting, there) else sighting.rows)
+    texts, spans = split_regions(detector, () if is_covered(detector, sighting, there) else sighting.rows)
     texts["title"] = pane.title.strip()
     texts["command"] = pane.command
     texts["alternate"] = "yes" if pane.alternate else "no"
-    if release := version(detector, sighting, texts["screen"]):
+    if release := agent_version(detector, sighting, texts["screen"]):
         texts["version"] = release
     texts["cursor.visible"] = "yes" if pane.cursor_visible else "no"
     texts["cursor.row"] = sighting.rows[pane.cursor_y].rstrip() if pane.cursor_y < len(sighting.rows) else ""
     texts["cursor.in"] = " ".join(name for name, (first, past) in spans.items() if first <= pane.cursor_y < past)
-    texts["tools"] = " ".join(task.name for task in tools_of(detector, sighting, there))
+    texts["tools"] = " ".join(task.name for task in find_tools(detector, sighting, there))
     if sighting.styles:
         texts |= {
             f"{name}.style": sighting.styles[first]
@@ -133,7 +145,7 @@ def look(detector: Detector, sighting: Observation, there: Presence) -> Texts:
     return texts
 
 
-def tools_of(detector: Detector, sighting: Observation, there: Presence) -> list[ProcessInfo]:
+def find_tools(detector: Detector, sighting: Observation, there: Presence) -> list[ProcessInfo]:
     """Processes below the agent's that are not the agent itself: agents start themselves again, or by a launcher.
 
     Nor daemons that it shares with other sessions: what they do is nobody's turn.
@@ -152,10 +164,10 @@ def tools_of(detector: Detector, sighting: Observation, there: Presence) -> list
 
 def is_covered(detector: Detector, sighting: Observation, there: Presence) -> bool:
     """Whether an editor or a pager below the agent has the terminal: then the rows are not the agent's."""
-    return any(task.foreground and task.name in FULL_SCREEN for task in tools_of(detector, sighting, there))
+    return any(task.foreground and task.name in FULL_SCREEN for task in find_tools(detector, sighting, there))
 
 
-def version(detector: Detector, sighting: Observation, screen: str) -> str:
+def agent_version(detector: Detector, sighting: Observation, screen: str) -> str:
     """The agent's version: as its files tell it, else as its screen shows it; empty when neither does."""
     for report in sighting.reports:
         if report.words.get("version"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from midwatch.agents.definition import Detector, regions
+from midwatch.agents.definition import Detector, split_regions
 from midwatch.agents.launch import CONVERSATION
 from midwatch.core.text import SIGNALS
 from midwatch.core.value import Value
@@ -46,37 +46,37 @@ def read(detectors: tuple[Detector, ...], rows: tuple[str, ...], cursor: tuple[i
     found = [
         (match.end(), detector, match["conversation"])
         for detector in detectors
-        if (pattern := _pattern(detector))
+        if (pattern := _exit_pattern(detector))
         for match in pattern.finditer(text)
     ]
     if not found:
         return None
     end, detector, conversation = max(found, key=lambda each: each[0])
-    prompt = _prompt(rows, cursor)
+    prompt = _prompt_above_cursor(rows, cursor)
     after = [line.strip() for line in rows[text.count("\n", 0, end) + 1 :]]
     lines = [line.removeprefix(prompt) for line in after if prompt and line.startswith(prompt)]
     return ExitMessage(detector, conversation, any(line and not line.endswith(DROPPED) for line in lines))
 
 
-def is_said(detector: Detector, rows: tuple[str, ...], cursor: tuple[int, int]) -> bool:
+def has_exit_message(detector: Detector, rows: tuple[str, ...], cursor: tuple[int, int]) -> bool:
     """Whether an agent that is gone took its leave.
 
     What stands above an input box of its own was said before it ended; what stands at the shell's prompt was typed.
     """
-    pattern = _pattern(detector)
+    pattern = _exit_pattern(detector)
     if pattern is None:
         return False
-    text, prompt = "\n".join(rows).translate(FRAME), _prompt(rows, cursor)
+    text, prompt = "\n".join(rows).translate(FRAME), _prompt_above_cursor(rows, cursor)
     for match in pattern.finditer(text):
         row = text.count("\n", 0, match.start())
         typed = prompt and rows[row].strip().startswith(prompt)
-        below, _ = regions(detector, rows[text.count("\n", 0, match.end()) + 1 :])
+        below, _ = split_regions(detector, rows[text.count("\n", 0, match.end()) + 1 :])
         if not typed and (detector.typing is None or detector.typing.box not in below):
             return True
     return False
 
 
-def told_signal(rows: tuple[str, ...], cursor: tuple[int, int]) -> int | None:
+def reported_signal(rows: tuple[str, ...], cursor: tuple[int, int]) -> int | None:
     """The signal that the shell says has ended its last job; it stands above the prompt at which the cursor is."""
     above = [row for row in rows[: cursor[1]] if row.strip()][-NEAR:]
     for row in reversed(above):
@@ -86,12 +86,12 @@ def told_signal(rows: tuple[str, ...], cursor: tuple[int, int]) -> int | None:
     return None
 
 
-def _prompt(rows: tuple[str, ...], cursor: tuple[int, int]) -> str:
+def _prompt_above_cursor(rows: tuple[str, ...], cursor: tuple[int, int]) -> str:
     column, row = cursor
     return rows[row][:column].strip() if row < len(rows) else ""
 
 
-def _pattern(detector: Detector) -> re.Pattern[str] | None:
+def _exit_pattern(detector: Detector) -> re.Pattern[str] | None:
     """Its way to resume, wherever lines are broken."""
     start = detector.start
     if start is None or CONVERSATION not in start.resume:

@@ -39,7 +39,7 @@ class FileHeadCache:
                     story.take(line)
                     if story.home:
                         break
-            remember(self._stories, path, (now.st_ino, now.st_size, story))
+            cache_value(self._stories, path, (now.st_ino, now.st_size, story))
         return story
 
     def data(self, path: str) -> object:
@@ -49,13 +49,13 @@ class FileHeadCache:
             state = (now.st_ino, now.st_size, now.st_mtime_ns)
             if path not in self._data or self._data[path][0] != state:
                 content = read_plain(path, SMALL).decode("utf-8", "replace")
-                remember(self._data, path, (state, _loads(content)))
+                cache_value(self._data, path, (state, _loads(content)))
         except OSError:
             return None
         return self._data[path][1]
 
 
-def remember(kept: dict[str, T], name: str, value: T) -> None:
+def cache_value(kept: dict[str, T], name: str, value: T) -> None:
     if len(kept) >= REMEMBERED:
         kept.clear()
     kept[name] = value

@@ -21,11 +21,11 @@ def below(environment: Environment, variable: str, name: str) -> str:
 
 
 @lru_cache(256)
-def digest(directory: str) -> str:
+def directory_digest(directory: str) -> str:
     return sha256(directory.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def asked_for(args: tuple[str, ...]) -> str:
+def requested_conversation(args: tuple[str, ...]) -> str:
     """The conversation that a command line names: one to resume, or the id for a new one; empty for none.
 
     A fork gets an id of its own; a number, a title or "latest" names none.

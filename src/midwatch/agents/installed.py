@@ -14,7 +14,7 @@ LARGEST = 4 << 20
 """Directories above a program in which its package may say its version."""
 
 
-def version(program: str) -> tuple[str, str] | None:
+def find_version(program: str) -> tuple[str, str] | None:
     """Where a program lies and its version (empty when nothing tells); None when it is not in PATH."""
     found = shutil.which(program)
     if found is None:
@@ -23,13 +23,13 @@ def version(program: str) -> tuple[str, str] | None:
     where = path
     for _ in range(HEIGHT):
         where = os.path.dirname(where)
-        if told := _package(f"{where}/package.json"):
+        if told := _find_package(f"{where}/package.json"):
             return found, told
     named = re.search(r"/v?(\d+\.\d+\.\d+)(?:/|$)", path)  # native installers keep one file per version
     return found, named[1] if named else ""
 
 
-def _package(path: str) -> str:
+def _find_package(path: str) -> str:
     try:
         about = json.loads(read_plain(path, LARGEST, follow=True))
     except (OSError, ValueError, RecursionError):

@@ -27,34 +27,36 @@ class LaunchRules(Value):
     """How to resume, as the agent itself prints it when it ends, where it words that otherwise."""
 
 
-def options(start: LaunchRules, model: str, more: tuple[str, ...]) -> tuple[str, ...]:
+def start_options(start: LaunchRules, model: str, more: tuple[str, ...]) -> tuple[str, ...]:
     """What a person asked for: it holds for a resumed conversation as well."""
-    return (*_filled(start.model if model else (), MODEL, model), *more)
+    return (*_fill_placeholder(start.model if model else (), MODEL, model), *more)
 
 
-def begin(start: LaunchRules, conversation: str, given: tuple[str, ...], *, headless: bool = False) -> list[str]:
+def begin_command(
+    start: LaunchRules, conversation: str, given: tuple[str, ...], *, headless: bool = False
+) -> list[str]:
     """Starts a new conversation, under an id if one is given."""
-    named = _filled(start.named if conversation else (), CONVERSATION, conversation)
+    named = _fill_placeholder(start.named if conversation else (), CONVERSATION, conversation)
     return [*start.command, *(start.headless if headless else ()), *named, *given]
 
 
-def resume(start: LaunchRules, conversation: str, given: tuple[str, ...]) -> list[str]:
+def resume_command(start: LaunchRules, conversation: str, given: tuple[str, ...]) -> list[str]:
     """Goes on with exactly that conversation."""
-    return [*start.command, *_filled(start.resume, CONVERSATION, conversation), *given]
+    return [*start.command, *_fill_placeholder(start.resume, CONVERSATION, conversation), *given]
 
 
-def program_in(start: LaunchRules, args: tuple[str, ...]) -> tuple[str, ...]:
+def program_words(start: LaunchRules, args: tuple[str, ...]) -> tuple[str, ...]:
     """What runs on a command line, up to the agent's program; nothing where that does not stand there."""
     found = next((at for at, word in enumerate(args) if word.rpartition("/")[2] == start.command[0]), None)
     return () if found is None else args[: found + 1]
 
 
-def given_in(start: LaunchRules, args: tuple[str, ...], prompt: str) -> tuple[str, ...] | None:
+def find_options(start: LaunchRules, args: tuple[str, ...], prompt: str) -> tuple[str, ...] | None:
     """What a running agent was given, from its command line; None where that does not tell.
 
     `{prompt}` stands where the prompt stood, which is known by what it says; its conversation is left out.
     """
-    rest = args[len(program_in(start, args)) :]
+    rest = args[len(program_words(start, args)) :]
     if rest == args or not prompt or rest.count(prompt) != 1:
         return None
     words = [PROMPT if word == prompt else word for word in rest]
@@ -65,22 +67,22 @@ def given_in(start: LaunchRules, args: tuple[str, ...], prompt: str) -> tuple[st
     return tuple(words)
 
 
-def go_on(
+def continue_command(
     start: LaunchRules, program: tuple[str, ...], conversation: str, given: tuple[str, ...], prompt: str
 ) -> list[str]:
-    """Goes on with a conversation, or begins one if it is empty. ``given`` as `given_in` tells.
+    """Goes on with a conversation, or begins one if it is empty. ``given`` as `find_options` tells.
 
     ``program`` counts where it is a path: the shell that found it may have known it by another name.
     """
-    which = _filled(start.resume, CONVERSATION, conversation) if conversation else ()
+    which = _fill_placeholder(start.resume, CONVERSATION, conversation) if conversation else ()
     command = program if program and program[-1].startswith("/") else start.command
     return [*command, *which, *(prompt if word == PROMPT else word for word in given)]
 
 
-def plainly(start: LaunchRules, model: str) -> tuple[str, ...]:
+def default_options(start: LaunchRules, model: str) -> tuple[str, ...]:
     """The same for an agent whose command line nobody has seen."""
-    return (*start.plain, *options(start, model, ()), PROMPT)
+    return (*start.plain, *start_options(start, model, ()), PROMPT)
 
 
-def _filled(parts: tuple[str, ...], sign: str, value: str) -> tuple[str, ...]:
+def _fill_placeholder(parts: tuple[str, ...], sign: str, value: str) -> tuple[str, ...]:
     return tuple(part.replace(sign, value) for part in parts)

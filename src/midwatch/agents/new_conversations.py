@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from midwatch.agents.sqlite_conversations import SqliteConversations
 
 
-class UnreadableError(Exception):
+class UnreadableConversationError(Exception):
     """What has arrived cannot be told."""
 
 
@@ -33,7 +33,7 @@ class NewConversations:
         try:
             return set(self._in_database(running)) if files.shared_database else files.arrived(running, self._heads)
         except OSError as error:
-            raise UnreadableError from error
+            raise UnreadableConversationError from error
 
     @cached_property
     def databases(self) -> SqliteConversations:
@@ -47,4 +47,4 @@ class NewConversations:
         try:
             return self.databases.since(running)
         except Error as error:
-            raise UnreadableError from error
+            raise UnreadableConversationError from error

@@ -49,30 +49,32 @@ class Turn(Value):
     """What the sources say that agree, and what others say differently."""
 
 
-def fuse(said: tuple[SourceReading, ...], there: Presence, since: Since | None = None, wall: float = 0.0) -> Turn:
+def fuse_sources(
+    said: tuple[SourceReading, ...], there: Presence, since: Since | None = None, wall: float = 0.0
+) -> Turn:
     """The turn. ``since`` tells for each source from when on it has said this, in wall-clock seconds."""
     since = since or {}
     if there.state == "gone":
-        return _beside(Turn("exited", "", "process-gone", "process"), said, said)
+        return _with_agreement(Turn("exited", "", "process-gone", "process"), said, said)
     if there.state == "suspended":
-        return _beside(Turn("exited", "suspended", "process-suspended", "process"), said, said)
+        return _with_agreement(Turn("exited", "suspended", "process-suspended", "process"), said, said)
     said = tuple(each for each in said if each.turn != "exited" or there.state == "unseen")
     over = [each for each in said if each.turn == "limited" and _is_over(each, since, wall)]
     heard = tuple(each._replace(turn="idle", detail="limit-over") if each in over else each for each in said)
     if not heard:
         return Turn("unknown", "", "nothing-said", "process")
-    base = _refined(_strongest(heard, since, wall), heard, since)
+    base = _refine(_strongest_source(heard, since, wall), heard, since)
     if base.turn == "working" and (rest := _seems_at_rest(base, heard, since, wall)) is not None:
-        return _beside(Turn("unknown", "", f"{rest.rule} (but a turn is open)", rest.source), said, heard)
-    detail = _detail(base, heard, since, wall)
+        return _with_agreement(Turn("unknown", "", f"{rest.rule} (but a turn is open)", rest.source), said, heard)
+    detail = _combined_detail(base, heard, since, wall)
     until = base.until or next((each.until for each in said if each.turn == base.turn and each.until), NOTHING)
     alike = [each.text for each in said if (each.turn, each.detail) == (base.turn, detail) and each.text]
     ends = base.ends or next((each.ends for each in said if each.turn == base.turn and each.ends), None)
     text = next(iter(alike), NOTHING)
-    return _beside(Turn(base.turn, detail, base.rule, base.source, until, text, ends), said, heard)
+    return _with_agreement(Turn(base.turn, detail, base.rule, base.source, until, text, ends), said, heard)
 
 
-def _beside(turn: Turn, said: tuple[SourceReading, ...], heard: tuple[SourceReading, ...]) -> Turn:
+def _with_agreement(turn: Turn, said: tuple[SourceReading, ...], heard: tuple[SourceReading, ...]) -> Turn:
     """The turn with who agrees and who does not. ``heard``: what was said, as it is understood now."""
     pairs = list(zip(said, heard, strict=True))
     return turn._replace(
@@ -81,7 +83,7 @@ def _beside(turn: Turn, said: tuple[SourceReading, ...], heard: tuple[SourceRead
     )
 
 
-def _strongest(said: tuple[SourceReading, ...], since: Since, wall: float) -> SourceReading:
+def _strongest_source(said: tuple[SourceReading, ...], since: Since, wall: float) -> SourceReading:
     """The highest source that nothing outweighs."""
     for rank, each in enumerate(said):
         at_work = next((low for low in said[rank + 1 :] if (low.source, low.turn) == ("screen", "working")), None)
@@ -90,7 +92,7 @@ def _strongest(said: tuple[SourceReading, ...], since: Since, wall: float) -> So
         if each.source not in EVENTS:
             if at_work is not None and (each.source, each.turn) == ("title", "idle"):
                 return at_work  # a title may be stale or plain; a status line that runs is there to be seen
-            if at_work is not None and _is_between(each, wall):
+            if at_work is not None and _may_be_between_turns(each, wall):
                 return at_work
             return each
         if at_work is not None and each.detail == "background-work":
@@ -107,10 +109,12 @@ def _overtakes(low: SourceReading, report: SourceReading) -> bool:
     that it was answered.
     """
     later = low.at is not None and report.at is not None and low.at > report.at + OLD
-    return later and low.turn != report.turn and (low.source in OWN or (low.source in EVENTS and not _asks(report)))
+    return (
+        later and low.turn != report.turn and (low.source in OWN or (low.source in EVENTS and not _is_question(report)))
+    )
 
 
-def _is_between(own: SourceReading, wall: float) -> bool:
+def _may_be_between_turns(own: SourceReading, wall: float) -> bool:
     """Whether an agent's own word that it is at rest is so new that it may be meant for the blink between two turns.
 
     Claude Code writes `idle` when a sub-agent is back, and `busy` as soon as it has gone on with what that brought. A
@@ -119,7 +123,7 @@ def _is_between(own: SourceReading, wall: float) -> bool:
     return own.source in OWN and own.turn == "idle" and own.at is not None and wall < own.at + SUPERSEDED_AFTER
 
 
-def _asks(report: SourceReading) -> bool:
+def _is_question(report: SourceReading) -> bool:
     return report.turn == "waiting"
 
 
@@ -140,7 +144,7 @@ def _outweighs(low: SourceReading, event: SourceReading, since: Since, wall: flo
     return began > event.at and settled
 
 
-def _refined(base: SourceReading, said: tuple[SourceReading, ...], since: Since) -> SourceReading:
+def _refine(base: SourceReading, said: tuple[SourceReading, ...], since: Since) -> SourceReading:
     """The same, or the dialog or limit that a lower source tells of and a higher one cannot express."""
     ended_well = any(each.source in (REPORTS, *EVENTS) and each.detail == "turn-ended" for each in said)
     for each in said[said.index(base) + 1 :]:
@@ -148,12 +152,12 @@ def _refined(base: SourceReading, said: tuple[SourceReading, ...], since: Since)
             continue  # an answer that only reads like a limit: a real one fails the turn
         if each.detail == "menu" and base.turn == "working" and base.source in OWN:
             continue  # a person has opened it over the work, which goes on behind it
-        if REFINE.get(each.turn, 0) > REFINE.get(base.turn, 0) and not _is_past(each, base, since):
+        if REFINE.get(each.turn, 0) > REFINE.get(base.turn, 0) and not _is_superseded(each, base, since):
             base = each
     return base
 
 
-def _is_past(low: SourceReading, high: SourceReading, since: Since) -> bool:
+def _is_superseded(low: SourceReading, high: SourceReading, since: Since) -> bool:
     """Whether the higher source has spoken since the lower one began to say this. Rest does not end a limit."""
     if high.at is None:
         return False
@@ -195,7 +199,7 @@ def _seems_at_rest(
     return shown[0] if wall >= began + OLD else None
 
 
-def _detail(base: SourceReading, said: tuple[SourceReading, ...], since: Since, wall: float) -> str:
+def _combined_detail(base: SourceReading, said: tuple[SourceReading, ...], since: Since, wall: float) -> str:
     """For what it waits, after what it is idle: by whoever agrees and knows it."""
     detail = base.detail or next((each.detail for each in said if each.turn == base.turn and each.detail), "")
     if base.source == REPORTS and base.turn == "waiting":  # OSC 7501 has no word for these questions

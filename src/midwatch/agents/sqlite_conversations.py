@@ -46,7 +46,7 @@ class SqliteConversations:
         path = form.path(running, conversation, self._heads)
         who = (running.pid, running.start, conversation)
         try:
-            if not path or not (state := foreign_database.state(path)):
+            if not path or not (state := foreign_database.database_state(path)):
                 return None
             before = self._read.pop(who, ((), None))
             if before[0] != state:
@@ -54,9 +54,9 @@ class SqliteConversations:
                     path, form.tables, lambda database: form.report(database, path, running, conversation)
                 )
         except AmbiguousConversationError as error:
-            return _trouble(str(error))
+            return _unreadable_report(str(error))
         except (OSError, sqlite3.Error) as error:
-            return _trouble(f"{path} cannot be read: {error}")
+            return _unreadable_report(f"{path} cannot be read: {error}")
         self._read[who] = before
         if len(self._read) > MOST:
             del self._read[next(iter(self._read))]
@@ -82,7 +82,7 @@ class SqliteConversations:
     ) -> list[Row]:
         """Rows of a shared database; asked again only when it has changed."""
         path = form.shared_path(environment)
-        if not path or not (state := foreign_database.state(path)):
+        if not path or not (state := foreign_database.database_state(path)):
             return []
         before = self._rows.pop((path, query, values), ((), []))
         if before[0] != state:
@@ -94,16 +94,16 @@ class SqliteConversations:
 
     def _ask(self, path: str, tables: tuple[str, ...], ask: Callable[[DatabaseReader], T]) -> tuple[State, T]:
         """Read a database, unless it was too much for us and is still the same."""
-        state = foreign_database.state(path)
+        state = foreign_database.database_state(path)
         if self._refused.get(path, ((), ""))[0] == state:
             raise LimitError(self._refused[path][1])
         self._refused.pop(path, None)
         try:
-            return foreign_database.read(path, tables, LIMITS, ask)
+            return foreign_database.read_tables(path, tables, LIMITS, ask)
         except LimitError as error:
             self._refused[path] = state, str(error)
             raise
 
 
-def _trouble(why: str) -> SourceReport:
+def _unreadable_report(why: str) -> SourceReport:
     return SourceReport("transcript", None, {}, why)

@@ -14,7 +14,7 @@ ELSEWHEN = re.compile(r"(?:resets?|until|after|before|by|since|try again|at)\s*(
 NOON = 12
 
 
-def clock(rows: Iterable[str]) -> str | None:
+def find_clock(rows: Iterable[str]) -> str | None:
     """The time that rows below the input box show, as HH:MM or HH:MM:SS of 24 hours; one with seconds is preferred.
 
     `proj | ctx(12%) | 21:22:37` gives 21:22:37. Hours of one digit count only with am or pm; times that a limit ends at
@@ -23,7 +23,7 @@ def clock(rows: Iterable[str]) -> str | None:
     best = None
     for row in rows:
         for found in CLOCK.finditer(row):
-            if ELSEWHEN.search(row[: found.start()]) or (hour := _hour(found)) is None:
+            if ELSEWHEN.search(row[: found.start()]) or (hour := _parse_hour(found)) is None:
                 continue
             time = f"{hour:02}:{found['minute']}{found['second'] or ''}"
             if found["second"]:
@@ -32,7 +32,7 @@ def clock(rows: Iterable[str]) -> str | None:
     return best
 
 
-def _hour(found: re.Match[str]) -> int | None:
+def _parse_hour(found: re.Match[str]) -> int | None:
     hour, half = int(found["hour"]), found["half"]
     if half is None:
         return hour if len(found["hour"]) > 1 and hour < 2 * NOON else None

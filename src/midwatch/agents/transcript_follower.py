@@ -26,7 +26,7 @@ MOST = 512
 """Agents that are remembered; one that was not looked at for longest is forgotten."""
 
 
-class Tail:
+class TranscriptTail:
     """One transcript and the story that it tells so far."""
 
     def __init__(self, path: str, make: type[TranscriptState]) -> None:
@@ -45,7 +45,7 @@ class Tail:
 
     def look(self) -> int:
         """Bring the story up to date and give the size of the file. Raises OSError."""
-        if _state(os.stat(self.path)) != self._seen:
+        if _file_state(os.stat(self.path)) != self._seen:
             with open(open_plain(self.path), "rb", buffering=0) as file:
                 self._catch_up(file)
         return self._offset
@@ -62,7 +62,7 @@ class Tail:
         self._who = (now.st_dev, now.st_ino)
         after = os.fstat(file.fileno())
         if after.st_size == self._offset:
-            self._seen = _state(after)
+            self._seen = _file_state(after)
 
     def _replace(self, file: io.FileIO) -> None:
         """A file that is always written whole; one that is just being written leaves the story as it was."""
@@ -92,7 +92,7 @@ class Tail:
                 self.story.take(line)
 
 
-def _state(now: os.stat_result) -> tuple[int, ...]:
+def _file_state(now: os.stat_result) -> tuple[int, ...]:
     return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
 
 
@@ -101,7 +101,7 @@ class TranscriptFollower:
 
     def __init__(self) -> None:
         self._heads = FileHeadCache()
-        self._followed: dict[tuple[int, int], tuple[Tail, SourceReport]] = {}
+        self._followed: dict[tuple[int, int], tuple[TranscriptTail, SourceReport]] = {}
 
     def read(self, running: RunningAgent, conversation: str = "") -> SourceReport | None:
         """What the agent's transcript says; None where there is none (yet), trouble where it cannot be read.
@@ -117,37 +117,37 @@ class TranscriptFollower:
                 return None
             tail, last = self._followed.pop((running.pid, running.start), (None, None))
             if tail is None or tail.path != path:
-                tail, last = Tail(path, files.story), None
+                tail, last = TranscriptTail(path, files.story), None
             size = tail.look()
-            beside = _beside(tail, files)
+            beside = _subagent_size(tail, files)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except AmbiguousConversationError as error:
-            return _trouble(str(error))
+            return _unreadable_report(str(error))
         except OSError as error:
-            return _trouble(f"{path or 'its transcript'} cannot be read: {error.strerror or error}")
-        report = _report(tail, size + beside, last)
+            return _unreadable_report(f"{path or 'its transcript'} cannot be read: {error.strerror or error}")
+        report = _build_report(tail, size + beside, last)
         self._followed[running.pid, running.start] = (tail, report)
         if len(self._followed) > MOST:
             del self._followed[next(iter(self._followed))]
         return report
 
 
-def _report(tail: Tail, size: int, last: SourceReport | None) -> SourceReport:
+def _build_report(tail: TranscriptTail, size: int, last: SourceReport | None) -> SourceReport:
     story = tail.story
     if not story.understood and story.passed_over:
-        return _trouble(f"{tail.path} holds no line that can be read")
+        return _unreadable_report(f"{tail.path} holds no line that can be read")
     words = story.words() | {"path": tail.path, "size": str(size)}
     words["conversation"] = words["conversation"] or os.path.basename(tail.path).removesuffix(".jsonl")
     report = SourceReport("transcript", story.at, words)
     return last if last == report else report
 
 
-def _trouble(why: str) -> SourceReport:
+def _unreadable_report(why: str) -> SourceReport:
     return SourceReport("transcript", None, {}, why)
 
 
-def _beside(tail: Tail, files: AgentFiles) -> int:
+def _subagent_size(tail: TranscriptTail, files: AgentFiles) -> int:
     """Bytes that sub-agents have written: they are the conversation's work too."""
     if not (directory := files.beside(tail.path, tail.story)):
         return 0

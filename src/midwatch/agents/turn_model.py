@@ -84,7 +84,7 @@ class SessionFacts(Value):
     """Why what is read of this agent may be wrong."""
 
 
-class Moved(Value):
+class TrackedValue(Value):
     """One thing that may move: its last value, and when that last changed (monotonic)."""
 
     value: str
@@ -104,7 +104,7 @@ class SessionMemory(Value):
     """A change that only a weak source has seen so far, and when it first did."""
     sayings: dict[str, tuple[str, float]]
     """For each source what it says, and since when on the wall clock."""
-    moved: dict[str, Moved]
+    moved: dict[str, TrackedValue]
     tools: tuple[float, float, float, float]
     """CPU seconds and bytes of tools, when taken, when they last moved."""
     stale_since: float | None

@@ -99,14 +99,14 @@ class _Row:
         return text.replace(SHADOW, "")
 
 
-def join(rows: list[str]) -> Lines:
+def join_rows(rows: list[str]) -> Lines:
     """The rows of a screen, those joined that are one."""
     width = max(map(len, rows), default=0)
     lines: list[str] = []
     starts: list[int] = []
     above: _Row | None = None
     for number, row in enumerate(rows):
-        if lines and APART in row and rows[number - 1] and _is_column(row):
+        if lines and APART in row and rows[number - 1] and _is_own_column(row):
             above = above or _Row(rows[number - 1])
             if above.take(row, width):
                 lines[-1] = above.joined()
@@ -117,7 +117,7 @@ def join(rows: list[str]) -> Lines:
     return lines, [*starts, len(rows)]
 
 
-def _is_column(row: str) -> bool:
+def _is_own_column(row: str) -> bool:
     """Whether the last piece of a row is a text that stands far from what is left of it."""
     last = row.rfind(APART) + len(APART)
     return "  " not in row[last:] and WORD.search(row, last) is not None
@@ -128,6 +128,6 @@ def _cells(row: str) -> str:
     return row if row.isascii() else WIDE.sub(rf"\g<0>{SHADOW}", row)
 
 
-def phrases(pattern: str) -> str:
+def match_across_rows(pattern: str) -> str:
     """A regular expression whose blanks between two words also match the end of a row there, in a frame or not."""
     return BLANK.sub(lambda found: BREAK if found[0] == " " else found[0], pattern)

@@ -58,7 +58,7 @@ class Bookmark(Value):
 # Lines
 
 
-def line(happening: Happening) -> str:
+def encode_happening(happening: Happening) -> str:
     what = WORDS[type(happening)]
     found = {"schema": SCHEMA, "at": happening.at, "what": what, **happening._asdict()}
     if "reason" in found:
@@ -68,22 +68,22 @@ def line(happening: Happening) -> str:
     return json.dumps(found) + "\n"
 
 
-def happening(text: str) -> Happening:
+def decode_happening(text: str) -> Happening:
     try:
         found = _load(text)
-        made: Happening = _build(_kind(WHAT, found.get("what")), found)
+        made: Happening = _build(_find_kind(WHAT, found.get("what")), found)
     except (ValueError, TypeError, RecursionError) as error:
         raise FormatError(f"{type(error).__name__} {error}"[:80]) from error
     return made
 
 
-def lines(data: bytes) -> tuple[list[Happening], list[str]]:
+def decode_lines(data: bytes) -> tuple[list[Happening], list[str]]:
     """All that the whole lines say, and what is wrong with those that say nothing to us."""
     made, wrong = [], []
     for each in data[: data.rfind(b"\n") + 1].split(b"\n"):
         if each.strip():
             try:
-                made.append(happening(each.decode("utf-8", "replace")))
+                made.append(decode_happening(each.decode("utf-8", "replace")))
             except FormatError as error:
                 wrong.append(str(error))
     return made, wrong
@@ -92,42 +92,45 @@ def lines(data: bytes) -> tuple[list[Happening], list[str]]:
 # The bookmark
 
 
-def bookmark_text(bookmark: Bookmark) -> str:
+def encode_bookmark(bookmark: Bookmark) -> str:
     state, running = bookmark.ledger
     return json.dumps({
         "schema": SCHEMA, "upto": bookmark.upto, "check": bookmark.check, "threshold": bookmark.threshold,
-        "state": {"is": STATE_WORDS[type(state)], **_plain(state)},
-        "running": {run: _plain(each) for run, each in running.items()},
+        "state": {"is": STATE_WORDS[type(state)], **_to_plain_object(state)},
+        "running": {run: _to_plain_object(each) for run, each in running.items()},
     })  # fmt: skip
 
 
-def bookmark(text: str) -> Bookmark:
+def decode_bookmark(text: str) -> Bookmark:
     try:
         found = _load(text)
-        state, running = _object(found.get("state")), _object(found.get("running"))
-        made: State = _build(_kind(STATES, state.get("is")), state)
-        known = {_text(run): _build(RunningAttempt, _object(each)) for run, each in running.items()}
-        upto, check, threshold = (_whole(found.get(key)) for key in ("upto", "check", "threshold"))
+        state, running = _to_object(found.get("state")), _to_object(found.get("running"))
+        made: State = _build(_find_kind(STATES, state.get("is")), state)
+        known = {_to_text(run): _build(RunningAttempt, _to_object(each)) for run, each in running.items()}
+        upto, check, threshold = (_to_whole_number(found.get(key)) for key in ("upto", "check", "threshold"))
         return Bookmark(upto, check, threshold, Ledger(made, known))
     except (ValueError, RecursionError) as error:
         raise FormatError(f"the bookmark cannot be read: {error}"[:80]) from error
 
 
-def _plain(value: Any) -> dict[str, object]:
-    return {key: _plain(each) if isinstance(each, Failure | Open) else each for key, each in value._asdict().items()}
+def _to_plain_object(value: Any) -> dict[str, object]:
+    return {
+        key: _to_plain_object(each) if isinstance(each, Failure | Open) else each
+        for key, each in value._asdict().items()
+    }
 
 
 # Fields
 
 
 def _load(text: str) -> dict[str, object]:
-    found = _object(json.loads(text))
+    found = _to_object(json.loads(text))
     if found.get("schema") != SCHEMA:
         raise ValueError(f"schema {found.get('schema')!r:.20} is not {SCHEMA}; was it written by a newer Midwatch?")
     return found
 
 
-def _kind(known: dict[str, Any], word: object) -> Any:
+def _find_kind(known: dict[str, Any], word: object) -> Any:
     if not isinstance(word, str) or word not in known:
         raise ValueError(f"{word!r:.20} is none of {', '.join(known)}")
     return known[word]
@@ -135,67 +138,67 @@ def _kind(known: dict[str, Any], word: object) -> Any:
 
 def _build(kind: Any, found: dict[str, object]) -> Any:
     if kind is Closed and found.get("last") is None:
-        return Closed(_whole(found.get("failures")))
+        return Closed(_to_whole_number(found.get("failures")))
     return kind(*(FIELDS[field](found.get(field)) for field in kind._fields))
 
 
-def _object(value: object) -> dict[str, object]:
+def _to_object(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ValueError(f"{value!r:.20} is not an object")  # noqa: TRY004  # one error for all that is wrong
     return value
 
 
-def _moment(value: object) -> float:
+def _to_moment(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LATEST:
         raise ValueError(f"{value!r:.20} is not a time")
     return float(value)
 
 
-def _whole(value: object) -> int:
+def _to_whole_number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1 << 62:
         raise ValueError(f"{value!r:.20} is not a number")
     return value
 
 
-def _attempt(value: object) -> int:
-    if _whole(value) > MANY:
+def _to_attempt(value: object) -> int:
+    if _to_whole_number(value) > MANY:
         raise ValueError(f"there is no attempt {value!r:.20}")
-    return _whole(value)
+    return _to_whole_number(value)
 
 
-def _flag(value: object) -> bool:
+def _to_flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{value!r:.20} is neither true nor false")  # noqa: TRY004
     return value
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r:.20} is not a text")  # noqa: TRY004
     return value
 
 
-def _name(value: object) -> str:
-    if wrong := names.problem(_text(value)):
+def _to_name(value: object) -> str:
+    if wrong := names.find_problem(_to_text(value)):
         raise ValueError(f"a name {wrong}")
-    return _text(value)
+    return _to_text(value)
 
 
-def _attempts(value: object) -> tuple[tuple[str, int], ...]:
+def _to_attempts(value: object) -> tuple[tuple[str, int], ...]:
     """Runs with the number of an attempt each. Lines of earlier releases have none."""
     if not isinstance(value, list | None):
         raise ValueError(f"{value!r:.20} is not a list")  # noqa: TRY004
-    return tuple([(_name(run), _attempt(attempt)) for run, attempt in value or ()])
+    return tuple([(_to_name(run), _to_attempt(attempt)) for run, attempt in value or ()])
 
 
-def _end(value: object) -> str:
+def _to_end_state(value: object) -> str:
     if value not in ENDS:
         raise ValueError(f"it ended as {value!r:.20}")
-    return _text(value)
+    return _to_text(value)
 
 
 FIELDS: dict[str, Callable[[object], Any]] = {
-    "at": _moment, "since": _moment, "run": _name, "name": _name, "trial": _flag, "attempt": _attempt,
-    "state": _end, "reason": _text, "failures": _whole, "over": _attempts,
-    "last": lambda value: _build(Failure, _object(value)), "before": lambda value: _build(Open, _object(value)),
+    "at": _to_moment, "since": _to_moment, "run": _to_name, "name": _to_name, "trial": _to_flag, "attempt": _to_attempt,
+    "state": _to_end_state, "reason": _to_text, "failures": _to_whole_number, "over": _to_attempts,
+    "last": lambda value: _build(Failure, _to_object(value)), "before": lambda value: _build(Open, _to_object(value)),
 }  # fmt: skip

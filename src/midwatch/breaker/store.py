@@ -45,7 +45,7 @@ class BreakerFile(Value):
 
 def prepare(directory: str) -> None:
     """Make a directory ready for breakers, or say why it cannot be."""
-    paths.prepare(directory)
+    paths.prepare_directory(directory)
     path = f"{directory}/breakers"
     try:
         paths.make_private(path)
@@ -55,7 +55,7 @@ def prepare(directory: str) -> None:
         raise RefusedError(f"{path} is a symbolic link; remove it and try again")
 
 
-def keys(directory: str) -> list[str]:
+def list_keys(directory: str) -> list[str]:
     try:
         found = os.listdir(f"{directory}/breakers")
     except (FileNotFoundError, NotADirectoryError):
@@ -63,14 +63,14 @@ def keys(directory: str) -> list[str]:
     except OSError as error:
         raise RefusedError(f"cannot read {directory}/breakers: {error.strerror}") from error
     stems = [name.removesuffix(".jsonl") for name in found if name.endswith(".jsonl")]
-    return sorted(key for key in stems if not names.problem(key))
+    return sorted(key for key in stems if not names.find_problem(key))
 
 
 def lock(directory: str, key: str) -> int:
     """Be the only one to let work through under a key, until the descriptor is closed."""
     path = f"{directory}/breakers/{key}.lock"
     try:
-        fd = file_locks.take(path, PATIENCE)
+        fd = file_locks.acquire(path, PATIENCE)
     except OSError as error:
         raise RefusedError(f"cannot write {path}: {error.strerror}") from error
     if fd is not None:
@@ -89,51 +89,51 @@ def read(directory: str, key: str, threshold: int) -> BreakerFile:
     except OSError as error:
         raise FormatError(f"{path} cannot be read ({error.strerror}), so breaker {key} says nothing") from error
     try:
-        mark = _bookmark(directory, key, threshold, fd) or Bookmark(0, 0, threshold, Ledger())
-        data = _from(fd, mark.upto)
+        mark = _read_bookmark(directory, key, threshold, fd) or Bookmark(0, 0, threshold, Ledger())
+        data = _read_from(fd, mark.upto)
         if len(data) > LARGEST:
             raise FormatError(f"{path} is larger than any breaker makes it; remove it, which also closes breaker {key}")
-        happened, wrong = breaker_codec.lines(data)
+        happened, wrong = breaker_codec.decode_lines(data)
         upto = mark.upto + data.rfind(b"\n") + 1
-        return BreakerFile(mark.ledger, happened, wrong, mark.upto, upto, _check(fd, upto))
+        return BreakerFile(mark.ledger, happened, wrong, mark.upto, upto, _check_prefix(fd, upto))
     except OSError as error:
         raise FormatError(f"{path} cannot be read ({error.strerror}), so breaker {key} says nothing") from error
     finally:
         os.close(fd)
 
 
-def _from(fd: int, offset: int) -> bytes:
+def _read_from(fd: int, offset: int) -> bytes:
     parts: list[bytes] = []
     while (size := sum(map(len, parts))) <= LARGEST and (part := os.pread(fd, 1 << 20, offset + size)):
         parts.append(part)
     return b"".join(parts)
 
 
-def _bookmark(directory: str, key: str, threshold: int, fd: int) -> Bookmark | None:
+def _read_bookmark(directory: str, key: str, threshold: int, fd: int) -> Bookmark | None:
     try:
         text = sentinel_files.read(f"{directory}/breakers/{key}.mark")
-        mark = breaker_codec.bookmark(text) if text else None
+        mark = breaker_codec.decode_bookmark(text) if text else None
     except FormatError:
         return None
-    if mark is None or mark.check != _check(fd, mark.upto):
+    if mark is None or mark.check != _check_prefix(fd, mark.upto):
         return None
     whatever = mark.ledger.state == Closed() or isinstance(mark.ledger.state, Tripped)
     # From a row of failures another state follows with another threshold.
     return mark if whatever or mark.threshold == threshold else None
 
 
-def _check(fd: int, upto: int) -> int:
+def _check_prefix(fd: int, upto: int) -> int:
     size = min(upto, CHECKED)
     found = os.pread(fd, size, upto - size)
     return zlib.crc32(found) if len(found) == size else -1
 
 
-def set_bookmark(directory: str, key: str, reading: BreakerFile, threshold: int, ledger: Ledger) -> None:
+def write_bookmark(directory: str, key: str, reading: BreakerFile, threshold: int, ledger: Ledger) -> None:
     """Spare the next ones what we have read, if it was much. Only what stands in the file may be in the ledger."""
     if reading.upto - reading.start >= FAR:
         mark = Bookmark(reading.upto, reading.check, threshold, ledger)
         try:
-            write_atomic(f"{directory}/breakers/{key}.mark", breaker_codec.bookmark_text(mark) + "\n")
+            write_atomic(f"{directory}/breakers/{key}.mark", breaker_codec.encode_bookmark(mark) + "\n")
         except OSError:
             pass  # it is only a shortcut
 
@@ -146,7 +146,7 @@ def append(directory: str, key: str, *happened: Happening, lasting: bool = False
         size = os.fstat(fd).st_size
         torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
         for each in happened:
-            data = (("\n" if torn else "") + breaker_codec.line(each)).encode()
+            data = (("\n" if torn else "") + breaker_codec.encode_happening(each)).encode()
             torn = os.write(fd, data) != len(data)
             if torn:
                 raise OSError(errno.ENOSPC, "no space left for a whole line", path)

@@ -14,7 +14,7 @@ from midwatch.config import paths
 from midwatch.config.model import PROGRAM_STATUS, MqttSettings, Settings
 from midwatch.core import durations, names
 from midwatch.core.errors import FormatError, UsageError
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.policy import CLOCKS, POLICIES, PROGRESS_SOURCES, Policy
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs.job_directory import JobDirectory
@@ -32,50 +32,50 @@ LOOKING = (*READING, "ls", "stop")
 MOST = 1000
 
 
-def looker(options: Options) -> JobDirectory:
-    directory = paths.directory(options.text("--dir"))
-    if options.verb in READING and (others := paths.shared_with_others(directory)):
-        output.warn(f"{others}; what it says may be false")
-    return JobDirectory(directory, lazily(options))
+def job_observer(options: Options) -> JobDirectory:
+    directory = paths.sentinel_directory(options.text("--dir"))
+    if options.verb in READING and (others := paths.find_sharing(directory)):
+        output.print_warning(f"{others}; what it says may be false")
+    return JobDirectory(directory, lazy_policy(options))
 
 
-def lazily(options: Options) -> Callable[[], Policy]:
+def lazy_policy(options: Options) -> Callable[[], Policy]:
     """The policy for work that has none of its own, found out only when there is such work."""
 
     def found() -> Policy:
         try:
-            return policy(options)
+            return read_policy(options)
         except FormatError as error:
             if options.verb not in LOOKING:
                 raise
-            output.warn(f"{error}; until then the settings files do not count")
-            return policy(options, Settings())
+            output.print_warning(f"{error}; until then the settings files do not count")
+            return read_policy(options, Settings())
 
     return found
 
 
-def named(options: Options) -> list[str]:
+def job_names(options: Options) -> list[str]:
     if not options.names:
         raise UsageError(f"{options.verb} needs the name of a job; `midwatch ls` lists them")
-    return [names.check(name, blanks=options.flag("--dir")) for name in dict.fromkeys(options.names)]
+    return [names.check_name(name, blanks=options.flag("--dir")) for name in dict.fromkeys(options.names)]
 
 
-def policy(options: Options, given: Settings | None = None) -> Policy:
+def read_policy(options: Options, given: Settings | None = None) -> Policy:
     """The policy that flags, else variables (MIDWATCH_STALE=…), else the settings files give.
 
     Whoever names a policy means that policy's own table: --policy or MIDWATCH_POLICY leaves nothing of the files'.
     """
-    told = options.choice("--policy", tuple(POLICIES)) or _variable("MIDWATCH_POLICY", tuple(POLICIES))
+    told = options.choice("--policy", tuple(POLICIES)) or _read_variable("MIDWATCH_POLICY", tuple(POLICIES))
     if given is None:
-        given = Settings() if told else files.load(paths.project(paths.here()))
+        given = Settings() if told else files.load(paths.project_root(paths.current_directory()))
     table = {"name": told} if told else given.policy
     base = POLICIES[str(table.get("name", "patient"))]._replace(**table)
-    stale = _seconds(options, "--stale", base.stale_s)
-    pulse = _seconds(options, "--heartbeat", None)
+    stale = _parse_seconds(options, "--stale", base.stale_s)
+    pulse = _parse_seconds(options, "--heartbeat", None)
     if pulse is not None and pulse >= stale / 2:
         raise UsageError(f"--heartbeat {pulse:g}s must be below half of --stale {stale:g}s")
-    timeout = _timeout(options, base.timeout_s)
-    grace = _seconds(options, "--grace", base.grace_s)
+    timeout = _parse_timeout(options, base.timeout_s)
+    grace = _parse_seconds(options, "--grace", base.grace_s)
     if not stale or pulse == 0 or timeout == 0:
         raise UsageError("--stale, --heartbeat and the timeout of the work must be above 0")
     fits = "heartbeat_s" in table and base.heartbeat_s < stale / 2
@@ -85,58 +85,58 @@ def policy(options: Options, given: Settings | None = None) -> Policy:
         grace_s=grace or 0.0,
         timeout_s=timeout,
         heartbeat_s=pulse or (base.heartbeat_s if fits else min(base.heartbeat_s, stale / 3)),
-        on_stuck=options.choice("--on-stuck", ACTIONS) or _variable("MIDWATCH_ON_STUCK", ACTIONS) or base.on_stuck,
-        progress=_progress(options, base),
+        on_stuck=options.choice("--on-stuck", ACTIONS) or _read_variable("MIDWATCH_ON_STUCK", ACTIONS) or base.on_stuck,
+        progress=_parse_progress(options, base),
         clock=options.choice("--clock", CLOCKS) or base.clock,
     )
 
 
-def settings(options: Options) -> Settings:  # noqa: ARG001  # as all here take them
+def read_settings(options: Options) -> Settings:  # noqa: ARG001  # as all here take them
     """The settings files with the environment on top; flags are for the verb that has them."""
-    found = files.load(paths.project(paths.here()))
-    retries, backoff = _count("MIDWATCH_RETRIES", 0), _duration("MIDWATCH_BACKOFF")
-    threshold, cooldown = _count("MIDWATCH_BREAKER_THRESHOLD", 1), _duration("MIDWATCH_BREAKER_COOLDOWN")
-    preflight = _variable("MIDWATCH_PREFLIGHT", ("0", "1"))
-    program_status = _variable("MIDWATCH_PROGRAM_STATUS", PROGRAM_STATUS)
+    found = files.load(paths.project_root(paths.current_directory()))
+    retries, backoff = _read_count("MIDWATCH_RETRIES", 0), _read_duration("MIDWATCH_BACKOFF")
+    threshold, cooldown = _read_count("MIDWATCH_BREAKER_THRESHOLD", 1), _read_duration("MIDWATCH_BREAKER_COOLDOWN")
+    preflight = _read_variable("MIDWATCH_PREFLIGHT", ("0", "1"))
+    program_status = _read_variable("MIDWATCH_PROGRAM_STATUS", PROGRAM_STATUS)
     return found._replace(
         retries=found.retries if retries is None else retries,
         backoff_s=found.backoff_s if backoff is None else backoff,
         breaker_threshold=found.breaker_threshold if threshold is None else threshold,
         breaker_cooldown_s=found.breaker_cooldown_s if cooldown is None else cooldown,
         preflight=found.preflight if preflight is None else preflight == "1",
-        mqtt=_broker(found.mqtt),
+        mqtt=_read_broker(found.mqtt),
         program_status=program_status or found.program_status,
     )
 
 
-def program_status() -> str:
+def program_status_mode() -> str:
     """Whether a call reports to its own terminal. A broken file ends no call for that: nothing is reported."""
-    if told := _variable("MIDWATCH_PROGRAM_STATUS", PROGRAM_STATUS):
+    if told := _read_variable("MIDWATCH_PROGRAM_STATUS", PROGRAM_STATUS):
         return told
     try:
-        return files.load(paths.project(os.getcwd())).program_status
+        return files.load(paths.project_root(os.getcwd())).program_status
     except FormatError as error:
-        output.warn(f"{error}; until then nothing is reported to this terminal")
+        output.print_warning(f"{error}; until then nothing is reported to this terminal")
     except FileNotFoundError:  # our directory was removed; whose project this is cannot be told
         pass
     return "off"
 
 
-def _broker(found: MqttSettings | None) -> MqttSettings | None:
+def _read_broker(found: MqttSettings | None) -> MqttSettings | None:
     try:
         return broker_settings.with_environment(found)
     except FormatError as error:
         raise UsageError(str(error)) from None
 
 
-def _variable(name: str, among: tuple[str, ...]) -> str | None:
+def _read_variable(name: str, among: tuple[str, ...]) -> str | None:
     given = os.environ.get(name) or None
     if given is not None and given not in among:
         raise UsageError(f"{name} is one of {', '.join(among)}, not {given!r}")
     return given
 
 
-def _duration(name: str) -> float | None:
+def _read_duration(name: str) -> float | None:
     if not (given := os.environ.get(name)):
         return None
     try:
@@ -145,34 +145,34 @@ def _duration(name: str) -> float | None:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _count(name: str, least: int) -> int | None:
+def _read_count(name: str, least: int) -> int | None:
     if not (given := os.environ.get(name)):
         return None
-    count = whole_number(given)
+    count = parse_whole_number(given)
     if count is None or not least <= count <= MOST:
         raise UsageError(f"{name} is a number from {least} to {MOST}, not {given!r}")
     return count
 
 
-def _seconds(options: Options, flag: str, default: float | None) -> float:
+def _parse_seconds(options: Options, flag: str, default: float | None) -> float:
     given = options.seconds(flag)
     if given is None:
-        given = _duration("MIDWATCH_" + flag.lstrip("-").upper().replace("-", "_"))
+        given = _read_duration("MIDWATCH_" + flag.lstrip("-").upper().replace("-", "_"))
     return default if given is None else given  # type: ignore[return-value]
 
 
-def _timeout(options: Options, default: float | None) -> float | None:
+def _parse_timeout(options: Options, default: float | None) -> float | None:
     """The work's. `wait` has another word for it, as its --timeout is the caller's."""
     if options.verb in KEEPING:
-        return _seconds(options, "--timeout", default)
+        return _parse_seconds(options, "--timeout", default)
     if options.verb != "wait" or not options.flag("--policy"):
         return default
     given = options.seconds("--work-timeout")
-    given = _duration("MIDWATCH_TIMEOUT") if given is None else given
+    given = _read_duration("MIDWATCH_TIMEOUT") if given is None else given
     return default if given is None else given
 
 
-def _progress(options: Options, base: Policy) -> tuple[str, ...]:
+def _parse_progress(options: Options, base: Policy) -> tuple[str, ...]:
     whose, given = "--progress", options.text("--progress")
     if given is None:
         whose, given = "MIDWATCH_PROGRESS", os.environ.get("MIDWATCH_PROGRESS") or None

@@ -20,9 +20,9 @@ def main() -> int:
 def _slow_main(verb: str, rest: list[str]) -> int:
     from midwatch.cli import safe_output
 
-    safe_output.guard("stdout", "stderr")
+    safe_output.guard_output("stdout", "stderr")
     try:
-        code = _called(verb, rest)
+        code = _run_verb(verb, rest)
         print(end="", flush=True)  # no sooner is it known whether it was read; there may be no standard output at all
     except BrokenPipeError:  # whoever read us has gone; Python must not complain of it at exit
         import os
@@ -32,13 +32,13 @@ def _slow_main(verb: str, rest: list[str]) -> int:
     return code
 
 
-def _called(verb: str, rest: list[str]) -> int:
+def _run_verb(verb: str, rest: list[str]) -> int:
     from midwatch.cli.command_table import VERBS
-    from midwatch.cli.parser import usage, usage_of
+    from midwatch.cli.parser import usage, verb_usage
     from midwatch.core.errors import MidwatchError, UsageError
 
     if verb in ("--help", "-h", "help"):
-        print(usage_of(rest[0]) if rest and rest[0] in VERBS else usage())
+        print(verb_usage(rest[0]) if rest and rest[0] in VERBS else usage())
         return 0
     if verb in ("--version", "-V", "version"):
         from midwatch import __version__
@@ -47,21 +47,21 @@ def _called(verb: str, rest: list[str]) -> int:
         return 0
     try:
         if verb not in VERBS:
-            from midwatch.cli.parser import _meant
+            from midwatch.cli.parser import _suggest_word
 
-            raise UsageError(f"there is no verb {verb!r}{_meant(verb, list(VERBS))}")  # noqa: TRY301
+            raise UsageError(f"there is no verb {verb!r}{_suggest_word(verb, list(VERBS))}")  # noqa: TRY301
         before_command = rest[: rest.index("--")] if "--" in rest else rest
         if "--help" in before_command or "-h" in before_command:
-            print(usage_of(verb))
+            print(verb_usage(verb))
             return 0
         from midwatch.integrations.mqtt import broker_settings
 
-        options = _parsed(verb, rest)
+        options = _parse_options(verb, rest)
         if not verb.startswith("_") and verb != "notify":  # which sends by itself
             from midwatch.notifications import send_pending
 
-            send_pending.send(options.text("--dir"))
-        broker_settings.mark_secrets()
+            send_pending.start_sender_if_due(options.text("--dir"))
+        broker_settings.withhold_password_variables()
         module = __import__(f"midwatch.cli.commands.{verb.lstrip('_')}", fromlist=["main"])
         return int(module.main(options))
     except UsageError as error:
@@ -72,7 +72,7 @@ def _called(verb: str, rest: list[str]) -> int:
         print(f"midwatch: {error}", file=sys.stderr)
         return 125 if verb == "run" else 12
     except OSError as error:
-        if not (advice := _advice(error)):
+        if not (advice := _format_advice(error)):
             raise
         print(f"midwatch: {advice}", file=sys.stderr)
         return 125 if verb == "run" else 12
@@ -80,7 +80,7 @@ def _called(verb: str, rest: list[str]) -> int:
         return 130
 
 
-def _advice(error: OSError) -> str:
+def _format_advice(error: OSError) -> str:
     """What can be done about an error that may come from anywhere; empty where that is not known."""
     import errno
 
@@ -91,13 +91,13 @@ def _advice(error: OSError) -> str:
         return f"{error.strerror}; raise the limit (`ulimit -n 1024`) and try again"
     if error.errno == errno.ENOENT and error.filename is None:  # as of a path that is made absolute
         try:
-            paths.here()
+            paths.current_directory()
         except RefusedError as removed:
             return str(removed)
     return ""
 
 
-def _parsed(verb: str, rest: list[str]) -> "Options":
+def _parse_options(verb: str, rest: list[str]) -> "Options":
     from midwatch.cli.parser import parse
     from midwatch.core.errors import UsageError
 
@@ -107,5 +107,5 @@ def _parsed(verb: str, rest: list[str]) -> "Options":
         if verb == "reconcile":  # who reads its JSON gets an object whatever goes wrong
             from midwatch.cli.commands import reconcile
 
-            reconcile.report_unparsed(rest, error)
+            reconcile.print_unparsed(rest, error)
         raise

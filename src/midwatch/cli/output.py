@@ -5,8 +5,8 @@ import sys
 
 from midwatch.core import verdict_json
 from midwatch.core.exit_codes import NEXT
-from midwatch.core.foreign_text import escaped
-from midwatch.core.text import in_words
+from midwatch.core.foreign_text import escape_text
+from midwatch.core.text import format_duration
 from midwatch.core.verdict import Verdict
 
 COLOURS = {
@@ -20,53 +20,53 @@ MARKS = {"untested-release": "untested release", "sources-disagree": "sources di
 
 
 def as_json(verdict: Verdict) -> str:
-    return verdict_json.encode(verdict, NEXT[verdict.state])
+    return verdict_json.encode_verdict(verdict, NEXT[verdict.state])
 
 
-def as_line(verdict: Verdict) -> str:
-    return f"{escaped(verdict.name)}: {coloured(verdict.state)}: {verdict_json.worded(verdict)}"
+def format_line(verdict: Verdict) -> str:
+    return f"{escape_text(verdict.name)}: {colour_state(verdict.state)}: {verdict_json.format_reason(verdict)}"
 
 
-def coloured(state: str, width: int = 0) -> str:
+def colour_state(state: str, width: int = 0) -> str:
     shown = f"{state:<{width}}"
-    return f"\033[{COLOURS[state]}m{shown}\033[0m" if colours_wanted(1) else shown
+    return f"\033[{COLOURS[state]}m{shown}\033[0m" if uses_colour(1) else shown
 
 
-def colours_wanted(fd: int) -> bool:
+def uses_colour(fd: int) -> bool:
     return os.isatty(fd) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def table(verdicts: list[Verdict]) -> str:
+def format_table(verdicts: list[Verdict]) -> str:
     """One row per job, cut to the terminal's width."""
-    names = [escaped(verdict.name) for verdict in verdicts]
+    names = [escape_text(verdict.name) for verdict in verdicts]
     width = max([*map(len, names), 4])
     columns = os.get_terminal_size(1).columns if os.isatty(1) else 1 << 16
     rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  REASON"]
     for name, verdict in zip(names, verdicts, strict=True):
-        elapsed = "" if verdict.elapsed_s is None else in_words(float(int(verdict.elapsed_s)))
+        elapsed = "" if verdict.elapsed_s is None else format_duration(float(int(verdict.elapsed_s)))
         mark = "".join(f" [{MARKS[doubt]}]" for doubt in verdict.doubts)
         room = max(10, columns - width - 23 - len(mark))
-        reason = verdict_json.worded(verdict)
+        reason = verdict_json.format_reason(verdict)
         reason = reason if len(reason) <= room else reason[: room - 1] + "…"
-        rows.append(f"{name:<{width}}  {coloured(verdict.state, 10)} {elapsed:>8}  {reason}{mark}")
+        rows.append(f"{name:<{width}}  {colour_state(verdict.state, 10)} {elapsed:>8}  {reason}{mark}")
     return "\n".join(rows)
 
 
-def remark(text: str) -> None:
+def print_remark(text: str) -> None:
     """What is to be said beside what was asked for: one line on standard error, whatever stands in it."""
-    print(f"midwatch: {escaped(text)}", file=sys.stderr, flush=True)
+    print(f"midwatch: {escape_text(text)}", file=sys.stderr, flush=True)
 
 
-def warn(trouble: str) -> None:
+def print_warning(trouble: str) -> None:
     """What a person should know, beside what was asked for."""
-    remark(f"warning: {trouble}")
+    print_remark(f"warning: {trouble}")
 
 
-def remark_on(verdict: Verdict, *, before: str = "") -> None:
+def print_verdict_remark(verdict: Verdict, *, before: str = "") -> None:
     """The same for a verdict, in its colour."""
-    print(f"midwatch: {before}{as_line(verdict)}", file=sys.stderr, flush=True)
+    print(f"midwatch: {before}{format_line(verdict)}", file=sys.stderr, flush=True)
 
 
-def show(verdict: Verdict, *, json: bool) -> None:
-    print(as_json(verdict) if json else as_line(verdict))
+def print_verdict(verdict: Verdict, *, json: bool) -> None:
+    print(as_json(verdict) if json else format_line(verdict))
     sys.stdout.flush()

@@ -12,11 +12,11 @@ from midwatch.tmux.codec import commands as codec
 
 def servers(options: Options) -> list[tuple[str, ...]]:
     """One for each server meant: -L or -S as tmux takes them, --all for every server of this user."""
-    meant = server(options)
-    return [("-S", each) for each in tmux_client.sockets()] if options.flag("--all") else [meant]
+    meant = server_arguments(options)
+    return [("-S", each) for each in tmux_client.list_sockets()] if options.flag("--all") else [meant]
 
 
-def server(options: Options) -> tuple[str, ...]:
+def server_arguments(options: Options) -> tuple[str, ...]:
     """The server that -L or -S name; without, the one that we run in, or the default one."""
     name, path = options.text("-L"), options.text("-S")
     if name and path:
@@ -24,7 +24,7 @@ def server(options: Options) -> tuple[str, ...]:
     return ("-S", path) if path else ("-L", name) if name else ()
 
 
-def look(options: Options, only: str | None = None) -> tuple[list[PaneVerdict], str]:
+def observe_panes(options: Options, only: str | None = None) -> tuple[list[PaneVerdict], str]:
     """One look at each server; what could not be seen is said on standard error.
 
     And why panes may be missing from it; that no server runs is an answer.
@@ -34,20 +34,20 @@ def look(options: Options, only: str | None = None) -> tuple[list[PaneVerdict], 
     for looked in find_agent.looks(servers(options), only):
         found += looked.seen
         if looked.trouble:
-            output.remark(looked.trouble)
+            output.print_remark(looked.trouble)
             unknown += [looked.trouble] if looked.cause != codec.ABSENT else []
     return found, "; ".join(unknown)
 
 
-def inside(options: Options, target: str) -> tuple[list[PaneVerdict], str]:
+def find_agents(options: Options, target: str) -> tuple[list[PaneVerdict], str]:
     """The agents in %pane, or in exactly that =session; and why there may be more."""
     if target.startswith("%"):
-        return look(options, only=target)
-    found, unknown = look(options)
-    return [seen for seen in found if codec.in_session(seen.sighting.pane, target.removeprefix("="))], unknown
+        return observe_panes(options, only=target)
+    found, unknown = observe_panes(options)
+    return [seen for seen in found if codec.is_in_session(seen.sighting.pane, target.removeprefix("="))], unknown
 
 
-def named(seen: PaneVerdict) -> Verdict:
+def name_agent(seen: PaneVerdict) -> Verdict:
     """The verdict with the agent and where it runs in its reason, for people."""
     pane = seen.sighting.pane
     return seen.verdict._replace(reason=f"{seen.sighting.agent} in {pane.session}: {seen.verdict.reason}")

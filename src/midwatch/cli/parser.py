@@ -63,7 +63,7 @@ def parse(verb: str, arguments: list[str]) -> Options:
         if not word.startswith("--") and len(word) > 2 and takes_value.get(word[:2]):  # noqa: PLR2004
             flag, equals, value = word[:2], "=", word[2:]
         if flag not in takes_value:
-            raise UsageError(f"{verb} has no option {flag}{_meant(flag, list(takes_value))}")
+            raise UsageError(f"{verb} has no option {flag}{_suggest_word(flag, list(takes_value))}")
         if takes_value[flag] and not equals:
             if not rest:
                 raise UsageError(f"{flag} needs a value")
@@ -77,14 +77,14 @@ def parse(verb: str, arguments: list[str]) -> Options:
     return found
 
 
-def _meant(word: str, known: list[str]) -> str:
+def _suggest_word(word: str, known: list[str]) -> str:
     import difflib  # only for an error
 
     near = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def usage_of(verb: str) -> str:
+def verb_usage(verb: str) -> str:
     about = VERBS[verb]
     lines = [
         f"usage: midwatch {verb} {about['takes']}".rstrip(),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from midwatch.core.foreign_text import escaped
-from midwatch.core.text import in_words
+from midwatch.core.foreign_text import escape_text
+from midwatch.core.text import format_duration
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.log_scan import last_line
+from midwatch.jobs.log_scan import read_last_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ MOST = 3
 LONGEST_LINE = 60
 
 
-class LiveLine:
+class ProgressLine:
     """Drawn on standard error; whoever writes to the same terminal clears it first."""
 
     def __init__(
@@ -34,7 +34,7 @@ class LiveLine:
         except OSError:
             return
         seen = [self.live(name) for name in names[:MOST]]
-        text = " | ".join(map(describe, seen))
+        text = " | ".join(map(format_progress, seen))
         if len(names) > MOST:
             text += f" | and {len(names) - MOST} more"
         text = text if len(text) < columns else text[: columns - 2] + "…"
@@ -49,18 +49,18 @@ class LiveLine:
             self.shown = False
 
 
-def describe(verdict: Verdict) -> str:
+def format_progress(verdict: Verdict) -> str:
     """Elapsed time, what the work said of itself, its last line, and the next deadline."""
-    name = escaped(verdict.name)
-    parts = [f"{name} {verdict.state} {in_words(float(int(verdict.elapsed_s or 0)))}"]
+    name = escape_text(verdict.name)
+    parts = [f"{name} {verdict.state} {format_duration(float(int(verdict.elapsed_s or 0)))}"]
     if verdict.state == "not_found":
         return f"{name} is not there yet"
     if verdict.beat is not None:
         percent = "" if verdict.beat.progress is None else f"{verdict.beat.progress:.0%} "
         parts.append(f"{percent}{verdict.beat.note.line()}".strip())
-    if verdict.log and (line := last_line(verdict.log)):
+    if verdict.log and (line := read_last_line(verdict.log)):
         parts.append(line.line(LONGEST_LINE))
     if verdict.deadline:
         what, seconds = verdict.deadline
-        parts.append(f"{what} in {in_words(float(int(max(0.0, seconds))))}")
+        parts.append(f"{what} in {format_duration(float(int(max(0.0, seconds))))}")
     return " · ".join(part for part in parts if part)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from midwatch.core.foreign_text import escaped, is_plain
+from midwatch.core.foreign_text import escape_text, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,26 +27,26 @@ class SafeOutput:
 
     def write(self, text: str) -> int:
         plain = is_plain(text) or is_plain(text.replace("\n", "").replace("\t", ""))
-        self._stream.write(text if plain else _coloured(text))
+        self._stream.write(text if plain else _escape_with_colours(text))
         return len(text)
 
 
-def guard(*streams: str) -> None:
+def guard_output(*streams: str) -> None:
     """Have standard output and standard error pass through here; either may be closed."""
     for name in streams:
         if (stream := getattr(sys, name)) is not None:
             setattr(sys, name, SafeOutput(stream))
 
 
-def _coloured(text: str) -> str:
+def _escape_with_colours(text: str) -> str:
     first, *rest = text.split(COLOUR)
-    shown = [_lines(first)]
+    shown = [_escape_lines(first)]
     for part in rest:
         numbers, ended, behind = part.partition("m")
         is_colour = ended and not numbers.strip("0123456789;")
-        shown.append(f"{COLOUR}{numbers}m{_lines(behind)}" if is_colour else f"\\e[{_lines(part)}")
+        shown.append(f"{COLOUR}{numbers}m{_escape_lines(behind)}" if is_colour else f"\\e[{_escape_lines(part)}")
     return "".join(shown)
 
 
-def _lines(text: str) -> str:
-    return "\n".join(["\t".join(map(escaped, line.split("\t"))) for line in text.split("\n")])
+def _escape_lines(text: str) -> str:
+    return "\n".join(["\t".join(map(escape_text, line.split("\t"))) for line in text.split("\n")])

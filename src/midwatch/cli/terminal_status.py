@@ -84,7 +84,7 @@ class TerminalStatus:
             self._last, self._sent = data, now
 
     def _encoded(self, report: ProgramReport) -> bytes:
-        told = status_report.encode(
+        told = status_report.encode_status(
             report.state, path=RECORD, kind=report.kind, progress=report.progress, app=APP, title=report.title,
             msg=report.msg,
         )  # fmt: skip
@@ -98,39 +98,39 @@ def open_status(*, keeps_typed: bool = False) -> TerminalStatus:
     With ``keeps_typed`` what a person types meanwhile is in the result, else it is put back for the next who reads.
     """
     env = os.environ
-    if not known_terminals.takes_reports(env) or (wanted := context.program_status()) == "off":
+    if not known_terminals.takes_reports(env) or (wanted := context.program_status_mode()) == "off":
         return TerminalStatus(status=False, bar=False)
     status, typed = wanted == "on" or known_terminals.shows_status(env), b""
-    if not status and known_terminals.can_be_asked(env) and _may_ask():
-        status, typed = _ask(keeps_typed=keeps_typed)
+    if not status and known_terminals.answers_queries(env) and _may_ask():
+        status, typed = _query_terminal(keeps_typed=keeps_typed)
     if typed and not keeps_typed:
         _put_back(typed)
         typed = b""
-    return TerminalStatus(status=status, bar=known_terminals.shows_bar(env), typed=typed)
+    return TerminalStatus(status=status, bar=known_terminals.shows_progress_bar(env), typed=typed)
 
 
 def _may_ask() -> bool:
     """Whether the answer comes to us: it is as if typed, so this must be our keyboard, and nobody typing."""
     try:
         same = os.isatty(0) and os.fstat(0).st_rdev == os.fstat(2).st_rdev
-        return same and os.tcgetpgrp(0) == os.getpgrp() and not _is_typed() and _has_room()
+        return same and os.tcgetpgrp(0) == os.getpgrp() and not _has_input() and _has_room()
     except OSError:
         return False
 
 
-def _ask(*, keeps_typed: bool) -> tuple[bool, bytes]:
+def _query_terminal(*, keeps_typed: bool) -> tuple[bool, bytes]:
     """Whether the terminal knows OSC 7501, and what was typed beside its answers. Its modes are as they were."""
     answers, rest = status_report.StatusAnswers(), b""
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
         before = termios.tcgetattr(0)
         try:
-            termios.tcsetattr(0, termios.TCSANOW, _unbuffered(before))
-            if not _is_typed():  # half a line, which could not be seen before
+            termios.tcsetattr(0, termios.TCSANOW, _unbuffered_modes(before))
+            if not _has_input():  # half a line, which could not be seen before
                 os.write(2, status_report.QUERY)
-                _listen(answers, time.monotonic() + PATIENCE)
+                _read_answers(answers, time.monotonic() + PATIENCE)
             answers.finish()
-            while answers.typed and not keeps_typed and _can_put_back() and _is_typed():
+            while answers.typed and not keeps_typed and _can_put_back() and _has_input():
                 rest += os.read(0, CHUNK)  # what is put back comes last, so all of it must be, to stay in order
         finally:
             termios.tcsetattr(0, termios.TCSANOW, before)
@@ -141,7 +141,7 @@ def _ask(*, keeps_typed: bool) -> tuple[bool, bytes]:
     return bool(answers.supported), answers.typed + rest
 
 
-def _listen(answers: status_report.StatusAnswers, deadline: float) -> None:
+def _read_answers(answers: status_report.StatusAnswers, deadline: float) -> None:
     """Read one byte at a time: what comes after the last answer is for the next who reads."""
     while not answers.over and select.select([0], [], [], max(0.0, deadline - time.monotonic()))[0]:
         if not (data := os.read(0, 1)):
@@ -149,7 +149,7 @@ def _listen(answers: status_report.StatusAnswers, deadline: float) -> None:
         answers.feed(data[0])
 
 
-def _unbuffered(modes: list[int | list[bytes | int]]) -> list[int | list[bytes | int]]:
+def _unbuffered_modes(modes: list[int | list[bytes | int]]) -> list[int | list[bytes | int]]:
     """Keys as they are typed, not shown; Ctrl-C is still a signal."""
     iflag, oflag, cflag, lflag, ispeed, ospeed, keys = modes
     assert isinstance(lflag, int)
@@ -175,11 +175,11 @@ def _put_back(typed: bytes) -> None:
             fcntl.ioctl(0, termios.TIOCSTI, typed[at : at + 1])
         except OSError:
             lost = visible(typed[at:].decode("utf-8", "replace"))
-            output.warn(f"what you typed while the terminal was asked for its abilities is lost: {lost}")
+            output.print_warning(f"what you typed while the terminal was asked for its abilities is lost: {lost}")
             return
 
 
-def _is_typed() -> bool:
+def _has_input() -> bool:
     return bool(select.select([0], [], [], 0)[0])
 
 

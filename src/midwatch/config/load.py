@@ -16,7 +16,7 @@ _held: dict[str, bytes] = {}
 
 
 def user_file() -> str:
-    return f"{paths.configuration()}/config.toml"
+    return f"{paths.configuration_directory()}/config.toml"
 
 
 def project_file(project: str) -> str:
@@ -25,26 +25,26 @@ def project_file(project: str) -> str:
 
 def load(project: str) -> Settings:
     """The settings that hold in a project. FormatError with file and line when one of its two files is wrong."""
-    user, own = given(user_file()), given(project_file(project))
+    user, own = load_layer(user_file()), load_layer(project_file(project))
     if user is None and own is None:
         return Settings()
     from midwatch.config.codec import settings_file  # noqa: PLC0415  # TOML is paid for only where there is a file
 
-    found = settings_file.merged(user, own)
-    return found._replace(checks=tuple(_placed(check, project) for check in found.checks))
+    found = settings_file.merge_layers(user, own)
+    return found._replace(checks=tuple(_place_check(check, project) for check in found.checks))
 
 
-def given(path: str) -> dict[str, object] | None:
+def load_layer(path: str) -> dict[str, object] | None:
     """What one file gives; None when there is none."""
-    data = read(path)
+    data = read_file(path)
     if data is None:
         return None
     from midwatch.config.codec import settings_file  # noqa: PLC0415  # as above
 
-    return settings_file.given(settings_file.decoded(data, path), path)
+    return settings_file.parse_layer(settings_file.decode_text(data, path), path)
 
 
-def read(path: str) -> bytes | None:
+def read_file(path: str) -> bytes | None:
     """The bytes of a settings file, which are held for the question whether they are trusted."""
     _held.pop(os.path.abspath(path), None)
     try:
@@ -57,13 +57,13 @@ def read(path: str) -> bytes | None:
     return data
 
 
-def held(path: str) -> bytes | None:
+def last_bytes_read(path: str) -> bytes | None:
     """The bytes that the last settings came from; read now if none did. None when there is no such file."""
     data = _held.get(os.path.abspath(path))
-    return read(path) if data is None else data
+    return read_file(path) if data is None else data
 
 
-def _placed(check: PreflightCheck, project: str) -> PreflightCheck:
+def _place_check(check: PreflightCheck, project: str) -> PreflightCheck:
     """The same check; its environment is meant from the project's root on, whichever file it comes from."""
     if check.kind == "venv":
         return check._replace(target=os.path.join(project, os.path.expanduser(check.target)))

@@ -7,21 +7,21 @@ from midwatch.shim import drop_box
 from midwatch.system.atomic_files import read_plain
 
 
-def project(start: str) -> str:
+def project_root(start: str) -> str:
     """The nearest ancestor with midwatch.toml or .git (a worktree's .git is a file), else the directory itself."""
-    here = os.path.realpath(start)
+    current = os.path.realpath(start)
     while True:
-        if os.path.exists(f"{here}/midwatch.toml") or os.path.exists(f"{here}/.git"):
-            return here
-        parent = os.path.dirname(here)
-        if parent == here:
+        if os.path.exists(f"{current}/midwatch.toml") or os.path.exists(f"{current}/.git"):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
             return os.path.realpath(start)
-        here = parent
+        current = parent
 
 
-def main_tree(start: str) -> str:
+def main_worktree(start: str) -> str:
     """The project; from within one of its git worktrees its main tree, where all of its agents find the same files."""
-    root = project(start)
+    root = project_root(start)
     try:
         text = read_plain(f"{root}/.git", 4096, follow=True).decode("utf-8", "surrogateescape")
     except OSError:  # a directory: this is the main tree; or there is none
@@ -32,9 +32,9 @@ def main_tree(start: str) -> str:
     return main if name and os.path.basename(common) == ".git" and os.path.isdir(main) else root
 
 
-def sharing_mail(start: str, given: str | None = None) -> list[str]:
+def mail_directories(start: str, given: str | None = None) -> list[str]:
     """The state directories of a project's main tree and of all its git worktrees: their agents share one mail."""
-    main = main_tree(start)
+    main = main_worktree(start)
     trees = [main]
     try:
         for name in sorted(os.listdir(f"{main}/.git/worktrees")):
@@ -42,11 +42,11 @@ def sharing_mail(start: str, given: str | None = None) -> list[str]:
                 trees.append(os.path.dirname(os.path.join(file.name, file.read(4096).strip())))
     except OSError:
         pass  # no git, or a worktree that was just removed
-    return list(dict.fromkeys(directory(given, tree) for tree in trees if os.path.isdir(tree)))
+    return list(dict.fromkeys(sentinel_directory(given, tree) for tree in trees if os.path.isdir(tree)))
 
 
 def state_root() -> str:
-    return _of_user("XDG_STATE_HOME", "~/.local/state")
+    return _user_directory("XDG_STATE_HOME", "~/.local/state")
 
 
 def hook_spool() -> str:
@@ -59,37 +59,37 @@ def status_spool() -> str:
     return f"{state_root()}/status"
 
 
-def configuration() -> str:
-    return _of_user("XDG_CONFIG_HOME", "~/.config")
+def configuration_directory() -> str:
+    return _user_directory("XDG_CONFIG_HOME", "~/.config")
 
 
-def _of_user(variable: str, usual: str) -> str:
+def _user_directory(variable: str, usual: str) -> str:
     """Our directory in one of the user's. A relative path in the variable counts as none, as XDG has it."""
     given = os.environ.get(variable, "")
     return f"{given if os.path.isabs(given) else os.path.abspath(os.path.expanduser(usual))}/midwatch"
 
 
-def directory(given: str | None = None, start: str = "") -> str:
+def sentinel_directory(given: str | None = None, start: str = "") -> str:
     """The sentinel directory meant: --dir, else $MIDWATCH_HOME, else that of the project that one is in."""
     if given or (given := os.environ.get("MIDWATCH_HOME")):
-        return _of_jobs(os.path.abspath(given))
-    root = project(start or here())
+        return _check_job_directory(os.path.abspath(given))
+    root = project_root(start or current_directory())
     import hashlib  # noqa: PLC0415  # only where the project's own directory is meant
 
     digest = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{state_root()}/{os.path.basename(root) or 'root'}-{digest}"
 
 
-def _of_jobs(path: str) -> str:
+def _check_job_directory(path: str) -> str:
     """The same directory; UsageError for a drop box: nothing in it may be taken for the files of a job."""
     name = os.path.basename(path)
-    state = drop_box.state_directory(path, name)
+    state = drop_box.find_state_directory(path, name)
     if state != path and os.path.isdir(f"{state}/spool"):
         raise UsageError(f"{path} is the drop box of {name}; its jobs are in {state}")
     return path
 
 
-def here() -> str:
+def current_directory() -> str:
     """The current directory; RefusedError where it was removed meanwhile."""
     try:
         return os.getcwd()
@@ -97,18 +97,18 @@ def here() -> str:
         raise RefusedError("the current directory was removed; change to one that is there") from None
 
 
-def prepare(path: str) -> None:
+def prepare_directory(path: str) -> None:
     """Make a directory ready for our files, or say why it cannot be."""
     try:
         make_private(f"{path}/spool")
         make_private(f"{path}/archive")
     except OSError as error:
-        raise RefusedError(unwritable(path, error)) from error
-    if why := problem(path):
+        raise RefusedError(format_unwritable(path, error)) from error
+    if why := find_problem(path):
         raise RefusedError(why)
 
 
-def problem(path: str) -> str:
+def find_problem(path: str) -> str:
     """What in a directory keeps a job from being started there; empty where nothing does."""
     for part in ("spool", "archive"):
         if os.path.islink(f"{path}/{part}"):
@@ -116,21 +116,21 @@ def problem(path: str) -> str:
     errors = f"{path}/spool/shim.err"
     if os.path.lexists(errors) and (os.path.islink(errors) or not os.path.isfile(errors)):
         return f"{errors} is no plain file; remove it and try again"
-    if others := shared_with_others(path):
+    if others := find_sharing(path):
         return f"{others}; use a directory of your own, or `chmod go-w {path}`"
     return ""
 
 
-def unwritable(path: str, error: OSError) -> str:
+def format_unwritable(path: str, error: OSError) -> str:
     return f"cannot write to {path}: {error.strerror}; choose another with --dir"
 
 
-def trial(path: str) -> str:
+def predict_problem(path: str) -> str:
     """Why a directory could not be made ready, as far as can be told without making it; empty where it could.
 
     Files are made and taken away wherever a job would make some: permissions are not all that can be in the way.
     """
-    if why := problem(path):
+    if why := find_problem(path):
         return why
     place = path
     while not os.path.lexists(place) and place != os.path.dirname(place):
@@ -140,7 +140,7 @@ def trial(path: str) -> str:
             if os.path.lexists(each):
                 _try_writing(each)
     except OSError as error:
-        return unwritable(path, error)
+        return format_unwritable(path, error)
     return ""
 
 
@@ -167,7 +167,7 @@ def make_private(path: str) -> None:
                 raise
 
 
-def shared_with_others(path: str) -> str:
+def find_sharing(path: str) -> str:
     """Why nothing found in a directory may be trusted to act upon; empty when it is ours alone."""
     try:
         found = os.lstat(path)

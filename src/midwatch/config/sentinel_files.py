@@ -34,15 +34,15 @@ def read_dated(path: str, most: int = LARGEST) -> tuple[str, int] | None:
         os.close(fd)
 
 
-def jobs(directory: str) -> list[str]:
+def list_jobs(directory: str) -> list[str]:
     """Names of all jobs in a directory, in order. A log or a lock alone is no job."""
     telling = {"json", "pid", "status", "heartbeat"}
     parts = [entry.rpartition(".") for entry in os.listdir(directory)]
     found = {name for name, _, suffix in parts if suffix in telling}
-    return sorted(name for name in found if not names.problem(name, blanks=True))
+    return sorted(name for name in found if not names.find_problem(name, blanks=True))
 
 
-def written(path: str) -> int | None:
+def modified_ns(path: str) -> int | None:
     """When a file was last written (ns); None where there is none, or a link."""
     try:
         return os.stat(path, follow_symlinks=False).st_mtime_ns
@@ -50,7 +50,7 @@ def written(path: str) -> int | None:
         return None
 
 
-def archived(directory: str, name: str) -> list[str]:
+def list_archives(directory: str, name: str) -> list[str]:
     """Where the files of earlier runs of a name are, newest first, each without its suffix."""
     shelf = f"{directory}/archive/{name}"
     try:
@@ -59,5 +59,5 @@ def archived(directory: str, name: str) -> list[str]:
         return []
 
 
-def exists(base: str) -> bool:
+def is_job(base: str) -> bool:
     return any(os.path.lexists(f"{base}.{suffix}") for suffix in ("json", "pid", "status", "heartbeat"))

@@ -36,7 +36,7 @@ FIELDS = 3
 LARGEST = 4 << 20
 
 
-class Trusted(Value):
+class TrustEntry(Value):
     """One line of the list."""
 
     digest: str
@@ -45,57 +45,57 @@ class Trusted(Value):
     path: str
 
 
-def acts(check: PreflightCheck) -> bool:
+def needs_trust(check: PreflightCheck) -> bool:
     """Whether a check needs a trusted file, if it comes from a project's."""
     return check.kind in (*RUNNING, *CONNECTING) or bool(check.fix)
 
 
-def value(found: Settings, key: str) -> tuple[object, str]:
+def trusted_value(found: Settings, key: str) -> tuple[object, str]:
     """A setting that makes us act, and why the project's does not count: then it is as the user's own file has it."""
     source = found.sources.get(key, "")
-    why = problem(source.rpartition(":")[0]) if source else ""
+    why = find_problem(source.rpartition(":")[0]) if source else ""
     if not why:
         return getattr(found, key), ""
-    return (load.given(load.user_file()) or {}).get(key, getattr(Settings(), key)), why
+    return (load.load_layer(load.user_file()) or {}).get(key, getattr(Settings(), key)), why
 
 
-def problem(path: str) -> str:
+def find_problem(path: str) -> str:
     """Why a settings file may not act, and what to do; empty when it may.
 
-    Asked of the bytes that the last `settings.load` read, so that no other file can slip in between. The user's own
+    Asked of the bytes that the last `load.load` read, so that no other file can slip in between. The user's own
     file needs no trust.
     """
     if os.path.abspath(path) == os.path.abspath(load.user_file()):
         return ""
     try:
-        data, known = load.held(path), find(path)
+        data, known = load.last_bytes_read(path), find_entry(path)
     except MidwatchError as error:
         return str(error)
     if data is None:
         return f"there is no {visible(path)}; write it, then `midwatch trust`"
-    if unsafe := exposed(path):
+    if unsafe := find_exposure(path):
         return unsafe
     if known is None:
         return f"{visible(path)} is not trusted: read it, then `midwatch trust`"
     if known.digest != digest(data):
-        since = f"was changed since you trusted it ({day(known)})"
+        since = f"was changed since you trusted it ({format_day(known)})"
         return f"{visible(path)} {since}: read the change, then `midwatch trust`"
-    return next(filter(None, (_changed(path, *script) for script in scripts(path).items())), "")
+    return next(filter(None, (_find_change(path, *script) for script in script_digests(path).items())), "")
 
 
-def _changed(path: str, script: str, now: str) -> str:
+def _find_change(path: str, script: str, now: str) -> str:
     """Why a file that a trusted one names is not as it was trusted; empty when it is."""
-    known, named = find(script), f"{visible(script)}, which {visible(path)} names,"
-    if others := _shared(script):
+    known, named = find_entry(script), f"{visible(script)}, which {visible(path)} names,"
+    if others := _find_other_writer(script):
         return f"{others}; make it yours alone (`chmod go-w`, `chown`), then `midwatch trust`"
     if known is None:
         return f"{named} is not trusted: read it, then `midwatch trust`"
     return "" if known.digest == now else (
-        f"{named} was changed since you trusted it ({day(known)}): read the change, then `midwatch trust`"
+        f"{named} was changed since you trusted it ({format_day(known)}): read the change, then `midwatch trust`"
     )  # fmt: skip
 
 
-def scripts(path: str) -> dict[str, str]:
+def script_digests(path: str) -> dict[str, str]:
     """Files of the project that its settings file names and that are run, or told; what is in them now (SHA-256).
 
     A word of a command is one if it is the path of a script, from the project's root on, or stands behind a shell or
@@ -104,19 +104,23 @@ def scripts(path: str) -> dict[str, str]:
     from midwatch.config.codec import file_references  # noqa: PLC0415  # where there is a file, TOML is paid for anyway
     from midwatch.config.codec import settings_file as formats  # noqa: PLC0415
 
-    data, real = load.held(path), os.path.realpath(path)
+    data, real = load.last_bytes_read(path), os.path.realpath(path)
     try:
-        given = formats.given(formats.decoded(data or b"", path), path)
+        given = formats.parse_layer(formats.decode_text(data or b"", path), path)
     except FormatError:
         return {}  # nothing of it is run either
     root = os.path.dirname(real)
-    told = [place for word in file_references.certain(given) if (place := _inside(root, word))]
-    told += [place for word in file_references.possible(given) if (place := _inside(root, word)) and _is_script(place)]
-    found = {os.path.realpath(place): digest_of(place) for place in sorted({*told})}
+    told = [place for word in file_references.named_files(given) if (place := _project_file(root, word))]
+    told += [
+        place
+        for word in file_references.possible_files(given)
+        if (place := _project_file(root, word)) and _is_script(place)
+    ]
+    found = {os.path.realpath(place): file_digest(place) for place in sorted({*told})}
     return {place: now for place, now in found.items() if now is not None and place != real}
 
 
-def _inside(root: str, word: str) -> str:
+def _project_file(root: str, word: str) -> str:
     """The plain file that a word names, if it is in the project; else nothing."""
     place = os.path.normpath(os.path.join(root, os.path.expanduser(word)))
     return place if place.startswith(root.rstrip("/") + "/") and os.path.isfile(place) else ""
@@ -134,7 +138,7 @@ def _is_script(place: str) -> bool:
         return True  # that it cannot be read is told by whoever runs it
 
 
-def digest_of(path: str) -> str | None:
+def file_digest(path: str) -> str | None:
     """Of a plain file of any size; None where there is none that can be read."""
     try:
         found = hashlib.sha256()
@@ -146,88 +150,88 @@ def digest_of(path: str) -> str | None:
     return found.hexdigest()
 
 
-def _shared(real: str) -> str:
+def _find_other_writer(real: str) -> str:
     """Who else may write a file, or the directory that it is in; empty when nobody."""
-    found = (paths.shared_with_others(place) for place in (real, os.path.dirname(real)))
+    found = (paths.find_sharing(place) for place in (real, os.path.dirname(real)))
     return next((visible(others) for others in found if others), "")
 
 
-def exposed(path: str) -> str:
+def find_exposure(path: str) -> str:
     """Who else could change what a file runs, and what to do about it; empty when nobody."""
     real = os.path.realpath(path)
     if os.path.dirname(real) != os.path.realpath(os.path.dirname(os.path.abspath(path))):
         # Commands are meant from this project on: a link to a file trusted elsewhere would run what nobody has read.
         return f"{visible(path)} is a link to another directory, which is not followed; put a copy in its place"
-    others = _shared(real)
+    others = _find_other_writer(real)
     return f"{others}; make it yours alone (`chmod go-w`, `chown`), then `midwatch trust`" if others else ""
 
 
-def add(path: str, named: dict[str, str] | None = None) -> Trusted:
+def trust_file(path: str, named: dict[str, str] | None = None) -> TrustEntry:
     """Trust a file as it was when it was last read here, and with it those that it names, as they were shown or are."""
-    named = scripts(path) if named is None else named
-    data = load.held(path)
+    named = script_digests(path) if named is None else named
+    data = load.last_bytes_read(path)
     if data is None:
         raise RefusedError(f"there is no {visible(path)}; name the file that is meant")
-    return put(path, digest(data), named)
+    return record_trust(path, digest(data), named)
 
 
-def put(path: str, found: str, named: dict[str, str]) -> Trusted:
+def record_trust(path: str, found: str, named: dict[str, str]) -> TrustEntry:
     """Note a file as trusted under a digest, and with it files that it names."""
-    if unsafe := exposed(path):
+    if unsafe := find_exposure(path):
         raise RefusedError(unsafe)
     real = os.path.realpath(path)
     if "\n" in real:
         raise RefusedError(f"{visible(real)} has a line break in its name; give it another")
     for place in named:
-        if others := _shared(place):
+        if others := _find_other_writer(place):
             raise RefusedError(f"{others}; make it yours alone (`chmod go-w`, `chown`), then `midwatch trust`")
-    new = Trusted(found, int(time.time()), real)
-    also = [Trusted(now, new.at, place) for place, now in named.items() if "\n" not in place]
-    with _alone():
-        _write([*(each for each in listed() if each.path not in (real, *named)), new, *also])
+    new = TrustEntry(found, int(time.time()), real)
+    also = [TrustEntry(now, new.at, place) for place, now in named.items() if "\n" not in place]
+    with _hold_list():
+        _write_entry([*(each for each in list_entries() if each.path not in (real, *named)), new, *also])
     return new
 
 
-def remove(path: str) -> bool:
+def revoke_trust(path: str) -> bool:
     """Trust a file no longer, nor those that it names; False when it was not trusted."""
     real = os.path.realpath(path)
-    gone = (real, *_named(path))
-    with _alone():
-        before = listed()
+    gone = (real, *_read_script_digests(path))
+    with _hold_list():
+        before = list_entries()
         rest = [each for each in before if each.path not in gone]
         if len(rest) < len(before):
-            _write(rest)
+            _write_entry(rest)
     return len(rest) < len(before)
 
 
-def _named(path: str) -> dict[str, str]:
+def _read_script_digests(path: str) -> dict[str, str]:
     try:
-        return scripts(path)
+        return script_digests(path)
     except FormatError:  # it cannot be read any more
         return {}
 
 
-def find(path: str) -> Trusted | None:
+def find_entry(path: str) -> TrustEntry | None:
     real = os.path.realpath(path)
-    return next((each for each in listed() if each.path == real), None)
+    return next((each for each in list_entries() if each.path == real), None)
 
 
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def day(trusted: Trusted) -> str:
+def format_day(trusted: TrustEntry) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(trusted.at))
 
 
 # The list: one line per file
 
 
-def listed() -> list[Trusted]:
+def list_entries() -> list[TrustEntry]:
     """All trusted files; RefusedError for a list that others may write."""
-    path = _place()
+    path = _list_path()
     try:
-        others = paths.shared_with_others(os.path.dirname(path)) or paths.shared_with_others(path)
+        others = paths.find_sharing(os.path.dirname(path)) or paths.find_sharing(path)
         if others:
             raise RefusedError(f"{others}, so no word of it is believed; make it yours alone (`chmod go-w`, `chown`)")
         text = read_plain(path, LARGEST).decode("utf-8", "surrogateescape")
@@ -237,25 +241,25 @@ def listed() -> list[Trusted]:
     except OSError as error:
         raise RefusedError(f"{path} cannot be read: {error.strerror}; put it away, then trust again") from error
     good = [line for line in lines if len(line) == FIELDS and re.fullmatch("[0-9]{1,11}", line[1])]
-    return [Trusted(line[0], int(line[1]), line[2]) for line in good]
+    return [TrustEntry(line[0], int(line[1]), line[2]) for line in good]
 
 
-def _write(trusted: list[Trusted]) -> None:
+def _write_entry(trusted: list[TrustEntry]) -> None:
     lines = [f"{each.digest}\t{each.at}\t{each.path}\n" for each in trusted]
-    write_atomic(_place(), "".join(lines))
-    make_durable(_place())
+    write_atomic(_list_path(), "".join(lines))
+    make_durable(_list_path())
 
 
-def _place() -> str:
+def _list_path() -> str:
     return f"{paths.state_root()}/trusted"
 
 
 @contextlib.contextmanager
-def _alone() -> Iterator[None]:
+def _hold_list() -> Iterator[None]:
     """Nobody else changes the list meanwhile."""
     try:
         paths.make_private(paths.state_root())
-        with file_locks.ExclusiveLock(f"{_place()}.lock"):
+        with file_locks.ExclusiveLock(f"{_list_path()}.lock"):
             yield
     except OSError as error:
-        raise RefusedError(f"cannot write {_place()}: {error.strerror}; mend that, then trust again") from error
+        raise RefusedError(f"cannot write {_list_path()}: {error.strerror}; mend that, then trust again") from error

@@ -1,6 +1,6 @@
 """Errors say who should act: nobody yet (try again), a person, or us."""
 
-from midwatch.core.foreign_text import escaped
+from midwatch.core.foreign_text import escape_text
 
 
 class MidwatchError(Exception):
@@ -10,7 +10,7 @@ class MidwatchError(Exception):
     """
 
     def __str__(self) -> str:
-        return escaped(super().__str__())
+        return escape_text(super().__str__())
 
 
 class UsageError(MidwatchError):

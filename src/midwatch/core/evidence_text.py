@@ -10,7 +10,7 @@ LONGEST_STATUS = 30
 """Characters that are told of a status which is neither SUCCESS nor FAILED."""
 
 
-def of_process(source: str, process: Process) -> Evidence:
+def process_evidence(source: str, process: Process) -> Evidence:
     match process:
         case Alive(pid=pid, letter=letter):
             return Evidence(source, f"pid {pid} is {'suspended' if letter == 'T' else 'alive'} ({letter})")
@@ -20,17 +20,17 @@ def of_process(source: str, process: Process) -> Evidence:
             return Evidence(source, f"cannot tell: {why}")
 
 
-def called(source: str) -> str:
+def format_source(source: str) -> str:
     """A source of progress, as people call it."""
     return SOURCE_WORDS.get(source, source)
 
 
-def content(status: ForeignText) -> str:
+def format_status(status: ForeignText) -> str:
     """What stands in a status file."""
     return ForeignText(status.raw.strip()).line(LONGEST_STATUS) or "empty"
 
 
-def processes_named(processes: tuple[tuple[ForeignText, int], ...]) -> str:
+def format_processes(processes: tuple[tuple[ForeignText, int], ...]) -> str:
     """Some processes by name and pid; of many, the first."""
     more = f" and {len(processes) - SHOWN} more" if len(processes) > SHOWN else ""
     return ", ".join(f"{command.line()} ({pid})" for command, pid in processes[:SHOWN]) + more

@@ -33,12 +33,12 @@ class ForeignText:
 
     def line(self, longest: int = 0) -> str:
         """All of it on one line, or its beginning; what cannot be seen stands there as an escape."""
-        return cut(escaped(self.raw), longest)
+        return shorten(escape_text(self.raw), longest)
 
     def block(self) -> str:
         """Its own lines, each marked as quoted, with escapes as in ``line``; tabs stay."""
         lines = self.raw.replace("\r\n", "\n").removesuffix("\n").split("\n")
-        return "\n".join([QUOTED + "\t".join(map(escaped, line.split("\t"))) for line in lines])
+        return "\n".join([QUOTED + "\t".join(map(escape_text, line.split("\t"))) for line in lines])
 
     def __str__(self) -> str:
         return self.line()
@@ -69,18 +69,18 @@ def is_plain(text: str) -> bool:
     return text.isprintable() and (text.isascii() or INVISIBLE.isdisjoint(text))
 
 
-def is_shown(character: str) -> bool:
+def is_visible(character: str) -> bool:
     return character.isprintable() and character not in INVISIBLE
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """The same on one line, with escapes for control characters, odd blanks, invisible and bidirectional marks."""
     if is_plain(text):
         return text
     shown, before = [], ""
     for character in text:
-        emoji = character in EMOJI and not before.isascii() and not before.isalnum() and is_shown(before)
-        shown.append(character if emoji or is_shown(character) else _escape(character))
+        emoji = character in EMOJI and not before.isascii() and not before.isalnum() and is_visible(before)
+        shown.append(character if emoji or is_visible(character) else _escape(character))
         before = character
     return "".join(shown)
 
@@ -89,6 +89,6 @@ def _escape(character: str) -> str:
     return ESCAPES.get(character) or character.encode("unicode_escape").decode("ascii")
 
 
-def cut(text: str, longest: int) -> str:
+def shorten(text: str, longest: int) -> str:
     """A text without what is too much of it; 0 sets no bound."""
     return text if not longest or len(text) <= longest else f"{text[: longest - 1]}…"

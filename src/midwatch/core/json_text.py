@@ -10,7 +10,7 @@ does all the work where there is no such part.
 
 from __future__ import annotations
 
-from midwatch.core.foreign_text import ForeignText, is_plain, is_shown
+from midwatch.core.foreign_text import ForeignText, is_plain, is_visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def dump(found: object, *, spaced: bool = False, other: Callable[[object], str] 
 
 def escape(text: str) -> str:
     """JSON text with escapes for what cannot be seen; only its strings can hold such characters."""
-    return text if is_plain(text) else "".join([c if is_shown(c) else _escape(c) for c in text])
+    return text if is_plain(text) else "".join([c if is_visible(c) else _escape(c) for c in text])
 
 
 def _escape(character: str) -> str:

@@ -9,7 +9,7 @@ LONGEST = 100
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+=@-")
 
 
-def problem(name: str, *, blanks: bool = False) -> str:
+def find_problem(name: str, *, blanks: bool = False) -> str:
     """What is wrong with a name, or nothing."""
     if not name:
         return "is empty"
@@ -24,14 +24,14 @@ def problem(name: str, *, blanks: bool = False) -> str:
     return f"holds {odd!r}; letters, digits and . _ + = @ - are allowed{where}"
 
 
-def check(name: str, *, blanks: bool = False) -> str:
-    if wrong := problem(name, blanks=blanks):
+def check_name(name: str, *, blanks: bool = False) -> str:
+    if wrong := find_problem(name, blanks=blanks):
         shown = name if len(name) <= LONGEST else name[:20] + "…"
         raise UsageError(f"the name {shown!r} {wrong}")
     return name
 
 
-def from_command(command: str, run: str) -> str:
+def derive_name(command: str, run: str) -> str:
     """A name for a job that was given none: its program and a bit of its run id."""
     stem = "".join(c for c in command.rsplit("/", 1)[-1] if c in PLAIN).lstrip(".-")[:40]
     return f"{stem or 'job'}-{run[-4:]}"

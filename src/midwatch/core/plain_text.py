@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midwatch.core.foreign_text import is_shown
+from midwatch.core.foreign_text import is_visible
 from midwatch.core.redaction import Redactor
 
 LONGEST = 500
@@ -10,13 +10,13 @@ LONGEST = 500
 LONGEST_REASON = 400
 
 
-def clean(reason: str) -> str:
+def clean_reason(reason: str) -> str:
     """A reason without keys, cut where it is too long."""
-    return plain(Redactor(()).clean(reason), LONGEST_REASON)
+    return make_plain(Redactor(()).clean(reason), LONGEST_REASON)
 
 
-def plain(said: str, longest: int = LONGEST) -> str:
+def make_plain(said: str, longest: int = LONGEST) -> str:
     """Text on one line that no program can take for an option: no control characters, no dash in front."""
-    words = "".join([c if is_shown(c) else " " for c in said]).split()
+    words = "".join([c if is_visible(c) else " " for c in said]).split()
     line = " ".join(words).lstrip("-").lstrip()
     return line if len(line) <= longest else line[: longest - 1] + "…"

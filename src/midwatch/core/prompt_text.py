@@ -29,37 +29,37 @@ ANGLES = frozenset(
 TRIPLE = str.maketrans(dict.fromkeys("\u22d8\u2af7", "< < <") | dict.fromkeys("\u22d9\u2af8", "> > >"))
 
 
-def without_hidden(text: str) -> tuple[str, int]:
+def remove_hidden(text: str) -> tuple[str, int]:
     """A text without what no reader sees, and how many characters that were. ZWJ and ZWNJ stay."""
     found = HIDDEN.sub("", text)
     return found, len(text) - len(found)
 
 
-def for_prompt(text: str, limit: int = LONGEST) -> str:
+def make_prompt_safe(text: str, limit: int = LONGEST) -> str:
     """Any text on one line, without what cannot be seen, and without anything that looks like a mark of ours."""
     seen = SHAPING.sub("", HIDDEN.sub("", text))
     words = "".join([c if c.isprintable() else " " for c in seen]).split()
-    line = _broken_up(" ".join(words).translate(TRIPLE))
+    line = _separate_angles(" ".join(words).translate(TRIPLE))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def quoted(title: str, limit: int = LONGEST_TITLE) -> str:
+def quote_title(title: str, limit: int = LONGEST_TITLE) -> str:
     """A title, or what else somebody has written freely: in quotes, which end where it ends."""
-    shown = for_prompt(title, limit).replace("\\", "\\\\").replace('"', '\\"')
+    shown = make_prompt_safe(title, limit).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{shown}"'
 
 
-def shown_id(given: str) -> str:
+def format_id(given: str) -> str:
     """An id; of what cannot be one, only that."""
     return given if is_id(given) else f"(invalid id, {len(given)} characters)"
 
 
 def is_plain(text: str) -> bool:
     """Whether a text can stand in a message as it is, blanks and all."""
-    return text.isprintable() and _broken_up(text.translate(TRIPLE)) == text
+    return text.isprintable() and _separate_angles(text.translate(TRIPLE)) == text
 
 
-def _broken_up(line: str) -> str:
+def _separate_angles(line: str) -> str:
     """Angles apart from each other, also where strokes and accents stand between them."""
     found, after = [], False
     for letter in line:

@@ -58,7 +58,7 @@ _compiled: list[re.Pattern[str]] = []
 """Made when the first text needs them: they, and the module that makes them, take longer than a call of `ls`."""
 
 
-def clean(text: str) -> str:
+def redact(text: str) -> str:
     """The same text; what is hidden keeps its length, so that a screen keeps its shape."""
     low = text.lower()
     if not any([hint in low for hint in HINTS]):  # noqa: C419  # a list is quicker than a generator here
@@ -68,48 +68,48 @@ def clean(text: str) -> str:
 
         _compiled.extend((re.compile(KEYS), re.compile(NAMED, re.IGNORECASE)))
     text = _compiled[0].sub(lambda found: HIDDEN * len(found[0]), text)
-    return _compiled[1].sub(_behind, text)
+    return _compiled[1].sub(_redact_match, text)
 
 
-def _behind(found: re.Match[str]) -> str:
+def _redact_match(found: re.Match[str]) -> str:
     kept, hidden = [group for group in found.groups() if group is not None]
     quote = hidden[0] if hidden[0] in "'\"" else ""
     return f"{kept}{quote}{HIDDEN * (len(hidden) - 2 * len(quote))}{quote}"
 
 
-def clean_words(words: Sequence[str]) -> list[str]:
+def redact_words(words: Sequence[str]) -> list[str]:
     """A command line: a word behind an option such as `--password` is its value."""
     found: list[str] = []
     for at, word in enumerate(words):
         before = words[at - 1] if at and "=" not in words[at - 1] else ""
-        if before.startswith("-") and clean(f"{before} x") != f"{before} x":
+        if before.startswith("-") and redact(f"{before} x") != f"{before} x":
             found.append(HIDDEN * len(word))
         elif before in ("-u", "--user", "--proxy-user"):
-            found.append(clean(f"{before} {word}")[len(before) + 1 :])
+            found.append(redact(f"{before} {word}")[len(before) + 1 :])
         else:
-            found.append(clean(word))
+            found.append(redact(word))
     return found
 
 
-def clean_value(value: object) -> object:
+def redact_value(value: object) -> object:
     """Something of JSON: every text in it."""
     if isinstance(value, str):
-        return clean(value)
+        return redact(value)
     if isinstance(value, list):
-        return [clean_value(each) for each in value]
+        return [redact_value(each) for each in value]
     if isinstance(value, dict):
-        return {key: clean_value(each) for key, each in value.items()}
+        return {key: redact_value(each) for key, each in value.items()}
     return value
 
 
-def clean_record(found: dict[str, object]) -> dict[str, object]:
+def redact_record(found: dict[str, object]) -> dict[str, object]:
     """A record as it is shown: its command without secrets, its variables without values."""
-    shown = clean_value(found)
+    shown = redact_value(found)
     assert isinstance(shown, dict)
     for key in ("command", "options"):
         words = found.get(key)
         if isinstance(words, list) and all(isinstance(word, str) for word in words):
-            shown[key] = clean_words(words)
+            shown[key] = redact_words(words)
     env = found.get("env")
     if isinstance(env, dict):
         shown["env"] = dict.fromkeys(env, "")
@@ -126,7 +126,7 @@ class Redactor:
         self.homes = re.compile("|".join(rf"{re.escape(home)}(?![\w.-])" for home in parts)) if parts else None
 
     def clean(self, text: str) -> str:
-        text = clean(text)
+        text = redact(text)
         return self.homes.sub("/home/user", text) if self.homes else text
 
     def clean_sighting(self, seen: Observation) -> Observation:

@@ -27,7 +27,7 @@ def signal_name(number: int) -> str:
     return SIGNALS.get(number, f"signal {number}")
 
 
-def in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration: 0.4s, 12.3s, 3m 05s, 2h 10m."""
     if seconds < MINUTE:
         return f"{seconds:.1f}s" if seconds != int(seconds) else f"{int(seconds)}s"
@@ -54,9 +54,9 @@ def first_few(lines: Iterable[str], what: str) -> list[str]:
 
 def end_in_words(end: End, policy: Policy) -> str:
     """How work ended."""
-    after = f"after {in_words(end.elapsed_s)}"
+    after = f"after {format_duration(end.elapsed_s)}"
     if end.state == "timeout":
-        return f"not done after {in_words(policy.timeout_s or end.elapsed_s)}; stopped"
+        return f"not done after {format_duration(policy.timeout_s or end.elapsed_s)}; stopped"
     if end.reason:
         return f"{end.reason}; stopped {after}" if end.state in ("stuck", "stopped") else end.reason
     return f"killed by {signal_name(end.signal)} {after}" if end.signal else f"exit {end.exit_code} {after}"

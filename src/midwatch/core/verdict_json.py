@@ -1,9 +1,9 @@
 """A verdict as one line: JSON for machines, words for people."""
 
-from midwatch.core.foreign_text import ForeignText, escaped
+from midwatch.core.foreign_text import ForeignText, escape_text
 from midwatch.core.json_text import dump
-from midwatch.core.redaction import clean
-from midwatch.core.text import in_words
+from midwatch.core.redaction import redact
+from midwatch.core.text import format_duration
 from midwatch.core.verdict import Verdict
 
 SCHEMA = 1
@@ -12,7 +12,7 @@ LONGEST = 500
 SHORTEST_REASON = 40
 
 
-def fields(verdict: Verdict, following: str) -> dict[str, object]:
+def verdict_fields(verdict: Verdict, following: str) -> dict[str, object]:
     elapsed = verdict.elapsed_s
     return {
         "schema": SCHEMA,
@@ -21,30 +21,30 @@ def fields(verdict: Verdict, following: str) -> dict[str, object]:
         "state": verdict.state,
         "final": verdict.final,
         "cause": verdict.cause or None,
-        "reason": escaped(clean(verdict.reason)),
+        "reason": escape_text(redact(verdict.reason)),
         "exit_code": verdict.exit_code,
         "signal": verdict.signal,
         "elapsed_s": None if elapsed is None else round(elapsed, 3),
-        **(_of_session(verdict) if verdict.kind == "session" else {}),
+        **(_session_fields(verdict) if verdict.kind == "session" else {}),
         "result": verdict.result,
         "log": verdict.log,
         "next": following,
     }
 
 
-def _of_session(verdict: Verdict) -> dict[str, object]:
-    return {"message": ForeignText(clean(verdict.message.raw)) or None, "doubts": verdict.doubts}
+def _session_fields(verdict: Verdict) -> dict[str, object]:
+    return {"message": ForeignText(redact(verdict.message.raw)) or None, "doubts": verdict.doubts}
 
 
-def encode(verdict: Verdict, following: str) -> str:
+def encode_verdict(verdict: Verdict, following: str) -> str:
     """One JSON line, kept short by cutting the reason, and if that is not enough the path of the log."""
-    found = fields(verdict, following)
+    found = verdict_fields(verdict, following)
     result, found["result"] = found["result"], None
     text = dump(found)
     over = len(text.encode()) - LONGEST
     if over > 0:
-        reason = escaped(clean(verdict.reason))
-        found["reason"] = _cut(reason, max(SHORTEST_REASON, _size(reason) - over))
+        reason = escape_text(redact(verdict.reason))
+        found["reason"] = _shorten(reason, max(SHORTEST_REASON, _byte_size(reason) - over))
         if len(dump(found).encode()) > LONGEST:
             found["log"] = None
     elif result is None:
@@ -53,22 +53,22 @@ def encode(verdict: Verdict, following: str) -> str:
     return dump(found)
 
 
-def worded(verdict: Verdict) -> str:
+def format_reason(verdict: Verdict) -> str:
     """The reason for people: with how long a session's turn has been so."""
-    reason = escaped(clean(verdict.reason))
+    reason = escape_text(redact(verdict.reason))
     lasted = verdict.turn_s if not verdict.final and verdict.turn_s is not None else 0.0
-    return f"{reason}, for {in_words(float(int(lasted)))}" if lasted >= 1 else reason
+    return f"{reason}, for {format_duration(float(int(lasted)))}" if lasted >= 1 else reason
 
 
-def _cut(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     """A text, or its beginning, that takes at most so many bytes in a line."""
-    if _size(text) <= most:
+    if _byte_size(text) <= most:
         return text
     kept = text[:most]
-    while _size(kept + "…") > most:
+    while _byte_size(kept + "…") > most:
         kept = kept[:-1]
     return kept + "…"
 
 
-def _size(text: str) -> int:
+def _byte_size(text: str) -> int:
     return len(dump(text).encode()) - len('""')

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 
-from midwatch.core.text import in_words, visible
+from midwatch.core.text import format_duration, visible
 from midwatch.core.value import Value
 from midwatch.system import run_program
 from midwatch.system.run_program import OutputCap, RunLimits
@@ -63,14 +63,14 @@ def last_commit(cwd: str, since: float | None) -> str:
     Raises GitError.
     """
     after = [] if since is None else [f"--since=@{int(since)}"]
-    said = _ask(cwd, "rev-list", "--max-count=1", "--format=%h %<(200,trunc)%s", *after, "HEAD")
+    said = _run_git(cwd, "rev-list", "--max-count=1", "--format=%h %<(200,trunc)%s", *after, "HEAD")
     if said.code:
         lines = said.trouble.strip().splitlines()[:1]
         raise GitError(visible("".join(lines)[:SHOWN]) or f"git ended with {said.code} and said nothing")
     return visible(said.out.partition("\n")[2].strip())  # after a line with the whole hash
 
 
-def _ask(cwd: str, *words: str) -> GitOutput:
+def _run_git(cwd: str, *words: str) -> GitOutput:
     # Programs of the project are not found by relative paths.
     path = os.pathsep.join(each for each in os.get_exec_path() if os.path.isabs(each))
     program = shutil.which("git", path=path)
@@ -86,11 +86,11 @@ def _ask(cwd: str, *words: str) -> GitOutput:
     )
     cap = OutputCap(LARGEST, ends=True)
     try:
-        done = run_program.run(command, RunLimits(LIMIT, cap, cap), env=env)
+        done = run_program.run_program(command, RunLimits(LIMIT, cap, cap), env=env)
     except (OSError, ValueError) as error:
         raise GitError(f"git cannot be run: {error}") from error
     if done.too_much:
         raise GitError(f"git said more than {LARGEST >> 10} kB")
     if not done.ended:
-        raise GitError(f"git took longer than {in_words(LIMIT)}")
+        raise GitError(f"git took longer than {format_duration(LIMIT)}")
     return GitOutput(done.code, done.output.decode("utf-8", "replace"), done.errors.decode("utf-8", "replace"))

@@ -16,7 +16,7 @@ import re
 import time
 
 from midwatch.core.errors import RefusedError, UsageError
-from midwatch.core.plain_text import plain
+from midwatch.core.plain_text import make_plain
 from midwatch.core.redaction import Redactor
 from midwatch.core.task_ids import is_id
 from midwatch.core.value import Value
@@ -40,7 +40,7 @@ class KanbanError(RefusedError):
     """Hermes could not be reached, or did not do what it was asked to; the message has its words."""
 
 
-class Comment(Value):
+class CardComment(Value):
     author: str
     body: str
     at: int
@@ -49,13 +49,13 @@ class Comment(Value):
 
 class CardState(Value):
     status: str
-    comments: tuple[Comment, ...]
+    comments: tuple[CardComment, ...]
 
 
 Files = tuple[tuple[int, int, int], ...]
 
 
-class Card:
+class KanbanCard:
     """A card by its id. Nothing is asked of it before the first call; ``status`` finds out whether it is there."""
 
     def __init__(self, task: str, *, author: str = "midwatch", program: str = "", board: str = "") -> None:
@@ -116,7 +116,7 @@ class Card:
             # Seconds are whole: of those of the first second, the new ones are those that came after the first look.
             new = comment.at > int(since) or (comment.at == int(since) and number >= self._first)
             if new and comment.author != self._author and asks_to_stop(comment.body):
-                return f"{plain(comment.author, LONGEST)} at {time.strftime('%FT%TZ', time.gmtime(comment.at))}"
+                return f"{make_plain(comment.author, LONGEST)} at {time.strftime('%FT%TZ', time.gmtime(comment.at))}"
         return ""
 
     def _look(self) -> CardState:
@@ -124,7 +124,9 @@ class Card:
         out, trouble = self.hermes("show", self.task, "--json")
         try:
             found = json.loads(out)
-            comments = tuple(Comment(str(c["author"]), str(c["body"]), int(c["created_at"])) for c in found["comments"])
+            comments = tuple(
+                CardComment(str(c["author"]), str(c["body"]), int(c["created_at"])) for c in found["comments"]
+            )
             shown = CardState(str(found["task"]["status"]), comments)
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise KanbanError(self._words("show", out, trouble)) from error
@@ -144,9 +146,9 @@ class Card:
         return f"`hermes kanban {verb} {self.task}` said: {said}; see `hermes kanban show {self.task}`"
 
 
-def create(
+def find_or_create_card(
     title: str, body: str, *, key: str = "", author: str = "midwatch", program: str = "", board: str = ""
-) -> Card:
+) -> KanbanCard:
     """The card with this key, running and ours: a new one, or the one that an earlier run has left.
 
     Without a key it is the one with this title for this directory on this machine. One that has ended (blocked, done)
@@ -165,7 +167,7 @@ def create(
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             said = last_line(trouble) or last_line(out) or "nothing"
             raise KanbanError(f"`hermes kanban create` said: {said}; no card was made") from error
-        card = Card(task, author=author)
+        card = KanbanCard(task, author=author)
         card.hermes = hermes
         if status == READY:
             card.claim()
@@ -182,7 +184,7 @@ def asks_to_stop(comment: str) -> bool:
 
 def last_line(text: str) -> str:
     lines = text.strip().splitlines()
-    return plain(Redactor(()).clean(lines[-1]), LONGEST).rstrip(" .") if lines else ""
+    return make_plain(Redactor(()).clean(lines[-1]), LONGEST).rstrip(" .") if lines else ""
 
 
 class HermesProgram:

@@ -11,7 +11,7 @@ import os
 import shutil
 
 from midwatch.core.errors import RefusedError
-from midwatch.core.plain_text import plain
+from midwatch.core.plain_text import make_plain
 from midwatch.system import run_program
 
 LARGEST = 100_000
@@ -24,7 +24,7 @@ class NtmError(RefusedError):
     """It could not be run, or did not say that the pane has the text; the message has its words."""
 
 
-def problem(text: str, program: str = "ntm") -> str:
+def find_problem(text: str, program: str = "ntm") -> str:
     """Why it cannot be asked at all; empty when it can."""
     if shutil.which(program) is None:
         return f"{program} is not installed here; without it send with --via tmux"
@@ -33,7 +33,7 @@ def problem(text: str, program: str = "ntm") -> str:
     return ""
 
 
-def send(
+def send_text(
     session: str, pane: str, text: str, *, also: tuple[str, ...] = (), socket: str = "", program: str = "ntm",
     limit: float = 30.0,
 ) -> None:  # fmt: skip
@@ -55,24 +55,26 @@ def send(
         said = _last_line(trouble) or _last_line(out) or "nothing"
         raise NtmError(f"`{program} --robot-send` gave no answer that can be read; it said: {said}")
     if code or found.get("success") is not True or found.get("failed"):
-        raise NtmError(f"`{program} --robot-send` failed: {_why(found) or _last_line(trouble) or f'exit code {code}'}")
+        raise NtmError(
+            f"`{program} --robot-send` failed: {_format_reason(found) or _last_line(trouble) or f'exit code {code}'}"
+        )
     taken = found.get("successful")
     named = [str(each) for each in taken] if isinstance(taken, list) else []
     if not {pane, *also} & set(named):
-        others = plain(", ".join(named), LONGEST) or "none"
+        others = make_plain(", ".join(named), LONGEST) or "none"
         raise NtmError(f"`{program} --robot-send` does not say that {pane} has it; those that have it: {others}")
 
 
-def _why(found: dict[str, object]) -> str:
+def _format_reason(found: dict[str, object]) -> str:
     """In its own words: of the whole, or of the panes that do not have it."""
     failed = found.get("failed")
     told = [found.get("error"), failed if isinstance(failed, str) else "", found.get("hint")]
     for each in failed if isinstance(failed, list) else []:
         of = each if isinstance(each, dict) else {"pane": each}
         told.append(" ".join(str(of[key]) for key in ("pane", "error", "reason") if of.get(key) is not None))
-    return plain("; ".join([each for each in told if isinstance(each, str) and each]), LONGEST)
+    return make_plain("; ".join([each for each in told if isinstance(each, str) and each]), LONGEST)
 
 
 def _last_line(text: str) -> str:
     lines = text.strip().splitlines()
-    return plain(lines[-1], LONGEST) if lines else ""
+    return make_plain(lines[-1], LONGEST) if lines else ""

@@ -55,7 +55,7 @@ class Admission:
         try:
             if not launched:
                 alone = Ledger(running={self.run: RunningAttempt(self.name)})
-                untold = _untold(self.looker, alone, time.time(), launching=False)
+                untold = _find_unrecorded(self.looker, alone, time.time(), launching=False)
                 breaker_store.append(self.looker.directory, self.key, *untold)
         except OSError:
             pass  # whoever asks next finds the same
@@ -63,12 +63,12 @@ class Admission:
             os.close(self.lock)
 
 
-def admit(looker: JobDirectory, rules: Breaker, run: str, name: str) -> Admission:
+def admit_run(looker: JobDirectory, rules: Breaker, run: str, name: str) -> Admission:
     """Let a run through under a key, or raise RefusedError with the reason and the way out."""
     breaker_store.prepare(looker.directory)
     lock = breaker_store.lock(looker.directory, rules.key)
     try:
-        trial = _let_through(looker, rules, run, name)
+        trial = _record_start(looker, rules, run, name)
     except OSError as error:
         os.close(lock)
         raise RefusedError(f"cannot write to {looker.directory}/breakers: {error.strerror}") from error
@@ -78,38 +78,38 @@ def admit(looker: JobDirectory, rules: Breaker, run: str, name: str) -> Admissio
     return Admission(looker, rules.key, lock, run, name, trial=trial)
 
 
-def _let_through(looker: JobDirectory, rules: Breaker, run: str, name: str) -> bool:
+def _record_start(looker: JobDirectory, rules: Breaker, run: str, name: str) -> bool:
     """For whoever holds the lock: write down that a run starts. Returns whether it is a trial."""
     directory, key, now = looker.directory, rules.key, time.time()
-    state = _settled(looker, rules, now).state
-    answer = breaker.answer(state, rules.cooldown_s, now)
+    state = _update_ledger(looker, rules, now).state
+    answer = breaker.decide(state, rules.cooldown_s, now)
     if answer.admitted:
         breaker_store.append(directory, key, Started(now, run, name, answer.trial))
         return answer.trial
     if isinstance(state, Open) and state.since > now:
         breaker_store.append(directory, key, SetBack(now))  # else it would stay open until the clock has caught up
-    raise RefusedError(breaker.refusal(key, state, rules.cooldown_s, now))
+    raise RefusedError(breaker.format_refusal(key, state, rules.cooldown_s, now))
 
 
-def _settled(looker: JobDirectory, rules: Breaker, now: float) -> Ledger:
+def _update_ledger(looker: JobDirectory, rules: Breaker, now: float) -> Ledger:
     """The ledger with all that nobody told yet, which is written down first."""
     reading = breaker_store.read(looker.directory, rules.key, rules.threshold)
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
-    breaker_store.set_bookmark(looker.directory, rules.key, reading, rules.threshold, ledger)
-    untold = _untold(looker, ledger, now, launching=False)
+    breaker_store.write_bookmark(looker.directory, rules.key, reading, rules.threshold, ledger)
+    untold = _find_unrecorded(looker, ledger, now, launching=False)
     if untold:
         breaker_store.append(looker.directory, rules.key, *untold)
     return breaker.fold(ledger, untold, rules.threshold)
 
 
-def forbids(directory: str, rules: Breaker) -> str:
+def find_retry_problem(directory: str, rules: Breaker) -> str:
     """Why a run that failed may not be tried again; empty when it may. An open breaker lets only new runs try."""
     try:
         reading = breaker_store.read(directory, rules.key, rules.threshold)
     except FormatError as error:
         return str(error)
     now, state = time.time(), breaker.fold(reading.before, reading.happened, rules.threshold).state
-    return "" if isinstance(state, Closed) else breaker.refusal(rules.key, state, rules.cooldown_s, now)
+    return "" if isinstance(state, Closed) else breaker.format_refusal(rules.key, state, rules.cooldown_s, now)
 
 
 class BreakerStatus(Value):
@@ -129,45 +129,49 @@ class BreakerStatus(Value):
     """When an open breaker lets a trial through (wall clock)."""
 
 
-def look(looker: JobDirectory, rules: Breaker) -> BreakerStatus:
-    """What `admit` would go by, without writing anything down."""
+def read_status(looker: JobDirectory, rules: Breaker) -> BreakerStatus:
+    """What `admit_run` would go by, without writing anything down."""
     reading = breaker_store.read(looker.directory, rules.key, rules.threshold)
     # Looked at after reading: free now, nobody whose start we read is still about to launch it.
     launching = not file_locks.is_free(f"{looker.directory}/breakers/{rules.key}.lock")
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
     now = time.time()
-    ledger = breaker.fold(ledger, _untold(looker, ledger, now, launching=launching), rules.threshold)
-    answer, known = breaker.answer(ledger.state, rules.cooldown_s, now), reading.upto > 0
-    reason = breaker.told(ledger.state, rules.cooldown_s, now) if known else "nothing has happened under this key yet"
+    ledger = breaker.fold(ledger, _find_unrecorded(looker, ledger, now, launching=launching), rules.threshold)
+    answer, known = breaker.decide(ledger.state, rules.cooldown_s, now), reading.upto > 0
+    reason = (
+        breaker.format_state(ledger.state, rules.cooldown_s, now)
+        if known
+        else "nothing has happened under this key yet"
+    )
     until = now + (answer.wait_s or 0.0) if isinstance(ledger.state, Open) else None
     following = "trial" if answer.trial else "run" if answer.admitted else "wait"
     following = "reset" if isinstance(ledger.state, Tripped) else following
     return BreakerStatus(rules.key, ledger, known, reading.wrong, reason, following, until)
 
 
-def tell(directory: str, key: str, happened: Happening) -> None:
+def record_event(directory: str, key: str, happened: Happening) -> None:
     """Write down what a person did. Once it has returned, nobody goes by what was before."""
-    _write(directory, key, lambda: [happened])
+    _append_events(directory, key, lambda: [happened])
 
 
-def reset(looker: JobDirectory, rules: Breaker) -> None:
+def reset_breaker(looker: JobDirectory, rules: Breaker) -> None:
     """Close a breaker. What has ended by now never counts, also where its shim has not written that down."""
     now = time.time()
-    _write(looker.directory, rules.key, lambda: _reset(looker, rules, now))
+    _append_events(looker.directory, rules.key, lambda: _reset_events(looker, rules, now))
 
 
-def _reset(looker: JobDirectory, rules: Breaker, now: float) -> list[Happening]:
+def _reset_events(looker: JobDirectory, rules: Breaker, now: float) -> list[Happening]:
     try:
         reading = breaker_store.read(looker.directory, rules.key, rules.threshold)
     except FormatError:
         return [Reset(now, "")]  # nobody goes by a file that cannot be read; its reader is told so
     ledger = breaker.fold(reading.before, reading.happened, rules.threshold)
-    over = _ending(looker, ledger)
+    over = _find_ended_attempts(looker, ledger)
     resets = [Reset(now, "", tuple(over[at : at + MOST_OVER])) for at in range(0, max(1, len(over)), MOST_OVER)]
-    return [*_untold(looker, ledger, now, launching=False), *resets]
+    return [*_find_unrecorded(looker, ledger, now, launching=False), *resets]
 
 
-def _ending(looker: JobDirectory, ledger: Ledger) -> list[tuple[str, int]]:
+def _find_ended_attempts(looker: JobDirectory, ledger: Ledger) -> list[tuple[str, int]]:
     """Attempts whose work has ended while their shim, which is frozen or has a full disk, has not said how."""
     found: list[tuple[str, int]] = []
     for run, (name, told) in ledger.running.items():
@@ -178,7 +182,7 @@ def _ending(looker: JobDirectory, ledger: Ledger) -> list[tuple[str, int]]:
     return found
 
 
-def _write(directory: str, key: str, decide: Callable[[], list[Happening]]) -> None:
+def _append_events(directory: str, key: str, decide: Callable[[], list[Happening]]) -> None:
     """Write down, for good, what is decided while nobody else is let through."""
     breaker_store.prepare(directory)
     lock = breaker_store.lock(directory, key)
@@ -190,7 +194,7 @@ def _write(directory: str, key: str, decide: Callable[[], list[Happening]]) -> N
         os.close(lock)
 
 
-def _untold(looker: JobDirectory, ledger: Ledger, now: float, *, launching: bool) -> list[Happening]:
+def _find_unrecorded(looker: JobDirectory, ledger: Ledger, now: float, *, launching: bool) -> list[Happening]:
     """What became of runs whose shim did not, or not yet, say so. ``launching``: one of them may be just about to."""
     found: list[Happening] = []
     for run, (name, told) in ledger.running.items():

@@ -15,7 +15,7 @@ from midwatch.core.job_model import Adopted, Alive, Gone, Identity, JobFacts, Pr
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import foreign_step_status
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.shim.terminate import how_it_ended
+from midwatch.shim.terminate import build_end
 from midwatch.system import exit_status, processes, procfs
 from midwatch.system.processes import ProcessPlace
 
@@ -48,17 +48,17 @@ class AdoptedProcess:
         return exit_status.has_ended(self.pidfd)
 
     def suspended(self) -> bool:
-        found = processes.find(self.work, self.place)
+        found = processes.find_process(self.work, self.place)
         return isinstance(found, Alive) and found.suspended
 
     def see_tree(self) -> None:
-        found = processes.started(procfs.descendants(self.work.pid, besides=os.getpid(), jobs=False))
+        found = processes.start_times(procfs.descendants(self.work.pid, besides=os.getpid(), jobs=False))
         self.below = {pid: self.below[pid] for pid in self.left()} | found
 
     def left(self) -> list[int]:
         """Those below it, and once below it, that are still there."""
         meant = {pid: self.work._replace(pid=pid, start=start) for pid, start in self.below.items()}
-        return [pid for pid, each in meant.items() if isinstance(processes.find(each, self.place), Alive)]
+        return [pid for pid, each in meant.items() if isinstance(processes.find_process(each, self.place), Alive)]
 
     # Its end
 
@@ -69,13 +69,13 @@ class AdoptedProcess:
             return self._told(ended=ended)
         if not ended:
             return None
-        found, why = exit_status.status(self.pidfd, self.work.pid, self.work.start)
+        found, why = exit_status.read_status(self.pidfd, self.work.pid, self.work.start)
         unknown = ("unknown", "exit-unseen", f"it ended, but its exit status is not known: {why}")
-        return how_it_ended(found, 0, unknown if found is None else None, self.elapsed(), self.left(), agent=self.agent)
+        return build_end(found, 0, unknown if found is None else None, self.elapsed(), self.left(), agent=self.agent)
 
     def ended_by_us(self, state: str, cause: str, reason: str, left: list[int]) -> dict[str, Any]:
         found = self._status() if self.ended() else None
-        return how_it_ended(found, 0, (state, cause, reason), self.elapsed(), left)
+        return build_end(found, 0, (state, cause, reason), self.elapsed(), left)
 
     def elapsed(self) -> float:
         return time.monotonic() - self.started
@@ -88,15 +88,15 @@ class AdoptedProcess:
         found, said = None, verdict.reason
         if verdict.state == "crashed":
             found = self._status()
-            said += "" if found is None else f" ({exit_status.in_words(found)})"
-        end = how_it_ended(found, 0, (verdict.state, verdict.cause, said), self.elapsed(), [])
+            said += "" if found is None else f" ({exit_status.format_status(found)})"
+        end = build_end(found, 0, (verdict.state, verdict.cause, said), self.elapsed(), [])
         return end if verdict.exit_code is None else end | {"exit_code": verdict.exit_code}
 
     def _verdict(self, gone: Gone | None) -> Verdict:
         """Of its directory, with what we know of its process, which is more than a pid file tells."""
-        process: Process = gone or processes.find(self.work, self.place)
+        process: Process = gone or processes.find_process(self.work, self.place)
         now = time.monotonic()
-        found = foreign_step_status.of_adopted(self.adopted, self.work.pid, process, now) or StepStatus()
+        found = foreign_step_status.read_adopted(self.adopted, self.work.pid, process, now) or StepStatus()
         status, result = found.status, found.result
         self._status_since = None if status is None else now if self._status_since is None else self._status_since
         return job_verdict.judge(
@@ -107,12 +107,12 @@ class AdoptedProcess:
         )  # fmt: skip
 
     def _status(self) -> int | None:
-        return exit_status.status(self.pidfd, self.work.pid, self.work.start)[0]
+        return exit_status.read_status(self.pidfd, self.work.pid, self.work.start)[0]
 
     def result(self) -> str | None:
         """What it left in its own directory, to be left in ours."""
-        process = processes.find(self.work, self.place)
-        told = foreign_step_status.of_adopted(self.adopted, self.work.pid, process, time.monotonic())
+        process = processes.find_process(self.work, self.place)
+        told = foreign_step_status.read_adopted(self.adopted, self.work.pid, process, time.monotonic())
         if told is None or told.result is None:
             return None
         try:

@@ -20,19 +20,19 @@ import time
 from midwatch.config import paths
 from midwatch.core.job_model import Adopted, Identity, ProgressSnapshot, ProgressSource
 from midwatch.core.policy import Policy
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.text import format_duration, signal_name
 from midwatch.jobs import foreign_step_end
 from midwatch.jobs.adopted_process import AdoptedProcess
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import stall
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.jobs.stall_tracker import StallTracker, noted
+from midwatch.jobs.stall_tracker import StallTracker, encode_progress
 from midwatch.jobs.wait_state import JobWatchState
-from midwatch.jobs.wakeups import TIMED_LOOK, Wakeups
+from midwatch.jobs.wakeups import TIMED_LOOK, JobWakeups
 from midwatch.shim.announce import ParentChannel
-from midwatch.shim.fork import listen
-from midwatch.shim.run_files import AGAIN, RunFiles, opened, quietly
-from midwatch.shim.terminate import ENDINGS, how_it_ended
+from midwatch.shim.fork import catch_signals
+from midwatch.shim.run_files import AGAIN, RunFiles, ignore_os_errors, new_record
+from midwatch.shim.terminate import ENDINGS, build_end
 from midwatch.system import procfs
 from midwatch.system import terminate_tree as hand
 from midwatch.system.atomic_files import StateDirectory, write_atomic
@@ -70,7 +70,7 @@ class AdoptedSupervisor:
 
         age = time.clock_gettime(time.CLOCK_BOOTTIME) - self.work.start / procfs.TICKS
         self.record: dict[str, Any] = {
-            **opened(head, self.began), "started": time.time() - age, "started_mono": self.began - age,
+            **new_record(head, self.began), "started": time.time() - age, "started_mono": self.began - age,
             "work": {"pid": self.work.pid, "start": self.work.start},
             "states": [["working", time.time()]], "notes": spec["notes"],
         }  # fmt: skip
@@ -81,7 +81,7 @@ class AdoptedSupervisor:
         )
 
     def run(self) -> None:
-        inbox, _ = listen()
+        inbox, _ = catch_signals()
         try:
             self.begin()
         except OSError as error:  # a full or read-only disk: nobody could be told anything
@@ -110,15 +110,15 @@ class AdoptedSupervisor:
             "started", pid=self.work.pid, attempt=1, policy=self.record["policy"], foreground=False, adopted=True
         )
 
-    def listen(self) -> Wakeups:
-        wakeups = Wakeups(self.adopted.dir, {self.adopted.name})
+    def listen(self) -> JobWakeups:
+        wakeups = JobWakeups(self.adopted.dir, {self.adopted.name})
         for suffix in ("status", "result"):
             wakeups.watch_writes(self.adopted.name, f"{self.adopted.dir}/{self.adopted.name}.{suffix}")
         return wakeups
 
     # The loop
 
-    def serve(self, inbox: int, wakeups: Wakeups | None) -> None:
+    def serve(self, inbox: int, wakeups: JobWakeups | None) -> None:
         poll = select.poll()
         for source in (inbox, self.pidfd, *([wakeups] if wakeups else ())):
             poll.register(source, select.POLLIN)
@@ -176,7 +176,7 @@ class AdoptedSupervisor:
     def beat(self) -> None:
         self.notes.catch_up()
         if self.adopted.dir or "heartbeat" not in self.policy.progress:  # else it is the work's own to touch
-            quietly(os.utime, self.base + ".heartbeat")
+            ignore_os_errors(os.utime, self.base + ".heartbeat")
 
     def see_suspension(self, now: float) -> None:
         """No event tells of it. What lies between two looks counts as standing still if either saw it stand."""
@@ -194,7 +194,7 @@ class AdoptedSupervisor:
 
     def shift(self, gap: float) -> None:
         """Lost time does not count: move every moment that a deadline is reckoned from."""
-        self.seen = stall.shift(self.seen, gap)
+        self.seen = stall.shift_times(self.seen, gap)
         self.timeout_at += gap
         self.ask_at += gap
         self.looked += gap
@@ -210,8 +210,8 @@ class AdoptedSupervisor:
         if not away and (not facts.exists or (facts.record is not None and facts.record.end is not None)):
             self.over = True  # its files were removed, or another said that it is over: nobody is to be told anything
         elif facts.record is not None and facts.seen is not None:
-            before, answer = self.seen, stall.answer(facts, self.policy)
-            self.seen = stall.keep(job_verdict.judge(facts), facts.seen, self.policy, facts.now)
+            before, answer = self.seen, stall.instruct_shim(facts, self.policy)
+            self.seen = stall.next_progress(job_verdict.judge(facts), facts.seen, self.policy, facts.now)
             self.ask_at = facts.now + answer.seconds
             if self.seen._replace(at=before.at) != before:
                 self.write_seen()
@@ -248,12 +248,12 @@ class AdoptedSupervisor:
         if not forbidden:
             self.stop("timeout", "timeout", "its time was up")
             return
-        reason = f"not done after {in_words(self.policy.timeout_s or 0.0)}; {forbidden}: it is left as it is"
-        self.finish(how_it_ended(None, 0, ("abandoned", "timeout", reason), self.witness.elapsed(), []))
+        reason = f"not done after {format_duration(self.policy.timeout_s or 0.0)}; {forbidden}: it is left as it is"
+        self.finish(build_end(None, 0, ("abandoned", "timeout", reason), self.witness.elapsed(), []))
 
     def forbidden(self) -> str:
         """Why nothing may be signalled, whoever says so."""
-        return paths.shared_with_others(self.adopted.dir) if self.adopted.dir else ""
+        return paths.find_sharing(self.adopted.dir) if self.adopted.dir else ""
 
     def stop(self, state: str, cause: str, reason: str) -> None:
         if self.over or self.witness.ended():
@@ -263,10 +263,12 @@ class AdoptedSupervisor:
             return
         self.notes.spool("stopping", state=state, reason=reason)
         self.witness.see_tree()
-        foreign_step_end.announce(self.adopted.dir, self.adopted.name, (state, cause, reason), self.witness.elapsed())
+        foreign_step_end.record_ending(
+            self.adopted.dir, self.adopted.name, (state, cause, reason), self.witness.elapsed()
+        )
         spare = tuple(self.record.get("spare", ()))
         left = hand.end_tree(lambda: {self.work.pid: self.work.start} | self.witness.below, spare=spare)
-        quietly(foreign_step_end.settle, self.adopted, self.work.pid)
+        ignore_os_errors(foreign_step_end.write_failed_status, self.adopted, self.work.pid)
         self.finish(self.witness.ended_by_us(state, cause, reason, left))
 
     def finish(self, end: dict[str, Any]) -> None:
@@ -284,7 +286,7 @@ class AdoptedSupervisor:
         self.notes.make_durable()
 
     def write_seen(self) -> None:
-        self.notes.write_seen(noted(self.seen))
+        self.notes.write_seen(encode_progress(self.seen))
 
 
 def main() -> None:

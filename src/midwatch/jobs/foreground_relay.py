@@ -15,7 +15,7 @@ import tty
 from collections.abc import Callable, Iterator
 
 from midwatch.core.text import visible
-from midwatch.jobs.foreground_streams import NOWHERE, Streams, copy_size, in_foreground, someone_can_continue_us
+from midwatch.jobs.foreground_streams import NOWHERE, WorkStreams, copy_terminal_size, has_job_control, is_in_foreground
 from midwatch.jobs.launch import LaunchedShim
 from midwatch.system import procfs
 
@@ -32,10 +32,10 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 OTHER = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 
 
-class Relay:
+class ForegroundRelay:
     """Copies until the shim has said how the work ended."""
 
-    def __init__(self, shim: LaunchedShim, streams: Streams, log: int, *, typed: bytes = b"") -> None:
+    def __init__(self, shim: LaunchedShim, streams: WorkStreams, log: int, *, typed: bytes = b"") -> None:
         self.shim = shim
         self.streams = streams
         self.log = log
@@ -229,14 +229,14 @@ class Relay:
         elif number == signal.SIGCONT:
             self.take_terminal()
         elif number == signal.SIGWINCH and self.streams.terminal != NOWHERE:
-            copy_size(self.streams.terminal)
+            copy_terminal_size(self.streams.terminal)
 
     def suspend(self) -> None:
         """Stop as the shell expects it, terminal restored; go on, and let the work go on, when it says so."""
         self.asked_to_suspend = False
         self.clear()
         self.restore()
-        if someone_can_continue_us():
+        if has_job_control():
             os.kill(0 if self.streams.terminal != NOWHERE else os.getpid(), signal.SIGSTOP)
         self.take_terminal()
         self.tell(signal.SIGCONT)
@@ -274,9 +274,9 @@ class Relay:
         """Read the caller's keys as they are typed, if its terminal is ours to read from."""
         if self.streams.terminal == NOWHERE:
             return
-        copy_size(self.streams.terminal)
+        copy_terminal_size(self.streams.terminal)
         with contextlib.suppress(OSError, termios.error):
-            if in_foreground():
+            if is_in_foreground():
                 if self.before is None:
                     self.before = termios.tcgetattr(0)
                     self.poll.register(0, select.POLLIN)

@@ -32,18 +32,18 @@ class ForeignProcess(Value):
     """Sources of progress that cannot be seen of it, and why."""
 
 
-def meet(pid: int) -> ForeignProcess:
+def hold_process(pid: int) -> ForeignProcess:
     """Look at a process and hold on to it, or RefusedError."""
     if pid <= 1:
         raise RefusedError(f"process {pid} is the machine's own, no work that ends")
     pidfd = _open(pid)
     try:
-        start = _start(pid, pidfd)
-        log, unseen = _log(pid)
-        blind = {source: why for source, why in (("output", unseen), ("io", _uncounted(pid))) if why}
-        found = ForeignProcess(pid, start, pidfd, _command(pid), _link(f"/proc/{pid}/cwd"), log, blind)
+        start = _start_time(pid, pidfd)
+        log, unseen = _find_log(pid)
+        blind = {source: why for source, why in (("output", unseen), ("io", _find_count_problem(pid))) if why}
+        found = ForeignProcess(pid, start, pidfd, _read_command(pid), _read_link(f"/proc/{pid}/cwd"), log, blind)
         if exit_status.has_ended(pidfd):
-            raise RefusedError(_ended(pid, start, pidfd))  # noqa: TRY301  # it is let go of below
+            raise RefusedError(_format_ended(pid, start, pidfd))  # noqa: TRY301  # it is let go of below
     except BaseException:
         os.close(pidfd)
         raise
@@ -58,14 +58,14 @@ def _open(pid: int) -> int:
     except AttributeError:
         raise RefusedError("this system does not tell when a process of others ends (no pidfd)") from None
     except OSError as error:
-        leader = _leader(pid)
+        leader = _session_leader(pid)
         if leader not in (0, pid):
             raise RefusedError(f"{pid} is a thread of process {leader}; adopt that: --pid {leader}") from None
         why = "no pidfd here" if error.errno == errno.ENOSYS else error.strerror
         raise RefusedError(f"process {pid} cannot be watched: {why}") from error
 
 
-def _leader(pid: int) -> int:
+def _session_leader(pid: int) -> int:
     try:
         lines = procfs.read_text(f"/proc/{pid}/status").splitlines()
         return int(next(line.split()[1] for line in lines if line.startswith("Tgid:")))
@@ -73,7 +73,7 @@ def _leader(pid: int) -> int:
         return 0
 
 
-def _start(pid: int, pidfd: int) -> int:
+def _start_time(pid: int, pidfd: int) -> int:
     try:
         fields = procfs.stat_fields(pid)
         letter, flags, start = fields[0], int(fields[6]), int(fields[19])
@@ -82,7 +82,7 @@ def _start(pid: int, pidfd: int) -> int:
             raise RefusedError(f"there is no process {pid}; it has just ended") from None
         raise RefusedError(f"process {pid} is hidden from us; run this as the user whose process it is") from None
     if letter in "ZX":
-        raise RefusedError(_ended(pid, start, pidfd))
+        raise RefusedError(_format_ended(pid, start, pidfd))
     if flags & KERNEL_THREAD:
         raise RefusedError(f"{pid} ({procfs.command_name(pid)}) is a thread of the kernel, no work that ends")
     if procfs.is_shim(pid):
@@ -90,13 +90,13 @@ def _start(pid: int, pidfd: int) -> int:
     return start
 
 
-def _ended(pid: int, start: int, pidfd: int) -> str:
-    found, why = exit_status.status(pidfd, pid, start)
-    said = f"its exit status is not known: {why}" if found is None else exit_status.in_words(found)
+def _format_ended(pid: int, start: int, pidfd: int) -> str:
+    found, why = exit_status.read_status(pidfd, pid, start)
+    said = f"its exit status is not known: {why}" if found is None else exit_status.format_status(found)
     return f"process {pid} has ended already ({said}); there is nothing left to watch"
 
 
-def _command(pid: int) -> list[str]:
+def _read_command(pid: int) -> list[str]:
     try:
         found = procfs.read_text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0")
     except OSError:
@@ -104,14 +104,14 @@ def _command(pid: int) -> list[str]:
     return found if found[0] else [procfs.command_name(pid)]
 
 
-def _link(path: str) -> str:
+def _read_link(path: str) -> str:
     try:
         return os.readlink(path)
     except OSError:
         return ""
 
 
-def _log(pid: int) -> tuple[str, str]:
+def _find_log(pid: int) -> tuple[str, str]:
     """The file that standard output goes to, else the one of standard error; or why there is none to be seen."""
     why = "it has no output"
     for number in (1, 2):
@@ -134,7 +134,7 @@ def _log(pid: int) -> tuple[str, str]:
     return "", why
 
 
-def _uncounted(pid: int) -> str:
+def _find_count_problem(pid: int) -> str:
     """Why its reading and writing cannot be seen; empty where it can."""
     try:
         procfs.read_text(f"/proc/{pid}/io")

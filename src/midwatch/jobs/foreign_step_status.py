@@ -15,38 +15,38 @@ from midwatch.system import procfs
 NANO = 10**9
 
 
-def read(base: str, pid_written: int | None, process: Process, now: float, troubles: list[str]) -> StepStatus:
+def read_step(base: str, pid_written: int | None, process: Process, now: float, troubles: list[str]) -> StepStatus:
     """Status and result of a step; its pid file, and then that process, were looked at before.
 
     ``troubles`` takes what cannot be read.
     """
-    found = _dated(f"{base}.status", troubles)
+    found = _read_with_time(f"{base}.status", troubles)
     if found is None:
         return StepStatus()
     status, at = found
-    result = _dated(f"{base}.result", troubles) if status.strip() else None
+    result = _read_with_time(f"{base}.result", troubles) if status.strip() else None
     times = _times(base, at, pid_written, None if result is None else result[1], process)
-    owner = foreign_run.owner(times)
+    owner = foreign_run.status_owner(times)
     if owner == "this":
         old = result is None or foreign_run.is_earlier_result(times)
-        return StepStatus(ForeignText(status), None if result is None or old else sentinel.result(result[0]))
-    until = now + (foreign_run.decided_at(times) - times.now) / NANO if owner == "open" else None
+        return StepStatus(ForeignText(status), None if result is None or old else sentinel.decode_result(result[0]))
+    until = now + (foreign_run.decision_time(times) - times.now) / NANO if owner == "open" else None
     return StepStatus(earlier=ForeignText(status), open_until=until)
 
 
-def of_adopted(adopted: Adopted, pid: int, process: Process, now: float) -> StepStatus | None:
+def read_adopted(adopted: Adopted, pid: int, process: Process, now: float) -> StepStatus | None:
     """What its directory says of adopted work; None where it has none, or tells of another run by now."""
     base = f"{adopted.dir}/{adopted.name}"
     try:
         named = sentinel_files.read_dated(f"{base}.pid")
-        if not adopted.dir or (named is not None and sentinel.pid(named[0]) != pid):
+        if not adopted.dir or (named is not None and sentinel.decode_pid(named[0]) != pid):
             return None
     except FormatError:
         return None
-    return read(base, None if named is None else named[1], process, now, [])
+    return read_step(base, None if named is None else named[1], process, now, [])
 
 
-def _dated(path: str, troubles: list[str]) -> tuple[str, int] | None:
+def _read_with_time(path: str, troubles: list[str]) -> tuple[str, int] | None:
     try:
         return sentinel_files.read_dated(path)
     except FormatError as error:
@@ -57,7 +57,7 @@ def _dated(path: str, troubles: list[str]) -> tuple[str, int] | None:
 def _times(base: str, status: int, pid: int | None, result: int | None, process: Process) -> StatusTimes:
     times = StatusTimes(time.time_ns(), status, pid, result)
     if pid is None or status <= pid:  # only then do these matter
-        moved = (sentinel_files.written(f"{base}.{suffix}") for suffix in ("heartbeat", "log"))
+        moved = (sentinel_files.modified_ns(f"{base}.{suffix}") for suffix in ("heartbeat", "log"))
         times = times._replace(moved=tuple(each for each in moved if each is not None))
     if not isinstance(process, Alive):
         return times

@@ -28,65 +28,65 @@ LONGEST = 30 * 86400.0
 """Seconds for which a note is kept."""
 
 
-def read(base: str) -> End | None:
+def read_end(base: str) -> End | None:
     """How the run that the pid file of a step names was ended by us; None where it was not."""
     try:
-        text = sentinel_files.read(f"{_place(base)}.ended")
+        text = sentinel_files.read(f"{_end_path(base)}.ended")
         if text is None:
             return None
         found = json.loads(text)
-        if not isinstance(found, dict) or found.get("schema") != SCHEMA or found.get("run") != _run(base):
+        if not isinstance(found, dict) or found.get("schema") != SCHEMA or found.get("run") != _run_key(base):
             return None
-        return sentinel.end(found.get("end"))
+        return sentinel.decode_end(found.get("end"))
     except (FormatError, ValueError, RecursionError):
         return None
 
 
-def write(base: str, end: dict[str, Any]) -> None:
+def write_end(base: str, end: dict[str, Any]) -> None:
     """Note how we end it, before we do: whoever sees it gone must know why. Raises OSError."""
-    _sweep()
-    note = {"schema": SCHEMA, "step": _real(base), "run": _run(base), "end": end}
-    write_atomic(f"{_place(base)}.ended", json.dumps(note) + "\n")
+    _remove_old_ends()
+    note = {"schema": SCHEMA, "step": _real_path(base), "run": _run_key(base), "end": end}
+    write_atomic(f"{_end_path(base)}.ended", json.dumps(note) + "\n")
 
 
-def remove(base: str) -> None:
+def remove_end(base: str) -> None:
     with contextlib.suppress(OSError):
-        os.unlink(f"{_place(base)}.ended")
+        os.unlink(f"{_end_path(base)}.ended")
 
 
-def lease(base: str) -> Lease:
+def step_lease(base: str) -> Lease:
     """The right to end a step: one watcher has it."""
     with contextlib.suppress(OSError):
-        paths.make_private(_directory())
-    return Lease(f"{_place(base)}.lock")
+        paths.make_private(_store_directory())
+    return Lease(f"{_end_path(base)}.lock")
 
 
-def _run(base: str) -> list[object]:
+def _run_key(base: str) -> list[object]:
     """Text and time of the pid file. Raises FormatError."""
     found = sentinel_files.read_dated(f"{base}.pid")
     return [] if found is None else [found[0].strip(), found[1]]
 
 
-def _real(base: str) -> str:
+def _real_path(base: str) -> str:
     directory, name = os.path.split(base)
     return f"{os.path.realpath(directory)}/{name}"
 
 
-def _directory() -> str:
+def _store_directory() -> str:
     return f"{paths.state_root()}/steps"
 
 
-def _place(base: str) -> str:
-    digest = hashlib.sha256(_real(base).encode("utf-8", "surrogateescape")).hexdigest()[:24]
-    return f"{_directory()}/{digest}"
+def _end_path(base: str) -> str:
+    digest = hashlib.sha256(_real_path(base).encode("utf-8", "surrogateescape")).hexdigest()[:24]
+    return f"{_store_directory()}/{digest}"
 
 
-def _sweep() -> None:
+def _remove_old_ends() -> None:
     """Take out what nobody asks for any more. Raises OSError where nothing can be written."""
-    paths.make_private(_directory())
+    paths.make_private(_store_directory())
     oldest = time.time() - LONGEST
-    for entry in os.listdir(_directory()):
-        path = f"{_directory()}/{entry}"
+    for entry in os.listdir(_store_directory()):
+        path = f"{_store_directory()}/{entry}"
         with contextlib.suppress(OSError):
             if os.stat(path, follow_symlinks=False).st_mtime < oldest:
                 os.unlink(path)

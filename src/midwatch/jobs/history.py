@@ -17,7 +17,7 @@ from midwatch.journal import journal, spool_reader
 from midwatch.journal.journal import Journal
 
 
-class Run(Value):
+class JobRun(Value):
     """One run of a job, as far as it is known."""
 
     run: str
@@ -31,13 +31,13 @@ class Run(Value):
     """By its files and processes alone; None when they are gone."""
 
 
-def opened(directory: str) -> tuple[Journal, str]:
+def open_journal(directory: str) -> tuple[Journal, str]:
     """The journal with everything taken in. Where that cannot be: what can be read, and why that may not be all."""
-    if why := journal.not_kept(directory):
+    if why := journal.find_problem(directory):
         found = Journal(directory, memory=True)
         found.take_in()
         return found, f"{why}: no journal is kept there"
-    if not os.path.isdir(spool_reader.folder(directory)):
+    if not os.path.isdir(spool_reader.spool_directory(directory)):
         return Journal(directory, memory=True), ""  # nothing was ever started here, and nothing is made for asking
     found = Journal(directory)
     try:
@@ -49,7 +49,7 @@ def opened(directory: str) -> tuple[Journal, str]:
     return found, ""
 
 
-def check(since: int, newest: int) -> None:
+def check_since(since: int, newest: int) -> None:
     if since > newest:
         raise RefusedError(
             f"--since {since} is beyond the newest event, which is {newest}: was the journal made anew? "
@@ -57,7 +57,7 @@ def check(since: int, newest: int) -> None:
         )
 
 
-class History:
+class JobHistory:
     """The runs of one name, oldest first; the one whose files are in place is the last."""
 
     def __init__(self, looker: JobDirectory, book: Journal, name: str) -> None:
@@ -66,7 +66,7 @@ class History:
         self.name = name
         self.records: dict[str, dict[str, object]] = {}
         times = book.runs(name)
-        for base in sentinel_files.archived(looker.directory, name):
+        for base in sentinel_files.list_archives(looker.directory, name):
             self._read(base, times)
         self.facts, self.verdict = looker.look(name)
         self.current = self._read(f"{looker.directory}/{name}", times)
@@ -77,7 +77,7 @@ class History:
     def _read(self, base: str, times: dict[str, float]) -> str:
         """The run of a record, which is kept; empty where there is none that can be read."""
         try:
-            found = json.loads(sentinel_files.read(f"{base}.json") or "null", parse_constant=_nothing)
+            found = json.loads(sentinel_files.read(f"{base}.json") or "null", parse_constant=_no_value)
         except (FormatError, ValueError, RecursionError):
             return ""
         if not isinstance(found, dict) or not isinstance(run := found.get("run"), str):
@@ -87,12 +87,12 @@ class History:
         times.setdefault(run, started if isinstance(started, float) else 0.0)
         return run
 
-    def run(self, run: str) -> Run:
+    def run(self, run: str) -> JobRun:
         here = self.facts.exists and run == self.current
         facts = self.facts if here else self.looker.archived(self.name, run)
         verdict = self.verdict if here else judge(facts) if facts else None
-        return Run(run, self.records.get(run), facts, self.book.of_run(self.name, run), verdict)
+        return JobRun(run, self.records.get(run), facts, self.book.of_run(self.name, run), verdict)
 
 
-def _nothing(_word: str) -> None:
+def _no_value(_word: str) -> None:
     """NaN and the like, which no JSON reader but Python's would take."""

@@ -30,7 +30,7 @@ class JobDirectory:
         self.brief = brief
         """Whoever lists jobs shows no evidence: what only explains an end is not read."""
         self.given = policy
-        self.place = processes.here()
+        self.place = processes.current_place()
         self.me = os.getpid()
 
     @property
@@ -56,12 +56,12 @@ class JobDirectory:
 
             if record_end.write_if_free(self.directory, facts, look.lost.end, ours=memory is not None and memory.keeps):
                 facts = facts._replace(status=look.status())
-                record_end.tell(self.directory, facts.record)
+                record_end.send_end(self.directory, facts.record)
         return facts
 
     def archived(self, name: str, run: str) -> JobFacts | None:
         """An earlier run of a name, if it is still kept: someone may have waited for it when the next one began."""
-        for base in sentinel_files.archived(self.directory, name):
+        for base in sentinel_files.list_archives(self.directory, name):
             facts = JobObservation(self, base, name).facts(None)
             if facts.record is not None and facts.record.run == run:
                 return facts

@@ -23,7 +23,7 @@ PR_SET_CHILD_SUBREAPER = 36
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-class Job(Value):
+class JobSpec(Value):
     directory: str
     name: str
     run: str
@@ -69,7 +69,7 @@ class LaunchedShim(Value):
     """Where it says: started, suspended, continued, ended."""
 
 
-def new_run() -> str:
+def new_run_id() -> str:
     """An id for one run: sortable by time, unique without a register."""
     return f"{time.time_ns() // 1_000_000:x}-{os.urandom(3).hex()}"
 
@@ -78,11 +78,11 @@ def shim_command() -> list[str]:
     return [sys.executable, *procfs.SHIM, ROOT]
 
 
-def keeper_command() -> list[str]:
+def supervisor_command() -> list[str]:
     return [sys.executable, *procfs.KEEPER, ROOT]
 
 
-def teller_command(directory: str, name: str = "", run: str = "", report: str = "") -> list[str]:
+def sender_command(directory: str, name: str = "", run: str = "", report: str = "") -> list[str]:
     """What delivers notices. Before that it looks at a job, if one is named, and tells what became of it.
 
     ``report``: what a watcher has just filed. It is only named so that others can see that somebody takes care of it.
@@ -93,15 +93,15 @@ def teller_command(directory: str, name: str = "", run: str = "", report: str = 
     return [*found, "--run", run, name] if name else found
 
 
-def launch(
-    job: Job, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None
+def launch_shim(
+    job: JobSpec, lease: int, stdio: tuple[int, int, int], *, tty: bool, command: list[str] | None = None
 ) -> LaunchedShim:
     """Start the shim of a job; it holds the lease and the streams from now on. The caller has 0, 1 and 2 open."""
     listening, control = os.pipe()
     feeding, feed = os.pipe()[::-1]
     libc = ctypes.CDLL(None)
-    errors = complaints(job.directory)
-    argv, env = command or shim_command(), unmarked()
+    errors = open_error_log(job.directory)
+    argv, env = command or shim_command(), unmarked_environment()
     pid = os.fork()
     if pid == 0:
         try:
@@ -119,17 +119,17 @@ def launch(
     os.close(control)
     os.close(errors)
     with open(feeding, "wb") as pipe:
-        pipe.write(marshal.dumps(specification(job, control, lease, stdio, tty=tty)))
+        pipe.write(marshal.dumps(build_specification(job, control, lease, stdio, tty=tty)))
     return LaunchedShim(pid, listening)
 
 
-def complaints(directory: str) -> int:
+def open_error_log(directory: str) -> int:
     """Where a shim says what breaks it, open for writing."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.open(f"{directory}/spool/shim.err", flags, 0o600)
 
 
-def unmarked() -> dict[str, str]:
+def unmarked_environment() -> dict[str, str]:
     """Our environment for a process of ours: started from within another job, it is not that job's to count or to end.
 
     It has our secrets, for whoever delivers notices needs them.
@@ -138,10 +138,12 @@ def unmarked() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith(MARK) or key.startswith(kept)}
 
 
-def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool) -> dict[str, object]:
+def build_specification(
+    job: JobSpec, control: int, lease: int, stdio: tuple[int, int, int], *, tty: bool
+) -> dict[str, object]:
     inherited = {key: value for key, value in without_secrets(os.environ).items() if key not in job.without}
     withheld = [] if job.pane else list(job.env)  # of a session they are our own
-    marks = {f"{MARK}DIR": drop_box.path(job.directory, job.name), f"{MARK}NAME": job.name, f"{MARK}RUN": job.run}
+    marks = {f"{MARK}DIR": drop_box.box_path(job.directory, job.name), f"{MARK}NAME": job.name, f"{MARK}RUN": job.run}
     return {
         "dir": job.directory,
         "name": job.name,
@@ -150,7 +152,7 @@ def specification(job: Job, control: int, lease: int, stdio: tuple[int, int, int
         "env": {**inherited, **job.env, **marks},
         "secrets": list(SECRETS),
         "decide": [sys.executable, *procfs.BESIDE, ROOT, "_decide", job.name, "--dir", job.directory],
-        "tell": teller_command(job.directory, job.name, job.run) if job.notify else None,
+        "tell": sender_command(job.directory, job.name, job.run) if job.notify else None,
         "stdio": list(stdio),
         "control": control,
         "lock": lease,

@@ -35,7 +35,7 @@ WORDING = ("core", "jobs", "jobs/codec", "jobs/rules")
 """Packages whose code a verdict comes from."""
 
 
-def marks(fd: int, name: str) -> Marks:
+def file_marks(fd: int, name: str) -> Marks:
     """Which files a job has at this moment, in the directory that is open as ``fd``."""
     found: Marks = []
     for suffix in MADE_FROM:
@@ -48,7 +48,7 @@ def marks(fd: int, name: str) -> Marks:
     return found
 
 
-def lasting(of: Marks, now: float) -> bool:
+def is_stable(of: Marks, now: float) -> bool:
     """Whether a row made from these files would tell when one of them changes, and is worth its room."""
     result = of[RESULT]
     if result is not None and result[1] > LARGEST_RESULT:
@@ -57,16 +57,16 @@ def lasting(of: Marks, now: float) -> bool:
     return latest < (now - SETTLED) * 1e9  # a time to come, after the clock was set back, is not settled either
 
 
-def ours(directory: str) -> bool:
+def is_cache_allowed(directory: str) -> bool:
     """Whether a listing may be kept here: a directory that Midwatch made and that nobody but us can write."""
     try:
         me, spool = os.geteuid(), os.lstat(f"{directory}/spool")
-        return spool.st_uid == os.stat(directory).st_uid == me and not paths.shared_with_others(directory)
+        return spool.st_uid == os.stat(directory).st_uid == me and not paths.find_sharing(directory)
     except OSError:
         return False
 
 
-def load(directory: str) -> Rows:
+def load_rows(directory: str) -> Rows:
     """The rows that were kept; none where the file is missing, spoiled, another's, or of another program."""
     try:
         fd = open_plain(f"{directory}/{FILE}")
@@ -79,24 +79,24 @@ def load(directory: str) -> Rows:
             os.close(fd)
     except (OSError, ValueError):
         return {}
-    if head != _head(rows):
+    if head != _cache_header(rows):
         return {}
     found: Rows = json_text.load(rows)
     return found
 
 
-def save(directory: str, rows: Rows) -> None:
+def save_rows(directory: str, rows: Rows) -> None:
     """Keep rows, if that can be done: a listing without them says the same."""
     import json  # noqa: PLC0415  # most listings have nothing new to keep
 
     text = json.dumps(rows, separators=(",", ":"))
     try:
-        write_atomic(f"{directory}/{FILE}", f"{_head(text)}\n{text}")
+        write_atomic(f"{directory}/{FILE}", f"{_cache_header(text)}\n{text}")
     except OSError:  # a full disk, or one that is read-only
         return
 
 
-def _head(rows: str) -> str:
+def _cache_header(rows: str) -> str:
     """Names the program that wrote the rows, the code that their words come from, and their check sum."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     code = []

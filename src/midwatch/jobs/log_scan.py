@@ -6,7 +6,7 @@ The log of a session is put aside when it has grown large (`<name>.log.1`), and 
 import os
 import re
 
-from midwatch.core.foreign_text import NOTHING, ForeignText, is_shown
+from midwatch.core.foreign_text import NOTHING, ForeignText, is_visible
 from midwatch.jobs.codec.log_text import SEQUENCE
 from midwatch.system.atomic_files import PREVIOUS, open_plain
 
@@ -50,11 +50,11 @@ class LogReader:
     def skip(self, lines: int) -> None:
         """Go to where the last lines begin. Raises OSError where there is no log."""
         self._enter(open_plain(self.path))
-        self._offset = tail_offset(self._fd, lines)
-        lines -= 0 if self._offset else _count(self._fd)
+        self._offset = find_tail_offset(self._fd, lines)
+        lines -= 0 if self._offset else _count_lines(self._fd)
         if self._whole and lines > 0 and not self._offset and os.path.exists(self.path + PREVIOUS):
             self._enter(open_plain(self.path + PREVIOUS))
-            self._offset = tail_offset(self._fd, lines)
+            self._offset = find_tail_offset(self._fd, lines)
 
     def pause(self) -> None:
         """Keep no file open that need not be; the next ``read`` finds its place again."""
@@ -67,7 +67,7 @@ class LogReader:
         if self._whole and os.path.exists(self.path + PREVIOUS):
             there.insert(0, open_plain(self.path + PREVIOUS))
         offset = self._offset
-        at = next((fd for fd in there if _identity(os.fstat(fd)) == self._file), None)
+        at = next((fd for fd in there if _file_identity(os.fstat(fd)) == self._file), None)
         self._enter(there[0] if at is None else at)
         self._offset = 0 if at is None else offset
         for fd in there:
@@ -84,7 +84,7 @@ class LogReader:
 
     def _enter(self, fd: int) -> None:
         self._close()
-        self._fd, self._file, self._offset = fd, _identity(os.fstat(fd)), 0
+        self._fd, self._file, self._offset = fd, _file_identity(os.fstat(fd)), 0
 
     def _next(self, most: int) -> bytes:
         data = os.pread(self._fd, most, self._offset)
@@ -97,23 +97,23 @@ class LogReader:
         previous = self.path + PREVIOUS
         if not ours.st_nlink:  # put aside, and then gone
             return next((path for path in (previous, self.path) if os.path.exists(path)), "")
-        if _is(ours, self.path) or not _is(ours, previous):
+        if _is_same_file(ours, self.path) or not _is_same_file(ours, previous):
             return ""
         return self.path
 
 
-def _identity(found: os.stat_result) -> tuple[int, int]:
+def _file_identity(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _is(found: os.stat_result, path: str) -> bool:
+def _is_same_file(found: os.stat_result, path: str) -> bool:
     try:
-        return _identity(os.stat(path, follow_symlinks=False)) == _identity(found)
+        return _file_identity(os.stat(path, follow_symlinks=False)) == _file_identity(found)
     except OSError:
         return False
 
 
-def _count(fd: int) -> int:
+def _count_lines(fd: int) -> int:
     count = offset = 0
     while data := os.pread(fd, CHUNK, offset):
         count += data.count(b"\n")
@@ -121,7 +121,7 @@ def _count(fd: int) -> int:
     return count
 
 
-def tail_offset(fd: int, count: int) -> int:
+def find_tail_offset(fd: int, count: int) -> int:
     """Where the last ``count`` lines begin, read backwards so that a log of any size costs the same."""
     size = at = os.fstat(fd).st_size
     wanted = count + (1 if size and os.pread(fd, 1, size - 1) == b"\n" else 0)
@@ -137,7 +137,7 @@ def tail_offset(fd: int, count: int) -> int:
     return 0 if count else size
 
 
-def tail(path: str, size: int) -> bytes:
+def read_tail(path: str, size: int) -> bytes:
     """The last bytes of a log that Midwatch writes; empty where there is none."""
     data = b""
     for part in (path, path + PREVIOUS):
@@ -180,7 +180,7 @@ class LogScan:
         return None
 
 
-def last_line(path: str) -> ForeignText:
+def read_last_line(path: str) -> ForeignText:
     """The last line with text in it, without control characters; empty when there is none."""
     try:
         with open(open_plain(path), "rb") as log:
@@ -189,6 +189,6 @@ def last_line(path: str) -> ForeignText:
     except OSError:
         return NOTHING
     for line in reversed(lines):
-        if shown := "".join(c for c in SEQUENCE.sub("", line) if is_shown(c)).strip():
+        if shown := "".join(c for c in SEQUENCE.sub("", line) if is_visible(c)).strip():
             return ForeignText(shown)
     return NOTHING

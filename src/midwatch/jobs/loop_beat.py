@@ -35,7 +35,7 @@ class LoopBeat:
 
     def __init__(self, directory: str = "", watched: Collection[str] = ()) -> None:
         self._dir, self._name, self._run = (os.environ.get(f"MIDWATCH_{key}", "") for key in ("DIR", "NAME", "RUN"))
-        state = drop_box.state_directory(self._dir, self._name)
+        state = drop_box.find_state_directory(self._dir, self._name)
         itself = self._name in watched and os.path.realpath(state) == os.path.realpath(directory)
         self._stale = NEVER if itself or _thread.get_native_id() != os.getpid() else self._threshold()
         self._last = -NEVER
@@ -47,7 +47,7 @@ class LoopBeat:
         now = time.monotonic()
         if now >= self._last + self._stale / MOST:
             self._last = now
-            beat_file.renew(self._dir, self._name, self._run)
+            beat_file.renew_beat(self._dir, self._name, self._run)
         return min(until, self._last + self._stale / LEAST)
 
     def after_each(self, asked: Callable[[], bool]) -> Callable[[], bool]:
@@ -61,15 +61,15 @@ class LoopBeat:
 
     def _threshold(self) -> float:
         """Seconds without progress after which our job is suspected; NEVER where a beat is of no use."""
-        if not (self._dir and self._run) or names.problem(self._name):
+        if not (self._dir and self._run) or names.find_problem(self._name):
             return NEVER
-        if (owner := drop_box.owner(self._dir)) is not None:
+        if (owner := drop_box.read_owner(self._dir)) is not None:
             try:
                 return float(owner[1]) if owner[0] == self._run else NEVER
             except ValueError:  # its beats do not count
                 return NEVER
         try:  # a job of an earlier release
-            record = sentinel.record(sentinel_files.read(f"{self._dir}/{self._name}.json") or "")
+            record = sentinel.decode_record(sentinel_files.read(f"{self._dir}/{self._name}.json") or "")
         except FormatError:
             return NEVER
         counts = record.run == self._run and "beat" in record.policy.progress

@@ -7,7 +7,7 @@ import os
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, ProgressSnapshot, Record, StopRequest
 from midwatch.jobs.codec import sentinel
-from midwatch.shim.terminate import how_it_ended
+from midwatch.shim.terminate import build_end
 from midwatch.system import exit_status, processes, procfs
 
 TYPE_CHECKING = False
@@ -18,9 +18,9 @@ BEATS_MISSED = 2
 """Heartbeats after whose time a shim that has not beaten was certainly gone."""
 
 
-def survivors(record: Record) -> tuple[tuple[ForeignText, int], ...]:
+def find_survivors(record: Record) -> tuple[tuple[ForeignText, int], ...]:
     """Processes of a run that are still there: name and pid."""
-    left = [pid for pid in processes.of_run(record.run) if not procfs.is_shared(pid, record.spare)]
+    left = [pid for pid in processes.find_run_processes(record.run) if not procfs.is_shared(pid, record.spare)]
     return tuple((ForeignText(procfs.command_name(pid)), pid) for pid in left)
 
 
@@ -32,7 +32,7 @@ class LostJob:
         self.record = record
         self.stop = stop
         self.held = held
-        self.survivors = survivors(record)
+        self.survivors = find_survivors(record)
         self.end: dict[str, Any] | None = None
         """How it ended, as a record holds it, where the kernel tells or a stop has begun."""
 
@@ -57,13 +57,13 @@ class LostJob:
             return self.record
         asked = None if self.stop is None else (self.stop.state, str(self.stop.cause), self.stop.reason)
         left = [pid for _, pid in self.survivors]
-        end = how_it_ended(status, 0, asked, elapsed, left, agent=self.record.pane is not None)
+        end = build_end(status, 0, asked, elapsed, left, agent=self.record.pane is not None)
         self.end = {**end, "unsupervised": True}
-        return self.record._replace(end=sentinel.end(self.end))
+        return self.record._replace(end=sentinel.decode_end(self.end))
 
     def _status(self) -> int | None:
         if self.record.pane is not None:
             return None  # with its shim an agent loses its terminal: however it ended then, it was not its own doing
         which = self.record.work.pid, self.record.work.start
         found = self.held.status() if self.held is not None and self.held.process == which else None
-        return exit_status.of_dead(*which) if found is None else found
+        return exit_status.read_zombie_status(*which) if found is None else found

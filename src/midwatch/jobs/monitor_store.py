@@ -17,37 +17,37 @@ from midwatch.system.atomic_files import write_atomic
 from midwatch.system.file_locks import Lease
 
 
-def lease(base: str) -> Lease:
+def session_lease(base: str) -> Lease:
     """The right to act on a session."""
     return Lease(f"{base}.actor")
 
 
-def read(base: str, run: str = "") -> MonitorState | None:
+def read_state(base: str, run: str = "") -> MonitorState | None:
     """The notes of the last monitor; with a run, only those of that run."""
     try:
         text = sentinel_files.read(f"{base}.watch")
     except FormatError:
         return None
-    found = monitor_state_file.decode(text) if text else None
+    found = monitor_state_file.decode_state(text) if text else None
     return found if found is not None and run in ("", found.run) else None
 
 
-def write(base: str, watch: MonitorState) -> None:
-    write_atomic(f"{base}.watch", monitor_state_file.encode(watch))
+def write_state(base: str, watch: MonitorState) -> None:
+    write_atomic(f"{base}.watch", monitor_state_file.encode_state(watch))
 
 
-def note_ending(base: str, run: str, stuck: Verdict) -> None:
+def record_ending(base: str, run: str, stuck: Verdict) -> None:
     """Tell the shim, and whoever ends its work for it, that this run is ended because it is stuck."""
     reason = " ".join(f"{stuck.reason}; ended by its monitor, to be resumed".split())
     write_atomic(f"{base}.ending", f"{run}\t{stuck.state}\t{stuck.cause}\t{reason}\n")
 
 
-def ask_to_stop(base: str) -> None:
+def request_stop(base: str) -> None:
     """A person wants it stopped, whatever is being done about it."""
     write_atomic(f"{base}.halt", f"{time.time()}\n")
 
 
-def asked_to_stop(base: str, since: float) -> bool:
+def is_stop_requested(base: str, since: float) -> bool:
     """Whether somebody has wanted that since a moment of the wall clock."""
     try:
         text = sentinel_files.read(f"{base}.halt")

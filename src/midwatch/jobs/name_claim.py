@@ -5,7 +5,7 @@ import os
 
 from midwatch.config import paths, sentinel_files
 from midwatch.core.errors import RefusedError
-from midwatch.jobs.codec.sentinel import SUFFIXES, without_values
+from midwatch.jobs.codec.sentinel import SUFFIXES, drop_values
 from midwatch.shim import drop_box
 from midwatch.system import file_locks
 from midwatch.system.atomic_files import make_durable, read_plain, write_atomic
@@ -19,18 +19,18 @@ def refuse_links(base: str) -> None:
     for suffix in (*SUFFIXES, "lock"):
         if os.path.islink(f"{base}.{suffix}"):
             raise RefusedError(f"{base}.{suffix} is a symbolic link; remove it and try again")
-    box = drop_box.path(*os.path.split(base))
+    box = drop_box.box_path(*os.path.split(base))
     for path in (os.path.dirname(box), box):
         if os.path.islink(path):
             raise RefusedError(f"{path} is a symbolic link; remove it and try again")
 
 
-def lock(base: str) -> int | None:
+def lock_name(base: str) -> int | None:
     """Take the lease of a name: a file descriptor to hold or inherit, None while another holds it."""
-    return file_locks.take(f"{base}.lock")
+    return file_locks.acquire(f"{base}.lock")
 
 
-def archive(directory: str, name: str, *, goes_on: bool = False) -> None:
+def archive_run(directory: str, name: str, *, goes_on: bool = False) -> None:
     """Move away what an earlier run of this name left, so that it can complete no new one.
 
     Status first and record last: whoever looks meanwhile finds the old run's end, or nothing. A run that ``goes_on``
@@ -39,7 +39,7 @@ def archive(directory: str, name: str, *, goes_on: bool = False) -> None:
     base = f"{directory}/{name}"
     order = ["status", *(suffix for suffix in SUFFIXES if suffix not in ("status", "json")), "json"]
     present = [suffix for suffix in order if os.path.lexists(f"{base}.{suffix}")]
-    dropped = _dropped(drop_box.path(directory, name))
+    dropped = _drop_box_entries(drop_box.box_path(directory, name))
     if not present and not dropped:
         return
     shelf = f"{directory}/archive/{name}"
@@ -48,27 +48,27 @@ def archive(directory: str, name: str, *, goes_on: bool = False) -> None:
     number = int(kept[-1]) + 1 if kept and kept[-1].isdigit() else 1
     box = f"{shelf}/{number:06d}"
     os.mkdir(box, 0o700)
-    _put_away(drop_box.path(directory, name), dropped, drop_box.path(box, name))
+    _move_entries(drop_box.box_path(directory, name), dropped, drop_box.box_path(box, name))
     for suffix in present:
         if goes_on and suffix in ("json", "watch"):
-            _copy(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
+            _copy_file(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
         else:
             os.rename(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
     for old in kept[: max(0, len(kept) + 1 - KEEP_RUNS)]:
-        _remove(f"{shelf}/{old}")
+        _remove_box(f"{shelf}/{old}")
     for each in (*kept[max(0, len(kept) + 1 - KEEP_RUNS) :], f"{number:06d}"):
-        _withhold(f"{shelf}/{each}/{name}.json")
+        _drop_values(f"{shelf}/{each}/{name}.json")
 
 
-def _withhold(path: str) -> None:
+def _drop_values(path: str) -> None:
     """Take the values of variables out of a record of an earlier release, which wrote them down."""
     with contextlib.suppress(OSError):
-        mended = without_values(read_plain(path, sentinel_files.LARGEST).decode("utf-8", "surrogateescape"))
+        mended = drop_values(read_plain(path, sentinel_files.LARGEST).decode("utf-8", "surrogateescape"))
         if mended is not None:
             write_atomic(path, mended)
 
 
-def _dropped(box: str) -> list[str]:
+def _drop_box_entries(box: str) -> list[str]:
     """What an earlier run left in its drop box, but for mail, which waits there to be taken in."""
     try:
         return [entry for entry in os.listdir(box) if entry.rpartition(".")[2] not in drop_box.MAIL]
@@ -76,7 +76,7 @@ def _dropped(box: str) -> list[str]:
         return []
 
 
-def _put_away(box: str, entries: list[str], to: str) -> None:
+def _move_entries(box: str, entries: list[str], to: str) -> None:
     """Empty a drop box. The directory itself stays: it may be mounted into a sandbox that lives on."""
     if entries:
         paths.make_private(to)
@@ -85,13 +85,13 @@ def _put_away(box: str, entries: list[str], to: str) -> None:
             os.rename(f"{box}/{entry}", f"{to}/{entry}")
 
 
-def _copy(path: str, to: str) -> None:
+def _copy_file(path: str, to: str) -> None:
     made = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(made, "wb") as target:
         target.write(read_plain(path, sentinel_files.LARGEST))
 
 
-def _remove(box: str) -> None:
+def _remove_box(box: str) -> None:
     with contextlib.suppress(OSError, RecursionError):
         for entry in os.listdir(box):
             if entry == "drop":
@@ -103,6 +103,6 @@ def _remove(box: str) -> None:
         os.rmdir(box)
 
 
-def write(path: str, text: str) -> None:
+def write_file(path: str, text: str) -> None:
     write_atomic(path, text)
     make_durable(path)

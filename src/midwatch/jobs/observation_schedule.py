@@ -8,7 +8,7 @@ NEVER = float("inf")
 SLICE = 100
 
 
-class Schedule:
+class ObservationSchedule:
     """There may be ten thousand names: what is asked for often is the earliest."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ import time
 
 from midwatch.config import sentinel_files
 from midwatch.core.errors import FormatError
-from midwatch.core.foreign_text import ForeignText, escaped
+from midwatch.core.foreign_text import ForeignText, escape_text
 from midwatch.core.job_model import Alive, Gone, JobFacts, ProgressSource, StepStatus, StopRequest, Unseen
 from midwatch.jobs import work_files
 from midwatch.jobs.codec import sentinel
@@ -45,7 +45,7 @@ class JobObservation:
 
     def facts(self, memory: JobWatchState | None) -> JobFacts:
         record = self.record()
-        if record is None and not sentinel_files.exists(self.base):
+        if record is None and not sentinel_files.is_job(self.base):
             return self.missing()
         if record is not None and record.end is not None:
             return self.ended(record, memory)
@@ -53,7 +53,7 @@ class JobObservation:
         told = StepStatus(self.status()) if record else self.step(shim, self.pid_written)
         if told.earlier is not None and memory is not None and memory.pid_written not in (None, self.pid_written):
             before = self.step(Gone(""), memory.pid_written)  # the run that a watcher waits for
-            if before.status is not None and not processes.lives(*memory.process):
+            if before.status is not None and not processes.is_alive(*memory.process):
                 told, shim = before, Gone(f"process {memory.process[0]} has ended, and the step runs again")
         status = told.status
         if record is not None and (status or isinstance(shim, Gone) or isinstance(work, Gone)):
@@ -66,7 +66,7 @@ class JobObservation:
         if record and record.adopted and isinstance(shim, Gone) and isinstance(work, Gone) and not status:
             from midwatch.jobs import foreign_step_status  # noqa: PLC0415  # few are adopted
 
-            theirs = foreign_step_status.of_adopted(
+            theirs = foreign_step_status.read_adopted(
                 record.adopted, record.work.pid, work, self.now
             )  # its supervisor is gone
             status, result = (theirs.status, theirs.result) if theirs else (None, None)
@@ -95,7 +95,7 @@ class JobObservation:
         directory = self.looker.directory
         others = 0
         try:
-            others = len(sentinel_files.jobs(directory))
+            others = len(sentinel_files.list_jobs(directory))
         except FileNotFoundError:
             self.troubles.append(f"there is no directory {directory}")
         except OSError as error:
@@ -108,7 +108,7 @@ class JobObservation:
         writing = memory is not None and status is None  # the record comes first, and whoever waits is woken by it
         return JobFacts(
             name=self.name, now=self.now, record=record, status=status, watched=memory is not None,
-            shim=processes.find(record.shim, self.looker.place) if writing else Unseen("not looked at"),
+            shim=processes.find_process(record.shim, self.looker.place) if writing else Unseen("not looked at"),
             survivors=self.left(record),
             result=self.result(), log=self.log(record), beat=None if brief else self.beat(record),
             troubles=tuple(self.troubles),
@@ -118,21 +118,25 @@ class JobObservation:
         """What is left of a run whose shim did not see to it."""
         if record.end is None or not record.end.unsupervised or not record.end.left or not self.same_boot(record):
             return ()
-        from midwatch.jobs.lost_job import survivors  # noqa: PLC0415  # few lose their shim
+        from midwatch.jobs.lost_job import find_survivors  # noqa: PLC0415  # few lose their shim
 
-        return survivors(record)
+        return find_survivors(record)
 
     def stop(self, record: Record) -> StopRequest | None:
         if not os.path.lexists(f"{self.base}.ending"):
             return None
-        from midwatch.shim.terminate import begun_stop  # noqa: PLC0415  # few are being stopped
+        from midwatch.shim.terminate import read_stop  # noqa: PLC0415  # few are being stopped
 
-        found = begun_stop(self.base, record.run)
+        found = read_stop(self.base, record.run)
         if found is None:
             return None
         (state, cause, reason), (pid, start) = found
-        by = processes.find(record.shim._replace(pid=pid, start=start), self.looker.place) if pid else Gone("not begun")
-        return StopRequest(state, cause, escaped(reason), by)  # type: ignore[arg-type]  # causes of a later version are passed on
+        by = (
+            processes.find_process(record.shim._replace(pid=pid, start=start), self.looker.place)
+            if pid
+            else Gone("not begun")
+        )
+        return StopRequest(state, cause, escape_text(reason), by)  # type: ignore[arg-type]  # causes of a later version are passed on
 
     # Files
 
@@ -153,17 +157,17 @@ class JobObservation:
             return None
 
     def record(self) -> Record | None:
-        return self.parsed("json", sentinel.record)
+        return self.parsed("json", sentinel.decode_record)
 
     def status(self) -> ForeignText | None:
         return self.parsed("status", ForeignText)
 
     def result(self) -> WorkResult | None:
-        return self.parsed("result", sentinel.result)
+        return self.parsed("result", sentinel.decode_result)
 
     def beat(self, record: Record | None) -> Beat | None:
         try:
-            return work_files.beat(self.base, record)
+            return work_files.read_beat(self.base, record)
         except FormatError as error:
             self.troubles.append(str(error))
             return None
@@ -187,7 +191,7 @@ class JobObservation:
     def step(self, process: Process, pid_written: int | None) -> StepStatus:
         from midwatch.jobs import foreign_step_status  # noqa: PLC0415  # most jobs are ours
 
-        return foreign_step_status.read(self.base, pid_written, process, self.now, self.troubles)
+        return foreign_step_status.read_step(self.base, pid_written, process, self.now, self.troubles)
 
     def ending(self, record: Record | None, shim: Process, status: ForeignText | None) -> End | None:
         """How we ended a foreign step, if we did: all that it can say of that itself is FAILED."""
@@ -195,7 +199,7 @@ class JobObservation:
             return None
         from midwatch.jobs import foreign_step_store  # noqa: PLC0415  # few steps end so
 
-        return foreign_step_store.read(self.base)
+        return foreign_step_store.read_end(self.base)
 
     # Processes
 
@@ -205,13 +209,13 @@ class JobObservation:
     def processes(self, record: Record | None, memory: JobWatchState | None) -> tuple[Process, Process]:
         if record is not None:
             place = self.looker.place
-            return processes.find(record.shim, place), processes.find(record.work, place)
+            return processes.find_process(record.shim, place), processes.find_process(record.work, place)
         try:
             found = sentinel_files.read_dated(f"{self.base}.pid")
             if found is None:
                 return Unseen("there is no pid file"), Unseen("not known")
             self.pid_written = found[1]
-            pid, written = sentinel.pid(found[0]), found[1] / 1e9
+            pid, written = sentinel.decode_pid(found[0]), found[1] / 1e9
         except FormatError as error:
             return Unseen(str(error)), Unseen("not known")
         if memory and memory.process == (pid, procfs.start_time(pid)):
@@ -232,16 +236,16 @@ class JobObservation:
         policy = record.policy if record else self.looker.policy
         sources: procfs.Sources = {name: tuple(source) for name, source in notes.sources.items()}  # type: ignore[misc]
         wanted = {*policy.progress} | ({"heartbeat"} if "heartbeat" in sources else set())
-        procfs.track(sources, work_files.cheap_sample(self.base, wanted, record), self.now)
+        procfs.update_sources(sources, work_files.sample_files(self.base, wanted, record), self.now)
         if self.now - max((moved for _, _, moved in sources.values()), default=self.now) >= policy.stale_s / 2:
-            procfs.track(sources, self.consumption(notes, shim, work, record, policy), self.now)
+            procfs.update_sources(sources, self.consumption(notes, shim, work, record, policy), self.now)
         return notes._replace(sources={name: ProgressSource(*source) for name, source in sources.items()})
 
     def notes(self, record: Record | None) -> ProgressSnapshot | None:
         place = self.looker.place
         if record is None or record.shim.pidns != place.pidns or not place.shares_clock(record.shim):
             return None
-        notes = self.parsed("seen", sentinel.seen)
+        notes = self.parsed("seen", sentinel.decode_progress)
         return notes if notes is not None and notes.run == record.run and notes.boot == place.boot else None
 
     def consumption(
@@ -251,10 +255,10 @@ class JobObservation:
         if isinstance(shim, Alive) and not adopted:
             ours = isinstance(work, Alive | Gone)
             helper, cpu, io = notes.helper or self.looker.me, notes.own_cpu_s, notes.own_io
-            cpu, io = procfs.consumption(shim.pid, own=not ours, helper=helper, own_cpu=cpu, own_io=io)
+            cpu, io = procfs.measure_consumption(shim.pid, own=not ours, helper=helper, own_cpu=cpu, own_io=io)
         elif isinstance(work, Alive):
             keeper = shim.pid if isinstance(shim, Alive) else 0
-            cpu, io = procfs.consumption(work.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)
+            cpu, io = procfs.measure_consumption(work.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)
         else:
             return {}
         return {name: value for name, value in (("cpu", cpu), ("io", io)) if name in policy.progress}

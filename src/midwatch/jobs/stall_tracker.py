@@ -14,7 +14,7 @@ from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import name_claim
 from midwatch.jobs.rules import stall
-from midwatch.jobs.work_files import cheap_sample
+from midwatch.jobs.work_files import sample_files
 from midwatch.system import procfs
 from midwatch.system.atomic_files import dumps, write_atomic
 
@@ -34,10 +34,14 @@ class StallTracker:
     ) -> tuple[ProgressSnapshot, float]:
         """The notes after a look, and when to look again though nothing may wake us."""
         policy = facts.record.policy if facts.record else facts.policy or PATIENT
-        seen = self.begin(facts, policy) if facts.seen is None else stall.keep(verdict, facts.seen, policy, facts.now)
+        seen = (
+            self.begin(facts, policy)
+            if facts.seen is None
+            else stall.next_progress(verdict, facts.seen, policy, facts.now)
+        )
         if facts.record and isinstance(facts.shim, Gone):
             seen = seen._replace(outlived=seen.outlived or isinstance(facts.work, Alive))
-            if not _alike(seen, before):
+            if not _judges_alike(seen, before):
                 self.write(facts.name, seen)
         # CPU and I/O count only once all else has been silent for half the threshold.
         half = max([source.moved for source in seen.sources.values()], default=facts.now) + policy.stale_s / 2
@@ -49,11 +53,11 @@ class StallTracker:
         adopted = facts.record.adopted if facts.record else None
         root = facts.shim if isinstance(facts.shim, Alive) and adopted is None else facts.work
         wanted = {*policy.progress} if isinstance(root, Alive) else {*policy.progress, "heartbeat"}
-        procfs.track(sources, cheap_sample(f"{self.directory}/{facts.name}", wanted, facts.record), facts.now)
+        procfs.update_sources(sources, sample_files(f"{self.directory}/{facts.name}", wanted, facts.record), facts.now)
         if isinstance(root, Alive):
             keeper = facts.shim.pid if isinstance(facts.shim, Alive) and adopted else 0
-            cpu, io = procfs.consumption(root.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)
-            procfs.track(sources, {k: v for k, v in (("cpu", cpu), ("io", io)) if k in wanted}, facts.now)
+            cpu, io = procfs.measure_consumption(root.pid, own=True, helper=keeper, own_cpu=0.0, own_io=0.0)
+            procfs.update_sources(sources, {k: v for k, v in (("cpu", cpu), ("io", io)) if k in wanted}, facts.now)
         return ProgressSnapshot(
             run=facts.record.run if facts.record else "",
             boot=self.boot,
@@ -67,9 +71,9 @@ class StallTracker:
         base = f"{self.directory}/{name}"
         with contextlib.suppress(OSError):
             if self.leases.get(name) is None:
-                self.leases[name] = name_claim.lock(base)
+                self.leases[name] = name_claim.lock_name(base)
             if self.leases[name] is not None:
-                write_atomic(f"{base}.seen", dumps(noted(seen)) + "\n")
+                write_atomic(f"{base}.seen", dumps(encode_progress(seen)) + "\n")
 
     def close(self) -> None:
         for lease in self.leases.values():
@@ -77,7 +81,7 @@ class StallTracker:
                 os.close(lease)
 
 
-def _alike(seen: ProgressSnapshot, before: ProgressSnapshot | None) -> bool:
+def _judges_alike(seen: ProgressSnapshot, before: ProgressSnapshot | None) -> bool:
     """Whether anyone who judges by the one would say the same by the other. Each write wakes every watcher, us too."""
     told = (seen.stale_since, seen.stuck, seen.outlived)
     if before is None or told != (before.stale_since, before.stuck, before.outlived):
@@ -85,7 +89,7 @@ def _alike(seen: ProgressSnapshot, before: ProgressSnapshot | None) -> bool:
     return [s.moved for s in seen.sources.values()] == [s.moved for s in before.sources.values()]
 
 
-def noted(seen: ProgressSnapshot) -> dict[str, object]:
+def encode_progress(seen: ProgressSnapshot) -> dict[str, object]:
     """Notes as ``<name>.seen`` holds them."""
     given = seen._asdict()
     if not seen.outlived:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Launch = Callable[..., jobs_launch.LaunchedShim]
 
 
-class Permit:
+class StartPermit:
     """That a job may start now: its name is ours and no breaker forbids it. Held until it was launched, or not."""
 
     def __init__(self, lease: int, admission: Admission | None) -> None:
@@ -40,7 +40,7 @@ class Permit:
             self.admission.close(launched=launched)
 
 
-def few_files() -> str:
+def find_descriptor_problem() -> str:
     """Why there are too few file descriptors for a job: its streams, pipes, lease and log; empty where there are."""
     held: list[int] = []
     try:
@@ -54,25 +54,25 @@ def few_files() -> str:
     return ""
 
 
-def permit(job: jobs_launch.Job, looker: JobDirectory) -> Permit:
+def acquire_permit(job: jobs_launch.JobSpec, looker: JobDirectory) -> StartPermit:
     """Leave to start a job, or RefusedError. The breaker is asked first, for a claim puts the last run away."""
-    paths.prepare(job.directory)
-    if why := few_files():
+    paths.prepare_directory(job.directory)
+    if why := find_descriptor_problem():
         raise RefusedError(why)
     admission = None
     if job.breaker is not None:
         from midwatch.jobs import admission as jobs_admission  # noqa: PLC0415  # only a job under one pays for it
 
-        admission = jobs_admission.admit(looker, job.breaker, job.run, job.name)
+        admission = jobs_admission.admit_run(looker, job.breaker, job.run, job.name)
     try:
-        return Permit(claim(job.directory, job.name, looker), admission)
+        return StartPermit(claim_name(job.directory, job.name, looker), admission)
     except BaseException:
         if admission is not None:
             admission.close(launched=False)
         raise
 
 
-def again(directory: str, record: Record, env: dict[str, str]) -> jobs_launch.Job:
+def repeat_job(directory: str, record: Record, env: dict[str, str]) -> jobs_launch.JobSpec:
     """A job as it was, to be run once more; what the caller's environment is now, it inherits.
 
     ``env``: variables that are given again, as their values are not kept.
@@ -88,33 +88,34 @@ def again(directory: str, record: Record, env: dict[str, str]) -> jobs_launch.Jo
         given = " ".join(f"--env {name}=…" for name in missing)
         raise RefusedError(f"{record.name} was started with --env {', '.join(missing)}, whose value is not kept; give "
                            f"it again: midwatch retry {record.name} {given}")  # fmt: skip
-    return jobs_launch.Job(
-        directory=directory, name=record.name, run=jobs_launch.new_run(), command=list(record.command), cwd=record.cwd,
+    return jobs_launch.JobSpec(
+        directory=directory, name=record.name, run=jobs_launch.new_run_id(), command=list(record.command),
+        cwd=record.cwd,
         env=record.env | env, policy=record.policy, foreground=False, retries=record.retries,
         backoff_s=record.backoff_s, breaker=record.breaker, again=record.run, notify=record.notify,
     )  # fmt: skip
 
 
-def claim(directory: str, name: str, looker: JobDirectory) -> int:
+def claim_name(directory: str, name: str, looker: JobDirectory) -> int:
     """Make a name free for a new run and take its lease, or say why it cannot be had."""
-    lease = hold(directory, name, looker)
+    lease = hold_name(directory, name, looker)
     try:
-        put_away(directory, name)
+        archive_last_run(directory, name)
     except BaseException:
         os.close(lease)
         raise
     return lease
 
 
-def hold(directory: str, name: str, looker: JobDirectory) -> int:
+def hold_name(directory: str, name: str, looker: JobDirectory) -> int:
     """The lease of a name under which nothing runs; its last run stays as it is."""
-    paths.prepare(directory)
+    paths.prepare_directory(directory)
     base = f"{directory}/{name}"
     name_claim.refuse_links(base)
     try:
-        lease = name_claim.lock(base)
-        if lease is None and leaving(looker, name):
-            lease = name_claim.lock(base)
+        lease = name_claim.lock_name(base)
+        if lease is None and has_shim_left(looker, name):
+            lease = name_claim.lock_name(base)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}: {error.strerror}") from error
     verdict = looker.verdict(name)
@@ -126,24 +127,24 @@ def hold(directory: str, name: str, looker: JobDirectory) -> int:
     return lease
 
 
-def put_away(directory: str, name: str, *, goes_on: bool = False) -> None:
+def archive_last_run(directory: str, name: str, *, goes_on: bool = False) -> None:
     """Archive what the last run of a name left, which goes on with the next or is over."""
     try:
-        name_claim.archive(directory, name, goes_on=goes_on)
+        name_claim.archive_run(directory, name, goes_on=goes_on)
     except OSError as error:
         raise RefusedError(f"cannot put away the last run of {name}: {error.strerror}") from error
 
 
-def leaving(looker: JobDirectory, name: str) -> bool:
+def has_shim_left(looker: JobDirectory, name: str) -> bool:
     """Whether the last run has ended and its shim has left by now: it tells readers first, then waits for its disk."""
     record = looker.facts(name).record
     if record is None or record.end is None:
         return False
-    gone = not isinstance(processes.find(record.shim, looker.place), Alive)
+    gone = not isinstance(processes.find_process(record.shim, looker.place), Alive)
     return gone or processes.await_exit(record.shim.pid, LEAVE_LIMIT)
 
 
-def open_log(job: jobs_launch.Job) -> int:
+def open_log(job: jobs_launch.JobSpec) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         return os.open(f"{job.directory}/{job.name}.log", flags, 0o600)
@@ -151,7 +152,7 @@ def open_log(job: jobs_launch.Job) -> int:
         raise RefusedError(f"cannot write {job.directory}/{job.name}.log: {error.strerror}") from error
 
 
-def fed(text: bytes) -> int:
+def open_input(text: bytes) -> int:
     """Something to read that stands in no file and on no command line."""
     fd = os.memfd_create("input")
     with open(os.dup(fd), "wb") as file:
@@ -160,15 +161,15 @@ def fed(text: bytes) -> int:
     return fd
 
 
-def detached(
-    job: jobs_launch.Job, looker: JobDirectory, launch: Launch = jobs_launch.launch, feed: bytes = b""
+def start_detached(
+    job: jobs_launch.JobSpec, looker: JobDirectory, launch: Launch = jobs_launch.launch_shim, feed: bytes = b""
 ) -> list[str]:
     """Start a job that outlives us, with something to read. Returns what its shim said first: started, or ended."""
-    leave = permit(job, looker)
+    leave = acquire_permit(job, looker)
     launched = False
     try:
         log = open_log(job)
-        source = fed(feed) if feed else os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        source = open_input(feed) if feed else os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         shim = launch(job, leave.lease, (source, log, log), tty=False)
         for fd in (log, source):
             os.close(fd)

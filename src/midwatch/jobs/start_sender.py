@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from midwatch.jobs.launch import unmarked
-from midwatch.shim.fork import run_beside
+from midwatch.jobs.launch import unmarked_environment
+from midwatch.shim.fork import start_beside
 
 in_guest = False
 """Whether the program is somebody else's, as `midwatch.api` says: then no sender becomes its child."""
@@ -24,13 +24,13 @@ def start(command: list[str] | None, said: bytes = b"") -> None:
     if in_guest:
         from midwatch.jobs import launch_from_api  # noqa: PLC0415  # the API has it loaded
 
-        launch_from_api.start(command, said)
+        launch_from_api.start_process(command, said)
         return
-    _started[:] = [pid for pid in _started if not _ended(pid)]
-    _started.append(run_beside(command, unmarked(), said))
+    _started[:] = [pid for pid in _started if not _has_ended(pid)]
+    _started.append(start_beside(command, unmarked_environment(), said))
 
 
-def _ended(pid: int) -> bool:
+def _has_ended(pid: int) -> bool:
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     except ChildProcessError:

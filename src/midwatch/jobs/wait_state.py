@@ -61,7 +61,7 @@ class WaitedSubject:
         """It is a session: it has a pane."""
 
 
-def held(facts: JobFacts, before: HeldProcess | None, *, many: bool) -> HeldProcess | None:
+def hold_work(facts: JobFacts, before: HeldProcess | None, *, many: bool) -> HeldProcess | None:
     """Hold on to the work: should its shim be killed, its exit status can still be learnt from the kernel.
 
     Descriptors are few, so of ``many`` that are waited for only those are held whose shim is gone already.
@@ -78,7 +78,7 @@ def held(facts: JobFacts, before: HeldProcess | None, *, many: bool) -> HeldProc
     return HeldProcess(*which)
 
 
-def directory_identity(directory: str, links: int | None = None) -> tuple[int, int] | None:
+def identify_directory(directory: str, links: int | None = None) -> tuple[int, int] | None:
     """Tells a directory from another that is mounted over it. With ``links``: only if it has so many; 0 is removed."""
     try:
         found = os.stat(directory)

@@ -20,7 +20,7 @@ GUEST_SHARE = 0.5
 """Of the files that another's program may have open: what its waits take at most. Beyond that processes are visited."""
 
 
-class Wakeups:
+class JobWakeups:
     """With ``guest``, in somebody else's program: its limits stay as they are, and most of them are left to it."""
 
     def __init__(self, directory: str, names: set[str], *, guest: bool = False) -> None:
@@ -40,7 +40,7 @@ class Wakeups:
         self._listen()
 
     def _listen(self) -> None:
-        self.blind = inotify.hides_events(self.directory)
+        self.blind = inotify.find_event_problem(self.directory)
         try:
             if os.environ.get("MIDWATCH_EVENTS") != "off":
                 self._files = inotify.FileEvents()
@@ -67,7 +67,7 @@ class Wakeups:
         if name in self._pidfds:
             return True
         started = procfs.start_time(pid)
-        off = os.environ.get("MIDWATCH_EVENTS") == "off" or not _afford(len(self._pidfds), guest=self.guest)
+        off = os.environ.get("MIDWATCH_EVENTS") == "off" or not _may_open_more(len(self._pidfds), guest=self.guest)
         pidfd = None if off else processes.watch_exit(pid)
         if pidfd is None:  # the kernel does not tell when it ends
             self._visited[name] = pid, started
@@ -121,7 +121,7 @@ class Wakeups:
 
     def _ended(self) -> set[str]:
         """Whose processes have gone, of those that are visited; each is named once."""
-        ended = {name for name, (pid, start) in self._visited.items() if not processes.lives(pid, start)}
+        ended = {name for name, (pid, start) in self._visited.items() if not processes.is_alive(pid, start)}
         for name in ended:
             del self._visited[name]
         return ended
@@ -172,7 +172,7 @@ class Wakeups:
             self._poll.close()
 
 
-def _afford(pidfds: int, *, guest: bool) -> bool:
+def _may_open_more(pidfds: int, *, guest: bool) -> bool:
     """Whether one more can be had. When many processes are watched, our own limit of open files is raised."""
     if not guest and pidfds % 256:
         return True

@@ -11,15 +11,15 @@ from midwatch.shim import drop_box
 from midwatch.system import procfs
 
 
-def cheap_sample(base: str, wanted: set[str], record: Record | None) -> dict[str, float]:
+def sample_files(base: str, wanted: set[str], record: Record | None) -> dict[str, float]:
     """What one ``stat`` per source tells. A heartbeat in a drop box counts only if the policy has the work touch it."""
     if record is not None and record.drop:
         spoken = wanted & {*record.policy.progress} - {"output"}
-        return procfs.cheap_sample(base, wanted - spoken) | procfs.cheap_sample(_dropped(base), spoken)
+        return procfs.sample_files(base, wanted - spoken) | procfs.sample_files(_beat_path(base), spoken)
     if record is None or (adopted := record.adopted) is None:
-        return procfs.cheap_sample(base, wanted)
+        return procfs.sample_files(base, wanted)
     theirs = f"{adopted.dir}/{adopted.name}" if adopted.dir else base
-    sample = procfs.cheap_sample(base, wanted & {"beat"}) | procfs.cheap_sample(theirs, wanted & {"heartbeat"})
+    sample = procfs.sample_files(base, wanted & {"beat"}) | procfs.sample_files(theirs, wanted & {"heartbeat"})
     if adopted.log and "output" in wanted:
         try:
             sample["output"] = float(os.stat(adopted.log, follow_symlinks=False).st_size)
@@ -28,12 +28,12 @@ def cheap_sample(base: str, wanted: set[str], record: Record | None) -> dict[str
     return sample
 
 
-def beat(base: str, record: Record | None) -> Beat | None:
+def read_beat(base: str, record: Record | None) -> Beat | None:
     """What the work of this run said last; None where it said nothing. Raises FormatError."""
-    path = _dropped(base) if record is not None and record.drop else base
+    path = _beat_path(base) if record is not None and record.drop else base
     text = sentinel_files.read(f"{path}.beat", drop_box.LARGEST_BEAT)
-    return None if text is None else sentinel.beat(text, record.run if record else "")
+    return None if text is None else sentinel.decode_beat(text, record.run if record else "")
 
 
-def _dropped(base: str) -> str:
-    return drop_box.base(*os.path.split(base))
+def _beat_path(base: str) -> str:
+    return drop_box.base_path(*os.path.split(base))

@@ -46,27 +46,27 @@ def warn(trouble: str) -> None:
     sys.stderr.write(f"midwatch: warning: {visible(trouble)}\n")
 
 
-def not_kept(directory: str) -> str:
+def find_problem(directory: str) -> str:
     """Why there is no journal in a directory; empty where there may be one. Nothing is written in another's."""
-    if others := paths.shared_with_others(directory):
+    if others := paths.find_sharing(directory):
         return others
-    ours = os.path.isdir(spool_reader.folder(directory)) and os.path.isdir(
+    ours = os.path.isdir(spool_reader.spool_directory(directory)) and os.path.isdir(
         f"{directory}/archive"
     )  # made by every start
-    if ours or journal_database.inode_of(directory) or directory == paths.directory():
+    if ours or journal_database.journal_inode(directory) or directory == paths.sentinel_directory():
         return ""
     return f"Midwatch has started nothing in {directory}"
 
 
-def note(directory: str, name: str, run: str, event: str, **body: object) -> None:
+def record_event(directory: str, name: str, run: str, event: str, **body: object) -> None:
     """Remember what one of our verbs did. If that fails it is a warning: the deed counts, not the note."""
-    if not_kept(directory):
+    if find_problem(directory):
         return
     try:
-        paths.prepare(directory)
+        paths.prepare_directory(directory)
         with contextlib.closing(Journal(directory)) as journal:
             journal.take_in()  # what went before is told before
-            journal.add(journal_codec.noted(run, time.time(), name, event, body))
+            journal.add(journal_codec.uncounted_event(run, time.time(), name, event, body))
     except RefusedError as error:
         warn(f"this was not noted: {error}")
 
@@ -98,14 +98,14 @@ class Journal:
     def _take_some(self, base: sqlite3.Connection) -> bool:
         """One batch. Returns whether there may be more."""
         known = {
-            _text(file): SpoolPosition(*map(_number, place))
+            _to_text(file): SpoolPosition(*map(_to_number, place))
             for file, *place in base.execute("SELECT file, inode, size, offset FROM spools")
         }
         known |= self._not_removed
         room, all_taken = BATCH, list[SpoolBatch]()
-        for file in spool_reader.grown(self.directory, known):
+        for file in spool_reader.grown_files(self.directory, known):
             before = known.get(file, spool_reader.START)
-            taken = spool_reader.read(self.directory, file, before, room, self._say_once)
+            taken = spool_reader.read_spool(self.directory, file, before, room, self._say_once)
             if taken is not None:
                 all_taken.append(taken)
                 room -= taken.size
@@ -113,9 +113,9 @@ class Journal:
                 break
         if all_taken:
             over = [] if self.memory else [taken for taken in all_taken if taken.over]
-            self._write(base, in_order(all_taken), all_taken, over)
+            self._write(base, merge_by_time(all_taken), all_taken, over)
             for taken in over:
-                if journal_database.inode_of(self.directory) != self._inode or not spool_reader.remove(
+                if journal_database.journal_inode(self.directory) != self._inode or not spool_reader.remove(
                     self.directory, taken
                 ):
                     self._not_removed[taken.file] = taken.place
@@ -125,7 +125,7 @@ class Journal:
         self, base: sqlite3.Connection, new: Sequence[Event], read: list[SpoolBatch], over: list[SpoolBatch]
     ) -> None:
         """Events and how far they were read, in one transaction; on the disk before a spool may go."""
-        with _writing(base, lasting=bool(over)):
+        with _transaction(base, lasting=bool(over)):
             base.executemany(TAKE, [event[:6] for event in new])
             # Also for those that go: so this is never an empty transaction, which would wait for no disk.
             far = [(taken.file, *taken.place) for taken in read]
@@ -136,7 +136,7 @@ class Journal:
         """Remember events that are in no spool."""
 
         def do(base: sqlite3.Connection) -> None:
-            with _writing(base, lasting=True):
+            with _transaction(base, lasting=True):
                 base.executemany(TAKE, [event[:6] for event in events])
 
         self._ask(do)
@@ -146,7 +146,7 @@ class Journal:
     def newest(self) -> int:
         """The highest number given so far."""
         asked = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"  # one made anew has events yet to come
-        return self._ask(lambda base: _number(base.execute(asked).fetchone()[0]))
+        return self._ask(lambda base: _to_number(base.execute(asked).fetchone()[0]))
 
     def after(self, since: int, names: Sequence[str] = (), most: int = 1000) -> list[Event]:
         """The next events beyond a number, at most so many, of all names or of some.
@@ -156,25 +156,25 @@ class Journal:
         """
 
         def do(base: sqlite3.Connection) -> list[Event]:
-            with _writing(base, lasting=False):
-                where = f"seq > ? {_of(names)} ORDER BY seq LIMIT ?"
-                return _events(base, where, since, *names, most)
+            with _transaction(base, lasting=False):
+                where = f"seq > ? {_name_condition(names)} ORDER BY seq LIMIT ?"
+                return _select_events(base, where, since, *names, most)
 
         return self._ask(do)
 
     def last(self, count: int, names: Sequence[str] = ()) -> list[Event]:
-        where = f"true {_of(names)} ORDER BY seq DESC LIMIT ?"
-        return self._ask(lambda base: _events(base, where, *names, count))[::-1]
+        where = f"true {_name_condition(names)} ORDER BY seq DESC LIMIT ?"
+        return self._ask(lambda base: _select_events(base, where, *names, count))[::-1]
 
     def runs(self, name: str) -> dict[str, float]:
         """All runs of a name, each with the time of its first event."""
         asked = "SELECT run, min(at) FROM events WHERE name = ? GROUP BY run ORDER BY min(seq)"
-        return self._ask(lambda base: {_text(run): _moment(at) for run, at in base.execute(asked, (name,))})
+        return self._ask(lambda base: {_to_text(run): _to_moment(at) for run, at in base.execute(asked, (name,))})
 
     def of_run(self, name: str, run: str) -> list[Event]:
         """The events of one run, as its shim counted them; what others noted stands where it came in."""
         where = "run = ? AND name = ? ORDER BY seq"
-        return self._ask(lambda base: _events(base, where, run, name))
+        return self._ask(lambda base: _select_events(base, where, run, name))
 
     # The database
 
@@ -183,7 +183,7 @@ class Journal:
         try:
             return do(self._base())
         except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-            if not journal_database.damaged(error, self.path):
+            if not journal_database.is_damage(error, self.path):
                 raise self._refused(error) from error
             self._put_aside(error)
         try:
@@ -194,13 +194,15 @@ class Journal:
             raise self._refused(error) from error
 
     def _base(self) -> sqlite3.Connection:
-        if self._database is not None and (self.memory or journal_database.inode_of(self.directory) == self._inode):
+        if self._database is not None and (
+            self.memory or journal_database.journal_inode(self.directory) == self._inode
+        ):
             return self._database
         self.close()
         if self.memory:
-            self._database = journal_database.in_memory()
+            self._database = journal_database.open_in_memory()
         else:
-            self._database, self._inode = journal_database.opened(self.directory)
+            self._database, self._inode = journal_database.open_journal(self.directory)
         return self._database
 
     def _put_aside(self, error: Exception) -> None:
@@ -209,7 +211,7 @@ class Journal:
             return  # a copy of a damaged one; without it there are still the spools
         inode = (error.inode if isinstance(error, journal_database.DamagedError) else 0) or self._inode
         try:
-            aside = journal_database.put_aside(self.directory, inode)
+            aside = journal_database.set_aside(self.directory, inode)
         except OSError as trouble:
             raise self._refused(trouble) from error
         if aside:
@@ -231,8 +233,10 @@ class Journal:
         )
         found = Journal(self.directory, memory=True)
         try:
-            foreign_database.read(self.path, ("events", "spools"), limits, lambda base: base.copy_to(found._base()))
-            if not journal_database.check(found._base(), self.path):
+            foreign_database.read_tables(
+                self.path, ("events", "spools"), limits, lambda base: base.copy_to(found._base())
+            )
+            if not journal_database.check_database(found._base(), self.path):
                 found.close()
         except foreign_database.LimitError as error:
             raise self._refused(error) from error
@@ -242,7 +246,7 @@ class Journal:
         return found
 
 
-def in_order(read: list[SpoolBatch]) -> list[Event]:
+def merge_by_time(read: list[SpoolBatch]) -> list[Event]:
     """Events of several spools by their time; within one spool as they stand, whatever its clock did."""
     timed: list[tuple[float, Event]] = []
     for taken in read:
@@ -251,7 +255,7 @@ def in_order(read: list[SpoolBatch]) -> list[Event]:
 
 
 @contextlib.contextmanager
-def _writing(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
+def _transaction(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
     """One transaction. With ``lasting`` it is on the disk when this is over."""
     base.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
     base.execute("BEGIN IMMEDIATE")
@@ -264,14 +268,14 @@ def _writing(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
         raise
 
 
-def _of(names: Sequence[str]) -> str:
+def _name_condition(names: Sequence[str]) -> str:
     return f"AND name IN ({', '.join('?' * len(names))})" if names else ""
 
 
-def _events(base: sqlite3.Connection, where: str, *values: object) -> list[Event]:
+def _select_events(base: sqlite3.Connection, where: str, *values: object) -> list[Event]:
     asked = f"SELECT {COLUMNS} FROM events WHERE {where}"  # noqa: S608  # our own words only; values are bound
     try:
-        return [journal_codec.kept(row) for row in base.execute(asked, values)]
+        return [journal_codec.event_from_row(row) for row in base.execute(asked, values)]
     except FormatError as error:
         raise journal_database.DamagedError(str(error)) from error
 
@@ -279,19 +283,19 @@ def _events(base: sqlite3.Connection, where: str, *values: object) -> list[Event
 # What a damaged file may hold in the place of a value
 
 
-def _number(found: object) -> int:
+def _to_number(found: object) -> int:
     if type(found) is not int or not 0 <= found < 1 << 63:
         raise journal_database.DamagedError(f"{found!r:.20} is no number")
     return found
 
 
-def _moment(found: object) -> float:
+def _to_moment(found: object) -> float:
     if type(found) is not float or not abs(found) < journal_codec.LATEST:
         raise journal_database.DamagedError(f"{found!r:.20} is no time")
     return found
 
 
-def _text(found: object) -> str:
+def _to_text(found: object) -> str:
     if type(found) is not str:
         raise journal_database.DamagedError(f"{found!r:.20} is no text")
     return found

@@ -58,7 +58,7 @@ class DamagedError(sqlite3.DatabaseError):
         self.inode = inode
 
 
-def damaged(error: Exception, path: str) -> bool:
+def is_damage(error: Exception, path: str) -> bool:
     """Whether an error of SQLite, or of reading its messages, says that the file is no journal any more."""
     if isinstance(error, DamagedError | UnicodeDecodeError):  # a message quotes the schema as it stands
         return True
@@ -70,42 +70,42 @@ def damaged(error: Exception, path: str) -> bool:
     return code & 0xFF not in FROM_OUTSIDE
 
 
-def in_memory() -> sqlite3.Connection:
+def open_in_memory() -> sqlite3.Connection:
     """A journal for one call only."""
     database = sqlite3.connect(":memory:", isolation_level=None)
     database.executescript(SHAPE)
     return database
 
 
-def opened(directory: str) -> tuple[sqlite3.Connection, int]:
+def open_journal(directory: str) -> tuple[sqlite3.Connection, int]:
     """The journal of a directory, made if there is none, and its inode. Raises sqlite3.Error, OSError, RefusedError."""
     path = f"{directory}/{FILE}"
     if _may_have_been_left(path):
         _remove_left(directory)
-    with _locked(directory, fcntl.LOCK_SH) as folder:
+    with _hold_lock(directory, fcntl.LOCK_SH) as folder:
         if os.path.islink(path):
             raise RefusedError(f"{path} is a symbolic link; remove it and try again")
         if not os.path.exists(path):
-            _make(directory, path)
+            _create_journal(directory, path)
             os.fsync(folder)  # spools are removed because it is there
-        inode = inode_of(directory)
+        inode = journal_inode(directory)
         if not os.path.isfile(path):
             raise DamagedError("it is no plain file", inode)
         database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         try:
-            if not check(database, path):
+            if not check_database(database, path):
                 raise DamagedError("it is no journal", inode)
             database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
         except (sqlite3.Error, UnicodeDecodeError) as error:
             database.close()
-            raise DamagedError(str(error), inode) if damaged(error, path) else error from error
+            raise DamagedError(str(error), inode) if is_damage(error, path) else error from error
         except RefusedError:
             database.close()
             raise
         return database, inode
 
 
-def check(database: sqlite3.Connection, path: str) -> bool:
+def check_database(database: sqlite3.Connection, path: str) -> bool:
     """Whether it is a journal. One of a newer Midwatch is refused."""
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if VERSION < version <= NEWEST:
@@ -117,7 +117,7 @@ def check(database: sqlite3.Connection, path: str) -> bool:
     return version == VERSION and not odd and not computed
 
 
-def _make(directory: str, path: str) -> None:
+def _create_journal(directory: str, path: str) -> None:
     temporary = f"{directory}/.{FILE}.{os.urandom(4).hex()}"
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
     try:
@@ -146,7 +146,7 @@ def _remove_left(directory: str) -> None:
     """Remove what was left behind by makers that were killed: each that lives holds a shared lock on the directory."""
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        if file_locks.within(fd, MAKING):
+        if file_locks.lock_within(fd, MAKING):
             for name in filter(TEMPORARY.fullmatch, os.listdir(fd)):
                 os.unlink(name, dir_fd=fd)
     except OSError:  # no such locks here, or a read-only disk: it does no harm
@@ -155,11 +155,11 @@ def _remove_left(directory: str) -> None:
         os.close(fd)
 
 
-def put_aside(directory: str, inode: int) -> str:
+def set_aside(directory: str, inode: int) -> str:
     """Rename a damaged journal, with its log, if it is still that one. Returns its new path; empty: it was done."""
     path = f"{directory}/{FILE}"
-    with _locked(directory, fcntl.LOCK_EX):
-        if inode_of(directory) != inode:
+    with _hold_lock(directory, fcntl.LOCK_EX):
+        if journal_inode(directory) != inode:
             return ""
         aside = f"{directory}/{ASIDE}{time.strftime('%Y%m%d-%H%M%S')}"
         while os.path.lexists(aside):
@@ -170,7 +170,7 @@ def put_aside(directory: str, inode: int) -> str:
         return aside
 
 
-def inode_of(directory: str) -> int:
+def journal_inode(directory: str) -> int:
     """Which file the journal is at this moment; 0 where there is none."""
     try:
         return os.lstat(f"{directory}/{FILE}").st_ino
@@ -179,7 +179,7 @@ def inode_of(directory: str) -> int:
 
 
 @contextlib.contextmanager
-def _locked(directory: str, how: int) -> Iterator[int]:
+def _hold_lock(directory: str, how: int) -> Iterator[int]:
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with contextlib.suppress(OSError):  # a file system without such locks: then only chance protects it

@@ -44,22 +44,22 @@ class SpoolBatch(Value):
     """Its run has ended, and all of it was read."""
 
 
-def folder(directory: str) -> str:
+def spool_directory(directory: str) -> str:
     return f"{directory}/spool"
 
 
-def grown(directory: str, known: dict[str, SpoolPosition]) -> list[str]:
+def grown_files(directory: str, known: dict[str, SpoolPosition]) -> list[str]:
     """Files that are not as they were when they were last read. Links and whatever is no file are passed over."""
-    if os.path.islink(folder(directory)):
+    if os.path.islink(spool_directory(directory)):
         return []
     try:
-        with os.scandir(folder(directory)) as entries:
-            return sorted(entry.name for entry in entries if _changed(entry, known.get(entry.name, START)))
+        with os.scandir(spool_directory(directory)) as entries:
+            return sorted(entry.name for entry in entries if _is_changed(entry, known.get(entry.name, START)))
     except (FileNotFoundError, NotADirectoryError):
         return []
 
 
-def _changed(entry: os.DirEntry[str], before: SpoolPosition) -> bool:
+def _is_changed(entry: os.DirEntry[str], before: SpoolPosition) -> bool:
     if not entry.name.endswith(SUFFIX):
         return False
     try:
@@ -67,40 +67,42 @@ def _changed(entry: os.DirEntry[str], before: SpoolPosition) -> bool:
     except FileNotFoundError:
         return False
     same = (now.st_ino, now.st_size) == (before.inode, before.size)
-    return not same and now.st_mode & KIND == REGULAR and whose(entry.name) is not None
+    return not same and now.st_mode & KIND == REGULAR and parse_file_name(entry.name) is not None
 
 
-def whose(file: str) -> tuple[str, str] | None:
+def parse_file_name(file: str) -> tuple[str, str] | None:
     """Name and run in the name of a spool file; None where it is not one."""
     name, _, run = file.removesuffix(SUFFIX).rpartition(".")
-    return None if names.problem(name) or names.problem(run) else (name, run)
+    return None if names.find_problem(name) or names.find_problem(run) else (name, run)
 
 
-def read(directory: str, file: str, before: SpoolPosition, most: int, say: Callable[[str], None]) -> SpoolBatch | None:
+def read_spool(
+    directory: str, file: str, before: SpoolPosition, most: int, say: Callable[[str], None]
+) -> SpoolBatch | None:
     """The events that came since, about ``most`` bytes of them. None when the file cannot be read (any more).
 
     None also where there is far more to read than any shim writes, which is said.
     """
-    owner = whose(file)
+    owner = parse_file_name(file)
     assert owner is not None
     try:
-        fd = open_plain(f"{folder(directory)}/{file}")
+        fd = open_plain(f"{spool_directory(directory)}/{file}")
     except OSError:
         return None
     try:
         now = os.fstat(fd)
-        start = before.offset if _goes_on(fd, now, before) else 0
+        start = before.offset if _is_continued(fd, now, before) else 0
         if now.st_size - start > MOST:
             large = f"more than {MOST >> 20} MiB that were never read"
-            say(f"{folder(directory)}/{file} has {large}: its events are left out; is it a spool?")
+            say(f"{spool_directory(directory)}/{file} has {large}: its events are left out; is it a spool?")
             return None
         found, offset, ended = [], start, False
-        for begins, line, size in _lines(fd, start, now.st_size):
+        for begins, line, size in _read_lines(fd, start, now.st_size):
             if offset - start >= most:
                 break
-            for part in journal_codec.parts(line) if size <= journal_codec.LONGEST else [line]:
+            for part in journal_codec.split_line(line) if size <= journal_codec.LONGEST else [line]:
                 if isinstance(part, bytes):
-                    part = journal_codec.unreadable(*owner, begins, part, size, now.st_mtime)  # noqa: PLW2901
+                    part = journal_codec.unreadable_event(*owner, begins, part, size, now.st_mtime)  # noqa: PLW2901
                 found.append(part)
                 ended = (part.run, part.event) == (owner[1], "ended")
             offset = begins + size + 1
@@ -114,14 +116,14 @@ def read(directory: str, file: str, before: SpoolPosition, most: int, say: Calla
     return SpoolBatch(file, found, place, offset - start, over=ended and offset == now.st_size)
 
 
-def _goes_on(fd: int, now: os.stat_result, before: SpoolPosition) -> bool:
+def _is_continued(fd: int, now: os.stat_result, before: SpoolPosition) -> bool:
     """Whether it is the file that was read before, and more: another one may stand in its place by now."""
     if now.st_ino != before.inode or now.st_size < before.offset:
         return False
     return before.offset == 0 or os.pread(fd, 1, before.offset - 1) == b"\n"
 
 
-def _lines(fd: int, start: int, end: int) -> Iterator[tuple[int, bytes, int]]:
+def _read_lines(fd: int, start: int, end: int) -> Iterator[tuple[int, bytes, int]]:
     """Where each whole line begins, its text and its size. Of one that is far too long only a piece is kept."""
     at = begins = start
     rest, dropped = b"", 0
@@ -141,7 +143,7 @@ def _lines(fd: int, start: int, end: int) -> Iterator[tuple[int, bytes, int]]:
 
 def remove(directory: str, taken: SpoolBatch) -> bool:
     """Take away the spool of a run that has ended, unless something came meanwhile. True when it is gone."""
-    path = f"{folder(directory)}/{taken.file}"
+    path = f"{spool_directory(directory)}/{taken.file}"
     try:
         now = os.lstat(path)
         if (now.st_ino, now.st_size) != (taken.place.inode, taken.place.size):

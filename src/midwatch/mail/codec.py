@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from midwatch.core import names
 from midwatch.core.errors import FormatError, UsageError
-from midwatch.core.foreign_text import ForeignText, is_shown
+from midwatch.core.foreign_text import ForeignText, is_visible
 from midwatch.mail.model import Mail
 from midwatch.yamledit.emit import PLAIN, WORDS
 
@@ -34,26 +34,26 @@ LONGEST = 300
 """Characters of one field."""
 
 
-def encode(mail: Mail) -> str:
-    return "\n".join([FENCE, *header(mail), FENCE, "", mail.text.raw])
+def encode_mail(mail: Mail) -> str:
+    return "\n".join([FENCE, *header_lines(mail), FENCE, "", mail.text.raw])
 
 
-def header(mail: Mail) -> list[str]:
+def header_lines(mail: Mail) -> list[str]:
     """The lines of the header."""
     values = mail._asdict() | {"at": datetime.fromtimestamp(mail.at, UTC).isoformat().replace("+00:00", "Z")}
     fields = FIELDS | {key: field for key, field in RARE.items() if values[field]}
     found = {key: values[field] for key, field in fields.items()}
     words = {key: each.raw if isinstance(each, ForeignText) else each for key, each in found.items()}
-    return [f"{key}: {_quoted(word)}".rstrip() for key, word in words.items()]
+    return [f"{key}: {_quote_value(word)}".rstrip() for key, word in words.items()]
 
 
-def decode(text: str) -> Mail:
+def decode_mail(text: str) -> Mail:
     """The message in a file. FormatError says what is wrong; fields that nobody knows are passed over."""
     first, _, rest = text.partition("\n")
     head, ended, body = f"\n{rest}".partition(f"\n{FENCE}\n")
     if first != FENCE or not ended:
         raise FormatError("no message: it must begin with a header between two lines of ---")
-    found = dict(_field(line) for line in head.split("\n") if line.strip())
+    found = dict(_parse_field(line) for line in head.split("\n") if line.strip())
     if missing := [key for key in NEEDED if not found.get(key)]:
         raise FormatError(f"its header does not tell {missing[0]!r}")
     try:
@@ -61,7 +61,7 @@ def decode(text: str) -> Mail:
     except (ValueError, OverflowError) as error:
         raise FormatError(f"{found['at']!r} in its header is no time") from error
     for key in PLAIN_WORDS:
-        if wrong := names.problem(found[key]):
+        if wrong := names.find_problem(found[key]):
             raise FormatError(f"{key} in its header: the name {wrong}")
     words = {key: ForeignText(found.get(key, "")) for key in (*FIELDS, *RARE)}
     return Mail(
@@ -70,7 +70,7 @@ def decode(text: str) -> Mail:
     )  # fmt: skip
 
 
-def _field(line: str) -> tuple[str, str]:
+def _parse_field(line: str) -> tuple[str, str]:
     key, colon, value = line.partition(":")
     value = value.strip()
     if not colon:
@@ -83,7 +83,7 @@ def _field(line: str) -> tuple[str, str]:
         raise FormatError(f"the quotes of {key.strip()!r} in its header do not close") from error
 
 
-def _quoted(value: str) -> str:
+def _quote_value(value: str) -> str:
     if not value or (PLAIN.fullmatch(value) and value.lower() not in WORDS):
         return value
     return json.dumps(value, ensure_ascii=False)
@@ -92,17 +92,17 @@ def _quoted(value: str) -> str:
 # What may be sent
 
 
-def is_id(text: str) -> bool:
+def is_mail_id(text: str) -> bool:
     return len(text) == ID and set(text) <= set(LETTERS)
 
 
-def new_id(randomness: bytes) -> str:
+def new_mail_id(randomness: bytes) -> str:
     return "".join([LETTERS[byte % len(LETTERS)] for byte in randomness])
 
 
-def one_line(what: str, value: str) -> ForeignText:
+def clean_field(what: str, value: str) -> ForeignText:
     """A field as it is kept: on one line, without what cannot be seen. UsageError when it is too long."""
-    shown = " ".join("".join([c if is_shown(c) else " " for c in value]).split())
+    shown = " ".join("".join([c if is_visible(c) else " " for c in value]).split())
     if len(shown) > LONGEST:
         raise UsageError(
             f"the {what} has {len(shown)} characters; {LONGEST} are enough, the rest belongs into the text"
@@ -110,13 +110,13 @@ def one_line(what: str, value: str) -> ForeignText:
     return ForeignText(shown)
 
 
-def name(what: str, value: str) -> ForeignText:
+def clean_name(what: str, value: str) -> ForeignText:
     """Who sends or gets it; names are those of jobs: no paths, no blanks."""
-    if wrong := names.problem(value):
+    if wrong := names.find_problem(value):
         raise UsageError(f"{what} {value[:LONGEST]!r}: the name {wrong}")
     return ForeignText(value)
 
 
-def body(text: str) -> ForeignText:
+def clean_body(text: str) -> ForeignText:
     """A text as it is kept: bytes that are no text become a sign for that; all else stays as it is."""
     return ForeignText(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

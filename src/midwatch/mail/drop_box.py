@@ -26,27 +26,27 @@ MOST = 1000
 """Files of one box that are taken in at one look; the next one goes on."""
 
 
-def take_in(place: str, directories: list[str]) -> list[str]:
+def collect_mail(place: str, directories: list[str]) -> list[str]:
     """Move what is in the boxes of some state directories to its place. Returns what is wrong with files there."""
-    waiting = [found for directory in directories for found in _waiting(directory)]
+    waiting = [found for directory in directories for found in _find_boxes(directory)]
     if not waiting:
         return []
     try:
-        paths.prepare(os.path.dirname(place))
+        paths.prepare_directory(os.path.dirname(place))
         paths.make_private(place)
         with file_locks.ExclusiveLock(f"{place}/.taking"):  # else two would take in the same
-            return [wrong for box, name, entries in waiting for wrong in _take(place, box, name, entries)]
+            return [wrong for box, name, entries in waiting for wrong in _collect_box(place, box, name, entries)]
     except (OSError, RefusedError) as error:
         return [f"the mail in drop boxes is left there: {error}"]
 
 
-def _waiting(directory: str) -> list[tuple[str, str, list[str]]]:
+def _find_boxes(directory: str) -> list[tuple[str, str, list[str]]]:
     """Boxes in which there is mail: path, name, files."""
     found = []
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(f"{directory}/drop")):
-            box = drop_box.path(directory, name)
-            if names.problem(name) or os.path.islink(box):
+            box = drop_box.box_path(directory, name)
+            if names.find_problem(name) or os.path.islink(box):
                 continue
             with contextlib.suppress(OSError):
                 entries = [each for each in os.listdir(box) if each.rpartition(".")[2] in drop_box.MAIL]
@@ -55,14 +55,14 @@ def _waiting(directory: str) -> list[tuple[str, str, list[str]]]:
     return found
 
 
-def _take(place: str, box: str, name: str, entries: list[str]) -> list[str]:
+def _collect_box(place: str, box: str, name: str, entries: list[str]) -> list[str]:
     wrong: list[str] = []
     sent: list[Mail] = []
     for entry in entries:
         id_, _, suffix = entry.rpartition(".")
         try:
             if suffix != "md":
-                _note_read(place, name, id_, suffix)
+                _collect_mark(place, name, id_, suffix)
                 os.unlink(f"{box}/{entry}")
             elif (found := _read(box, name, id_)) is not None:
                 sent.append(found)
@@ -71,52 +71,53 @@ def _take(place: str, box: str, name: str, entries: list[str]) -> list[str]:
         except OSError as error:
             wrong.append(f"{box}/{entry}: {error.strerror}")
     for each in sorted(sent, key=lambda found: found.at):
-        _put(place, each)
+        _store_mail(place, each)
         os.unlink(f"{box}/{each.id}.md")
     return wrong
 
 
 def _read(box: str, name: str, id_: str) -> Mail | None:
-    data = drop_box.read(f"{box}/{id_}.md", mail_store.LARGEST + HEADER)
+    data = drop_box.read_file(f"{box}/{id_}.md", mail_store.LARGEST + HEADER)
     if data is None:
         return None
-    found = codec.decode(data.decode("utf-8", "replace"))
-    if found.id != id_ or not codec.is_id(id_):
+    found = codec.decode_mail(data.decode("utf-8", "replace"))
+    if found.id != id_ or not codec.is_mail_id(id_):
         raise FormatError(f"it says that it is {found.id!r}")
     try:
-        said = codec.name("from", found.sender.raw)
+        said = codec.clean_name("from", found.sender.raw)
         return found._replace(
-            sender=ForeignText(name), claims=NOTHING if said.raw == name else said, to=codec.name("to", found.to.raw),
-            subject=codec.one_line("subject", found.subject.raw), topic=codec.one_line("topic", found.topic.raw),
-            task=codec.one_line("task", found.task.raw), at=max(0.0, min(found.at, time.time())),
+            sender=ForeignText(name), claims=NOTHING if said.raw == name else said,
+            to=codec.clean_name("to", found.to.raw),
+            subject=codec.clean_field("subject", found.subject.raw), topic=codec.clean_field("topic", found.topic.raw),
+            task=codec.clean_field("task", found.task.raw), at=max(0.0, min(found.at, time.time())),
         )  # fmt: skip
     except UsageError as error:
         raise FormatError(str(error)) from error
 
 
-def _put(place: str, found: Mail) -> None:
+def _store_mail(place: str, found: Mail) -> None:
     thread, begins = found.thread, found._replace(thread="")
     if thread != found.id:
         with contextlib.suppress(RefusedError):  # a thread that nobody knows is a new one
-            begins = mail_store.following(place, begins, thread)
-    if not _is_there(place, found):
-        mail_store.put(place, begins)
+            begins = mail_store.put_in_thread(place, begins, thread)
+    if not _is_stored(place, found):
+        mail_store.write_mail(place, begins)
 
 
-def _is_there(place: str, found: Mail) -> bool:
+def _is_stored(place: str, found: Mail) -> bool:
     """Whether somebody who was killed had put it there, and could not take it out of the box any more."""
     try:
-        there = mail_store.find(place, found.id)
+        there = mail_store.find_mail(place, found.id)
     except (RefusedError, FormatError):
         return False
     return (there.id, there.sender, there.to, there.text) == (found.id, found.sender, found.to, found.text)
 
 
-def _note_read(place: str, name: str, id_: str, what: str) -> None:
-    if not codec.is_id(id_):
+def _collect_mark(place: str, name: str, id_: str, what: str) -> None:
+    if not codec.is_mail_id(id_):
         return
     try:
-        if mail_store.find(place, id_).to.raw == name:
-            mail_store.mark(place, id_, what)
+        if mail_store.find_mail(place, id_).to.raw == name:
+            mail_store.mark_mail(place, id_, what)
     except (RefusedError, FormatError):
         return

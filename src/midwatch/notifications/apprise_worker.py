@@ -12,19 +12,19 @@ import sys
 MISSING = "Apprise is not installed; `pip install 'midwatch[notify]'` installs it"
 
 
-def missing() -> str:
+def find_problem() -> str:
     """Why URLs cannot be used here; empty when they can."""
     return "" if importlib.util.find_spec("apprise") else MISSING
 
 
 def main() -> int:
     said = json.load(sys.stdin)
-    why = missing() or _send(said["url"], said["body"], said["title"], said["type"])
+    why = find_problem() or _send_notification(said["url"], said["body"], said["title"], said["type"])
     sys.stdout.write(why)
     return int(bool(why))
 
 
-def _send(url: str, body: str, title: str, kind: str) -> str:
+def _send_notification(url: str, body: str, title: str, kind: str) -> str:
     """Why it could not be sent; empty when it was."""
     import io  # noqa: PLC0415  # only where there is something to send
     import logging  # noqa: PLC0415

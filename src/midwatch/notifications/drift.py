@@ -39,24 +39,24 @@ class NotedDrift(Value):
     """A change mends it, so nobody needs to look into it."""
 
 
-def note(project: str, new: list[NotedDrift], more: dict[str, object]) -> None:
+def record_drifts(project: str, new: list[NotedDrift], more: dict[str, object]) -> None:
     """Note drifts, each with ``more``, and send them. A failure is a warning: they are true all the same."""
-    directory = paths.directory(start=project)
+    directory = paths.sentinel_directory(start=project)
     try:
-        _note(directory, new, more)
-        _send(directory, project, [drift for drift in new if not drift.repeated])
+        _record_in_journal(directory, new, more)
+        _enqueue(directory, project, [drift for drift in new if not drift.repeated])
     except (OSError, RefusedError) as error:
         journal.warn(f"new drifts were not noted: {error}")
 
 
-def _note(directory: str, new: list[NotedDrift], more: dict[str, object]) -> None:
-    if journal.not_kept(directory):
+def _record_in_journal(directory: str, new: list[NotedDrift], more: dict[str, object]) -> None:
+    if journal.find_problem(directory):
         return
-    paths.prepare(directory)
+    paths.prepare_directory(directory)
     with contextlib.closing(Journal(directory)) as book:
         book.take_in()
         book.add(*[
-            journal_codec.noted("", time.time(), drift.session, DRIFT, {
+            journal_codec.uncounted_event("", time.time(), drift.session, DRIFT, {
                 "class": drift.kind, "reason": drift.text, "before": drift.before, "after": drift.after,
                 "applied": drift.applied, **more,
             })
@@ -64,18 +64,18 @@ def _note(directory: str, new: list[NotedDrift], more: dict[str, object]) -> Non
         ])  # fmt: skip
 
 
-def _send(directory: str, project: str, new: list[NotedDrift]) -> None:
-    wanting = [channel for channel in channels.of(project)[0] if DRIFT in channel.on]
+def _enqueue(directory: str, project: str, new: list[NotedDrift]) -> None:
+    wanting = [channel for channel in channels.load_channels(project)[0] if DRIFT in channel.on]
     if not wanting or not new:
         return
-    outbox.prepare(directory)
+    outbox.prepare_outbox(directory)
     for channel in wanting:
         for drift in new:
-            outbox.file(directory, _notice(drift, channels.id_of(channel), project))
-    start_sender.start(launch.teller_command(directory))
+            outbox.add_notification(directory, _build_notification(drift, channels.channel_id(channel), project))
+    start_sender.start(launch.sender_command(directory))
 
 
-def _notice(drift: NotedDrift, channel: str, project: str) -> Notification:
+def _build_notification(drift: NotedDrift, channel: str, project: str) -> Notification:
     mark = "\0".join((drift.kind, drift.session, drift.text, channel, str(time.time_ns())))
     fields = {
         "text": drift.text, "name": drift.session, "state": DRIFT, "reason": drift.text, "agent": "", "pane": "",
@@ -84,5 +84,5 @@ def _notice(drift: NotedDrift, channel: str, project: str) -> Notification:
     return Notification(
         id=hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:20], name=drift.session, run="",
         channel=channel, project=project, filed=time.time(),
-        fields={key: plain_text.plain(value) for key, value in fields.items()},
+        fields={key: plain_text.make_plain(value) for key, value in fields.items()},
     )  # fmt: skip

@@ -20,7 +20,7 @@ from midwatch.notifications import channels, deliver, outbox, pending_runs
 from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import message_text as words
 from midwatch.notifications.model import Change, Notification
-from midwatch.notifications.report_change import about, change_of, is_brought_back
+from midwatch.notifications.report_change import build_change, change_subject, is_resumed
 from midwatch.system import file_locks
 
 
@@ -34,46 +34,50 @@ class PendingChange(Value):
     """Nothing more is to be told of this run once this was."""
 
 
-def look(looker: JobDirectory, name: str, run: str) -> str:
+def enqueue_run(looker: JobDirectory, name: str, run: str) -> str:
     """Look at one run of a job, and hear what became of it. Returns the project that it is of."""
-    news = _news(looker, name, run)
+    news = _read_pending_change(looker, name, run)
     if news.change is not None:
-        hear(looker.directory, news.change, noted=True)
+        enqueue_change(looker.directory, news.change, noted=True)
     if news.over:
-        pending_runs.drop(looker.directory, name, run)
+        pending_runs.drop_run(looker.directory, name, run)
     return news.project
 
 
-def settle(looker: JobDirectory) -> str:
+def enqueue_pending(looker: JobDirectory) -> str:
     """Hear of all that is to be told and that nobody could tell yet. Returns a project that something was told of.
 
     RefusedError where nothing can be written: then all of it is still there for whoever comes next.
     """
     directory, project = looker.directory, ""
-    for report, change in outbox.reported(directory):
+    for report, change in outbox.read_reports(directory):
         if change.final or change.boot == looker.place.boot:  # what was so before a restart is over
-            hear(directory, change)
+            enqueue_change(directory, change)
             project = change.project
         pending_runs.drop_report(directory, report)
-    for name, run in pending_runs.runs(directory):
-        project = look(looker, name, run) or project
+    for name, run in pending_runs.list_runs(directory):
+        project = enqueue_run(looker, name, run) or project
     return project
 
 
-def unheard(looker: JobDirectory, trouble: str) -> list[Notification]:
+def list_unwritten(looker: JobDirectory, trouble: str) -> list[Notification]:
     """The notices that would be in the outbox, if it could be written."""
     directory = looker.directory
-    all_news = [_news(looker, name, run) for name, run in pending_runs.runs(directory)]
-    changes = [change for _, change in outbox.reported(directory)] + [each.change for each in all_news if each.change]
+    all_news = [_read_pending_change(looker, name, run) for name, run in pending_runs.list_runs(directory)]
+    changes = [change for _, change in outbox.read_reports(directory)] + [
+        each.change for each in all_news if each.change
+    ]
     found: list[Notification] = []
     for change in changes:
-        told, tells = notifications_rules.hear(outbox.told(directory, change.name, change.about.run), change)
+        told, tells = notifications_rules.record_change(
+            outbox.read_state(directory, change.name, change.about.run), change
+        )
         if tells:
-            found += [notice._replace(trouble=trouble) for notice in _notices(change, told.number)]
+            found += [notice._replace(trouble=trouble) for notice in _build_notifications(change, told.number)]
     return found
 
 
-def _news(looker: JobDirectory, name: str, run: str) -> PendingChange:
+def _read_pending_change(looker: JobDirectory, name: str, run: str) -> PendingChange:
     facts = looker.facts(name)
     if facts.record is None or facts.record.run != run:  # the next one has begun meanwhile
         found = looker.archived(name, run)
@@ -88,53 +92,55 @@ def _news(looker: JobDirectory, name: str, run: str) -> PendingChange:
         return PendingChange(record.notify)
     if verdict.state == "stopped" and _was_closed(looker.directory, name, run):  # a monitor has told the rest
         return PendingChange(record.notify, over=True)
-    if is_brought_back(looker.directory, record, verdict):
+    if is_resumed(looker.directory, record, verdict):
         return PendingChange(record.notify)
-    change = change_of(verdict, record.notify, about(record), facts.now)
+    change = build_change(verdict, record.notify, change_subject(record), facts.now)
     return PendingChange(record.notify, change, over=verdict.final)
 
 
 def _was_closed(directory: str, name: str, run: str) -> bool:
-    watch = monitor_store.read(f"{directory}/{name}", run)
+    watch = monitor_store.read_state(f"{directory}/{name}", run)
     return watch is not None and watch.acting == "cleanup"
 
 
-def hear(directory: str, change: Change, *, noted: bool = False) -> None:
+def enqueue_change(directory: str, change: Change, *, noted: bool = False) -> None:
     """Put into the outbox what is to be told of a change. RefusedError where nothing can be written.
 
     ``noted``: the journal has it from the shim. What only a watcher saw is noted there, if ends are published.
     """
-    troubles = channels.of(change.project)[1]
-    outbox.prepare(directory)
+    troubles = channels.load_channels(change.project)[1]
+    outbox.prepare_outbox(directory)
     try:
-        with outbox.alone(directory):
-            before = outbox.told(directory, change.name, change.about.run)
-            told, tells = notifications_rules.hear(before, change)
+        with outbox.hold_outbox(directory):
+            before = outbox.read_state(directory, change.name, change.about.run)
+            told, tells = notifications_rules.record_change(before, change)
             if tells:
                 if (
                     change.final
                     and not noted
-                    and broker_settings.named(change.project)
+                    and broker_settings.is_configured(change.project)
                     and not _is_recorded(directory, change)
                 ):
-                    _note(directory, change)
-                for notice in _notices(change, told.number):
-                    outbox.file(directory, notice)
-            outbox.write_told(directory, change, told)
+                    _record_in_journal(directory, change)
+                for notice in _build_notifications(change, told.number):
+                    outbox.add_notification(directory, notice)
+            outbox.write_state(directory, change, told)
             # Last: who holds one just now finds above that it is over. The end of a monitor is not that of its subject.
             if before.open and told != before and change.state != "abandoned":
                 _withdraw(directory, change, before.number)
     except OSError as error:
         raise RefusedError(f"cannot write to {directory}/outbox: {error.strerror}") from error
     for trouble in troubles if tells else ():
-        deliver.note(directory, change.name, change.about.run, "undelivered", state=change.state, reason=trouble)
+        deliver.record_event(
+            directory, change.name, change.about.run, "undelivered", state=change.state, reason=trouble
+        )
 
 
 def _is_recorded(directory: str, change: Change) -> bool:
     """Whether the record has this very end: whoever writes it there, shim or watcher, notes it in the journal too."""
     try:
         text = sentinel_files.read(f"{directory}/{change.name}.json")
-        record = None if text is None else sentinel.record(text)
+        record = None if text is None else sentinel.decode_record(text)
     except FormatError:
         return False
     if record is None or record.run != change.about.run:
@@ -142,33 +148,38 @@ def _is_recorded(directory: str, change: Change) -> bool:
     return record.end is not None and record.end.state == change.state
 
 
-def _note(directory: str, change: Change) -> None:
+def _record_in_journal(directory: str, change: Change) -> None:
     """Before it counts as told: whoever is killed in between notes it twice rather than never."""
     about = change.about
     who = {"kind": "session", "agent": about.agent, "pane": about.pane} if about.agent else {}
-    deliver.note(directory, change.name, about.run, "verdict", state=change.state, reason=change.reason, **who)
+    deliver.record_event(directory, change.name, about.run, "verdict", state=change.state, reason=change.reason, **who)
 
 
 def _withdraw(directory: str, change: Change, number: int) -> None:
     """Take back what was told up to then and not delivered while it was true."""
-    for notice in outbox.pending(directory):
+    for notice in outbox.list_pending(directory):
         ours = (notice.name, notice.run) == (change.name, change.about.run) and notice.number <= number
-        if ours and notice.fields.get("state") in LIVE_TOLD and (held := outbox.hold(directory, notice)):
-            deliver.give_up(directory, held, deliver.OVER)
+        if ours and notice.fields.get("state") in LIVE_TOLD and (held := outbox.hold_notification(directory, notice)):
+            deliver.record_given_up(directory, held, deliver.OVER)
             held.close()
 
 
-def _notices(change: Change, number: int) -> list[Notification]:
+def _build_notifications(change: Change, number: int) -> list[Notification]:
     """One for each channel that is told of this."""
-    named = [channel for channel in channels.of(change.project)[0] if notifications_rules.wanted(channel.on, change)]
-    return [_notice(change, channels.id_of(channel), number) for channel in named]
+    named = [
+        channel
+        for channel in channels.load_channels(change.project)[0]
+        if notifications_rules.is_wanted(channel.on, change)
+    ]
+    return [_build_notification(change, channels.channel_id(channel), number) for channel in named]
 
 
-def _notice(change: Change, channel: str, number: int) -> Notification:
+def _build_notification(change: Change, channel: str, number: int) -> Notification:
     """Its id comes from what it tells: who was killed before he could write down that he told it writes the same."""
     mark = "\0".join((change.name, change.about.run, change.state, str(number), channel))
     return Notification(
         id=hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:20], name=change.name,
-        run=change.about.run, fields=words.fields(change), channel=channel, project=change.project, filed=change.wall,
+        run=change.about.run, fields=words.template_fields(change), channel=channel, project=change.project,
+        filed=change.wall,
         number=number,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from midwatch.core.event import Event
 from midwatch.core.job_model import Record
 from midwatch.core.value import Value
 from midwatch.integrations.mqtt import broker_settings
-from midwatch.integrations.mqtt.client import Broker
+from midwatch.integrations.mqtt.client import BrokerConnection
 from midwatch.integrations.mqtt.codec import messages
 from midwatch.jobs.codec import sentinel
 from midwatch.journal import codec as journal_codec
@@ -51,58 +51,60 @@ class BrokerStatus(Value):
     problem: str
 
 
-def broker_of(project: str) -> MqttSettings:
+def load_broker(project: str) -> MqttSettings:
     """The broker of a project with its password. RefusedError where there is none, or it may not be used."""
-    where = broker_settings.of(project)
+    where = broker_settings.load_broker(project)
     if where is None:
         raise RefusedError(NONE)
-    if problem := broker_settings.barred(where):
+    if problem := broker_settings.find_trust_problem(where):
         raise RefusedError(problem)
-    return broker_settings.unlocked(where)
+    return broker_settings.with_password(where)
 
 
-def standing(project: str) -> BrokerStatus | None:
+def broker_status(project: str) -> BrokerStatus | None:
     """None where no broker is named. One that cannot be read is told of with the settings."""
     with contextlib.suppress(FormatError):
-        where = broker_settings.of(project)
+        where = broker_settings.load_broker(project)
         if where is None:
             return None
         problem = ""
         try:
-            broker_of(project)
+            load_broker(project)
         except RefusedError as error:
             problem = str(error)
         return BrokerStatus(f"mqtt{'s' * where.tls}://{where.host}:{where.port}", where.source, problem)
     return None
 
 
-def try_out(project: str) -> str:
+def test_connection(project: str) -> str:
     """Why the broker cannot be reached now; empty when it lets us in."""
-    broker = Broker(broker_of(project))
+    broker = BrokerConnection(load_broker(project))
     until = time.monotonic() + BRIEF
     broker.connect()
     while not broker.connected and (broker.fileno() >= 0 or not broker.trouble) and time.monotonic() < until:
-        _sleep(broker, until)
+        _wait_for_broker(broker, until)
         broker.read()
     trouble = broker.trouble
     broker.close()
     return trouble
 
 
-def publish(directory: str, project: str, *, patient: bool) -> str:
+def publish_ends(directory: str, project: str, *, patient: bool) -> str:
     """Publish what the journal has and the broker has not. Returns why something is left; empty if nothing is.
 
     Who is patient stays for a broker that is down.
     """
-    if not broker_settings.named(project) or paths.shared_with_others(directory) or journal.not_kept(directory):
+    if not broker_settings.is_configured(project) or paths.find_sharing(directory) or journal.find_problem(directory):
         return ""
-    outbox.prepare(directory)
+    outbox.prepare_outbox(directory)
     until = time.monotonic() + LONGEST
     while True:
-        before = mqtt_publish_state.marked(directory)
+        before = mqtt_publish_state.read_mark(directory)
         known = before.trouble if before else ""
-        mqtt_publish_state.mark(directory, project, known)  # before the lock is tried: whoever has it goes on for us
-        post = mqtt_publish_state.lease(directory)
+        mqtt_publish_state.write_mark(
+            directory, project, known
+        )  # before the lock is tried: whoever has it goes on for us
+        post = mqtt_publish_state.publish_lease(directory)
         if post is None:
             return "" if patient or before is None else known or BUSY
         try:
@@ -119,7 +121,7 @@ def _is_behind(directory: str) -> bool:
     """Whether something came in while the lock was being let go."""
     try:
         with contextlib.closing(Journal(directory)) as book:
-            return bool(_Queue(book, mqtt_publish_state.cursor(directory)).fill())
+            return bool(_Queue(book, mqtt_publish_state.read_cursor(directory)).fill())
     except MidwatchError:
         return False
 
@@ -173,12 +175,12 @@ class _Publisher:
         trouble, event = "", None
         try:
             with contextlib.closing(Journal(self.directory)) as book:
-                queue = _Queue(book, mqtt_publish_state.cursor(self.directory))
+                queue = _Queue(book, mqtt_publish_state.read_cursor(self.directory))
                 if queue.fill():
                     event = queue.waiting[0]
                     trouble = self.through(queue)
                 if not trouble:
-                    mqtt_publish_state.move(self.directory, queue.settle(set()))
+                    mqtt_publish_state.write_cursor(self.directory, queue.settle(set()))
         except (MidwatchError, OSError) as error:
             trouble = str(error)
         if trouble:
@@ -186,8 +188,10 @@ class _Publisher:
         return trouble
 
     def through(self, queue: _Queue) -> str:
-        where = broker_of(self.project)
-        broker = Broker(where._replace(client_id=messages.client_id(where.client_id, self.host, self.directory)))
+        where = load_broker(self.project)
+        broker = BrokerConnection(
+            where._replace(client_id=messages.client_id(where.client_id, self.host, self.directory))
+        )
         broker.connect()
         first = queue.waiting[0]
         try:
@@ -195,11 +199,11 @@ class _Publisher:
                 while broker.connected and queue.waiting and len(queue.sent) < MOST:
                     event = queue.waiting.popleft()
                     queue.sent.append((self.hand_over(broker, where.prefix, event), event.seq))
-                _sleep(broker, self.until)
+                _wait_for_broker(broker, self.until)
                 broker.read()
                 if (done := queue.done) != queue.settle(broker.unacknowledged):
                     assert queue.done > done
-                    mqtt_publish_state.move(self.directory, queue.done)
+                    mqtt_publish_state.write_cursor(self.directory, queue.done)
                 if not broker.connected and broker.fileno() < 0:
                     self.tell(broker.trouble, first)
                 if self.is_over(broker):
@@ -208,20 +212,22 @@ class _Publisher:
         finally:
             broker.close()
 
-    def hand_over(self, broker: Broker, prefix: str, event: Event) -> int:
-        record = _record(self.directory, event)
-        told = messages.told(
-            event, journal_codec.body(event), record, host=self.host, project=self.project, dir=self.directory
+    def hand_over(self, broker: BrokerConnection, prefix: str, event: Event) -> int:
+        record = _read_record(self.directory, event)
+        told = messages.build_event(
+            event, journal_codec.event_body(event), record, host=self.host, project=self.project, dir=self.directory
         )  # fmt: skip
-        return broker.publish(messages.topic(prefix, told.host, told.project, told.name), messages.encode(told))
+        return broker.publish(
+            messages.event_topic(prefix, told.host, told.project, told.name), messages.encode_event(told)
+        )
 
-    def is_over(self, broker: Broker) -> bool:
+    def is_over(self, broker: BrokerConnection) -> bool:
         now = time.monotonic()
         if not self.patient:
             return now - self.began > BRIEF or (not broker.connected and broker.fileno() < 0)
         if broker.connected or now - self.began < STAYS:
             return now > self.until
-        mark = mqtt_publish_state.marked(
+        mark = mqtt_publish_state.read_mark(
             self.directory
         )  # whoever came by since wants its own event to be tried as long
         return now > self.until or mark is None or abs(time.time() - mark.at) > STAYS
@@ -231,28 +237,28 @@ class _Publisher:
         if trouble == self.known:
             return
         self.known = trouble
-        mark = mqtt_publish_state.marked(self.directory)
+        mark = mqtt_publish_state.read_mark(self.directory)
         with contextlib.suppress(OSError):
-            mqtt_publish_state.mark(self.directory, self.project, trouble)
+            mqtt_publish_state.write_mark(self.directory, self.project, trouble)
             if mark is not None:
                 os.utime(f"{self.directory}/outbox/unpublished", (mark.at, mark.at))
         name, run = (event.name, event.run) if event else ("mqtt", "")
-        deliver.note(self.directory, name, run, "undelivered", channel="mqtt", reason=trouble)
+        deliver.record_event(self.directory, name, run, "undelivered", channel="mqtt", reason=trouble)
 
 
-def _record(directory: str, event: Event) -> Record | None:
+def _read_record(directory: str, event: Event) -> Record | None:
     """The record of an event's run, if it is still kept."""
-    if names.problem(event.name):
+    if names.find_problem(event.name):
         return None  # a pane's
-    for base in (f"{directory}/{event.name}", *sentinel_files.archived(directory, event.name)):
+    for base in (f"{directory}/{event.name}", *sentinel_files.list_archives(directory, event.name)):
         with contextlib.suppress(FormatError, OSError):
             text = sentinel_files.read(f"{base}.json")
-            if text is not None and (found := sentinel.record(text)).run == event.run:
+            if text is not None and (found := sentinel.decode_record(text)).run == event.run:
                 return found
     return None
 
 
-def _sleep(broker: Broker, until: float) -> None:
+def _wait_for_broker(broker: BrokerConnection, until: float) -> None:
     """Until the connection stirs, or something is due."""
     poll, fd = select.poll(), broker.fileno()
     if fd >= 0:

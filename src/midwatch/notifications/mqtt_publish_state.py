@@ -33,54 +33,54 @@ class PublishMark(Value):
     """When somebody last asked for it (wall)."""
 
 
-def lease(directory: str) -> int | None:
+def publish_lease(directory: str) -> int | None:
     """The right to publish: a descriptor to be closed, None while another has it."""
-    return file_locks.take(f"{directory}/outbox/.publisher")
+    return file_locks.acquire(f"{directory}/outbox/.publisher")
 
 
-def cursor(directory: str) -> int | None:
+def read_cursor(directory: str) -> int | None:
     """The number up to which all is published; None where nothing ever was."""
-    found = _read(f"{directory}/outbox/published").get("seq")
+    found = _read_fields(f"{directory}/outbox/published").get("seq")
     return found if type(found) is int and found >= 0 else None
 
 
-def move(directory: str, seq: int) -> None:
+def write_cursor(directory: str, seq: int) -> None:
     write_atomic(f"{directory}/outbox/published", json.dumps({"schema": SCHEMA, "seq": seq}) + "\n")
 
 
-def mark(directory: str, project: str, trouble: str = "") -> None:
+def write_mark(directory: str, project: str, trouble: str = "") -> None:
     text = json.dumps({"schema": SCHEMA, "project": project, "trouble": trouble})
-    write_atomic(_mark(directory), text + "\n")
+    write_atomic(_mark_path(directory), text + "\n")
 
 
 def unmark(directory: str) -> None:
     try:
-        os.unlink(_mark(directory))
+        os.unlink(_mark_path(directory))
     except FileNotFoundError:
         pass
 
 
-def marked(directory: str) -> PublishMark | None:
+def read_mark(directory: str) -> PublishMark | None:
     try:
-        at = os.lstat(_mark(directory)).st_mtime
+        at = os.lstat(_mark_path(directory)).st_mtime
     except OSError:
         return None
-    found = _read(_mark(directory))
+    found = _read_fields(_mark_path(directory))
     project, trouble = found.get("project"), found.get("trouble")
     return PublishMark(project, trouble, at) if isinstance(project, str) and isinstance(trouble, str) else None
 
 
-def due(directory: str) -> bool:
+def is_due(directory: str) -> bool:
     """Whether whoever comes by should have it tried again."""
-    found = marked(directory)
+    found = read_mark(directory)
     return found is not None and abs(time.time() - found.at) > REST
 
 
-def _mark(directory: str) -> str:
+def _mark_path(directory: str) -> str:
     return f"{directory}/outbox/unpublished"
 
 
-def _read(path: str) -> dict[str, object]:
+def _read_fields(path: str) -> dict[str, object]:
     """What a file says; nothing where it cannot be read: then something may be published twice."""
     try:
         found = json.loads(sentinel_files.read(path) or "{}")

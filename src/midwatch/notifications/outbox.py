@@ -33,9 +33,9 @@ FORGOTTEN = 2 * 86400.0
 LARGEST = 1 << 16
 
 
-def prepare(directory: str) -> None:
+def prepare_outbox(directory: str) -> None:
     """Make a directory ready for notices, or say why it cannot be."""
-    paths.prepare(directory)
+    paths.prepare_directory(directory)
     try:
         paths.make_private(f"{directory}/outbox/told")
     except OSError as error:
@@ -45,51 +45,51 @@ def prepare(directory: str) -> None:
             raise RefusedError(f"{directory}/{part} is a symbolic link; remove it and try again")
 
 
-def alone(directory: str) -> file_locks.ExclusiveLock:
+def hold_outbox(directory: str) -> file_locks.ExclusiveLock:
     """Nobody else decides meanwhile what is to be told."""
     return file_locks.ExclusiveLock(f"{directory}/outbox/.lock")
 
 
-def attendant(directory: str) -> int | None:
+def acquire_retry_lease(directory: str) -> int | None:
     """The right to stay and try again: a descriptor to be closed, None while another has it."""
-    return file_locks.take(f"{directory}/outbox/.attendant")
+    return file_locks.acquire(f"{directory}/outbox/.attendant")
 
 
 # What was told
 
 
-def told_file(directory: str, name: str, run: str) -> str:
-    return f"{directory}/outbox/told/{_plain(name)}.{_plain(run).replace('.', '_')}"
+def state_path(directory: str, name: str, run: str) -> str:
+    return f"{directory}/outbox/told/{_encode_name(name)}.{_encode_name(run).replace('.', '_')}"
 
 
-def told(directory: str, name: str, run: str) -> NotificationState:
+def read_state(directory: str, name: str, run: str) -> NotificationState:
     """What was told of this run so far."""
     text = None
     with contextlib.suppress(FormatError):
-        text = sentinel_files.read(told_file(directory, name, run))
+        text = sentinel_files.read(state_path(directory, name, run))
     try:
-        return NotificationState() if text is None else outbox_file.told(text)
+        return NotificationState() if text is None else outbox_file.decode_state(text)
     except FormatError:
         return NotificationState()
 
 
-def write_told(directory: str, change: Change, found: NotificationState) -> None:
-    write_atomic(told_file(directory, change.name, change.about.run), outbox_file.encode(found))
+def write_state(directory: str, change: Change, found: NotificationState) -> None:
+    write_atomic(state_path(directory, change.name, change.about.run), outbox_file.encode_value(found))
 
 
-def forget(directory: str) -> None:
+def remove_old_states(directory: str) -> None:
     """Remove what was told of runs that nobody can ask about any more."""
     folder = f"{directory}/outbox/told"
-    for file in _listed(folder):
+    for file in _list_entries(folder):
         name, _, run = file.rpartition(".")
         with contextlib.suppress(OSError, FormatError):
             if time.time() - os.lstat(f"{folder}/{file}").st_mtime > FORGOTTEN:
                 text = sentinel_files.read(f"{directory}/{name}.json")
-                if text is None or sentinel.record(text).run != run:
+                if text is None or sentinel.decode_record(text).run != run:
                     os.unlink(f"{folder}/{file}")
 
 
-def _plain(word: str) -> str:
+def _encode_name(word: str) -> str:
     """As part of a file's name: panes are called %3."""
     return "".join([c if c in names.PLAIN else "_" for c in word[: names.LONGEST]]) or "_"
 
@@ -97,21 +97,21 @@ def _plain(word: str) -> str:
 # What watchers report
 
 
-def report(directory: str, change: Change) -> str:
+def write_report(directory: str, change: Change) -> str:
     """Keep what a watcher saw until somebody has taken it in. Returns its name; OSError when it cannot be written."""
     paths.make_private(f"{directory}/{pending_runs.REPORTS}")
     name = f"{time.time_ns():x}-{os.urandom(3).hex()}.json"
-    write_atomic(f"{directory}/{pending_runs.REPORTS}/{name}", outbox_file.encode(change))
+    write_atomic(f"{directory}/{pending_runs.REPORTS}/{name}", outbox_file.encode_value(change))
     return name
 
 
-def reported(directory: str) -> list[tuple[str, Change]]:
+def read_reports(directory: str) -> list[tuple[str, Change]]:
     """All that watchers have reported, in the order of their looks. What cannot be read is removed."""
     found: list[tuple[str, Change]] = []
-    for name in pending_runs.reports(directory):
+    for name in pending_runs.list_reports(directory):
         try:
             if text := sentinel_files.read(f"{directory}/{pending_runs.REPORTS}/{name}"):
-                found.append((name, outbox_file.change(text)))
+                found.append((name, outbox_file.decode_change(text)))
         except FormatError:
             pending_runs.drop_report(directory, name)
     return sorted(found, key=lambda each: each[1].at)
@@ -120,29 +120,29 @@ def reported(directory: str) -> list[tuple[str, Change]]:
 # What is to be delivered
 
 
-def file(directory: str, notice: Notification) -> None:
+def add_notification(directory: str, notice: Notification) -> None:
     """Put a notice into the outbox, unless it is there already."""
     path = f"{directory}/outbox/{notice.id}.json"
     if not os.path.lexists(path):
-        write_atomic(path, outbox_file.encode(notice))
+        write_atomic(path, outbox_file.encode_value(notice))
 
 
-def is_noted(directory: str, notice: Notification) -> bool:
+def is_recorded(directory: str, notice: Notification) -> bool:
     """Whether what it tells is noted as told: until then whoever was killed may still be heard, and files it anew."""
-    return notice.number <= told(directory, notice.name, notice.run).number
+    return notice.number <= read_state(directory, notice.name, notice.run).number
 
 
-def pending(directory: str) -> list[Notification]:
+def list_pending(directory: str) -> list[Notification]:
     """All that is still to be delivered, oldest first. What cannot be read is passed over."""
     found: list[Notification] = []
-    for entry in _listed(f"{directory}/outbox"):
+    for entry in _list_entries(f"{directory}/outbox"):
         with contextlib.suppress(OSError, FormatError):
             if entry.endswith(".json"):
-                found.append(_read(f"{directory}/outbox/{entry}")[0])
+                found.append(_read_notification(f"{directory}/outbox/{entry}")[0])
     return sorted(found, key=lambda notice: (notice.filed, notice.id))
 
 
-def _listed(folder: str) -> list[str]:
+def _list_entries(folder: str) -> list[str]:
     try:
         return [entry for entry in os.listdir(folder) if not entry.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
@@ -151,10 +151,10 @@ def _listed(folder: str) -> list[str]:
         raise RefusedError(f"cannot read {folder}: {error.strerror}") from error
 
 
-def _read(path: str, *, keep: bool = False) -> tuple[Notification, int]:
+def _read_notification(path: str, *, keep: bool = False) -> tuple[Notification, int]:
     fd = open_plain(path)
     try:
-        found = outbox_file.notice(os.pread(fd, LARGEST, 0).decode("utf-8", "replace"))
+        found = outbox_file.decode_notification(os.pread(fd, LARGEST, 0).decode("utf-8", "replace"))
         if found.id != os.path.basename(path).removesuffix(".json"):
             raise FormatError(f"{path} holds another notice")  # noqa: TRY301  # as all that is wrong with it
         if keep:
@@ -183,7 +183,7 @@ class HeldNotification:
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            data = outbox_file.encode(notice).encode()
+            data = outbox_file.encode_value(notice).encode()
             while data:
                 data = data[os.write(fd, data) :]
             os.rename(temporary, self.path)
@@ -202,10 +202,10 @@ class HeldNotification:
         os.close(self.fd)
 
 
-def hold(directory: str, notice: Notification) -> HeldNotification | None:
+def hold_notification(directory: str, notice: Notification) -> HeldNotification | None:
     """Take a notice for delivery; None when another has it, or has delivered it."""
     try:
-        found, fd = _read(f"{directory}/outbox/{notice.id}.json", keep=True)
+        found, fd = _read_notification(f"{directory}/outbox/{notice.id}.json", keep=True)
     except (OSError, FormatError):
         return None
     return HeldNotification(directory, found, fd)

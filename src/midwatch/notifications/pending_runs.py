@@ -21,26 +21,26 @@ from midwatch.system.atomic_files import UNSENT
 REPORTS = "outbox/reports"
 
 
-def runs(directory: str) -> list[tuple[str, str]]:
+def list_runs(directory: str) -> list[tuple[str, str]]:
     """Name and run of each, oldest run first."""
-    found = [entry.rpartition(".")[::2] for entry in _listed(f"{directory}/{UNSENT}")]
-    good = [(name, run) for name, run in found if not names.problem(name) and not names.problem(run)]
+    found = [entry.rpartition(".")[::2] for entry in _list_entries(f"{directory}/{UNSENT}")]
+    good = [(name, run) for name, run in found if not names.find_problem(name) and not names.find_problem(run)]
     return sorted(good, key=lambda each: each[1])
 
 
-def reports(directory: str) -> list[str]:
-    return [entry for entry in _listed(f"{directory}/{REPORTS}") if entry.endswith(".json")]
+def list_reports(directory: str) -> list[str]:
+    return [entry for entry in _list_entries(f"{directory}/{REPORTS}") if entry.endswith(".json")]
 
 
-def candidates(directory: str) -> list[str]:
+def list_directories_due(directory: str) -> list[str]:
     """What is probably to be sent: runs that have ended or are stuck, and reports. For whoever comes by."""
-    found = runs(directory)
+    found = list_runs(directory)
     newest = dict(found)
     due = [run for name, run in found if _is_due(directory, name, run, newest=newest[name] == run)]
-    return due + reports(directory)
+    return due + list_reports(directory)
 
 
-def drop(directory: str, name: str, run: str) -> None:
+def drop_run(directory: str, name: str, run: str) -> None:
     """There is nothing more to send of a run."""
     _unlink(f"{directory}/{UNSENT}/{name}.{run}")
 
@@ -49,14 +49,14 @@ def drop_report(directory: str, report: str) -> None:
     _unlink(f"{directory}/{REPORTS}/{report}")
 
 
-def attend(directory: str) -> int | None:
+def acquire_retry_lease(directory: str) -> int | None:
     """The right to stay until the directory can be written: a descriptor to be closed, None while another has it."""
     try:
         fd = os.open(f"{directory}/{UNSENT}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        ours = file_locks.locked(fd)  # a lock needs no room on a disk
+        ours = file_locks.try_lock(fd)  # a lock needs no room on a disk
     except OSError:
         ours = False
     if not ours:
@@ -65,7 +65,7 @@ def attend(directory: str) -> int | None:
     return fd
 
 
-def is_attended(directory: str) -> bool:
+def is_retry_running(directory: str) -> bool:
     return not file_locks.is_free(f"{directory}/{UNSENT}")
 
 
@@ -79,13 +79,13 @@ def _is_due(directory: str, name: str, run: str, *, newest: bool) -> bool:
             told = sentinel_files.read(f"{directory}/outbox/told/{name}.{run}") or ""
             return '"stuck": true' in (sentinel_files.read(f"{base}.seen") or "") and '"state": "stuck"' not in told
         text = sentinel_files.read(f"{base}.json")
-        work = sentinel.record(text).work if text else None
+        work = sentinel.decode_record(text).work if text else None
     except FormatError:
         return True
-    return work is None or work.boot != procfs.boot_id() or not _goes_on(work.pid, work.start)
+    return work is None or work.boot != procfs.boot_id() or not _is_alive(work.pid, work.start)
 
 
-def _goes_on(pid: int, start: int) -> bool:
+def _is_alive(pid: int, start: int) -> bool:
     """Whether work that has lost its shim is still there."""
     try:
         fields = procfs.stat_fields(pid)
@@ -94,7 +94,7 @@ def _goes_on(pid: int, start: int) -> bool:
         return False
 
 
-def _listed(folder: str) -> list[str]:
+def _list_entries(folder: str) -> list[str]:
     try:
         return sorted([entry for entry in os.listdir(folder) if not entry.startswith(".")])
     except OSError:

@@ -18,7 +18,7 @@ from midwatch.core.job_model import Record
 from midwatch.core.verdict import Verdict
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import launch, monitor_store, start_sender
-from midwatch.jobs.rules.resumable import is_resumable
+from midwatch.jobs.rules.resume_condition import is_resumable
 from midwatch.notifications import channels, mqtt_publish_state, outbox, send_pending
 from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import outbox_file as lines
@@ -29,12 +29,12 @@ from midwatch.tmux import client as tmux_client
 NOBODY = ChangeSubject()
 
 
-def configured(project: str) -> str:
+def find_configured_project(project: str) -> str:
     """The project, if its settings or the user's name somebody to be told, else nothing: what `changed` is given."""
-    return project if any(channels.of(project)) or broker_settings.named(project) else ""
+    return project if any(channels.load_channels(project)) or broker_settings.is_configured(project) else ""
 
 
-def changed(
+def report_verdict(
     directory: str, verdict: Verdict, before: Verdict | None, *, project: str, about: ChangeSubject = NOBODY,
     at: float | None = None, since: float | None = None,
 ) -> None:  # fmt: skip
@@ -43,41 +43,43 @@ def changed(
     ``since``: when the watch began that now ends, where one gives up: another's giving up was another event.
     ``project`` is what `configured` gave, or the record's. Returns at once; that nobody could be told is only noted.
     """
-    if not project or not _matters(directory, verdict, before, about):
+    if not project or not _is_reportable(directory, verdict, before, about):
         return
-    change = change_of(verdict, project, about, time.monotonic() if at is None else at, since)
+    change = build_change(verdict, project, about, time.monotonic() if at is None else at, since)
     report, said = "", b""
     try:
-        outbox.prepare(directory)
-        report = outbox.report(directory, change)
+        outbox.prepare_outbox(directory)
+        report = outbox.write_report(directory, change)
     except (OSError, RefusedError):  # whoever delivers stays until it can be written
-        said = lines.encode(change).encode()
+        said = lines.encode_value(change).encode()
     try:
-        start_sender.start(launch.teller_command(directory, report=report), said)
+        start_sender.start(launch.sender_command(directory, report=report), said)
     except OSError as error:
-        from midwatch.notifications.deliver import note  # noqa: PLC0415  # a watcher pays for it only when something went wrong
+        from midwatch.notifications.deliver import record_event  # noqa: PLC0415  # a watcher pays for it only when something went wrong
 
-        note(directory, change.name, about.run, "undelivered", reason=f"nobody could be told: {error.strerror}")
+        record_event(directory, change.name, about.run, "undelivered", reason=f"nobody could be told: {error.strerror}")
 
 
-def about(record: Record) -> ChangeSubject:
+def change_subject(record: Record) -> ChangeSubject:
     """Whom a record is about."""
     seat, where = record.pane, os.path.basename(record.cwd)
     if seat is None:
         return ChangeSubject(record.run, record.agent, "", where, record.name)
-    return ChangeSubject(record.run, record.agent, seat.id, where, record.name, attach(seat.server, seat.session))
+    return ChangeSubject(
+        record.run, record.agent, seat.id, where, record.name, attach_command(seat.server, seat.session)
+    )
 
 
-def attach(server: tuple[str, ...], session: str) -> str:
+def attach_command(server: tuple[str, ...], session: str) -> str:
     """The command that shows a session to a person."""
-    return shlex.join(tmux_client.shown_command(server, "attach", "-t", f"={session}"))
+    return shlex.join(tmux_client.command_for_person(server, "attach", "-t", f"={session}"))
 
 
-def is_brought_back(directory: str, record: Record, verdict: Verdict) -> bool:
+def is_resumed(directory: str, record: Record, verdict: Verdict) -> bool:
     """Whether a monitor that lives resumes this run, or did: then it is no end, and the monitor tells what is."""
     if record.kind != "session":
         return False
-    watch = monitor_store.read(f"{directory}/{record.name}")
+    watch = monitor_store.read_state(f"{directory}/{record.name}")
     if watch is None or watch.verdict is not None or watch.boot != procfs.boot_id():
         return False
     pid, start = watch.monitor
@@ -86,43 +88,43 @@ def is_brought_back(directory: str, record: Record, verdict: Verdict) -> bool:
     return watch.run != record.run or bool(watch.acting) or (watch.resumes > 0 and is_resumable(verdict))
 
 
-def retry(directory: str) -> None:
+def start_delivery(directory: str) -> None:
     """Deliver, beside us, what is due; for whoever comes by. Costs a look into a directory that is mostly empty."""
-    send_pending.send(directory)
+    send_pending.start_sender_if_due(directory)
     try:
-        behind = any(notifications_rules.due(notice, time.time()) for notice in outbox.pending(directory))
-        if behind or mqtt_publish_state.due(directory):
-            start_sender.start(launch.teller_command(directory))
+        behind = any(notifications_rules.is_due(notice, time.time()) for notice in outbox.list_pending(directory))
+        if behind or mqtt_publish_state.is_due(directory):
+            start_sender.start(launch.sender_command(directory))
     except (OSError, RefusedError):
         pass  # whoever comes by next finds the same
 
 
-def noted(directory: str, project: str) -> None:
+def start_publishing(directory: str, project: str) -> None:
     """For who has noted a terminal event in the journal: have it published, beside us, if there is a broker."""
-    if not broker_settings.named(project):
+    if not broker_settings.is_configured(project):
         return
     try:
-        outbox.prepare(directory)
-        mqtt_publish_state.mark(directory, project)
-        start_sender.start(launch.teller_command(directory))
+        outbox.prepare_outbox(directory)
+        mqtt_publish_state.write_mark(directory, project)
+        start_sender.start(launch.sender_command(directory))
     except (OSError, RefusedError):
         pass  # whoever publishes next finds it in the journal
 
 
-def _matters(directory: str, verdict: Verdict, before: Verdict | None, about: ChangeSubject) -> bool:
-    if notifications_rules.stirs(before, verdict):
+def _is_reportable(directory: str, verdict: Verdict, before: Verdict | None, about: ChangeSubject) -> bool:
+    if notifications_rules.is_relevant_change(before, verdict):
         return True
     # Whoever comes after a watcher that was killed may be the first to see that it is over.
-    return before is None and os.path.exists(outbox.told_file(directory, verdict.name, about.run))
+    return before is None and os.path.exists(outbox.state_path(directory, verdict.name, about.run))
 
 
-def change_of(verdict: Verdict, project: str, about: ChangeSubject, at: float, since: float | None = None) -> Change:
+def build_change(verdict: Verdict, project: str, about: ChangeSubject, at: float, since: float | None = None) -> Change:
     """What a look found, for those who are told."""
     if verdict.state == "stuck" and verdict.silent_s is not None:
         since = at - verdict.silent_s
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, cause=verdict.cause,
-        reason=plain_text.clean(verdict.reason), until=verdict.until.line(), message=verdict.message.line(),
+        reason=plain_text.clean_reason(verdict.reason), until=verdict.until.line(), message=verdict.message.line(),
         following=NEXT[verdict.state], at=at, boot=procfs.boot_id(), wall=time.time(), project=project, since=since,
-        goes_on=notifications_rules.goes_on(verdict),
+        goes_on=notifications_rules.is_work_present(verdict),
     )  # fmt: skip

@@ -22,26 +22,26 @@ KEPT = 86400.0
 """Seconds after which nobody wants to be told any more."""
 
 
-def worth(verdict: Verdict | None) -> bool:
+def is_reportable(verdict: Verdict | None) -> bool:
     """Whether somebody should know of this, if it is new."""
     return verdict is not None and (verdict.final or verdict.state in LIVE_TOLD)
 
 
-def goes_on(verdict: Verdict) -> bool:
+def is_work_present(verdict: Verdict) -> bool:
     """Whether a last word is only its watcher's: a turn has ended, or a monitor gave up; the work is still there."""
     return verdict.final and (verdict.state == "abandoned" or verdict.process in THERE)
 
 
-def stirs(before: Verdict | None, after: Verdict) -> bool:
+def is_relevant_change(before: Verdict | None, after: Verdict) -> bool:
     """Whether a change concerns those who are told: something began that they should know, or it is over."""
     if after.state == "not_found":  # a name that never was is a slip of the finger
         return before is not None and before.state != "not_found"
-    if not worth(after):
-        return worth(before)
+    if not is_reportable(after):
+        return is_reportable(before)
     return before is None or (before.state, before.final) != (after.state, after.final)
 
 
-def hear(told: NotificationState, change: Change) -> tuple[NotificationState, bool]:
+def record_change(told: NotificationState, change: Change) -> tuple[NotificationState, bool]:
     """What has been told once this is heard, and whether it is to be told."""
     over = change.final and not change.goes_on
     if told.final:
@@ -51,14 +51,14 @@ def hear(told: NotificationState, change: Change) -> tuple[NotificationState, bo
         return told, False  # somebody has looked later
     if not change.final and change.state not in LIVE_TOLD:
         return told._replace(open=False, at=change.at, boot=change.boot), False
-    if known and told.open and _repeats(told, change, over=over):
+    if known and told.open and _is_repetition(told, change, over=over):
         return told._replace(final=over), False
     return NotificationState(
         change.state, over, open=True, at=change.at, boot=change.boot, number=told.number + 1
     ), True
 
 
-def _repeats(told: NotificationState, change: Change, *, over: bool) -> bool:
+def _is_repetition(told: NotificationState, change: Change, *, over: bool) -> bool:
     """Whether this was told in other words. That what was done, or given up, is then ended on purpose is no news."""
     if over:
         return told.state in FINAL and change.state in (told.state, "stopped")
@@ -66,22 +66,22 @@ def _repeats(told: NotificationState, change: Change, *, over: bool) -> bool:
     return told.state == change.state and not moved
 
 
-def wanted(on: tuple[str, ...], change: Change) -> bool:
+def is_wanted(on: tuple[str, ...], change: Change) -> bool:
     """Whether a channel is told of this."""
     return change.state in on or (change.final and "final" in on)
 
 
-def due(notice: Notification, now: float) -> bool:
+def is_due(notice: Notification, now: float) -> bool:
     """Whether it is time to try. A time that is too far ahead was reckoned by a clock that has been set back since."""
     return notice.again <= now or notice.again > now + backoff.LONGEST
 
 
-def again(notice: Notification, now: float) -> float | None:
+def next_try_at(notice: Notification, now: float) -> float | None:
     """When to try again what could not be delivered; None: never, it was tried for long enough."""
-    if notice.tries >= MOST_TRIES or late(notice, now):
+    if notice.tries >= MOST_TRIES or is_expired(notice, now):
         return None
-    return now + backoff.delay(max(1, notice.tries), FIRST, notice.id)
+    return now + backoff.retry_delay(max(1, notice.tries), FIRST, notice.id)
 
 
-def late(notice: Notification, now: float) -> bool:
+def is_expired(notice: Notification, now: float) -> bool:
     return now - notice.filed > KEPT

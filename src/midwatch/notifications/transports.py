@@ -14,9 +14,9 @@ from urllib.parse import unquote
 
 from midwatch.config.codec import command_template
 from midwatch.config.model import Channel
-from midwatch.core.plain_text import plain
+from midwatch.core.plain_text import make_plain
 from midwatch.core.redaction import HIDDEN, Redactor
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.text import format_duration, signal_name
 from midwatch.core.value import Value
 from midwatch.system import run_program
 from midwatch.system.run_program import OutputCap, RunLimits
@@ -36,34 +36,34 @@ TYPES = {"completed": "success", "stopped": "info", "waiting": "warning", "limit
 """How services colour a notice; all else is a failure."""
 
 
-class Delivered(Value):
+class DeliveryAttempt(Value):
     ok: bool
     why: str = ""
     """What went wrong, in words, without secrets."""
 
 
-def called(channel: Channel) -> str:
+def format_channel(channel: Channel) -> str:
     """A channel as it may be shown: no more of a URL than its scheme."""
     if channel.kind == "url":
         return channel.target[0].partition("://")[0] + "://…"
     return f"command {channel.target[0]}"
 
 
-def send(channel: Channel, fields: dict[str, str], cwd: str, limit: float) -> Delivered:
+def send_notification(channel: Channel, fields: dict[str, str], cwd: str, limit: float) -> DeliveryAttempt:
     """Deliver one notice, in ``limit`` seconds or not at all."""
     if channel.kind == "command":
-        return _run(channel.target[0], command_template.fill(channel.target, fields), b"", cwd, limit)
+        return _run_command(channel.target[0], command_template.fill_template(channel.target, fields), b"", cwd, limit)
     url = channel.target[0]
     said = {
         "url": url, "title": f"midwatch: {fields['name']} {fields['state']}", "body": fields["text"],
         "type": TYPES.get(fields["state"], "failure"),
     }  # fmt: skip
     # On its standard input: whoever lists processes sees no secret. With -P nothing is imported from a project.
-    done = _run("Apprise", [sys.executable, "-P", "-c", APPRISE, ROOT], json.dumps(said).encode(), cwd, limit)
-    return done._replace(why=_hidden(done.why.removeprefix("Apprise ended with 1: "), url))
+    done = _run_command("Apprise", [sys.executable, "-P", "-c", APPRISE, ROOT], json.dumps(said).encode(), cwd, limit)
+    return done._replace(why=_hide_url(done.why.removeprefix("Apprise ended with 1: "), url))
 
 
-def _hidden(why: str, url: str) -> str:
+def _hide_url(why: str, url: str) -> str:
     """What went wrong, without any part of the URL, as it is written there or as it is sent."""
     parts = PARTS.split(url.partition("://")[2])
     for part in sorted({*parts, *map(unquote, parts)}, key=len, reverse=True):
@@ -71,16 +71,16 @@ def _hidden(why: str, url: str) -> str:
     return why
 
 
-def _run(who: str, command: list[str], data: bytes, cwd: str, limit: float) -> Delivered:
+def _run_command(who: str, command: list[str], data: bytes, cwd: str, limit: float) -> DeliveryAttempt:
     try:
-        done = run_program.run(command, RunLimits(limit, OutputCap(KEPT), mercy=MERCY), cwd=cwd, data=data)
+        done = run_program.run_program(command, RunLimits(limit, OutputCap(KEPT), mercy=MERCY), cwd=cwd, data=data)
     except OSError as error:
-        return Delivered(ok=False, why=f"{who} cannot be run: {error.strerror}")
+        return DeliveryAttempt(ok=False, why=f"{who} cannot be run: {error.strerror}")
     if not done.ended:
-        return Delivered(ok=False, why=f"{who} took longer than {in_words(limit)} and was ended")
+        return DeliveryAttempt(ok=False, why=f"{who} took longer than {format_duration(limit)} and was ended")
     if done.code == 0:
-        return Delivered(ok=True)
+        return DeliveryAttempt(ok=True)
     lines = done.output.decode("utf-8", "replace").strip().splitlines()
-    last = plain(Redactor(()).clean(lines[-1]), LONGEST).rstrip(" .") if lines else ""
+    last = make_plain(Redactor(()).clean(lines[-1]), LONGEST).rstrip(" .") if lines else ""
     how = f"was killed by {signal_name(-done.code)}" if done.code < 0 else f"ended with {done.code}"
-    return Delivered(ok=False, why=f"{who} {how}{f': {last}' if last else ''}")
+    return DeliveryAttempt(ok=False, why=f"{who} {how}{f': {last}' if last else ''}")

@@ -17,6 +17,6 @@ def run(command: list[str], cwd: str, limit: float, cancel: int) -> ProgramResul
 
     What it leaves running when it ends by itself is not touched.
     """
-    done = run_program.run(command, RunLimits(limit, KEPT, mercy=MERCY), cwd=cwd, cancel=cancel)
+    done = run_program.run_program(command, RunLimits(limit, KEPT, mercy=MERCY), cwd=cwd, cancel=cancel)
     text = done.output.decode("utf-8", "replace")
     return ProgramResult(done.code, late=not done.ended, text=ForeignText(text))

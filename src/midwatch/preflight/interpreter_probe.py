@@ -12,9 +12,9 @@ import os
 
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.program_result import ProgramResult
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.text import format_duration, signal_name
 from midwatch.preflight import check_program
-from midwatch.preflight.model import Imported
+from midwatch.preflight.model import InterpreterReply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,25 +73,25 @@ print("\n" + mark + json.dumps(told), flush=True)
 """
 
 
-def ask(python: str, kind: str, name: str, cwd: str, limit: float, cancel: int) -> Imported:
+def probe_interpreter(python: str, kind: str, name: str, cwd: str, limit: float, cancel: int) -> InterpreterReply:
     mark = f"midwatch-{os.urandom(8).hex()}:"
     try:
         ended = check_program.run([python, "-I", "-c", ASK, mark, kind, name], cwd, limit, cancel)
     except OSError as error:
-        return Imported(f"{python} cannot be started: {error.strerror}")
+        return InterpreterReply(f"{python} cannot be started: {error.strerror}")
     _, found, rest = ended.text.raw.rpartition(mark)
     if not found:
-        return Imported(_silent(ended, limit))
+        return InterpreterReply(_format_silence(ended, limit))
     try:
         told: dict[str, Any] = json.loads(rest.partition("\n")[0])
-        return Imported(**{"error": ""} | told)
+        return InterpreterReply(**{"error": ""} | told)
     except (ValueError, TypeError, RecursionError):
-        return Imported("gave an answer that cannot be understood")
+        return InterpreterReply("gave an answer that cannot be understood")
 
 
-def _silent(ended: ProgramResult, limit: float) -> str:
+def _format_silence(ended: ProgramResult, limit: float) -> str:
     if ended.late:
-        return f"gave no answer within {in_words(limit)}"
+        return f"gave no answer within {format_duration(limit)}"
     last = next((line for line in reversed(ended.text.raw.splitlines()) if line.strip()), "")
     how = f"was killed by {signal_name(-ended.code)}" if ended.code < 0 else f"ended with exit code {ended.code}"
     return f"{how} without an answer{f': {ForeignText(last).line()}' if last else ''}"

@@ -8,18 +8,18 @@ import shutil
 from midwatch.core.foreign_text import ForeignText
 from midwatch.preflight import check_program
 from midwatch.preflight.codec import virtualenv as scripts
-from midwatch.preflight.model import Space
+from midwatch.preflight.model import DiskSpace
 from midwatch.system.atomic_files import open_plain
 from midwatch.tmux import client as tmux_client
 
 HEAD = 4096
 
 
-def program(name: str, cwd: str) -> tuple[str, str]:
+def find_program(name: str, cwd: str) -> tuple[str, str]:
     """Where a program is, and why it cannot be run (empty when it can). A name with a slash is a path in a project."""
     path = os.path.join(cwd, os.path.expanduser(name)) if "/" in name else shutil.which(name)
     if path is None:
-        there = _unusable(name)
+        there = _find_problem(name)
         return there, f"{there} is there, but we may not run it" if there else "it is not in PATH"
     if not os.path.lexists(path):
         return path, "it is not there"
@@ -30,7 +30,7 @@ def program(name: str, cwd: str) -> tuple[str, str]:
     return path, _interpreter_trouble(path)
 
 
-def _unusable(name: str) -> str:
+def _find_problem(name: str) -> str:
     paths = [f"{directory}/{name}" for directory in os.get_exec_path()]
     return next((path for path in paths if os.path.lexists(path) and not os.path.isdir(path)), "")
 
@@ -41,7 +41,7 @@ def _interpreter_trouble(path: str) -> str:
             head = file.read(HEAD).decode("utf-8", "replace")
     except OSError:
         return ""  # a program may be run that may not be read
-    named = scripts.interpreter(head, os.path.dirname(os.path.realpath(path)))
+    named = scripts.script_interpreter(head, os.path.dirname(os.path.realpath(path)))
     if named is None:
         return ""
     if not os.path.isfile(named) or not os.access(named, os.X_OK):
@@ -52,24 +52,24 @@ def _interpreter_trouble(path: str) -> str:
     return ""
 
 
-def space(path: str) -> Space:
+def measure_space(path: str) -> DiskSpace:
     """Room on the disk of a path. Raises OSError."""
     found = os.statvfs(path)
-    return Space(
+    return DiskSpace(
         free=found.f_bavail * found.f_frsize,
         names_left=found.f_favail > 0 or found.f_files == 0,  # some file systems do not count them
         read_only=bool(found.f_flag & os.ST_RDONLY),
     )
 
 
-def nearest(path: str) -> str:
+def nearest_directory(path: str) -> str:
     """The path itself or, where it is still to be made, the nearest directory above that is there."""
     while not os.path.exists(path) and path != os.path.dirname(path):
         path = os.path.dirname(path)
     return path
 
 
-def variable(name: str) -> str | None:
+def read_variable(name: str) -> str | None:
     return os.environ.get(name)
 
 

@@ -23,7 +23,7 @@ class Finding(Value):
     """False: it could not be carried out (no time, no permission, no trust), so nothing is known."""
 
 
-class Reached(Value):
+class AddressReply(Value):
     """How an address answered."""
 
     status: int
@@ -31,7 +31,7 @@ class Reached(Value):
     says: str
 
 
-class Space(Value):
+class DiskSpace(Value):
     free: int
     """Bytes that a plain user may write."""
     names_left: bool
@@ -39,7 +39,7 @@ class Space(Value):
     read_only: bool
 
 
-class Imported(Value):
+class InterpreterReply(Value):
     """What an environment's own interpreter says of itself, of a module or of a package."""
 
     error: str

@@ -10,8 +10,8 @@ import urllib.error
 import urllib.request
 from urllib.parse import urlsplit
 
-from midwatch.core.text import in_words
-from midwatch.preflight.model import Reached
+from midwatch.core.text import format_duration
+from midwatch.preflight.model import AddressReply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ ENDLESS = "it redirects without end; "
 NAME = "midwatch-preflight"
 
 
-def tcp(host: str, port: int, limit: float) -> Reached:
+def connect_tcp(host: str, port: int, limit: float) -> AddressReply:
     """Connect, to whichever of the host's addresses answers first, and hang up."""
     deadline = time.monotonic() + limit
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
-        return Reached(0, f"{host} has no address: {_words(error)}")
+        return AddressReply(0, f"{host} has no address: {_format_error(error)}")
     failed: dict[str, list[str]] = {}
     for family, kind, protocol, _, address in dict.fromkeys(found):
         try:
@@ -40,38 +40,42 @@ def tcp(host: str, port: int, limit: float) -> Reached:
                 connection.settimeout(max(0.001, deadline - time.monotonic()))
                 connection.connect(address)
                 if connection.getsockname() != connection.getpeername():
-                    return Reached(ANSWERED, f"{address[0]} answers")
+                    return AddressReply(ANSWERED, f"{address[0]} answers")
                 why = "Connection refused"  # our own port was the one asked for: we met ourselves
         except OSError as error:
-            why = f"no answer within {in_words(limit)}" if isinstance(error, TimeoutError) else _words(error)
+            why = (
+                f"no answer within {format_duration(limit)}"
+                if isinstance(error, TimeoutError)
+                else _format_error(error)
+            )
         failed.setdefault(why, []).append(str(address[0]))
-    return Reached(0, "; ".join(f"{why} ({', '.join(which)})" for why, which in failed.items()))
+    return AddressReply(0, "; ".join(f"{why} ({', '.join(which)})" for why, which in failed.items()))
 
 
-def http_get(url: str, limit: float) -> Reached:
+def request_http(url: str, limit: float) -> AddressReply:
     """Ask for a page and read the answer's head. Redirects are followed while the scheme stays what it is."""
     try:
         parts = urlsplit(url)
         if parts.scheme not in SCHEMES or not parts.hostname:
-            return Reached(0, "not a URL that begins with http:// or https:// and names a host")
+            return AddressReply(0, "not a URL that begins with http:// or https:// and names a host")
         if parts.username is not None:
-            return Reached(0, "it has a user name in it, which is not sent; use a `run` check for that")
+            return AddressReply(0, "it has a user name in it, which is not sent; use a `run` check for that")
         opener = urllib.request.OpenerDirector()
         for handler in (_Proxies, _Redirects, *HANDLERS):
             opener.add_handler(handler())
         request = urllib.request.Request(url, headers={"User-Agent": NAME})  # noqa: S310  # its scheme is checked
         with opener.open(request, timeout=limit) as answer:
-            return Reached(answer.status, f"{answer.status} {answer.reason}".strip())
+            return AddressReply(answer.status, f"{answer.status} {answer.reason}".strip())
     except urllib.error.HTTPError as error:
         with error:
             if str(error.reason).startswith(ENDLESS):
-                return Reached(0, f"{error.code}: {ENDLESS.rstrip('; ')}")
-            return Reached(error.code, f"{error.code} {error.reason}".strip() + _leads(error, url))
+                return AddressReply(0, f"{error.code}: {ENDLESS.rstrip('; ')}")
+            return AddressReply(error.code, f"{error.code} {error.reason}".strip() + _format_redirect(error, url))
     except urllib.error.URLError as error:
         why = error.reason
-        return Reached(0, _failure(why if isinstance(why, Exception) else error, limit))
+        return AddressReply(0, _format_failure(why if isinstance(why, Exception) else error, limit))
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return Reached(0, _failure(error, limit))
+        return AddressReply(0, _format_failure(error, limit))
 
 
 class _Proxies(urllib.request.ProxyHandler):
@@ -102,7 +106,7 @@ HANDLERS = (
 )  # fmt: skip
 
 
-def _leads(error: urllib.error.HTTPError, url: str) -> str:
+def _format_redirect(error: urllib.error.HTTPError, url: str) -> str:
     """Where a redirect that was not followed leads; no more of it than the host, for there may be keys in it."""
     if not REDIRECTED <= error.code < 400 or not error.headers.get("Location"):  # noqa: PLR2004
         return ""
@@ -110,10 +114,10 @@ def _leads(error: urllib.error.HTTPError, url: str) -> str:
     return f", to {to.scheme or urlsplit(url).scheme}://{to.hostname or '…'}, where it was not followed"
 
 
-def _failure(error: Exception, limit: float) -> str:
+def _format_failure(error: Exception, limit: float) -> str:
     match error:
         case TimeoutError():
-            return f"no answer within {in_words(limit)}"
+            return f"no answer within {format_duration(limit)}"
         case ssl.SSLCertVerificationError():
             return f"its certificate cannot be trusted: {error.verify_message}"
         case ssl.SSLError():
@@ -123,12 +127,12 @@ def _failure(error: Exception, limit: float) -> str:
         case http.client.HTTPException():
             return f"no HTTP answer: {type(error).__name__}"
         case socket.gaierror():
-            return f"the host has no address: {_words(error)}"
+            return f"the host has no address: {_format_error(error)}"
         case _:
-            return _words(error)
+            return _format_error(error)
 
 
-def _words(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error) or type(error).__name__

@@ -32,7 +32,7 @@ FIX_LIMIT = 1800.0
 HELPLESS = "its fix was run and did not help"
 
 
-def look(
+def run_checks(
     project: str, settings: Settings, *, state: str = "", waiting: Callable[[list[str]], None] | None = None
 ) -> list[Finding]:
     """Carry out all checks, the built-in ones first. ``waiting`` is told now and then which are not done.
@@ -41,11 +41,11 @@ def look(
     Ctrl-C does, with all that it runs.
     """
     tasks = [
-        *checks.built_in(project, state or paths.directory(), settings),
-        *checks.configured(project, settings, trust.problem),
+        *checks.built_in_checks(project, state or paths.sentinel_directory(), settings),
+        *checks.configured_checks(project, settings, trust.find_problem),
     ]
-    with _Leaving():
-        return _Round(tasks).run(waiting)
+    with _ExitSignals():
+        return _CheckRun(tasks).run(waiting)
 
 
 def unwritable(directory: str) -> list[Finding]:
@@ -53,26 +53,26 @@ def unwritable(directory: str) -> list[Finding]:
     if os.access(directory, os.W_OK | os.X_OK):
         return []
     check = PreflightCheck("disk", directory, "working directory")
-    return [judge.finding(check, f"nothing may be written to {directory}", ok=False)]
+    return [judge.build_finding(check, f"nothing may be written to {directory}", ok=False)]
 
 
-def summary(findings: list[Finding]) -> str:
+def format_summary(findings: list[Finding]) -> str:
     """One line for whoever will not start because of it; empty when all passed."""
-    return judge.summary(findings)
+    return judge.format_summary(findings)
 
 
-def counted(findings: list[Finding]) -> str:
+def format_counts(findings: list[Finding]) -> str:
     """The last line of a table of them."""
-    return judge.counted(findings)
+    return judge.format_counts(findings)
 
 
-def refuse(project: str, settings: Settings, state: str) -> None:
+def require_checks(project: str, settings: Settings, state: str) -> None:
     """RefusedError, with what failed, unless all checks pass."""
-    if failed := summary(look(project, settings, state=state)):
+    if failed := format_summary(run_checks(project, settings, state=state)):
         raise RefusedError(failed)
 
 
-def mend(project: str, findings: list[Finding], tell: Callable[[str], None]) -> dict[str, str]:
+def run_fixes(project: str, findings: list[Finding], tell: Callable[[str], None]) -> dict[str, str]:
     """Run the fixes of what failed, each command once, in order; what became of each, in words.
 
     A fix whose file is not trusted is not run.
@@ -82,23 +82,25 @@ def mend(project: str, findings: list[Finding], tell: Callable[[str], None]) -> 
     for found in findings:
         if found.ok or not found.fix or found.fix in done:
             continue
-        if problem := checks.problem_of(found.source, trust.problem):
+        if problem := checks.find_trust_problem(found.source, trust.find_problem):
             outcomes[found.fix] = f"its fix was not run: {problem}"
         else:
             tell(f"{found.name}: running its fix: {visible(found.fix)}")
             done.add(found.fix)
-            with _Leaving():
-                outcomes[found.fix] = _became(run_in_foreground([checks.SHELL, "-c", found.fix], project, FIX_LIMIT))
+            with _ExitSignals():
+                outcomes[found.fix] = _format_outcome(
+                    run_in_foreground([checks.SHELL, "-c", found.fix], project, FIX_LIMIT)
+                )
         if outcomes[found.fix] != HELPLESS:
             tell(f"{found.name}: {outcomes[found.fix]}")
     return outcomes
 
 
-def after(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
-    return judge.after(findings, outcomes)
+def findings_after_fixes(findings: list[Finding], outcomes: dict[str, str]) -> list[Finding]:
+    return judge.findings_after_fixes(findings, outcomes)
 
 
-def _became(code: int | None) -> str:
+def _format_outcome(code: int | None) -> str:
     if code is None:
         return f"its fix was ended: not done within {FIX_LIMIT / 60:g} minutes"
     if code < 0:
@@ -106,7 +108,7 @@ def _became(code: int | None) -> str:
     return f"its fix ended with exit code {code}" if code else HELPLESS
 
 
-class _Round:
+class _CheckRun:
     """One run of all tasks."""
 
     def __init__(self, tasks: list[CheckTask]) -> None:
@@ -145,8 +147,8 @@ class _Round:
         try:
             found = task.do(cancel)
         except Exception as error:  # noqa: BLE001  # whatever it was, the check was not carried out
-            why = f"could not be looked at: {checks.words_of(error)}"
-            found = [judge.finding(task.check, why, ok=False, ran=False)]
+            why = f"could not be looked at: {checks.format_error(error)}"
+            found = [judge.build_finding(task.check, why, ok=False, ran=False)]
         with self._news:
             self._found.setdefault(number, found)
             self._news.notify()
@@ -158,7 +160,7 @@ class _Round:
                 now = time.monotonic()
                 due = {number: self._due(number, now) for number in missing}
                 overdue = [number for number in missing if due[number] <= now]
-                self._found |= {number: [judge.late(self._tasks[number].check)] for number in overdue}
+                self._found |= {number: [judge.timeout_finding(self._tasks[number].check)] for number in overdue}
                 if overdue:
                     continue
                 if waiting is not None and now - told >= TICK:
@@ -174,14 +176,14 @@ class _Round:
         """Wait for those who run programs; nobody else holds anything that must be given back."""
         deadline = time.monotonic() + checks.ENDING
         running = [thread for thread, task in zip(self._threads, self._tasks, strict=False) if task.runs]
-        with _Deaf():
+        with _IgnoreInterrupt():
             for thread in running:
                 thread.join(max(0.0, deadline - time.monotonic()))
         if not any(thread.is_alive() for thread in running):
             os.close(cancel)
 
 
-class _Deaf:
+class _IgnoreInterrupt:
     """Ctrl-C a second time does not keep us from ending what we started; that takes a moment only."""
 
     def __enter__(self) -> None:
@@ -192,7 +194,7 @@ class _Deaf:
             signal.signal(signal.SIGINT, self._before)
 
 
-class _Leaving:
+class _ExitSignals:
     """Signals that end us raise, so that what we started is ended first."""
 
     NUMBERS = (signal.SIGTERM, signal.SIGHUP)

@@ -19,7 +19,7 @@ class Interpreter(Value):
     """Major and minor as the target's name has them; empty when it does not tell."""
 
 
-class Script(Value):
+class EnvironmentScript(Value):
     """One script of bin/."""
 
     name: str
@@ -30,7 +30,7 @@ class Script(Value):
     """The module that it calls and that is not installed; empty when it is, or when it calls none."""
 
 
-class Package(Value):
+class InstalledPackage(Value):
     """What one dist-info (or egg-info) directory records."""
 
     name: str
@@ -39,7 +39,7 @@ class Package(Value):
     """Files of METADATA and RECORD that are not there."""
 
 
-class Environment(Value):
+class VirtualEnvironment(Value):
     path: str
     trouble: str = ""
     """Why there is nothing to look into; empty when there is."""
@@ -52,15 +52,15 @@ class Environment(Value):
     """Versions for which it has a directory of packages."""
     made_at: str = ""
     """Another directory, for which it was made; empty when it was made here or nothing tells."""
-    scripts: tuple[Script, ...] = ()
-    packages: tuple[Package, ...] = ()
+    scripts: tuple[EnvironmentScript, ...] = ()
+    packages: tuple[InstalledPackage, ...] = ()
     gone: tuple[tuple[str, str], ...] = ()
     """Who (a package, a .pth file) is told to find its code in a directory that is not there, and that directory."""
     unread: tuple[str, ...] = ()
     """What could not be read, and why."""
 
 
-class Origin(Value):
+class EnvironmentOrigin(Value):
     """The files of a project from which its environment is made."""
 
     names: tuple[str, ...]

@@ -15,7 +15,7 @@ from midwatch.agents import conversation_holders, parts
 from midwatch.agents.conversation_exists import ConversationIndex
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
-from midwatch.agents.new_conversations import NewConversations, UnreadableError
+from midwatch.agents.new_conversations import NewConversations, UnreadableConversationError
 from midwatch.agents.state_file_reader import StateFiles
 from midwatch.core.pane_model import ProcessInfo, RunningAgent
 from midwatch.core.presence import THERE
@@ -74,20 +74,20 @@ class ConversationMatcher:
         who = (found.pid, found.start, agent, found.command)
         if who not in self._homes:
             task = ProcessInfo(found.pid, 0, "?", "", (), found.start)
-            self._homes[who] = process_tree.running(task, agent, detector.variables)
+            self._homes[who] = process_tree.find_running_agent(task, agent, detector.variables)
         running = self._homes[who]
         return running and running._replace(cwd=found.cwd)
 
     def appeared(self, seats: list[RowPaneMatch], panes: list[CachedPane]) -> dict[int, str]:
         """By row: the conversation that can only be its own."""
-        around = _Around(seats, panes)
+        around = _OtherAgents(seats, panes)
         self._homes = {who: home for who, home in self._homes.items() if who[:2] in around.processes}
         wanted = [seat for seat in seats if seat.row.status == RUNNING and not seat.row.conversation]
         found = {seat.row.at: name for seat in wanted if seat.kept and (name := self._only(seat, seat.kept, around))}
         counts = Counter(found.values())
         return {at: name for at, name in found.items() if counts[name] == 1}
 
-    def _only(self, seat: RowPaneMatch, kept: CachedPane, around: _Around) -> str:
+    def _only(self, seat: RowPaneMatch, kept: CachedPane, around: _OtherAgents) -> str:
         agent, found = seat.row.agent or kept.found.agent, kept.found
         if not agent or found.agent not in ("", agent):
             return ""
@@ -97,7 +97,7 @@ class ConversationMatcher:
             return ""
         return name if self._artifacts.there(agent, name, self.environment(seat, agent)) == THERE else ""
 
-    def _arrived(self, seat: RowPaneMatch, kept: CachedPane, agent: str, around: _Around) -> str:
+    def _arrived(self, seat: RowPaneMatch, kept: CachedPane, agent: str, around: _OtherAgents) -> str:
         """The one that was written there since, if nobody else can have written it."""
         running = kept.running if kept.found.agent else self._of_pane(kept, agent)
         if running is None or not running.cwd:
@@ -106,7 +106,7 @@ class ConversationMatcher:
             running = running._replace(environment=self._ours)
         try:
             found = self._arrivals.since(running) - around.noted - around.opened.keys()
-        except UnreadableError:
+        except UnreadableConversationError:
             return ""
         if len(found) != 1 or around.doubtful(seat, kept, running):
             return ""
@@ -114,15 +114,19 @@ class ConversationMatcher:
         found -= {each.conversation for each in strangers}
         return "" if any(not each.conversation for each in strangers) else next(iter(found), "")
 
-    def _outside(self, agent: str, around: _Around) -> list[UnplacedAgent]:
+    def _outside(self, agent: str, around: _OtherAgents) -> list[UnplacedAgent]:
         """Agents on this machine that are in no pane of ours; looked for once in a pass, and only when it matters."""
         if agent not in self._strangers:
             known = {pid for pid, _ in around.processes}
             detector = self._detectors[agent]
             tasks = [
-                task for task in conversation_holders.agents(detector) if not known & process_tree.ancestry(task.pid)
+                task
+                for task in conversation_holders.find_running_agents(detector)
+                if not known & process_tree.list_ancestry(task.pid)
             ]
-            runs = [found for task in tasks if (found := process_tree.running(task, agent, detector.variables))]
+            runs = [
+                found for task in tasks if (found := process_tree.find_running_agent(task, agent, detector.variables))
+            ]
             self._strangers[agent] = [UnplacedAgent(each.cwd, self._says(each)) for each in runs]
         return self._strangers[agent]
 
@@ -132,7 +136,7 @@ class ConversationMatcher:
         return said or parts.files(running.agent).own(running, self._heads)
 
 
-class _Around:
+class _OtherAgents:
     """Everybody else, in one pass."""
 
     def __init__(self, seats: list[RowPaneMatch], panes: list[CachedPane]) -> None:
@@ -149,27 +153,27 @@ class _Around:
         rooms: dict[str, tuple[list[RowPaneMatch], list[CachedPane]]] = {}
         for seat in self._seats:
             told = seat.row.conversation or (seat.kept and seat.kept.found.conversation)
-            if not told and (cwd := (seat.kept and _cwd(seat.kept)) or seat.row.pane.cwd):
-                rooms.setdefault(_real(cwd), ([], []))[0].append(seat)
+            if not told and (cwd := (seat.kept and _working_directory(seat.kept)) or seat.row.pane.cwd):
+                rooms.setdefault(_real_path(cwd), ([], []))[0].append(seat)
         for kept in self._panes:
             if kept.found.agent and not kept.found.conversation:
-                rooms.setdefault(_real(_cwd(kept)), ([], []))[1].append(kept)
+                rooms.setdefault(_real_path(_working_directory(kept)), ([], []))[1].append(kept)
         return rooms
 
     def doubtful(self, seat: RowPaneMatch, kept: CachedPane, running: RunningAgent) -> bool:
         """Whether another row's or pane's agent may have written in that directory since."""
-        seats, panes = self._rooms.get(_real(running.cwd), ((), ()))
+        seats, panes = self._rooms.get(_real_path(running.cwd), ((), ()))
         if any(each.found.agent == running.agent and each is not kept for each in panes):
             return True
         rows = [each.row for each in seats if each.row.at != seat.row.at and each.row.agent in ("", running.agent)]
         return any(row.status == RUNNING or row.since is None or row.since >= running.started for row in rows)
 
 
-def _cwd(kept: CachedPane) -> str:
+def _working_directory(kept: CachedPane) -> str:
     return kept.running.cwd if kept.running else kept.found.cwd
 
 
-def _real(path: str) -> str:
+def _real_path(path: str) -> str:
     try:
         return os.path.realpath(path)
     except ValueError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from midwatch.agents import file_locations, parts
-from midwatch.agents.conversation_holders import holders
+from midwatch.agents.conversation_holders import find_holders
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.core.errors import RefusedError
@@ -20,13 +20,13 @@ from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import conversation_lease
 
 
-class Purged(Value):
+class PurgeResult(Value):
     files: tuple[str, ...]
     kept: str = ""
     """What is left, and why."""
 
 
-def look(listed: RegisteredSessions, standing: RowStatus, seen: RunningAgent | None) -> RunningAgent:
+def locate_agent(listed: RegisteredSessions, standing: RowStatus, seen: RunningAgent | None) -> RunningAgent:
     """Where the files of a row's agent are: as of the agent that ran, else as of ourselves."""
     agent = listed.detector(standing.row)
     if seen is not None and seen.agent == agent.agent:
@@ -35,7 +35,9 @@ def look(listed: RegisteredSessions, standing: RowStatus, seen: RunningAgent | N
     return RunningAgent(agent.agent, 0, 0, 0.0, cwd, (), listed.variables(standing))
 
 
-def purge(listed: RegisteredSessions, row: RegistryRow, conversation: str, where: RunningAgent) -> Purged:
+def purge_conversation(
+    listed: RegisteredSessions, row: RegistryRow, conversation: str, where: RunningAgent
+) -> PurgeResult:
     """Take a conversation's files away, and its id out of the row."""
     agent = listed.detector(row)
     if not file_locations.ID.match(conversation):
@@ -43,14 +45,14 @@ def purge(listed: RegisteredSessions, row: RegistryRow, conversation: str, where
             f"{conversation!r} is no id by which files of {agent.title} could be told; nothing is removed"
         )
     _refuse_if_open(agent, conversation)
-    found = _files(where, conversation)
+    found = _conversation_files(where, conversation)
     for path in found:
-        _remove(path)
+        _remove_file(path)
     values: dict[str, object] = {"resumable": False}
     own = f"{agent.agent}_session_id_own"
     if row.data.get(own) is not None:
         values[own] = None
-    if _identity(row, agent.agent) is not None:
+    if _read_identity(row, agent.agent) is not None:
         values[f"agent_identities.{agent.agent}.session_id"] = None
     listed.write(row, values)
     kept = ""
@@ -58,23 +60,23 @@ def purge(listed: RegisteredSessions, row: RegistryRow, conversation: str, where
         kept = f"{agent.title} has it in a database, too, which is never written: remove it there with {agent.title}"
     elif not found:
         kept = "no file of it was found"
-    return Purged(tuple(found), kept)
+    return PurgeResult(tuple(found), kept)
 
 
 def _refuse_if_open(agent: Detector, conversation: str) -> None:
     spare = agent.start.daemons if agent.start else ()
-    if others := holders(agent, conversation) or conversation_lease.held(agent.agent, conversation, spare):
+    if others := find_holders(agent, conversation) or conversation_lease.find_holders(agent.agent, conversation, spare):
         told = ", ".join(map(str, others))
         raise RefusedError(f"conversation {conversation} is open in another process ({told}); nothing is removed")
 
 
-def _identity(row: RegistryRow, agent: str) -> object:
+def _read_identity(row: RegistryRow, agent: str) -> object:
     tables = row.data.get("agent_identities")
     table = tables.get(agent) if isinstance(tables, dict) else None
     return table.get("session_id") if isinstance(table, dict) else None
 
 
-def _files(where: RunningAgent, conversation: str) -> list[str]:
+def _conversation_files(where: RunningAgent, conversation: str) -> list[str]:
     """Its transcript, and what lies beside it under its id."""
     files, heads = parts.files(where.agent), FileHeadCache()
     if files.story is None:
@@ -94,7 +96,7 @@ def _files(where: RunningAgent, conversation: str) -> list[str]:
     return list(dict.fromkeys([path, *(each for each in beside if os.path.lexists(each))]))
 
 
-def _remove(path: str) -> None:
+def _remove_file(path: str) -> None:
     import shutil  # noqa: PLC0415  # few want this
 
     try:

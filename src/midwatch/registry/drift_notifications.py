@@ -7,7 +7,7 @@ from midwatch.notifications.drift import NotedDrift
 from midwatch.registry.model import DriftReport
 
 
-def said(report: DriftReport) -> str:
+def format_report(report: DriftReport) -> str:
     """A drift in one line: what was found, and what was done about it, will be, or would be."""
     drift = report.drift
     if not drift.deed or report.applied:
@@ -18,13 +18,13 @@ def said(report: DriftReport) -> str:
     return f"{drift.message} Will be {deed} unless its row changes within {drift.wait_s:.0f} s."
 
 
-def remember(path: str, project: str, new: tuple[DriftReport, ...]) -> None:
+def record_drifts(path: str, project: str, new: tuple[DriftReport, ...]) -> None:
     """Note new drifts and send them. If that fails it is a warning: they are true all the same."""
     noted = [
         NotedDrift(
-            each.drift.kind, each.drift.session, said(each), each.drift.before, each.drift.after, each.applied,
+            each.drift.kind, each.drift.session, format_report(each), each.drift.before, each.drift.after, each.applied,
             each.repeated, has_change=each.drift.change is not None,
         )
         for each in new
     ]  # fmt: skip
-    notifications_drift.note(project, noted, {"registry": path})
+    notifications_drift.record_drifts(project, noted, {"registry": path})

@@ -11,9 +11,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from midwatch.core.plain_text import plain
+from midwatch.core.plain_text import make_plain
 from midwatch.core.redaction import Redactor
-from midwatch.integrations.hermes_kanban import Card, KanbanError
+from midwatch.integrations.hermes_kanban import KanbanCard, KanbanError
 from midwatch.registry.model import Drift
 
 HEARTBEAT = 300.0
@@ -46,10 +46,10 @@ class RepeatedTask:
         self.at, self.trouble, self._wait = now + self._wait, why, min(self._wait * 2, LAST_RETRY)
 
 
-class CardKeeper:
+class CardUpdater:
     """Keeps one card for as long as a loop runs. Times are monotonic."""
 
-    def __init__(self, card: Card, *, now: float) -> None:
+    def __init__(self, card: KanbanCard, *, now: float) -> None:
         self._card = card
         self._began = time.time()
         self._waiting: list[str] = []
@@ -71,7 +71,7 @@ class CardKeeper:
         """Remember new drifts for the card, in the words of their messages; ``tend`` tells it."""
         if not drifts:
             return
-        self._waiting += [plain(Redactor(()).clean(drift.message), LONGEST) for drift in drifts]
+        self._waiting += [make_plain(Redactor(()).clean(drift.message), LONGEST) for drift in drifts]
         self._lost += len(self._waiting[:-KEPT])
         del self._waiting[:-KEPT]
         self._drifts += len(drifts)

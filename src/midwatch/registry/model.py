@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from midwatch.core.foreign_text import escaped
+from midwatch.core.foreign_text import escape_text
 from midwatch.core.value import Value
 
 RUNNING, STOPPED, TERMINATED, ARCHIVED = "running", "stopped", "terminated", "archived"
@@ -77,7 +77,7 @@ class Registry(Value):
 # Changes ------------------------------------------------------------------------------------------------------------
 
 
-class Set(Value):
+class SetFields(Value):
     """Give fields of a row these values; a field that is not there is added. Everything else stays as it stands."""
 
     at: int
@@ -85,7 +85,7 @@ class Set(Value):
     """Field, with dots for what lies deeper (``pane.pid``) → text, number, truth, None, or a list or table of these."""
 
 
-class Add(Value):
+class AddRow(Value):
     """A new row, at the end."""
 
     name: str
@@ -93,13 +93,13 @@ class Add(Value):
     """Its fields, tables within tables. The name is told by the shape of the file."""
 
 
-class Remove(Value):
+class RemoveRow(Value):
     """Take a row out, with the comments that stand in it."""
 
     at: int
 
 
-Change = Set | Add | Remove
+Change = SetFields | AddRow | RemoveRow
 
 # The world ----------------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ KINDS = {
 
 
 class ReconcileMemory(Value):
-    """What earlier looks found, as far as the next needs it; rows are named by `keys_of`."""
+    """What earlier looks found, as far as the next needs it; rows are named by `row_keys`."""
 
     missed: dict[str, float] = {}  # noqa: RUF012
     """Since when (monotonic) something is to be seen that a second look must confirm, by kind and row."""
@@ -209,7 +209,7 @@ class PaneDirectory(Value):
     """The workspace of the nearest list, in it or above it; empty where there is none."""
 
 
-class LeftOut(Value):
+class UnregisteredPane(Value):
     """A pane that bears one of our names, is in no row, and is not registered because of its directory."""
 
     server: Place
@@ -230,7 +230,7 @@ class LeftOut(Value):
 
     def line(self) -> str:
         """For people."""
-        return escaped(f"{self.session} (pane {self.pane}): not registered, {self.why}")
+        return escape_text(f"{self.session} (pane {self.pane}): not registered, {self.why}")
 
 
 class ReconcileRules(Value):
@@ -253,14 +253,14 @@ class ReconcileRules(Value):
 
 class ReconcilePlan(Value):
     drifts: tuple[Drift, ...]
-    refresh: tuple[Set, ...]
+    refresh: tuple[SetFields, ...]
     """What is written besides, and is no drift: what an agent is at has changed."""
     again: float | None
     """Seconds after which a further look decides what this one could not; None: nothing is open."""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnregisteredPane, ...] = ()
 
 
-def keys_of(rows: tuple[RegistryRow, ...]) -> list[str]:
+def row_keys(rows: tuple[RegistryRow, ...]) -> list[str]:
     """A name for each row that stays the same when others come and go."""
     seen: dict[str, int] = {}
     found = []

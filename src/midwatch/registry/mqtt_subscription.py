@@ -13,16 +13,16 @@ import time
 
 from midwatch.config.model import MqttSettings
 from midwatch.core.text import visible
-from midwatch.integrations.mqtt.client import Broker
+from midwatch.integrations.mqtt.client import BrokerConnection
 from midwatch.integrations.mqtt.codec import messages
 from midwatch.integrations.mqtt.codec.messages import SubjectEvent
 
 
-class Subscription:
+class EndSubscription:
     def __init__(self, where: MqttSettings, registry: str, fallback_s: float) -> None:
         """``fallback_s``: seconds between looks while there is no broker."""
         name = messages.client_id(where.client_id, os.uname().nodename, os.path.realpath(registry))
-        self.broker = Broker(where._replace(client_id=name), (messages.all_events(where.prefix),))
+        self.broker = BrokerConnection(where._replace(client_id=name), (messages.subscription_topic(where.prefix),))
         self.prefix, self.accepted = where.prefix, where.accept_unsigned
         self.fallback_s = fallback_s
         self.ignored = 0
@@ -51,7 +51,7 @@ class Subscription:
     def read(self) -> bool:
         """Hear what has come. True: that is worth a look."""
         for message in self.broker.read():
-            told = messages.read(message.topic, message.payload, self.prefix)
+            told = messages.decode_event(message.topic, message.payload, self.prefix)
             if told is None:
                 self._ignore()
             else:

@@ -12,7 +12,7 @@ from midwatch.core.presence import LIVES
 from midwatch.registry.conversation_matching import ConversationMatcher, RowPaneMatch
 from midwatch.registry.model import Place, RegistryRow, TmuxPane, TmuxSnapshot
 from midwatch.registry.pane_cache import CachedPane, PaneCache
-from midwatch.registry.row_process import tenant
+from midwatch.registry.row_process import find_process_state
 from midwatch.system import processes
 from midwatch.tmux import client as tmux_client
 
@@ -24,7 +24,7 @@ class RegistryObserver:
         self.detectors = detectors
         self.spool = spool
         self.usual = usual
-        self._here = processes.here()
+        self._here = processes.current_place()
         self._artifacts = ConversationIndex()
         self._whose = ConversationMatcher(detectors, self._artifacts)
         self._servers: dict[str, PaneCache] = {}
@@ -59,7 +59,7 @@ class RegistryObserver:
         self._artifacts.begin()
         self._whose.begin()
         return TmuxSnapshot(
-            _found(rows, panes),
+            _name_panes(rows, panes),
             troubles | dict(refused.items()),
             self._processes(rows, panes, written),
             {seat.row.at: self._artifact(seat) for seat in seats if seat.row.conversation},
@@ -78,7 +78,10 @@ class RegistryObserver:
             for kept in server.kept.values():
                 for session in (kept.pane.session, *kept.pane.also):
                     named.setdefault((socket, session), []).append(kept)
-        return [RowPaneMatch(row, _pane(row, named.get((places[row.server], _written(row.name)), []))) for row in rows]
+        return [
+            RowPaneMatch(row, _find_pane(row, named.get((places[row.server], _tmux_name(row.name)), [])))
+            for row in rows
+        ]
 
     def _processes(self, rows: tuple[RegistryRow, ...], panes: list[CachedPane], written: float) -> dict[int, str]:
         """A process that tmux has in a pane lives, as sure as it can be told, and needs no second look."""
@@ -87,7 +90,7 @@ class RegistryObserver:
         return {
             row.at: LIVES
             if row.pane.boot == boot and row.pane.start and (row.pane.pid, row.pane.start) in lives
-            else tenant(row.pane, row.agent, self._here, written)
+            else find_process_state(row.pane, row.agent, self._here, written)
             for row in rows
         }
 
@@ -100,12 +103,12 @@ class RegistryObserver:
             server.close()
 
 
-def _written(name: str) -> str:
+def _tmux_name(name: str) -> str:
     """A session's name as tmux writes it."""
     return name.replace(".", "_").replace(":", "_")
 
 
-def _pane(row: RegistryRow, panes: list[CachedPane]) -> CachedPane | None:
+def _find_pane(row: RegistryRow, panes: list[CachedPane]) -> CachedPane | None:
     """A row's pane among those of its session: with its agent, else as it names it, else the only one."""
     own = [kept for kept in panes if row.agent and kept.found.agent == row.agent] or panes
     named = [kept for kept in own if kept.found.pid == row.pane.pid or kept.found.id == row.pane.id]
@@ -113,9 +116,9 @@ def _pane(row: RegistryRow, panes: list[CachedPane]) -> CachedPane | None:
     return own[0] if len(own) == 1 else None
 
 
-def _found(rows: tuple[RegistryRow, ...], panes: list[CachedPane]) -> tuple[TmuxPane, ...]:
+def _name_panes(rows: tuple[RegistryRow, ...], panes: list[CachedPane]) -> tuple[TmuxPane, ...]:
     """All panes, each under the name that a row has for its session, or for another that shows the same window."""
-    names = {_written(row.name): row.name for row in rows} | {row.name: row.name for row in rows}
+    names = {_tmux_name(row.name): row.name for row in rows} | {row.name: row.name for row in rows}
     found = []
     for kept in panes:
         name = next((names[each] for each in (kept.pane.session, *kept.pane.also) if each in names), "")

@@ -78,7 +78,7 @@ class PaneCache:
 
     def _is_held(self) -> bool:
         socket = tmux_client.socket_path(self.server)
-        return tmux_client.is_socket(socket) and tmux_client.is_held(socket)
+        return tmux_client.is_socket(socket) and tmux_client.is_open(socket)
 
     def _unchanged(self, pane: Pane) -> bool:
         kept = self.kept.get(pane.id)
@@ -86,7 +86,7 @@ class PaneCache:
             return False
         if kept.running and not os.access(f"/proc/{kept.running.pid}", os.F_OK):
             return False
-        if any(_state(path) != state for path, state in kept.signs):
+        if any(_file_state(path) != state for path, state in kept.signs):
             return False
         self._same.add(pane.id)
         return True
@@ -100,11 +100,11 @@ class PaneCache:
         start = 0 if pane.dead else procfs.start_time(pane.pid)
         found = TmuxPane(
             self.server, pane.id, pane.session, pane.pid, start, pane.command, pane.path, pane.dead, agent,
-            _turn(seen) if seen else "", corrected(own, seen.sighting.reports if seen else ()),
+            _turn_word(seen) if seen else "", latest_conversation(own, seen.sighting.reports if seen else ()),
         )  # fmt: skip
         settled = pane.activity < wall and (known is None or known.memory is None or known.memory.pending is None)
         due = self._now + AGAIN * (1 - int(pane.id[1:]) % STEPS / STEPS / 2) if settled else 0.0
-        return CachedPane(pane, found, running, sure, _signs(running, seen), due)
+        return CachedPane(pane, found, running, sure, _change_signs(running, seen), due)
 
     def _sure(self, pane: str, running: RunningAgent, seen: PaneVerdict) -> str:
         """What the agent itself says that it has open; one that says so only while it works has it open still."""
@@ -119,7 +119,7 @@ class PaneCache:
         self.panes.close()
 
 
-def corrected(own: str, reports: tuple[SourceReport, ...]) -> str:
+def latest_conversation(own: str, reports: tuple[SourceReport, ...]) -> str:
     """A conversation, unless the agent's server knows that another was begun since: a command line stays as it was."""
     served = next((each for each in reports if each.source == "api"), None) if own else None
     if served is None or not (served.unclear or served.words.get("conversation")):
@@ -127,7 +127,7 @@ def corrected(own: str, reports: tuple[SourceReport, ...]) -> str:
     return served.words.get("conversation", "")
 
 
-def _turn(seen: PaneVerdict) -> str:
+def _turn_word(seen: PaneVerdict) -> str:
     """What the agent is at, in a word or two."""
     verdict = seen.verdict
     if verdict.turn == "waiting":
@@ -135,13 +135,13 @@ def _turn(seen: PaneVerdict) -> str:
     return "" if verdict.turn == "unknown" else verdict.turn
 
 
-def _signs(running: RunningAgent | None, seen: PaneVerdict | None) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _change_signs(running: RunningAgent | None, seen: PaneVerdict | None) -> tuple[tuple[str, tuple[int, ...]], ...]:
     paths = [path] if running and (path := path_of(running)) else []
     paths += [each.words["path"] for each in (seen.sighting.reports if seen else ()) if each.words.get("path")]
-    return tuple((path, _state(path)) for path in paths)
+    return tuple((path, _file_state(path)) for path in paths)
 
 
-def _state(path: str) -> tuple[int, ...]:
+def _file_state(path: str) -> tuple[int, ...]:
     try:
         now = os.stat(path)
     except OSError:

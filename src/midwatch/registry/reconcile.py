@@ -19,14 +19,13 @@ from midwatch.core.value import Value
 from midwatch.integrations.mqtt.codec.messages import SubjectEvent
 from midwatch.registry import apply_changes, tmux_servers
 from midwatch.registry import store as registry_store
-from midwatch.registry.apply_changes import Written
+from midwatch.registry.apply_changes import ChangeResult
 from midwatch.registry.codec import reconcile_state
 from midwatch.registry.codec.reconcile_state import ReconcileRecord
 from midwatch.registry.model import (
     RUNNING,
     Drift,
     DriftReport,
-    LeftOut,
     PaneDirectory,
     Place,
     ReconcileMemory,
@@ -34,6 +33,7 @@ from midwatch.registry.model import (
     ReconcileRules,
     Registry,
     TmuxSnapshot,
+    UnregisteredPane,
 )
 from midwatch.registry.observe import RegistryObserver
 from midwatch.registry.recent_edits import RecentEdits
@@ -59,11 +59,11 @@ class ReconcilePass(Value):
     """Drifts that stand, the new ones among them."""
     troubles: tuple[str, ...]
     again: float | None
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnregisteredPane, ...] = ()
     """Panes that would be registered if they were in the workspace."""
 
 
-def failed(trouble: str) -> ReconcilePass:
+def failed_pass(trouble: str) -> ReconcilePass:
     """A pass that came to nothing."""
     return ReconcilePass(0, (), 0, (trouble,), None)
 
@@ -85,7 +85,7 @@ class Reconciler:
         self.prune, self.dry = prune, dry
         self.file = RegistryFile(path)
         self.world = RegistryObserver(catalog.load_all(), paths.hook_spool(), usual)
-        self.workspace = registry_store.workspace(path)
+        self.workspace = registry_store.registry_workspace(path)
         self.reported = ReconcileState(path)
         self.memory = ReconcileMemory(self.reported.missed(), self.reported.state.turns)
         self.host = os.uname().nodename
@@ -95,7 +95,7 @@ class Reconciler:
         self._directories: dict[str, PaneDirectory] = {}
         self._fresh = RecentEdits(self.reported.state.rows)
         self._digests: tuple[Registry, dict[str, str]] | None = None
-        given = load.load(paths.project(self.workspace))
+        given = load.load(paths.project_root(self.workspace))
         self.naming, self.keep_s = given.naming, given.keep_s
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ class Reconciler:
     def look(self) -> RegistryObservation:
         """Compare the list with the world, and change nothing."""
         listed = self.file.read()
-        refused = tmux_servers.refused(self.path, listed.rows, self.world.usual)
+        refused = tmux_servers.refused_servers(self.path, listed.rows, self.world.usual)
         sight = self.world.look(listed.rows, self.file.changed, refused)
         now, wall = time.monotonic(), time.time()
         fresh = self._fresh.look(self._digests_of(listed), self.file.changed, wall)
@@ -112,7 +112,9 @@ class Reconciler:
             naming=self.naming, workspace=self.workspace, directories=self._directories_of(sight), fresh=fresh,
             keep_s=self.keep_s, prune=self.prune, boot=procfs.boot_id(), host=self.host,
         )  # fmt: skip
-        plan, self.memory = judge.plan(*self._in_one_word(listed, sight), self.memory, rules, now=now, wall=wall)
+        plan, self.memory = judge.plan_changes(
+            *self._in_one_word(listed, sight), self.memory, rules, now=now, wall=wall
+        )
         plan = plan._replace(drifts=(*plan.drifts, *self._claimed(listed)))
         if self.dry:  # nothing is written, so nothing needs to wait
             plan = plan._replace(drifts=tuple(drift._replace(wait_s=0.0) for drift in plan.drifts))
@@ -141,13 +143,13 @@ class Reconciler:
             return ()
         told = {
             **self.reported.state.told,
-            **{reconcile_state.mark(drift): reconcile_state.digest(drift) for drift in waiting},
+            **{reconcile_state.format_mark(drift): reconcile_state.digest_drift(drift) for drift in waiting},
         }
         return self._report([DriftReport(drift) for drift in waiting], looked, told)[0]
 
     def act(self, looked: RegistryObservation) -> ReconcilePass:
         """Write what is to change, and find out what is new."""
-        plan, written = looked.plan, Written() if self.dry else self._written(looked)
+        plan, written = looked.plan, ChangeResult() if self.dry else self._written(looked)
         unread = [row.problem for row in looked.registry.rows if row.problem]
         troubles = [*_named(looked.sight), *first_few(unread, "rows that cannot be understood")]
         standing, new = dict[str, str](), list[DriftReport]()
@@ -157,7 +159,7 @@ class Reconciler:
             if drift.change is not None and not (applied or self.dry or refused or drift.wait_s):
                 continue  # somebody was faster; the next pass sees what he has done
             if not applied:
-                standing[reconcile_state.mark(drift)] = reconcile_state.digest(drift)
+                standing[reconcile_state.format_mark(drift)] = reconcile_state.digest_drift(drift)
             known = self.reported.knows(drift)
             if self.dry or applied or not known:
                 new.append(DriftReport(drift, applied, repeated=applied and known))
@@ -191,10 +193,10 @@ class Reconciler:
 
     # Writing
 
-    def _written(self, looked: RegistryObservation) -> Written:
+    def _written(self, looked: RegistryObservation) -> ChangeResult:
         planned = [drift.change for drift in looked.plan.drifts if drift.change is not None and not drift.wait_s]
         rows = looked.registry.rows
-        written = apply_changes.write(self.file, [*planned, *looked.plan.refresh], rows)
+        written = apply_changes.write_changes(self.file, [*planned, *looked.plan.refresh], rows)
         if written.names:
             self._fresh.ours(self._digests_of(self.file.read()), set(written.names))
         return written
@@ -241,14 +243,14 @@ class Reconciler:
         if self._digests is None or self._digests[0] is not listed:
             found: dict[str, str] = {}
             for row in listed.rows:
-                found[row.name] = found.get(row.name, "") + reconcile_state.row_digest(row)
+                found[row.name] = found.get(row.name, "") + reconcile_state.digest_row(row)
             self._digests = (listed, found)
         return self._digests[1]
 
     def _directories_of(self, sight: TmuxSnapshot) -> dict[str, PaneDirectory]:
         for pane in sight.panes:
             if pane.cwd not in self._directories:
-                self._directories[pane.cwd] = _directory(pane.cwd)
+                self._directories[pane.cwd] = _read_directory(pane.cwd)
         return self._directories
 
 
@@ -256,15 +258,15 @@ def _named(sight: TmuxSnapshot) -> list[str]:
     return first_few(sight.troubles.values(), "tmux servers that cannot be asked")
 
 
-def _directory(cwd: str) -> PaneDirectory:
+def _read_directory(cwd: str) -> PaneDirectory:
     if not cwd:
         return PaneDirectory("")
     real = os.path.realpath(cwd)
-    nearest = registry_store.nearest(real)
-    return PaneDirectory(real, registry_store.workspace(nearest) if nearest else "")
+    nearest = registry_store.nearest_registry(real)
+    return PaneDirectory(real, registry_store.registry_workspace(nearest) if nearest else "")
 
 
-def look(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], str]:
+def find_drifts(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], str]:
     """The list, its drifts and why something could not be seen; nothing is changed or remembered."""
     reconciler = Reconciler(path, usual=server, dry=True)
     try:
@@ -274,11 +276,11 @@ def look(path: str, server: Place = ()) -> tuple[Registry, tuple[Drift, ...], st
     return looked.registry, looked.plan.drifts, "; ".join(_named(looked.sight))
 
 
-def left_out(path: str, server: Place, sessions: set[str]) -> tuple[LeftOut, ...]:
+def find_unregistered(path: str, server: Place, sessions: set[str]) -> tuple[UnregisteredPane, ...]:
     """What the plan for a list leaves out, if one of these sessions can be among it; nothing is changed."""
     reconciler = Reconciler(path, usual=server, dry=True)
     try:
-        if not any(judge.is_named(session, reconciler.naming) for session in sessions):
+        if not any(judge.matches_naming(session, reconciler.naming) for session in sessions):
             return ()
         return reconciler.look().plan.left_out
     finally:

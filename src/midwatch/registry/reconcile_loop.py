@@ -22,15 +22,15 @@ from midwatch.core.value import Value
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.registry import drift_notifications
 from midwatch.registry.model import RUNNING, DriftReport
-from midwatch.registry.reconcile import ReconcilePass, Reconciler, RegistryObservation, failed
+from midwatch.registry.reconcile import ReconcilePass, Reconciler, RegistryObservation, failed_pass
 from midwatch.system.wakeup_sources import WakeupSources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from midwatch.registry.kanban_card import CardKeeper
-    from midwatch.registry.mqtt_subscription import Subscription
+    from midwatch.registry.kanban_card import CardUpdater
+    from midwatch.registry.mqtt_subscription import EndSubscription
 
 SHORT, LONG, MANY = 30.0, 60.0, 5
 """Seconds between passes, and from how many sessions on it is the longer."""
@@ -52,9 +52,14 @@ class LoopOptions(Value):
     """Both 0: no limit."""
 
 
-class Watcher:
+class ReconcileWatcher:
     def __init__(
-        self, reconciler: Reconciler, wanted: LoopOptions, *, card: CardKeeper | None, subscription: Subscription | None
+        self,
+        reconciler: Reconciler,
+        wanted: LoopOptions,
+        *,
+        card: CardUpdater | None,
+        subscription: EndSubscription | None,
     ) -> None:
         self.reconciler, self.wanted = reconciler, wanted
         self.card, self.subscription = card, subscription
@@ -104,12 +109,12 @@ class Watcher:
             passed = self.reconciler.act(looked)
         except MidwatchError as error:
             self._complain(f"{error}; nothing is changed until then")
-            self._tell(failed(str(error))._replace(new=ends), tell)
+            self._tell(failed_pass(str(error))._replace(new=ends), tell)
             return self._pause(0)
         self._complain("; ".join(passed.troubles))
         self._tell(passed._replace(new=(*ends, *passed.new)), tell)
-        before, self._followed = self._followed, {self.reconciler.path, *_directories(looked, self._heads)}
-        if not alarm.watch_ends(_processes(looked)) or self._followed != before or passed.again is not None:
+        before, self._followed = self._followed, {self.reconciler.path, *_watched_directories(looked, self._heads)}
+        if not alarm.watch_ends(_watched_processes(looked)) or self._followed != before or passed.again is not None:
             return max(passed.again or 0.0, SETTLING)
         return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
 
@@ -121,11 +126,13 @@ class Watcher:
 
     def _remember(self, passed: ReconcilePass) -> None:
         if not self.reconciler.dry:
-            drift_notifications.remember(self.reconciler.path, paths.project(self.reconciler.workspace), passed.new)
+            drift_notifications.record_drifts(
+                self.reconciler.path, paths.project_root(self.reconciler.workspace), passed.new
+            )
         if self.card is not None:
             new = [report for report in passed.new if not report.repeated]
             self.card.told(
-                [each.drift._replace(message=drift_notifications.said(each)) for each in new], time.monotonic()
+                [each.drift._replace(message=drift_notifications.format_report(each)) for each in new], time.monotonic()
             )
 
     def _sleep(self, alarm: WakeupSources, due: float) -> bool:
@@ -143,7 +150,7 @@ class Watcher:
     def _pause(self, sessions: int) -> float:
         if self.subscription is not None and not self.subscription.connected:
             return self.subscription.fallback_s
-        return self.wanted.interval or usual_interval(sessions)
+        return self.wanted.interval or default_interval(sessions)
 
     def _limit(self) -> float:
         limits = [self._began + self.wanted.timeout] if self.wanted.timeout else []
@@ -167,18 +174,18 @@ class Watcher:
             self.trouble = trouble
 
 
-def usual_interval(sessions: int) -> float:
+def default_interval(sessions: int) -> float:
     return LONG if sessions >= MANY else SHORT
 
 
-def _processes(looked: RegistryObservation) -> dict[str, tuple[int, int]]:
+def _watched_processes(looked: RegistryObservation) -> dict[str, tuple[int, int]]:
     """Processes of panes whose end is worth a look."""
     names = {row.name for row in looked.registry.rows if row.status == RUNNING}
     found = {pane.id: (pane.pid, pane.start) for pane in looked.sight.panes if pane.session in names and pane.start}
     return dict(list(found.items())[:MOST_ENDS])
 
 
-def _directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
+def _watched_directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
     """Where the conversation of a session would appear whose id is not known yet."""
     found: set[str] = set()
     environment, now = dict(os.environ), time.time()
@@ -191,10 +198,10 @@ def _directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
         with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
             found.update(files.shelves(running, heads))
         found.update(files.arrivals(environment, day))
-    return {_nearest(place) for place in found}
+    return {_nearest_directory(place) for place in found}
 
 
-def _nearest(directory: str) -> str:
+def _nearest_directory(directory: str) -> str:
     """The directory, or the nearest one above it that is there: in that one it will appear."""
     while not os.path.isdir(directory) and len(directory) > 1:
         directory = os.path.dirname(directory)

@@ -20,8 +20,8 @@ BELIEVED = 30.0
 
 class ReconcileState:
     def __init__(self, registry_path: str) -> None:
-        self.path = states.path_of(registry_path)
-        self.state = states.read(self.path)
+        self.path = states.state_path(registry_path)
+        self.state = states.read_state(self.path)
         self._saved = True
 
     def missed(self) -> dict[str, float]:
@@ -33,11 +33,11 @@ class ReconcileState:
 
     def knows(self, drift: Drift) -> bool:
         """Whether the drift was reported before, as it is now."""
-        return self.state.told.get(reconcile_state.mark(drift)) == reconcile_state.digest(drift)
+        return self.state.told.get(reconcile_state.format_mark(drift)) == reconcile_state.digest_drift(drift)
 
     def learn(self) -> None:
         """Take over what other processes have reported since."""
-        self.state = self.state._replace(told={**states.read(self.path).told, **self.state.told})
+        self.state = self.state._replace(told={**states.read_state(self.path).told, **self.state.told})
 
     def save(self, state: ReconcileRecord) -> str:
         """Remember this. Returns why the file could not be written; it is tried again the next time."""
@@ -45,7 +45,7 @@ class ReconcileState:
             return ""
         self.state, self._saved = state, False
         try:
-            states.write(self.path, state)
+            states.write_state(self.path, state)
         except RefusedError as error:
             return str(error)
         self._saved = True

@@ -17,26 +17,26 @@ LARGEST = 16 << 20
 USUAL = ".cache/tmux-agent-orchestrate-monitor"
 
 
-def path_of(registry_path: str) -> str:
+def state_path(registry_path: str) -> str:
     """One file per registry: its workspace's name, and that of the list where it is not the usual one."""
-    workspace = registry_store.workspace(registry_path)
+    workspace = registry_store.registry_workspace(registry_path)
     directory = os.environ.get("AGENT_SESSIONS_STATE_DIR") or f"{workspace}/{USUAL}"
     file = os.path.basename(registry_path)
     odd = "" if file in ("agent-sessions.yaml", "midwatch-sessions.yaml") else f".{file}"
     return f"{os.path.abspath(directory)}/{os.path.basename(workspace) or 'root'}{odd}.state"
 
 
-def read(path: str) -> ReconcileRecord:
+def read_state(path: str) -> ReconcileRecord:
     try:
-        return reconcile_state.read(read_plain(path, LARGEST, follow=True).decode("utf-8", "replace"))
+        return reconcile_state.decode_state(read_plain(path, LARGEST, follow=True).decode("utf-8", "replace"))
     except OSError:
         return ReconcileRecord()
 
 
-def write(path: str, state: ReconcileRecord) -> None:
+def write_state(path: str, state: ReconcileRecord) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_atomic(path, reconcile_state.encode(state))
+        write_atomic(path, reconcile_state.encode_state(state))
     except OSError as error:
         raise RefusedError(
             f"{path} cannot be written: {error.strerror}; what was told is not remembered. "

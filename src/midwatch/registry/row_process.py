@@ -15,7 +15,7 @@ LARGEST = 1 << 22
 """No pid of Linux is larger."""
 
 
-def tenant(pane: RowPane, agent: str, place: ProcessPlace, written: float = float("inf")) -> str:
+def find_process_state(pane: RowPane, agent: str, place: ProcessPlace, written: float = float("inf")) -> str:
     """LIVES, GONE, or UNKNOWN where a process has that pid and nothing tells whose it is.
 
     A row without a start may be known by directory or command. A shell may have gone elsewhere, and what was run in it
@@ -27,7 +27,7 @@ def tenant(pane: RowPane, agent: str, place: ProcessPlace, written: float = floa
     if pane.pid > LARGEST:
         return GONE
     meant = Identity(place.host, pane.boot or place.boot, place.pidns, pane.pid, pane.start)
-    found = processes.find(meant, place)
+    found = processes.find_process(meant, place)
     if isinstance(found, Gone | Unseen):
         return GONE if isinstance(found, Gone) else UNKNOWN
     if pane.start:
@@ -37,7 +37,7 @@ def tenant(pane: RowPane, agent: str, place: ProcessPlace, written: float = floa
     if _is_in(pane.pid, pane.cwd):
         return LIVES
     names = {os.path.basename(name) for name in (pane.cmd, agent) if name}
-    if any(names & _called(pid) for pid in (pane.pid, *procfs.descendants(pane.pid))):
+    if any(names & _process_names(pid) for pid in (pane.pid, *procfs.descendants(pane.pid))):
         return LIVES
     told = bool(names or pane.cwd) and not is_shell(procfs.command_name(pane.pid))
     return GONE if told or not _may_be_in(pane.pid, pane.id) else UNKNOWN
@@ -52,12 +52,12 @@ def _is_in(pid: int, directory: str) -> bool:
 
 def _may_be_in(pid: int, pane: str) -> bool:
     """Whether a process may have been started in a pane: tmux tells each which it is in."""
-    variables = process_tree.environment(pid)
+    variables = process_tree.read_environment(pid)
     told = variables.get("TMUX_PANE", "")
     return not variables or (told == pane if pane else bool(told))
 
 
-def _called(pid: int) -> set[str]:
+def _process_names(pid: int) -> set[str]:
     """Names that a process goes by: its own, and the words that it was called with, without their directories."""
     try:
         words = procfs.read_text(f"/proc/{pid}/cmdline").split("\0")

@@ -17,7 +17,7 @@ from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import model as sessions_model
 from midwatch.sessions import verify
 from midwatch.sessions.model import MonitorOptions
-from midwatch.sessions.monitor import Monitor
+from midwatch.sessions.monitor import SessionMonitor
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import send
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
@@ -35,7 +35,7 @@ class DelegatedTask(Value):
     timeout_s: float = sessions_model.DEADLINE
 
 
-class DelegatedTaskMonitor(Monitor):
+class DelegatedTaskMonitor(SessionMonitor):
     """A monitor for which work counts since the task was given."""
 
     def __init__(
@@ -54,10 +54,10 @@ class DelegatedTaskMonitor(Monitor):
     def verified(self, view: TargetView, said: Verdict) -> Verdict:
         given = self.wanted.verify
         self.checked = bool(given)
-        return verify.verified(said, given, view.record.cwd if view.record else view.cwd, self.since)
+        return verify.verify_verdict(said, given, view.record.cwd if view.record else view.cwd, self.since)
 
 
-def subject_of(listed: RegisteredSessions, standing: RowStatus, policy: Policy) -> ManagedSession | ForeignPane:
+def find_subject(listed: RegisteredSessions, standing: RowStatus, policy: Policy) -> ManagedSession | ForeignPane:
     """What is to be watched. RefusedError where there is no agent to be given anything."""
     row, pane = standing.row, standing.agent
     if standing.case.trouble:
@@ -76,37 +76,37 @@ def subject_of(listed: RegisteredSessions, standing: RowStatus, policy: Policy) 
     return ForeignPane(panes, seen, row.name, listed.looker.directory)
 
 
-def delegate(
+def delegate_task(
     subject: ManagedSession | ForeignPane, task: DelegatedTask, say: Callable[[Verdict], None],
     stopped: Callable[[], bool]
 ) -> Verdict:  # fmt: skip
     """Give it its task and wait. The verdict is that of a monitor; of a task that was not taken, why."""
     began, since = time.monotonic(), time.time()
-    sent = _given(subject, task.prompt, until=began + min(READY, task.timeout_s), stopped=stopped)
+    sent = _send_prompt(subject, task.prompt, until=began + min(READY, task.timeout_s), stopped=stopped)
     if not sent.delivered:
-        return _untaken(subject, sent)
+        return _refused_verdict(subject, sent)
     given, record = task.verify, None
     if isinstance(subject, ManagedSession):
         subject.session.last = "working"  # who leaves before a look sees more has not done what he was asked to
         record = subject.looker.facts(subject.name).record
-        given = given or (record.verify if record and not paths.shared_with_others(subject.directory) else "")
+        given = given or (record.verify if record and not paths.find_sharing(subject.directory) else "")
     left = max(began + task.timeout_s - time.monotonic(), 0.0)
     monitor = DelegatedTaskMonitor(subject, MonitorOptions(left, verify=given, afresh=True), say, since)
     verdict = monitor.run(lambda _: None)
     if verdict.state == "completed" and given and not monitor.checked and record:  # another monitor has said it
-        return verify.verified(verdict, given, record.cwd, since)
+        return verify.verify_verdict(verdict, given, record.cwd, since)
     return verdict
 
 
-def _given(
+def _send_prompt(
     subject: ManagedSession | ForeignPane, prompt: str, *, until: float, stopped: Callable[[], bool]
 ) -> PromptResult:
     if isinstance(subject, ManagedSession):
         return subject.session.deliver(prompt, until=until, stopped=stopped)
-    return send.deliver(subject.panes, subject.pane.id, prompt, until=until, stopped=stopped)
+    return send.send_prompt(subject.panes, subject.pane.id, prompt, until=until, stopped=stopped)
 
 
-def _untaken(subject: ManagedSession | ForeignPane, sent: PromptResult) -> Verdict:
+def _refused_verdict(subject: ManagedSession | ForeignPane, sent: PromptResult) -> Verdict:
     verdict = subject.look().verdict
     subject.close()
     if verdict.final and not sent.submitted:
@@ -117,16 +117,20 @@ def _untaken(subject: ManagedSession | ForeignPane, sent: PromptResult) -> Verdi
     return verdict._replace(state=STATES.get(sent.outcome, "unknown"), cause="never-began", reason=why, final=False)
 
 
-def note(listed: RegisteredSessions, standing: RowStatus, verdict: Verdict, code: int, elapsed_s: float) -> None:
+def record_end(listed: RegisteredSessions, standing: RowStatus, verdict: Verdict, code: int, elapsed_s: float) -> None:
     """The end of a task, for everyone who follows the journal."""
     record, pane = standing.record, standing.pane
     run = record.run if record is not None else f"{pane.pid}-{pane.start}" if pane is not None else "unknown"
     about = {"session": pane.session, "pane": pane.id, "cwd": pane.cwd} if pane is not None else {}
-    paths.prepare(listed.looker.directory)
-    journal.note(
+    paths.prepare_directory(listed.looker.directory)
+    journal.record_event(
         listed.looker.directory, standing.row.name, run, "delegated", state=verdict.state, exit_code=code,
         reason=verdict.reason, kind="session", agent=standing.row.agent, conversation=standing.conversation or None,
         elapsed_s=round(elapsed_s, 3), **about,
     )  # fmt: skip
-    report_change.noted(listed.looker.directory, paths.project(registry_store.workspace(listed.path)))
-    report_change.noted(listed.looker.directory, paths.project(registry_store.workspace(listed.path)))
+    report_change.start_publishing(
+        listed.looker.directory, paths.project_root(registry_store.registry_workspace(listed.path))
+    )
+    report_change.start_publishing(
+        listed.looker.directory, paths.project_root(registry_store.registry_workspace(listed.path))
+    )

@@ -16,13 +16,13 @@ from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch as jobs_launch
 from midwatch.notifications import report_change
 from midwatch.registry.model import ENDED, RUNNING
-from midwatch.registry.rules.row import is_same, is_shell
+from midwatch.registry.rules.row import is_same_pane, is_shell
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import resume
 from midwatch.sessions import spawn as sessions_spawn
 from midwatch.sessions.agent_session import AgentSession
 from midwatch.system import procfs
-from midwatch.tmux.sessions import TmuxSessions, session_name
+from midwatch.tmux.sessions import TmuxSessions, tmux_session_name
 
 SETTLES, LASTS, PAUSE = 15.0, 1.0, 0.1
 """Seconds that an agent has to show something, for which it must last, and between looks.
@@ -31,7 +31,7 @@ One whose conversation cannot be had says so, and ends.
 """
 
 
-def refuse(listed: RegisteredSessions, standing: RowStatus) -> None:
+def check_resumable(listed: RegisteredSessions, standing: RowStatus) -> None:
     """RefusedError where there is a reason why it must not, or cannot, be started again."""
     row = standing.row
     if standing.case.trouble and row.status == RUNNING and not standing.is_gone:
@@ -56,7 +56,7 @@ def refuse(listed: RegisteredSessions, standing: RowStatus) -> None:
             f"the row of {row.name} has {visible(row.conversation)} for the id of its conversation, which an agent "
             "would take for an option; mend the row"
         )
-    sessions_spawn.check(row.name, listed.detector(row), cwd_of(standing))
+    sessions_spawn.find_launch_rules(row.name, listed.detector(row), find_directory(standing))
     artifacts = ConversationIndex()
     artifacts.begin()
     if artifacts.there(row.agent, row.conversation, listed.variables(standing)) == GONE:
@@ -65,44 +65,46 @@ def refuse(listed: RegisteredSessions, standing: RowStatus) -> None:
         )
 
 
-def goes_on(standing: RowStatus) -> bool:
+def is_running(standing: RowStatus) -> bool:
     """Whether it runs although its row says that it has ended: then it is only to be noted again."""
     agent = standing.agent
     return standing.row.status in ENDED and agent is not None and agent.agent == standing.row.agent
 
 
-def cwd_of(standing: RowStatus) -> str:
+def find_directory(standing: RowStatus) -> str:
     found = standing.record.cwd if standing.record else standing.row.pane.cwd
     if not found:
         raise RefusedError(f"the row of {standing.row.name} does not tell its directory (pane.cwd); put it there")
     return found
 
 
-def command(listed: RegisteredSessions, standing: RowStatus) -> list[str]:
+def resume_command(listed: RegisteredSessions, standing: RowStatus) -> list[str]:
     """What would be run."""
-    how = sessions_spawn.check(standing.row.name, listed.detector(standing.row), cwd_of(standing))
-    options = standing.record.options if _is_known(standing) and standing.record else ()
-    return launch.resume(how, standing.row.conversation, options)
+    how = sessions_spawn.find_launch_rules(standing.row.name, listed.detector(standing.row), find_directory(standing))
+    options = standing.record.options if _has_record(standing) and standing.record else ()
+    return launch.resume_command(how, standing.row.conversation, options)
 
 
-def bring_back(listed: RegisteredSessions, standing: RowStatus) -> jobs_launch.Job:
+def resume_session(listed: RegisteredSessions, standing: RowStatus) -> jobs_launch.JobSpec:
     """Start its agent again. RefusedError says why not; then nothing runs."""
     row, agent = standing.row, listed.detector(standing.row)
-    refuse(listed, standing)
-    if _is_known(standing) and standing.record is not None:
-        return resume.bring_back(listed.looker, standing.record, agent, since=None)
-    names.check(row.name)
-    if session_name(row.name) != row.name:
-        raise RefusedError(f"tmux would call {row.name!r} {session_name(row.name)!r}; give it another name in the list")
-    _clear(standing)
+    check_resumable(listed, standing)
+    if _has_record(standing) and standing.record is not None:
+        return resume.resume_session(listed.looker, standing.record, agent, since=None)
+    names.check_name(row.name)
+    if tmux_session_name(row.name) != row.name:
+        raise RefusedError(
+            f"tmux would call {row.name!r} {tmux_session_name(row.name)!r}; give it another name in the list"
+        )
+    _close_left_pane(standing)
     wish = sessions_spawn.SpawnRequest(
-        row.name, agent, cwd_of(standing), listed.server(row), conversation=row.conversation,
-        notify=report_change.configured(paths.project(os.getcwd())),
+        row.name, agent, find_directory(standing), listed.server(row), conversation=row.conversation,
+        notify=report_change.find_configured_project(paths.project_root(os.getcwd())),
     )  # fmt: skip
-    return resume.take_up(listed.looker, wish)
+    return resume.adopt_conversation(listed.looker, wish)
 
 
-def settled(session: AgentSession) -> Verdict:
+def wait_until_settled(session: AgentSession) -> Verdict:
     """What becomes of an agent that was just started: at its prompt, at work, at a dialog, or ended."""
     began = time.monotonic()
     since = 0.0
@@ -114,18 +116,18 @@ def settled(session: AgentSession) -> Verdict:
     return verdict
 
 
-def _is_known(standing: RowStatus) -> bool:
+def _has_record(standing: RowStatus) -> bool:
     """Whether our record is of the conversation that the row names: then all that it was started with is known, too."""
     record = standing.record
     return record is not None and record.adopted is None and standing.conversation == standing.row.conversation
 
 
-def _clear(standing: RowStatus) -> None:
+def _close_left_pane(standing: RowStatus) -> None:
     """A pane that is left of it, with nothing in it but a shell at rest, makes room for the new one."""
     row, pane = standing.row, standing.case.pane
     if pane is None:
         return
-    if not is_same(row, pane):
+    if not is_same_pane(row, pane):
         raise RefusedError(f"there is a session {row.name} that is not the one of the list; close it, or rename it")
     busy = [] if pane.dead else [procfs.command_name(pid) for pid in procfs.children(pane.pid)]
     if not pane.dead and (busy or not is_shell(pane.command)):

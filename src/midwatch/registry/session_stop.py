@@ -16,11 +16,11 @@ from midwatch.core.presence import LIVES
 from midwatch.core.value import Value
 from midwatch.jobs import stop
 from midwatch.registry.model import ENDED, STOPPED, RegistryRow, TmuxPane, iso
-from midwatch.registry.rules.row import is_same
+from midwatch.registry.rules.row import is_same_pane
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.system import processes, procfs
 from midwatch.system import terminate_tree as hand
-from midwatch.system.process_tree import ProcessTrees, running
+from midwatch.system.process_tree import ProcessTrees, find_running_agent
 from midwatch.tmux.sessions import TmuxSessions
 
 LEAVES = 10.0
@@ -50,24 +50,24 @@ class StopResult(Value):
     """Why its pane is still there."""
 
 
-def dismiss(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions, wall: float) -> StopResult:
+def stop_session(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions, wall: float) -> StopResult:
     """End a session and say so in its row. RefusedError: it goes on as before, and its row says what it said."""
     row = standing.row
-    if row.status in ENDED and not _is_meant(standing):
+    if row.status in ENDED and not _is_identified(standing):
         return StopResult(row, "", again=True)
     if standing.case.trouble and not standing.lives and not standing.is_gone:
         raise RefusedError(f"whether {row.name} runs cannot be told: {standing.case.trouble}")
-    if standing.lives and not _is_meant(standing):
+    if standing.lives and not _is_identified(standing):
         raise RefusedError(
             f"there is a session {row.name}, but neither its process nor an agent in it is that of the list; "
             "close it yourself, or put the row right"
         )
-    row = _noted(listed, standing, asked, wall)
+    row = _record_stop(listed, standing, asked, wall)
     if not standing.lives:
-        _close_dead(standing)
+        _close_dead_pane(standing)
         return StopResult(row, "")
     try:
-        mode, left = _end(listed, standing, graceful=asked.graceful)
+        mode, left = _end_session(listed, standing, graceful=asked.graceful)
     except RefusedError:
         listed.write(row, {field: standing.row.data.get(field) for field in WRITTEN})
         raise
@@ -76,7 +76,7 @@ def dismiss(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions,
     return StopResult(row, mode, left=left)
 
 
-def _noted(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions, wall: float) -> RegistryRow:
+def _record_stop(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions, wall: float) -> RegistryRow:
     row, talk = standing.row, standing.row.conversation
     values: dict[str, object] = {"status": STOPPED, "stopped_at": iso(wall)}
     if asked.capture:
@@ -96,14 +96,14 @@ def _noted(listed: RegisteredSessions, standing: RowStatus, asked: StopOptions, 
     return listed.write(row, values)
 
 
-def _is_meant(standing: RowStatus) -> bool:
+def _is_identified(standing: RowStatus) -> bool:
     """Whether what is there is the row's beyond doubt, so that it may be ended."""
     row, pane = standing.row, standing.pane
     if not standing.over:
         return True
     if pane is None:
         return standing.process == LIVES and bool(row.pane.start and row.pane.boot)
-    if is_same(row, pane) and (row.pane.start or standing.process == LIVES):
+    if is_same_pane(row, pane) and (row.pane.start or standing.process == LIVES):
         return True
     return row.status not in ENDED and bool(row.agent) and pane.agent == row.agent
 
@@ -111,21 +111,21 @@ def _is_meant(standing: RowStatus) -> bool:
 # Ending ---------------------------------------------------------------------------------------------------------------
 
 
-def _end(listed: RegisteredSessions, standing: RowStatus, *, graceful: bool) -> tuple[str, str]:
+def _end_session(listed: RegisteredSessions, standing: RowStatus, *, graceful: bool) -> tuple[str, str]:
     """End it. Returns how that went, and why its pane could not be closed, if so."""
     record = standing.record
     if record is not None and record.adopted is None and not standing.over:
-        return _end_ours(listed, record, graceful=graceful)
+        return _end_own_session(listed, record, graceful=graceful)
     if record is not None and not standing.over:
-        stop.stop(listed.looker, record.name)
+        stop.stop_job(listed.looker, record.name)
     if standing.pane is None:
         return _end_process(standing), ""
-    return _end_theirs(listed, standing.pane, graceful=graceful)
+    return _end_foreign_pane(listed, standing.pane, graceful=graceful)
 
 
-def _end_ours(listed: RegisteredSessions, record: Record, *, graceful: bool) -> tuple[str, str]:
+def _end_own_session(listed: RegisteredSessions, record: Record, *, graceful: bool) -> tuple[str, str]:
     """By its shim, which asks first and then ends; the capture and exactly its session are closed then."""
-    verdict = stop.stop(listed.looker, record.name)
+    verdict = stop.stop_job(listed.looker, record.name)
     assert record.pane is not None
     left = TmuxSessions(record.pane.server).close(record.pane)
     return GRACEFUL if graceful and verdict.signal != signal.SIGKILL else FORCED, left
@@ -139,19 +139,19 @@ def _end_process(standing: RowStatus) -> str:
     return FORCED
 
 
-def _end_theirs(listed: RegisteredSessions, pane: TmuxPane, *, graceful: bool) -> tuple[str, str]:
+def _end_foreign_pane(listed: RegisteredSessions, pane: TmuxPane, *, graceful: bool) -> tuple[str, str]:
     tmux = TmuxSessions(pane.server)
     seat = tmux.seat(pane.id)
     if pane.start and procfs.start_time(pane.pid) != pane.start:
         raise RefusedError(f"what runs in {pane.id} has just become another; look again")
-    found = agent_below(listed, pane.pid)
+    found = find_agent(listed, pane.pid)
     spare = found[0].start.daemons if found and found[0].start else ()
     left_alone = False
     if graceful and found and hand.signal_exactly(found[1].pid, found[1].start, signal.SIGTERM):
         left_alone = _has_left(found[1])
     root = {pane.pid: pane.start or procfs.start_time(pane.pid)}
     is_root = bool(found and found[1].pid == pane.pid) or procfs.is_shim(pane.pid)
-    left = hand.end_tree(lambda: root if is_root else processes.started(procfs.children(pane.pid)), spare=spare)
+    left = hand.end_tree(lambda: root if is_root else processes.start_times(procfs.children(pane.pid)), spare=spare)
     if left:
         raise RefusedError(f"what runs in {pane.id} could not be ended; still there: {', '.join(map(str, left))}")
     why = tmux.remove(seat)
@@ -160,27 +160,27 @@ def _end_theirs(listed: RegisteredSessions, pane: TmuxPane, *, graceful: bool) -
     return GRACEFUL if left_alone else FORCED, why
 
 
-def _close_dead(standing: RowStatus) -> None:
+def _close_dead_pane(standing: RowStatus) -> None:
     """A pane that is left though nothing runs in it any more; that it could not be closed is no harm."""
     pane, record = standing.case.pane, standing.record
     if record is not None and record.pane is not None and record.adopted is None:
         TmuxSessions(record.pane.server).close(record.pane)
-    elif pane is not None and pane.dead and is_same(standing.row, pane):
+    elif pane is not None and pane.dead and is_same_pane(standing.row, pane):
         tmux = TmuxSessions(pane.server)
         tmux.remove(tmux.seat(pane.id))
 
 
 def _has_left(task: ProcessInfo) -> bool:
     processes.await_exit(task.pid, LEAVES)
-    return not processes.lives(task.pid, task.start)
+    return not processes.is_alive(task.pid, task.start)
 
 
-def agent_below(listed: RegisteredSessions, pid: int) -> tuple[agents.Detector, ProcessInfo] | None:
+def find_agent(listed: RegisteredSessions, pid: int) -> tuple[agents.Detector, ProcessInfo] | None:
     """The agent in a pane: which, and as which process."""
-    return agents.find(listed.detectors, ProcessTrees().below(pid))
+    return agents.find_agent(listed.detectors, ProcessTrees().below(pid))
 
 
-def running_in(listed: RegisteredSessions, standing: RowStatus) -> RunningAgent | None:
+def describe_agent(listed: RegisteredSessions, standing: RowStatus) -> RunningAgent | None:
     """What is needed to find the files of a row's agent while it runs."""
-    found = agent_below(listed, standing.pane.pid) if standing.pane is not None else None
-    return running(found[1], found[0].agent, found[0].variables) if found else None
+    found = find_agent(listed, standing.pane.pid) if standing.pane is not None else None
+    return find_running_agent(found[1], found[0].agent, found[0].variables) if found else None

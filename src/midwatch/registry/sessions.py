@@ -21,12 +21,12 @@ from midwatch.registry.model import (
     AUTO_DETECTED,
     RUNNING,
     TERMINATED,
-    Add,
+    AddRow,
     Change,
     Place,
     Registry,
     RegistryRow,
-    Set,
+    SetFields,
     TmuxPane,
 )
 from midwatch.registry.observe import RegistryObserver
@@ -36,7 +36,7 @@ from midwatch.registry.store import RegistryFile
 from midwatch.sessions import conversation_lease
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.sessions import session_name
+from midwatch.tmux.sessions import tmux_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ class RegisteredSessions:
 
     def row(self, name: str) -> RegistryRow:
         """The one that is meant by a name: that which runs, else the last."""
-        rows = named(self.file.read(), name)
+        rows = rows_with_name(self.file.read(), name)
         if not rows:
             raise UnregisteredError(f"there is no session {name} in {self.path}; `midwatch session list` lists them")
         if not any(row.is_on(self.host) for row in rows):
             raise RefusedError(f"{name} is a session of {rows[-1].data.get('host')}; this can only be done there")
         rows = [row for row in rows if row.is_on(self.host)]
-        refuse_invalid(rows)
+        check_valid(rows)
         running = [row for row in rows if row.status == RUNNING]
         if len(running) > 1:
             lines = ", ".join(str(row.line) for row in running)
@@ -128,18 +128,21 @@ class RegisteredSessions:
     def looks(self, rows: tuple[RegistryRow, ...]) -> list[RowStatus]:
         if self._world is None:
             self._world = RegistryObserver(self.detectors, paths.hook_spool(), self.usual)
-        sight = self._world.look(rows, self.file.changed, tmux_servers.refused(self.path, rows, self.usual))
+        sight = self._world.look(rows, self.file.changed, tmux_servers.refused_servers(self.path, rows, self.usual))
         shown = Shown(sight)
         return [self._standing(row, shown.case(row), sight.processes.get(row.at, "")) for row in rows]
 
     def _standing(self, row: RegistryRow, case: RowCase, process: str) -> RowStatus:
         talk = case.pane.conversation if case.pane is not None else ""
         found = RowStatus(row, case, process, conversation=talk or row.conversation)
-        facts = self.looker.facts(row.name) if row.name == session_name(row.name) else None
+        facts = self.looker.facts(row.name) if row.name == tmux_session_name(row.name) else None
         record = facts.record if facts else None
         if facts is None or record is None or not self._is_of(row, record):
             return found
-        known = conversation_lease.known(f"{self.looker.directory}/{row.name}", record.run) or record.conversation
+        known = (
+            conversation_lease.read_conversation(f"{self.looker.directory}/{row.name}", record.run)
+            or record.conversation
+        )
         over = job_verdict.judge(facts).final and not facts.survivors
         return found._replace(record=record, over=over, conversation=talk or known or row.conversation)
 
@@ -160,7 +163,7 @@ class RegisteredSessions:
     def server(self, row: RegistryRow) -> Place:
         """Where a row's session is to be. RefusedError where its file may not name that server."""
         found = self.usual if row.server is None else row.server
-        if why := tmux_servers.refused(self.path, self.file.read().rows, self.usual).get(found):
+        if why := tmux_servers.refused_servers(self.path, self.file.read().rows, self.usual).get(found):
             raise RefusedError(why)
         return found
 
@@ -179,37 +182,37 @@ class RegisteredSessions:
         """Give a row these values, wherever it stands by now. Returns it as it is then."""
 
         def decide(registry: Registry) -> list[Change]:
-            now = _same(registry, row)
+            now = _find_same_row(registry, row)
             if now is None:
                 raise RefusedError(f"somebody has taken {row.name} out of {self.path} meanwhile")
-            return [Set(now.at, values)]
+            return [SetFields(now.at, values)]
 
         self.file.update(decide)
-        return _same(self.file.read(), row) or row
+        return _find_same_row(self.file.read(), row) or row
 
     def put(self, name: str, values: dict[str, object]) -> RegistryRow:
         """A row for a session that has just begun: the one of that name, else a new one."""
 
         def decide(registry: Registry) -> list[Change]:
-            rows = named(registry, name)
-            refuse_invalid(rows)
+            rows = rows_with_name(registry, name)
+            check_valid(rows)
             running = [row for row in rows if row.status == RUNNING]
             if not rows:
-                return [Add(name, values)]
+                return [AddRow(name, values)]
             row = [*rows, *running][-1]
-            return [Set(row.at, {**_forgotten(row), **_flat(values)})]
+            return [SetFields(row.at, {**_cleared_fields(row), **_flatten(values)})]
 
         self.file.update(decide, create=True)
         return self.row(name)
 
     def begun(self, row: RegistryRow, record: Record) -> RegistryRow:
         """It runs again."""
-        return self.write(row, _forgotten(row) | _flat({"status": RUNNING, "pane": pane_of(record)}))
+        return self.write(row, _cleared_fields(row) | _flatten({"status": RUNNING, "pane": record_pane_fields(record)}))
 
     def again(self, row: RegistryRow, pane: TmuxPane) -> RegistryRow:
         """It never ended, and is here."""
         return self.write(
-            row, _forgotten(row) | _flat({"status": RUNNING, "pane": pane_fields(pane, procfs.boot_id())})
+            row, _cleared_fields(row) | _flatten({"status": RUNNING, "pane": pane_fields(pane, procfs.boot_id())})
         )
 
     def seen(self, row: RegistryRow) -> RegistryRow:
@@ -220,11 +223,11 @@ class RegisteredSessions:
         return self.write(row, {"last_visible_status": pane.turn})
 
 
-def named(registry: Registry, name: str) -> list[RegistryRow]:
+def rows_with_name(registry: Registry, name: str) -> list[RegistryRow]:
     return [row for row in registry.rows if row.name == name]
 
 
-def refuse_invalid(rows: list[RegistryRow]) -> None:
+def check_valid(rows: list[RegistryRow]) -> None:
     """RefusedError where one of the rows cannot be understood: nobody knows what it says of the session."""
     if problem := next((row.problem for row in rows if row.problem), ""):
         raise RefusedError(f"{problem}; mend that row first")
@@ -233,7 +236,8 @@ def refuse_invalid(rows: list[RegistryRow]) -> None:
 def new_row(record: Record, conversation: str, at: str, socket: str | None) -> dict[str, object]:
     """The fields of a session of ours that has just begun."""
     found: dict[str, object] = {
-        "status": RUNNING, "agent": record.agent, "created_at": at, "pane": pane_of(record), "resumable": True,
+        "status": RUNNING, "agent": record.agent, "created_at": at, "pane": record_pane_fields(record),
+        "resumable": True,
         f"{record.agent}_session_id_own": conversation or None,
     }  # fmt: skip
     assert record.pane is not None
@@ -244,7 +248,7 @@ def new_row(record: Record, conversation: str, at: str, socket: str | None) -> d
     return found
 
 
-def pane_of(record: Record) -> dict[str, object]:
+def record_pane_fields(record: Record) -> dict[str, object]:
     """The pane's process is our shim."""
     assert record.pane is not None
     return {
@@ -253,7 +257,7 @@ def pane_of(record: Record) -> dict[str, object]:
     }  # fmt: skip
 
 
-def ended_unstopped(standing: RowStatus) -> bool:
+def has_ended_unexpectedly(standing: RowStatus) -> bool:
     """Whether it ran until something ended it that nobody meant to, or may have: that is to be found out then."""
     row = standing.row
     if row.status == RUNNING:
@@ -261,11 +265,11 @@ def ended_unstopped(standing: RowStatus) -> bool:
     return row.status == TERMINATED and row.data.get("termination_mode") == AUTO_DETECTED
 
 
-def _forgotten(row: RegistryRow) -> dict[str, object]:
+def _cleared_fields(row: RegistryRow) -> dict[str, object]:
     return {field: None for field in OVER if row.data.get(field) is not None}
 
 
-def _flat(values: dict[str, object]) -> dict[str, object]:
+def _flatten(values: dict[str, object]) -> dict[str, object]:
     """Fields with dots for what lies deeper."""
     found: dict[str, object] = {}
     for key, value in values.items():
@@ -273,9 +277,9 @@ def _flat(values: dict[str, object]) -> dict[str, object]:
     return found
 
 
-def _same(registry: Registry, row: RegistryRow) -> RegistryRow | None:
+def _find_same_row(registry: Registry, row: RegistryRow) -> RegistryRow | None:
     """The same row after others may have written."""
-    rows = named(registry, row.name)
+    rows = rows_with_name(registry, row.name)
     alike = [each for each in rows if (each.conversation, each.pane.pid) == (row.conversation, row.pane.pid)]
     at = [each for each in alike or rows if each.at == row.at]
     return next(iter([*at, *alike, *rows]), None)

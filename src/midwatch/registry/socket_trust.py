@@ -19,44 +19,44 @@ if TYPE_CHECKING:
     from midwatch.registry.model import RegistryRow
 
 
-def sockets(rows: Iterable[RegistryRow]) -> tuple[str, ...]:
+def named_sockets(rows: Iterable[RegistryRow]) -> tuple[str, ...]:
     """The sockets that the rows of a registry name by path: what the file is trusted with."""
     return tuple(sorted({row.server[1] for row in rows if row.server is not None and row.server[0] == "-S"}))
 
 
-def problem(path: str, named: tuple[str, ...]) -> str:
+def find_problem(path: str, named: tuple[str, ...]) -> str:
     """Why a registry may not name these sockets, and what to do; empty when it may.
 
     Its rows change all the time, so it is trusted with its sockets and not byte by byte.
     """
     try:
-        known = trust.find(path)
+        known = trust.find_entry(path)
     except MidwatchError as error:
         return str(error)
-    if unsafe := trust.exposed(path):
+    if unsafe := trust.find_exposure(path):
         return unsafe
     if known is None:
         return f"{visible(path)} names it and is not trusted; read it, then `midwatch trust {visible(path)}`"
-    if known.digest != digest(named):
-        since = f"names other sockets than when you trusted it ({trust.day(known)})"
+    if known.digest != digest_sockets(named):
+        since = f"names other sockets than when you trusted it ({trust.format_day(known)})"
         return f"{visible(path)} {since}; read it, then `midwatch trust {visible(path)}`"
     return ""
 
 
-def follow(path: str, before: tuple[str, ...], after: tuple[str, ...]) -> None:
+def update_trust(path: str, before: tuple[str, ...], after: tuple[str, ...]) -> None:
     """Keep a registry trusted that we have written: what we put there, the user has named.
 
     One that was not trusted with what it named before is not trusted now.
     """
-    if before != after and not (before and problem(path, before)):
+    if before != after and not (before and find_problem(path, before)):
         with contextlib.suppress(RefusedError):  # then it is asked for when it matters
-            add(path, after)
+            trust_registry(path, after)
 
 
-def add(path: str, named: tuple[str, ...]) -> trust.Trusted:
+def trust_registry(path: str, named: tuple[str, ...]) -> trust.TrustEntry:
     """Trust a registry with the sockets that it names."""
-    return trust.put(path, digest(named), {})
+    return trust.record_trust(path, digest_sockets(named), {})
 
 
-def digest(named: tuple[str, ...]) -> str:
+def digest_sockets(named: tuple[str, ...]) -> str:
     return trust.digest("\0".join(("tmux sockets", *named)).encode("utf-8", "surrogateescape"))

@@ -13,7 +13,7 @@ import time
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.text import visible
 from midwatch.registry import socket_trust
-from midwatch.registry.codec.registry_file import NEW, Listing
+from midwatch.registry.codec.registry_file import NEW, RegistryText
 from midwatch.registry.model import Change, Registry
 from midwatch.system import file_locks
 from midwatch.system.atomic_files import open_plain, read_all
@@ -34,18 +34,18 @@ Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of a file: another stamp is another text."""
 
 
-def find(given: str | None, start: str) -> str:
+def find_registry(given: str | None, start: str) -> str:
     """The registry meant: the one given, else the nearest one upwards from $WORKSPACE_ROOT, or from a directory."""
     if given:
         return os.path.abspath(given)
     begin = os.path.realpath(os.environ.get("WORKSPACE_ROOT") or start)
-    if not (found := nearest(begin)):
+    if not (found := nearest_registry(begin)):
         words = f"there is no {' or '.join(PLACES)} in {visible(begin)} or above it"
         raise RefusedError(f"{words}; `midwatch session create` makes one, or name it with --registry")
     return found
 
 
-def nearest(start: str) -> str:
+def nearest_registry(start: str) -> str:
     """The registry of a directory or of the nearest one above it that has one; empty where none has."""
     here = start
     while True:
@@ -58,7 +58,7 @@ def nearest(start: str) -> str:
         here = parent
 
 
-def workspace(path: str) -> str:
+def registry_workspace(path: str) -> str:
     """The directory that a registry is for."""
     directory = os.path.dirname(os.path.abspath(path))
     return os.path.realpath(os.path.dirname(directory) if os.path.basename(directory) == HERMES else directory)
@@ -81,11 +81,11 @@ class RegistryFile:
             found = os.stat(self.path)
         except OSError as error:
             raise self._unreadable(error) from error
-        if self._registry is not None and self._stamp == _stamp(found):
+        if self._registry is not None and self._stamp == _file_stamp(found):
             return self._registry
         data, found = self._load()
         if self._registry is None or data != self._data:
-            self._registry = Listing(self._decoded(data), self.path).registry
+            self._registry = RegistryText(self._decoded(data), self.path).registry
         self._keep(data, found)
         return self._registry
 
@@ -139,7 +139,7 @@ class RegistryFile:
             data, found = NEW.encode(), None
         else:
             data, found = self._load()
-        before = Listing(self._decoded(data), self.path)
+        before = RegistryText(self._decoded(data), self.path)
         changes = tuple(decide(before.registry))
         try:
             after = before.apply(changes)
@@ -154,13 +154,15 @@ class RegistryFile:
         if found is not None:
             self._check_may_write(real, found)
             _write(f"{real}.bak", data, found)
-        temporary = _prepare(real, after.text.encode(), found)
-        if os.path.lexists(real) if new else found is None or _stamp(os.stat(real)) != _stamp(found):
+        temporary = _write_new_file(real, after.text.encode(), found)
+        if os.path.lexists(real) if new else found is None or _file_stamp(os.stat(real)) != _file_stamp(found):
             os.unlink(temporary)
             return None
         os.rename(temporary, real)
         _sync_directory(real)
-        socket_trust.follow(self.path, *(socket_trust.sockets(each.registry.rows) for each in (before, after)))
+        socket_trust.update_trust(
+            self.path, *(socket_trust.named_sockets(each.registry.rows) for each in (before, after))
+        )
         self._registry = after.registry
         self._keep(after.text.encode(), os.stat(real))
         return changes
@@ -191,12 +193,12 @@ class RegistryFile:
     def _keep(self, data: bytes, found: os.stat_result) -> None:
         # A file that has just been changed may be changed again within the same tick of its clock: read again then.
         racy = abs(time.time() - found.st_mtime) < RACY
-        self._stamp, self._data, self.changed = None if racy else _stamp(found), data, found.st_mtime
+        self._stamp, self._data, self.changed = None if racy else _file_stamp(found), data, found.st_mtime
 
     def _lock(self, real: str, deadline: float) -> int:
         path = f"{real}.lock"
         try:
-            fd = file_locks.take(path, max(0.0, deadline - time.monotonic()), shared=True)
+            fd = file_locks.acquire(path, max(0.0, deadline - time.monotonic()), shared=True)
         except OSError as error:
             raise RefusedError(f"cannot write {visible(path)}: {error.strerror}; mend that, then try again") from error
         if fd is not None:
@@ -213,7 +215,7 @@ class RegistryFile:
             )
 
 
-def _stamp(found: os.stat_result) -> Stamp:
+def _file_stamp(found: os.stat_result) -> Stamp:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
@@ -221,10 +223,10 @@ def _stamp(found: os.stat_result) -> Stamp:
 
 
 def _write(path: str, data: bytes, like: os.stat_result) -> None:
-    os.rename(_prepare(path, data, like), path)
+    os.rename(_write_new_file(path, data, like), path)
 
 
-def _prepare(path: str, data: bytes, like: os.stat_result | None) -> str:
+def _write_new_file(path: str, data: bytes, like: os.stat_result | None) -> str:
     """The new file under another name, on the disk, with the owner and the mode that the old one has."""
     temporary = f"{os.path.dirname(path)}/.{os.path.basename(path)}.new"
     try:

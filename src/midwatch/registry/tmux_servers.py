@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from midwatch.registry.model import Place, RegistryRow
 
 
-def refused(path: str, rows: Sequence[RegistryRow], usual: Place = ()) -> dict[Place, str]:
+def refused_servers(path: str, rows: Sequence[RegistryRow], usual: Place = ()) -> dict[Place, str]:
     """The servers of these rows that are not asked, and why; ``usual`` is the one that the user named."""
     users = {tmux_client.socket_path(usual), tmux_client.socket_path(())}
     named = {row.server: tmux_client.socket_path(row.server) for row in rows if row.server is not None}
     outside = {
-        server: place for server, place in named.items() if place not in users and not tmux_client.is_usual(place)
+        server: place
+        for server, place in named.items()
+        if place not in users and not tmux_client.is_default_directory(place)
     }
-    why = socket_trust.problem(path, socket_trust.sockets(rows)) if outside else ""
+    why = socket_trust.find_problem(path, socket_trust.named_sockets(rows)) if outside else ""
     if not why:
         return {}
     return {server: visible(f"tmux server {place} is refused: {why}") for server, place in outside.items()}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from midwatch.agents import evidence
 from midwatch.agents.catalog import Detectors
 from midwatch.agents.definition import Detector
-from midwatch.agents.rules import Turn, fuse
+from midwatch.agents.rules import Turn, fuse_sources
 from midwatch.agents.turn_model import SourceReading
 from midwatch.core.errors import FormatError
 from midwatch.core.pane_model import Observation
@@ -31,23 +31,23 @@ LARGEST = 16 << 20
 
 def classify(detector: Detector, screen: str, facts: str, path: str) -> Turn:
     """The turn that one screen with its facts shows."""
-    said, there = evidence.ask(detector, screen_case.sighting(detector.agent, screen, facts, path))
-    return fuse(said, there)
+    said, there = evidence.read_sources(detector, screen_case.read_observation(detector.agent, screen, facts, path))
+    return fuse_sources(said, there)
 
 
-def folders(root: str) -> list[str]:
+def find_case_folders(root: str) -> list[str]:
     """Folders with a labelled screen, below a directory or it itself."""
     return sorted(where for where, _, files in os.walk(root) if "expected.json" in files)
 
 
-def timelines(root: str) -> list[str]:
+def find_timelines(root: str) -> list[str]:
     return sorted(f"{where}/{name}" for where, _, files in os.walk(root) for name in files if name.endswith(".jsonl"))
 
 
-def screens(root: str, *, colours: bool = True) -> Iterator[AccuracyTrial]:
+def judge_screens(root: str, *, colours: bool = True) -> Iterator[AccuracyTrial]:
     """Every labelled screen below a directory, with its colours where they were kept, and its facts."""
     known = Detectors()
-    for folder in folders(root):
+    for folder in find_case_folders(root):
         try:
             expected = json.loads(_text(f"{folder}/expected.json"))
             agent, turn, detail = str(expected["agent"]), str(expected["turn"]), str(expected.get("detail", ""))
@@ -60,7 +60,7 @@ def screens(root: str, *, colours: bool = True) -> Iterator[AccuracyTrial]:
         yield AccuracyTrial(agent, os.path.relpath(folder, root), turn, detail, read.turn, read.detail, read.rule)
 
 
-class Moment(Value):
+class ReplayMoment(Value):
     """One verdict of a replayed timeline."""
 
     at: float
@@ -69,38 +69,38 @@ class Moment(Value):
     """What each source said."""
 
 
-class Replay(Value):
+class TimelineReplay(Value):
     """A timeline judged again, beside its truth."""
 
-    header: recording.Header
+    header: recording.RecordingHeader
     path: str
-    moments: tuple[Moment, ...]
+    moments: tuple[ReplayMoment, ...]
     truths: tuple[recording.RecordedTruth, ...]
 
 
-def replay(path: str, known: Detectors, without: str = "") -> Replay:
+def replay_timeline(path: str, known: Detectors, without: str = "") -> TimelineReplay:
     """Judge a timeline again, look by look, as its watcher would have; as if there had not been a source."""
-    header: recording.Header | None = None
-    moments: list[Moment] = []
+    header: recording.RecordingHeader | None = None
+    moments: list[ReplayMoment] = []
     truths: list[recording.RecordedTruth] = []
     memory = None
     with open(open_plain(path, follow=True), encoding="utf-8") as lines:
-        for each in recording.read(lines, path):
-            if isinstance(each, recording.Header):
+        for each in recording.read_recording(lines, path):
+            if isinstance(each, recording.RecordingHeader):
                 header = each
             elif isinstance(each, recording.RecordedTruth):
                 truths.append(each)
             elif isinstance(each, Observation):
                 seen = each._replace(reports=tuple(report for report in each.reports if report.source != without))
-                facts = limit_tracker.dated(evidence.facts(known[each.agent], seen, each.pane.id), memory)
+                facts = limit_tracker.date_limits(evidence.build_facts(known[each.agent], seen, each.pane.id), memory)
                 verdict, memory = session_verdict.judge(facts, memory, PATIENT)
-                moments.append(Moment(each.now, verdict, facts.said))
+                moments.append(ReplayMoment(each.now, verdict, facts.said))
     if header is None:
         raise FormatError(f"{path}: an empty timeline")
-    return Replay(header, path, tuple(moments), tuple(truths))
+    return TimelineReplay(header, path, tuple(moments), tuple(truths))
 
 
-def spoken(done: Replay) -> timelines_judge.Said:
+def turns_over_time(done: TimelineReplay) -> timelines_judge.Said:
     """What was said, from when on; `stuck` counts as said, whatever the turn."""
     said: timelines_judge.Said = []
     for moment in done.moments:
@@ -110,15 +110,15 @@ def spoken(done: Replay) -> timelines_judge.Said:
     return said
 
 
-def looks(done: Replay) -> Iterator[AccuracyTrial]:
+def judge_moments(done: TimelineReplay) -> Iterator[AccuracyTrial]:
     """Every look that was not just after a true change, beside the truth of its moment."""
-    for moment, truth, detail in settled(done):
+    for moment, truth, detail in settled_moments(done):
         read = "stuck" if moment.verdict.state == "stuck" else moment.verdict.turn
         case = f"{os.path.basename(done.path)} at {moment.at:.1f}"
         yield AccuracyTrial(done.header.agent, case, truth, detail, read, moment.verdict.detail, "")
 
 
-def settled(done: Replay) -> Iterator[tuple[Moment, str, str]]:
+def settled_moments(done: TimelineReplay) -> Iterator[tuple[ReplayMoment, str, str]]:
     """Every look that was not just after a true change, with the turn and detail that were true."""
     for moment in done.moments:
         before = [truth for truth in done.truths if truth.at <= moment.at]

@@ -7,7 +7,7 @@ from midwatch.core.policy import Policy
 from midwatch.core.value import Value
 
 
-class Happened(Value):
+class RunHappening(Value):
     """One event of a run with what it says, as far as the judge can use it; None where it says nothing."""
 
     name: str

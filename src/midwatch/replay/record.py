@@ -13,14 +13,14 @@ from midwatch.core.redaction import Redactor
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.sessions.codec import recording
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.replayer import Replayer
+from midwatch.sessions.replayer import SessionReplayer
 from midwatch.tmux.codec.commands import ABSENT
 
 GONE_AFTER = 2
 """Looks without the pane after which it counts as gone."""
 
 
-class Recorder:
+class SessionRecorder:
     def __init__(
         self, panes: PaneObserver, pane: str, out: TextIO, *, redact: bool, say: Callable[[str], None] = lambda _: None
     ) -> None:
@@ -36,8 +36,8 @@ class Recorder:
         self.why = "stopped"
         self.unknown = False
         """There is no recording because the pane could not be seen, which says nothing of it."""
-        self._writer = recording.Writer()
-        self._again = Replayer(panes.policy, Detectors())
+        self._writer = recording.RecordingWriter()
+        self._again = SessionReplayer(panes.policy, Detectors())
         self._redactor: Redactor | None = None
 
     @property
@@ -75,7 +75,7 @@ class Recorder:
     def _write(self, seen: Observation) -> None:
         if not self.looks:
             version = next((report.words["version"] for report in seen.reports if "version" in report.words), "")
-            header = recording.Header(seen.agent, version, "", self.panes.policy)
+            header = recording.RecordingHeader(seen.agent, version, "", self.panes.policy)
             self.out.write(self._writer.header(header) + "\n")
             if self.redact:
                 self._redactor = Redactor((os.path.expanduser("~"), *self._homes()))

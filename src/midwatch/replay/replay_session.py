@@ -10,8 +10,8 @@ from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT
 from midwatch.replay.golden_runner import SETTLED
 from midwatch.replay.model import OtherPolicy, ReplayRow
-from midwatch.sessions.codec.recording import GivenVerdict, Header, RecordedTruth
-from midwatch.sessions.replayer import Replayer, word
+from midwatch.sessions.codec.recording import GivenVerdict, RecordedTruth, RecordingHeader
+from midwatch.sessions.replayer import SessionReplayer, verdict_words
 
 NOBODY_KNEW = "nobody knew what was true"
 
@@ -34,8 +34,10 @@ class SessionReplay:
         self.waiting: list[tuple[float, ReplayRow]] = []
         """Rows without a verdict that was given; they are held against what was true until a moment later."""
 
-    def rows(self, items: Iterable[Header | Observation | GivenVerdict | RecordedTruth]) -> Iterator[ReplayRow]:
-        again: Replayer | None = None
+    def rows(
+        self, items: Iterable[RecordingHeader | Observation | GivenVerdict | RecordedTruth]
+    ) -> Iterator[ReplayRow]:
+        again: SessionReplayer | None = None
         now, changed = None, False
         for item in items:
             if isinstance(item, RecordedTruth):
@@ -44,9 +46,9 @@ class SessionReplay:
             if not isinstance(item, GivenVerdict):
                 yield from self._row(now, None, changed=changed)
                 now, changed = None, False
-            if isinstance(item, Header):
+            if isinstance(item, RecordingHeader):
                 policy = item.policy or PATIENT
-                again = Replayer(self.otherwise.of(policy) if self.otherwise else policy, self.known)
+                again = SessionReplayer(self.otherwise.of(policy) if self.otherwise else policy, self.known)
                 self.agent = item.agent
                 self.says = None if item.doubted is None else ""
             elif isinstance(item, Observation):
@@ -54,7 +56,7 @@ class SessionReplay:
                 self.looks += 1
                 changed = again.given(item) is not None
                 now = again.before
-                self.says = None if self.says is None else _heard(again.said)
+                self.says = None if self.says is None else _format_sources(again.said)
                 yield from self._settled(item.now)
             else:
                 yield from self._row(now, item, changed=changed)
@@ -69,11 +71,13 @@ class SessionReplay:
             return
         note = self.says or ""
         if self.given is None:
-            self.waiting.append((now.at, ReplayRow(None, _axes(now), at=now.at, event="look", note=note)))
+            self.waiting.append((now.at, ReplayRow(None, _verdict_axes(now), at=now.at, event="look", note=note)))
             return
         told = given is not None and self.otherwise is None  # then its reason was noted at this very look
-        same = self.given == now if told else word(self.given) == word(now)
-        yield ReplayRow(_axes(self.given), _axes(now), note=note, at=now.at, event="look", differs=not same)
+        same = self.given == now if told else verdict_words(self.given) == verdict_words(now)
+        yield ReplayRow(
+            _verdict_axes(self.given), _verdict_axes(now), note=note, at=now.at, event="look", differs=not same
+        )
 
     def _settled(self, now: float) -> Iterator[ReplayRow]:
         """Rows by which enough time has gone to hold them against the truth."""
@@ -91,10 +95,10 @@ class SessionReplay:
             yield row._replace(truth=shown, uncertain=unknown, differs=read not in true and not unknown)
 
 
-def _heard(said: tuple[SourceReading, ...]) -> str:
+def _format_sources(said: tuple[SourceReading, ...]) -> str:
     heard = [f"{each.source} says {each.turn}, by rule {each.rule}" for each in said]
     return "; ".join(heard) or "no source says anything"
 
 
-def _axes(given: GivenVerdict) -> dict[str, object]:
+def _verdict_axes(given: GivenVerdict) -> dict[str, object]:
     return {"state": given.state, "turn": given.turn, "detail": given.detail, "reason": given.reason}

@@ -22,7 +22,7 @@ from midwatch.jobs.wait_state import JobWatchState
 from midwatch.sessions import conversation_lease
 from midwatch.sessions.model import PanesObservation as PanesLooked
 from midwatch.sessions.model import PaneVerdict
-from midwatch.sessions.pane_observer import PaneObserver, Remembered
+from midwatch.sessions.pane_observer import AgentMemory, PaneObserver
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.rules import managed_verdict
 from midwatch.sessions.rules.managed_verdict import PaneState
@@ -78,7 +78,7 @@ class AgentSession:
         if record is None or record.pane is None:
             return SessionObservation(facts, verdict, None)
         glance = PaneState()
-        if others := paths.shared_with_others(self.looker.directory):
+        if others := paths.find_sharing(self.looker.directory):
             glance = PaneState(None, f"{others}; the tmux server that it names is not asked")
         elif not verdict.final and verdict.process in ("alive", "unsupervised"):
             glance, seen = self._glance(record)
@@ -97,8 +97,8 @@ class AgentSession:
     def verdict(self) -> Verdict:
         """What is true of it, with what its last monitor said of its work; who watches asks after the work himself."""
         looked = self.look()
-        watch = monitor_store.read(self.base, self.run) if looked.verdict.final and self.run else None
-        return managed_verdict.as_verified(looked.verdict, watch.verdict if watch else None)
+        watch = monitor_store.read_state(self.base, self.run) if looked.verdict.final and self.run else None
+        return managed_verdict.apply_verification(looked.verdict, watch.verdict if watch else None)
 
     def facts(self) -> JobFacts:
         """Its files and processes; what an earlier watcher remembers of it is taken in before its pane is looked at."""
@@ -116,7 +116,7 @@ class AgentSession:
         record = self.look().facts.record
         if record is None or record.pane is None:
             return PromptResult(PromptOutcome.EXITED, "it has ended")
-        sent = send.deliver(
+        sent = send.send_prompt(
             self.panes(record), record.pane.id, text, until=until, past_limit=past_limit,
             stopped=lambda: stopped() or self._has_ended(),
         )  # fmt: skip
@@ -153,8 +153,8 @@ class AgentSession:
         """Another run than last time: what was remembered is of its predecessor."""
         self.run, self.last, self.closed = record.run, "", None
         self.memory = JobWatchState()
-        self.conversation = conversation_lease.known(self.base, record.run) or record.conversation
-        watch = monitor_store.read(self.base, record.run)
+        self.conversation = conversation_lease.read_conversation(self.base, record.run) or record.conversation
+        watch = monitor_store.read_state(self.base, record.run)
         if watch is None or watch.memory is None or watch.boot != record.shim.boot:
             return
         self.last = watch.memory.turn
@@ -164,11 +164,11 @@ class AgentSession:
             policy = (
                 self.policy if self._watching else self.policy._replace(stale_s=stale, grace_s=grace, clock=watch.clock)
             )
-            self.panes(record).remembered[record.pane.id] = Remembered(watch.agent, watch.memory, policy)
+            self.panes(record).remembered[record.pane.id] = AgentMemory(watch.agent, watch.memory, policy)
 
     def hear_of_closing(self, record: Record) -> None:
         """A monitor says what it came to before it closes a session: what is finished stays so."""
-        watch = monitor_store.read(self.base, record.run)
+        watch = monitor_store.read_state(self.base, record.run)
         if watch is not None and watch.acting == "cleanup":
             self.closed = watch.verdict
 
@@ -187,14 +187,14 @@ class AgentSession:
         own = f"{record.agent}-{self.conversation}" if self.conversation else record.run
         self.conversation = found
         with contextlib.suppress(OSError):  # it is looked for again by whoever comes next
-            if conversation_lease.name(own, record.agent, found, record.spare):
-                conversation_lease.learn(self.base, record.run, found)
+            if conversation_lease.rename_lease(own, record.agent, found, record.spare):
+                conversation_lease.write_conversation(self.base, record.run, found)
 
 
 def _shell(record: Record) -> str:
     """The shell that a session was made with, where it runs nothing."""
     tasks = ProcessTrees().below(record.work.pid)
-    return managed_verdict.shell_at_prompt(tasks) if tasks and tasks[0].start == record.work.start else ""
+    return managed_verdict.find_idle_shell(tasks) if tasks and tasks[0].start == record.work.start else ""
 
 
 def is_its(record: Record, seen: PaneVerdict) -> bool:
@@ -220,7 +220,7 @@ def seen(looker: JobDirectory, verdicts: list[Verdict], policy: Policy) -> list[
     sessions = {
         each.name: AgentSession(looker, each.name, policy, servers) for each in verdicts if each.kind == "session"
     }
-    foreign = bool(paths.shared_with_others(looker.directory))
+    foreign = bool(paths.find_sharing(looker.directory))
     for session in () if foreign else sessions.values():
         record = session.facts().record
         if record is not None and record.pane is not None and record.end is None:

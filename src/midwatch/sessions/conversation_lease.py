@@ -19,46 +19,46 @@ KEPT = 86400.0
 """Seconds after which a lease that nobody holds is swept away."""
 
 
-def begin(run: str) -> int:
+def create_lease(run: str) -> int:
     """A lease for a conversation that has no name yet."""
-    with file_locks.ExclusiveLock(_names()):
-        _sweep()
-        fd = file_locks.take(_path(run))
+    with file_locks.ExclusiveLock(_names_lock_path()):
+        _remove_old_leases()
+        fd = file_locks.acquire(_lease_path(run))
         assert fd is not None  # no other run has its name
         return fd
 
 
-def take(agent: str, conversation: str, spare: tuple[str, ...]) -> int | None:
+def acquire_lease(agent: str, conversation: str, spare: tuple[str, ...]) -> int | None:
     """The lease of a conversation; None while another holds it.
 
     A daemon that serves all sessions of an agent may have inherited it from one that has ended; it holds nothing.
     """
-    path = _path(f"{agent}-{conversation}")
-    with file_locks.ExclusiveLock(_names()):
-        _sweep()
-        return file_locks.take(path) if _freed(path, spare) else None
+    path = _lease_path(f"{agent}-{conversation}")
+    with file_locks.ExclusiveLock(_names_lock_path()):
+        _remove_old_leases()
+        return file_locks.acquire(path) if _remove_if_free(path, spare) else None
 
 
-def name(now: str, agent: str, conversation: str, spare: tuple[str, ...]) -> bool:
+def rename_lease(now: str, agent: str, conversation: str, spare: tuple[str, ...]) -> bool:
     """Make a lease known under a conversation. False: another's has that name and is held.
 
     ``now`` is what it is called so far: the run, or agent and conversation.
     """
-    path, own = _path(f"{agent}-{conversation}"), _path(now)
-    with file_locks.ExclusiveLock(_names()), contextlib.suppress(FileNotFoundError):
-        if os.path.exists(path) and not os.path.samefile(path, own) and not _freed(path, spare):
+    path, own = _lease_path(f"{agent}-{conversation}"), _lease_path(now)
+    with file_locks.ExclusiveLock(_names_lock_path()), contextlib.suppress(FileNotFoundError):
+        if os.path.exists(path) and not os.path.samefile(path, own) and not _remove_if_free(path, spare):
             return False
         os.rename(own, path)
     return True
 
 
-def held(agent: str, conversation: str, spare: tuple[str, ...]) -> list[int]:
+def find_holders(agent: str, conversation: str, spare: tuple[str, ...]) -> list[int]:
     """Processes that hold a conversation, those that serve all sessions left out."""
-    path = _path(f"{agent}-{conversation}")
-    return [pid for pid in holders(path) if not procfs.is_shared(pid, spare)] if os.path.exists(path) else []
+    path = _lease_path(f"{agent}-{conversation}")
+    return [pid for pid in find_openers(path) if not procfs.is_shared(pid, spare)] if os.path.exists(path) else []
 
 
-def holders(path: str) -> list[int]:
+def find_openers(path: str) -> list[int]:
     """Processes that have a file open, as far as they may be looked at."""
     try:
         meant = os.stat(path)
@@ -83,36 +83,36 @@ def _has_open(pid: int, meant: tuple[int, int]) -> bool:
 # The id, once it is known -------------------------------------------------------------------------------------------
 
 
-def known(base: str, run: str) -> str:
+def read_conversation(base: str, run: str) -> str:
     """The conversation that was learned of a run; empty where none was."""
     text = sentinel_files.read(f"{base}.conversation") or ""
     whose, _, conversation = text.strip().partition(" ")
     return conversation if whose == run else ""
 
 
-def learn(base: str, run: str, conversation: str) -> None:
+def write_conversation(base: str, run: str, conversation: str) -> None:
     write_atomic(f"{base}.conversation", f"{run} {conversation}\n")
 
 
-def _path(of: str) -> str:
-    return f"{_directory()}/{of.replace('/', '_')}.lock"
+def _lease_path(of: str) -> str:
+    return f"{_lease_directory()}/{of.replace('/', '_')}.lock"
 
 
-def _directory() -> str:
+def _lease_directory() -> str:
     found = f"{paths.state_root()}/leases"
     paths.make_private(found)
     return found
 
 
-def _names() -> str:
+def _names_lock_path() -> str:
     """One at a time looks at names and gives them."""
-    return f"{_directory()}/.names"
+    return f"{_lease_directory()}/.names"
 
 
-def _freed(path: str, spare: tuple[str, ...]) -> bool:
+def _remove_if_free(path: str, spare: tuple[str, ...]) -> bool:
     """Whether nobody who counts holds a lease any more; then it is gone. To be asked alone."""
     if _is_held(path):
-        found = holders(path)
+        found = find_openers(path)
         if not all(procfs.is_shared(pid, spare) for pid in found) or (not found and _is_held(path)):
             return False  # whoever holds it and cannot be seen counts
     os.unlink(path)
@@ -120,16 +120,16 @@ def _freed(path: str, spare: tuple[str, ...]) -> bool:
 
 
 def _is_held(path: str) -> bool:
-    fd = file_locks.opened(path)
+    fd = file_locks.open_lock_file(path)
     try:
-        return not file_locks.locked(fd)
+        return not file_locks.try_lock(fd)
     finally:
         os.close(fd)
 
 
-def _sweep() -> None:
+def _remove_old_leases() -> None:
     """Remove what conversations of long ago left. To be done alone."""
-    for entry in os.scandir(_directory()):
+    for entry in os.scandir(_lease_directory()):
         with contextlib.suppress(OSError):
             if entry.name.endswith(".lock") and entry.stat().st_mtime < time.time() - KEPT and not _is_held(entry.path):
                 os.unlink(entry.path)

@@ -147,7 +147,7 @@ def _only_agent(panes: PaneObserver, target: str) -> PaneVerdict:
     if looked.trouble:
         raise (NoServerError if looked.cause == codec.ABSENT else RefusedError)(looked.trouble)
     session = target.removeprefix("=")
-    found = [seen for seen in looked.seen if only or codec.in_session(seen.sighting.pane, session)]
+    found = [seen for seen in looked.seen if only or codec.is_in_session(seen.sighting.pane, session)]
     if not found:
         raise NoAgentError(in_words(target))
     if len(found) > 1:
@@ -158,7 +158,7 @@ def _only_agent(panes: PaneObserver, target: str) -> PaneVerdict:
 
 def _only_pane(panes: PaneObserver, session: str) -> str:
     looked = _look(panes)
-    inside = [pane.id for pane in looked.panes if codec.in_session(pane, session)]
+    inside = [pane.id for pane in looked.panes if codec.is_in_session(pane, session)]
     agents = [seen.sighting.pane.id for seen in looked.seen if seen.sighting.pane.id in inside]
     if not inside:
         raise NoAgentError(f"there is no session {session!r}; `tmux list-sessions` lists them")
@@ -171,11 +171,11 @@ def _only_pane(panes: PaneObserver, session: str) -> str:
 
 def _recorded(directory: str, name: str) -> Record:
     """The record of a session, which has a pane."""
-    if others := paths.shared_with_others(directory):
+    if others := paths.find_sharing(directory):
         raise RefusedError(f"{others}; nothing is typed where such a directory says")
     try:
         text = sentinel_files.read(f"{directory}/{name}.json")
-        record = sentinel.record(text) if text is not None else None
+        record = sentinel.decode_record(text) if text is not None else None
     except FormatError as error:
         raise RefusedError(f"{name}: {error}") from error
     if record is None:
@@ -198,7 +198,7 @@ def _its_pane(panes: PaneObserver, record: Record, name: str, directory: str) ->
     pane = record.pane.id
     looked = _look(panes, pane)
     there = next((each for each in looked.panes if each.id == pane), None)
-    ended = there is not None and there.dead and exited_agent.record_of(there, directory) == record
+    ended = there is not None and there.dead and exited_agent.find_record(there, directory) == record
     if not ended and not any(is_its(record, seen) for seen in looked.seen):
         raise NoAgentError(f"{name} is not in its pane any more; `midwatch why {name}` tells more")
     return pane

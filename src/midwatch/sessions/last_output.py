@@ -11,11 +11,11 @@ LARGEST = 1 << 20
 """Bytes of a log that are read."""
 
 
-def tail(seat: PaneRef, log: str) -> str:
+def last_lines(seat: PaneRef, log: str) -> str:
     """Its last lines. A pane that is gone, or was wiped when its shim was killed, has none."""
-    return capture.text(seat, LINES) or of_log(log)
+    return capture.capture_text(seat, LINES) or last_log_lines(log)
 
 
-def of_log(path: str) -> str:
+def last_log_lines(path: str) -> str:
     """The same from what was captured of it."""
-    return capture.last(log_scan.tail(path, LARGEST).decode("utf-8", "replace"), LINES)
+    return capture.last_lines(log_scan.read_tail(path, LARGEST).decode("utf-8", "replace"), LINES)

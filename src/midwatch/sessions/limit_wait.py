@@ -100,9 +100,9 @@ def _choose_wait(subject: ManagedSession, view: TargetView) -> bool:
     try:
         with PaneLock(tmux_client.socket_path(seat.server), seat.id):
             shown = glimpse(seat.server, seat.id)
-            if shown is None or readiness.in_the_way(shown, seat.id, time.time()):
+            if shown is None or readiness.find_key_refusal(shown, seat.id, time.time()):
                 return False
-            if not definition.offers_to_wait(agent, sgr.split(shown.rows)[0]):
+            if not definition.offers_to_wait(agent, sgr.split_styles(shown.rows)[0]):
                 return False
             return KeyTyper(seat.server, seat.id).press(agent.limits.wait, shown.guard)
     except RefusedError:

@@ -18,16 +18,16 @@ from midwatch.core.text import signal_name
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
 from midwatch.jobs.loop_beat import LoopBeat
-from midwatch.jobs.rules import resumable
+from midwatch.jobs.rules import resume_condition
 from midwatch.notifications import report_change
 from midwatch.sessions import resume as sessions_resume
 from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
 from midwatch.sessions.model import MonitorOptions
-from midwatch.sessions.monitor_lease import Actor
+from midwatch.sessions.monitor_lease import MonitorLease
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.rules import monitor
-from midwatch.sessions.session_outcome import CALM, SOONEST, SessionWatch
+from midwatch.sessions.session_outcome import CALM, SOONEST, SessionOutcomeTracker
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.system.wakeup_sources import WakeupSources
 
@@ -37,7 +37,7 @@ RETRY_NOTICES = 60.0
 UNTOUCHED = ("abandoned", "not_found")
 
 
-class Monitor(SessionWatch):
+class SessionMonitor(SessionOutcomeTracker):
     """``say`` is called with every change that does not end it."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Monitor(SessionWatch):
     ) -> None:
         super().__init__(subject, wanted)
         self.say = say
-        self.actor = Actor(subject, wanted.resumes) if isinstance(subject, ManagedSession) else None
+        self.actor = MonitorLease(subject, wanted.resumes) if isinstance(subject, ManagedSession) else None
         self.began = time.monotonic()
         self.limit = LimitWait(subject, say, self.is_asked)
         self.before: Verdict | None = None
@@ -93,13 +93,18 @@ class Monitor(SessionWatch):
             said = self.verified(view, said)
         if self.wanted.on_limit == "wait":
             said = self.limit.attend(view, said, self.deadline - now)
-        again = said is not None and self.actor is not None and self.actor.resumes > 0 and resumable.is_resumable(said)
+        again = (
+            said is not None
+            and self.actor is not None
+            and self.actor.resumes > 0
+            and resume_condition.is_resumable(said)
+        )
         if (said is None or again) and self.alarm.signals.asked:
             return self.leave("monitor-ended", f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
         if said is not None and self.actor and again:
             return self.resume(self.actor, view, said)
         if said is None and now >= self.deadline:
-            return self.leave("deadline", monitor.times_up(self.wanted))
+            return self.leave("deadline", monitor.format_timeout(self.wanted))
         if said is not None:
             return self.over(view, said)
         if verdict.settled:
@@ -108,15 +113,15 @@ class Monitor(SessionWatch):
         self.sleep(view)
         return None
 
-    def follow(self, actor: Actor) -> Verdict | None:
+    def follow(self, actor: MonitorLease) -> Verdict | None:
         """Another monitor acts: wait for what it says, or for its end."""
         if (told := actor.told()) is not None:
             return told
         asked = self.alarm.signals.asked
         if asked or time.monotonic() >= self.deadline:
-            why = f"this monitor was ended by {signal_name(asked)}" if asked else monitor.times_up(self.wanted)
+            why = f"this monitor was ended by {signal_name(asked)}" if asked else monitor.format_timeout(self.wanted)
             cause: Cause = "monitor-ended" if asked else "deadline"
-            return monitor.abandoned(self.subject.look().verdict, cause, f"{why}, another one goes on")
+            return monitor.abandoned_verdict(self.subject.look().verdict, cause, f"{why}, another one goes on")
         self.alarm.watch_ends(actor.other())
         self.alarm.sleep(self.beat.after_pass(min(time.monotonic() + CALM, self.deadline)))
         return None
@@ -128,7 +133,7 @@ class Monitor(SessionWatch):
         self.writing.follow(view.files)
         self.alarm.also(self.subject.control)
         if now >= self.retried + RETRY_NOTICES:
-            report_change.retry(self.subject.directory)
+            report_change.start_delivery(self.subject.directory)
             self.retried = now
         until = self.beat.after_pass(min(self.next_look(view.verdict, now), self.deadline))
         if self.alarm.watch_ends(view.ends):
@@ -144,7 +149,7 @@ class Monitor(SessionWatch):
 
     def tell(self, view: TargetView, verdict: Verdict, *, over: bool) -> None:
         """Notices for those who want them, and while it goes on a word for whoever waits here."""
-        report_change.changed(
+        report_change.report_verdict(
             self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
             at=time.monotonic(), since=self.began if verdict.state == "abandoned" else None,
         )  # fmt: skip
@@ -166,14 +171,14 @@ class Monitor(SessionWatch):
         """The same, or that the work is not there."""
         given = self.wanted.verify
         if view.record is not None:
-            return verify.of_record(said, view.record, self.subject.directory, given)
-        return verify.verified(said, given, view.cwd, view.began)
+            return verify.verify_by_record(said, view.record, self.subject.directory, given)
+        return verify.verify_verdict(said, given, view.cwd, view.began)
 
     def is_asked(self) -> bool:
         """Whether somebody wants this monitor to end."""
         return bool(self.alarm.signals.asked)
 
-    def resume(self, actor: Actor, view: TargetView, said: Verdict) -> Verdict | None:
+    def resume(self, actor: MonitorLease, view: TargetView, said: Verdict) -> Verdict | None:
         """Bring it back and watch on; or say what became of it, and why it was not."""
         record, subject, total = view.record, actor.subject, self.wanted.resumes
         assert record is not None
@@ -184,10 +189,10 @@ class Monitor(SessionWatch):
         try:
             agent = subject.session.detector(record)
             hung = said if said.state == "stuck" else None
-            job = sessions_resume.bring_back(
+            job = sessions_resume.resume_session(
                 subject.looker, record, agent, since=since, attempt=record.attempt + 1, stuck=hung
             )
-        except sessions_resume.StoppedError:
+        except sessions_resume.SessionStoppedError:
             view = self.view = subject.look()
             reason = f"{said.reason}; {sessions_resume.STOPPED}"
             return self.over(view, said._replace(state="stopped", cause="stop-asked", reason=reason))
@@ -197,10 +202,10 @@ class Monitor(SessionWatch):
         self.idle_since = None
         sent = subject.session.deliver(
             sessions_resume.GO_ON, until=time.monotonic() + READY,
-            stopped=lambda: self.is_asked() or monitor_store.asked_to_stop(subject.base, since),
+            stopped=lambda: self.is_asked() or monitor_store.is_stop_requested(subject.base, since),
         )  # fmt: skip
         self.worked = sent.submitted
-        if sent.submitted or self.is_asked() or monitor_store.asked_to_stop(subject.base, since):
+        if sent.submitted or self.is_asked() or monitor_store.is_stop_requested(subject.base, since):
             return None
         if sent.outcome == PromptOutcome.WORKING:
             return None  # its turn goes on by itself: a daemon had it
@@ -235,7 +240,7 @@ class Monitor(SessionWatch):
     def leave(self, cause: Cause, why: str) -> Verdict:
         """The watch ends before the work does."""
         assert self.view is not None
-        verdict = monitor.abandoned(self.view.verdict, cause, why)
+        verdict = monitor.abandoned_verdict(self.view.verdict, cause, why)
         self.note(self.view, verdict, left=True)
         self.tell(self.view, verdict, over=True)
         return verdict

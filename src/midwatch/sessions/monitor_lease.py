@@ -23,7 +23,7 @@ NOTED = 10.0
 """Seconds after which notes are written although nothing but time has changed them."""
 
 
-class Actor:
+class MonitorLease:
     """What one monitor of a session of ours may do, and for how long."""
 
     def __init__(self, subject: ManagedSession, resumes: int) -> None:
@@ -32,8 +32,8 @@ class Actor:
         self.began = time.monotonic()
         """When the watch began, time that was lost not counted."""
         self.leading = False
-        self._lease = monitor_store.lease(subject.base)
-        self._first = monitor_store.read(subject.base)
+        self._lease = monitor_store.session_lease(subject.base)
+        self._first = monitor_store.read_state(subject.base)
         self._noted: tuple[object, ...] = ()
         self._noted_at = 0.0
 
@@ -50,7 +50,7 @@ class Actor:
             self.leading = False
             self._lease.close()
         elif self.leading:
-            self._carry_on(monitor_store.read(self.subject.base))
+            self._carry_on(monitor_store.read_state(self.subject.base))
         return self.leading
 
     def _carry_on(self, watch: MonitorState | None) -> None:
@@ -64,12 +64,12 @@ class Actor:
 
     def told(self) -> Verdict | None:
         """What the monitor that acted beside us came to since we began."""
-        watch = monitor_store.read(self.subject.base)
+        watch = monitor_store.read_state(self.subject.base)
         return None if watch is None or watch == self._first or watch.left else watch.verdict
 
     def other(self) -> dict[str, tuple[int, int]]:
         """The process whose end would make us the one."""
-        watch = monitor_store.read(self.subject.base)
+        watch = monitor_store.read_state(self.subject.base)
         return {"monitor": watch.monitor} if watch is not None and watch.verdict is None else {}
 
     def note(self, view: TargetView, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
@@ -90,13 +90,13 @@ class Actor:
             resumes=self.resumes, agent=view.agent, memory=memory, acting=acting, verdict=verdict, left=left,
         )  # fmt: skip
         with contextlib.suppress(OSError):
-            monitor_store.write(self.subject.base, watch)
+            monitor_store.write_state(self.subject.base, watch)
             self._noted, self._noted_at = essence, now
 
     def journal(self, record: Record | None, event: str, **body: object) -> None:
         if record is not None and self.leading:
             with contextlib.suppress(OSError, MidwatchError):
-                journal.note(self.subject.directory, record.name, record.run, event, **body)
+                journal.record_event(self.subject.directory, record.name, record.run, event, **body)
 
     def close(self) -> None:
         self._lease.close()

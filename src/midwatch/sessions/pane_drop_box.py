@@ -17,16 +17,16 @@ from midwatch.shim import drop_box
 from midwatch.system import process_tree, procfs
 
 
-def find(shim: int, tasks: tuple[ProcessInfo, ...]) -> str:
+def find_drop_box(shim: int, tasks: tuple[ProcessInfo, ...]) -> str:
     """The box of the session whose shim is the first process of a pane; empty where that is no shim."""
-    told = (process_tree.environment(task.pid).get("MIDWATCH_NAME", "") for task in tasks if task.parent == shim)
+    told = (process_tree.read_environment(task.pid).get("MIDWATCH_NAME", "") for task in tasks if task.parent == shim)
     name = next(filter(None, told), "")
-    if names.problem(name):
+    if names.find_problem(name):
         return ""
     try:
         directory = os.readlink(f"/proc/{shim}/cwd")
-        record = sentinel.record(sentinel_files.read(f"{directory}/{name}.json") or "")
+        record = sentinel.decode_record(sentinel_files.read(f"{directory}/{name}.json") or "")
     except (OSError, FormatError):
         return ""
     ours = (record.shim.pid, record.shim.start) == (shim, procfs.start_time(shim))
-    return drop_box.path(directory, name) if ours and record.drop else ""
+    return drop_box.box_path(directory, name) if ours and record.drop else ""

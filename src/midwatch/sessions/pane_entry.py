@@ -36,7 +36,7 @@ def main() -> None:
     spec |= {"control": control, "lock": lock, "leases": leases, "stdio": stdio}
     for fd in (control, lock, *leases, *stdio):
         os.set_inheritable(fd, True)
-    _subreaper()
+    _become_subreaper()
     feed = os.memfd_create("specification", 0)
     with open(os.dup(feed), "wb") as file:
         file.write(marshal.dumps(spec))
@@ -56,7 +56,7 @@ def _receive(path: str) -> tuple[list[int], bytes]:
     try:
         wire.connect(path)
     finally:
-        _clear(path)
+        _remove_socket(path)
     data, ancillary, _, _ = wire.recvmsg(65536, _socket.CMSG_SPACE(8 * INT))
     fds: list[int] = []
     said: list[bytes] = []
@@ -70,7 +70,7 @@ def _receive(path: str) -> tuple[list[int], bytes]:
     return fds, b"".join(said)
 
 
-def _clear(path: str) -> None:
+def _remove_socket(path: str) -> None:
     """Take the door away, which is for us alone: whoever made it may have been killed."""
     try:
         os.unlink(path)
@@ -87,7 +87,7 @@ def _give_up() -> NoReturn:
     sys.exit(1)
 
 
-def _subreaper() -> None:
+def _become_subreaper() -> None:
     """What loses its parent below us becomes our child. Kept across exec, so the shim need not load ctypes."""
     import ctypes  # noqa: PLC0415  # this program becomes another in a moment
 

@@ -45,13 +45,13 @@ class PaneHandover:
         """What a pane must run to come here."""
         return [sys.executable, *procfs.ENTERING, launch.ROOT, self.path]
 
-    def hand(self, job: launch.Job, lease: int, leases: list[int]) -> int:
+    def hand(self, job: launch.JobSpec, lease: int, leases: list[int]) -> int:
         """Give everything to whoever comes; returns where its shim speaks. RefusedError when nobody does."""
         listening, control = os.pipe()
         try:
             with contextlib.closing(self._visitor()) as visitor:
-                spec = launch.specification(job, -1, -1, (-1, -1, -1), tty=True)
-                said = marshal.dumps((launch.shim_command(), launch.unmarked(), spec))
+                spec = launch.build_specification(job, -1, -1, (-1, -1, -1), tty=True)
+                said = marshal.dumps((launch.shim_command(), launch.unmarked_environment(), spec))
                 fds = array.array("i", [control, lease, *leases])
                 sent = visitor.sendmsg([said], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
                 visitor.sendall(said[sent:])

@@ -29,10 +29,10 @@ from midwatch.sessions.model import PanesObservation, PaneVerdict
 from midwatch.sessions.rules import verdict as session_verdict
 from midwatch.sessions.source_checks import SourceChecks, SourceMemory
 from midwatch.system import exit_status
-from midwatch.system.process_tree import ProcessTrees, running
+from midwatch.system.process_tree import ProcessTrees, find_running_agent
 from midwatch.tmux.codec import sgr
 from midwatch.tmux.control_client import ControlClient
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ EARLIER = 1.0
 """Seconds by which an event may seem older than the process that wrote it."""
 
 
-class _Known(Value):
+class _AgentMemory(Value):
     """What is remembered of an agent's pane."""
 
     detector: Detector
@@ -62,7 +62,7 @@ class _Known(Value):
     """The drop box of the session that it is, if it is one of ours."""
 
 
-class Remembered(Value):
+class AgentMemory(Value):
     """What another watcher knew of an agent, and how patient he was with it."""
 
     process: tuple[int, int]
@@ -78,7 +78,7 @@ class PaneObserver:
     ) -> None:
         self.detectors = detectors
         self.policy = policy
-        self.tmux = Tmux(server)
+        self.tmux = TmuxObserver(server)
         self.trees = ProcessTrees()
         self.files = StateFiles()
         self.transcripts = TranscriptFollower()
@@ -87,8 +87,8 @@ class PaneObserver:
         self.program = next((each for each in detectors if each.any), None)
         self._programs: dict[str, Detector] = {}
         self.checks = SourceChecks()
-        self.known: dict[str, _Known] = {}
-        self.remembered: dict[str, Remembered] = {}
+        self.known: dict[str, _AgentMemory] = {}
+        self.remembered: dict[str, AgentMemory] = {}
         """Of panes that have not been looked at yet: what another watcher knew of them."""
         self.tasks: dict[str, tuple[ProcessInfo, ...]] = {}
         self._sightings: dict[str, Observation] = {}
@@ -119,7 +119,7 @@ class PaneObserver:
         if known is None or known.running is None or seen is None:
             return False
         reports = self._reports(seen.pane, known, known.running, seen.rows)
-        said = evidence.facts(known.detector, seen._replace(reports=reports), pane).said
+        said = evidence.build_facts(known.detector, seen._replace(reports=reports), pane).said
         return any((each.source, each.turn, each.detail) == ("transcript", "idle", "turn-ended") for each in said)
 
     def attach(self, pane: Pane) -> ControlClient:
@@ -150,21 +150,23 @@ class PaneObserver:
 
     def _wanted(self, pane: Pane) -> bool:
         self.tasks[pane.id] = tasks = self.trees.below(pane.pid, usage=pane.id in self.known)
-        found = definition.find(self.detectors, tasks) or self._reporting(pane, tasks)
+        found = definition.find_agent(self.detectors, tasks) or self._reporting(pane, tasks)
         if found is None:
             return pane.id in self.known
         which, task = found
         known = self.known.get(pane.id)
         if known is None or known.detector is not which or known.process != (task.pid, task.start):
             # Another agent than last time: what was remembered is of its predecessor.
-            agent = running(task, which.agent, which.variables)
+            agent = find_running_agent(task, which.agent, which.variables)
             who, before = (task.pid, task.start), self.remembered.pop(pane.id, None)
             memory, policy = (before.memory, before.policy) if before and before.process == who else (None, self.policy)
-            box = pane_drop_box.find(pane.pid, tasks)
-            self.known[pane.id] = _Known(which, who, agent, memory, policy, held=exit_status.HeldProcess(*who), box=box)
+            box = pane_drop_box.find_drop_box(pane.pid, tasks)
+            self.known[pane.id] = _AgentMemory(
+                which, who, agent, memory, policy, held=exit_status.HeldProcess(*who), box=box
+            )
         elif known.running is None or not known.running.args or not known.running.environment:
             # It was met in the middle of its exec, when it has its name and nothing else yet.
-            self.known[pane.id] = known._replace(running=running(task, which.agent, which.variables))
+            self.known[pane.id] = known._replace(running=find_running_agent(task, which.agent, which.variables))
         return True
 
     def _reporting(self, pane: Pane, tasks: tuple[ProcessInfo, ...]) -> tuple[Detector, ProcessInfo] | None:
@@ -174,16 +176,16 @@ class PaneObserver:
         task = next((each for each in tasks if each.foreground and each.letter not in "ZX"), None)
         if task is None or task.name in SHELLS or self.status.read(pane, task.start) is None:
             return None
-        which = self._programs.setdefault(task.name, definition.standing_for(self.program, task))
+        which = self._programs.setdefault(task.name, definition.adapt_to_process(self.program, task))
         return which, task
 
-    def _ended(self, pane: Pane, known: _Known) -> SourceReport | None:
+    def _ended(self, pane: Pane, known: _AgentMemory) -> SourceReport | None:
         """How its process ended, by the kernel's word, or by that of tmux of the pane's own process."""
         if known.end is not None or known.held is None:
             return known.end
         found = known.held.status()
         if found is not None:
-            code, number = exit_status.parts(found)
+            code, number = exit_status.split_status(found)
             return SourceReport("process", None, {"exit": str(code)} if number is None else {"signal": str(number)})
         if pane.dead and pane.pid == known.process[0] and (pane.dead_signal or pane.dead_status):
             told = {"signal": pane.dead_signal} if pane.dead_signal else {"exit": pane.dead_status}
@@ -192,14 +194,16 @@ class PaneObserver:
 
     def _judged(self, pane: Pane, rows: tuple[str, ...], now: float, wall: float) -> PaneVerdict:
         known = self.known[pane.id]
-        plain, styles = sgr.split(rows)
+        plain, styles = sgr.split_styles(rows)
         reports = self._reports(pane, known, known.running, plain) if known.running else ()
         end = self._ended(pane, known)
         reports = reports if end is None else (*reports, end)
         tasks = self.tasks[pane.id] + self._elsewhere(known)
         seen = Observation(known.detector.agent, pane, plain, tasks, reports, now, wall, styles)
         self._sightings[pane.id] = seen
-        facts = limit_tracker.dated(evidence.facts(known.detector, seen, pane.id, known.running), known.memory)
+        facts = limit_tracker.date_limits(
+            evidence.build_facts(known.detector, seen, pane.id, known.running), known.memory
+        )
         facts, sources = self.checks.check(known.detector, known.process, seen, facts, known.policy, known.sources)
         verdict, memory = session_verdict.judge(facts, known.memory, known.policy)
         talk = next((talk for report in reports if (talk := report.words.get("conversation", ""))), "")
@@ -207,7 +211,7 @@ class PaneObserver:
         self.known[pane.id] = known._replace(memory=memory, conversation=talk, end=end, sources=sources)
         return PaneVerdict(seen, verdict)
 
-    def _elsewhere(self, known: _Known) -> tuple[ProcessInfo, ...]:
+    def _elsewhere(self, known: _AgentMemory) -> tuple[ProcessInfo, ...]:
         """Tools that run below a shared daemon, if they can only be this agent's: told as if they were below it."""
         agent = known.running
         if agent is None or sum(each.detector is known.detector for each in self.known.values()) > 1:
@@ -220,7 +224,7 @@ class PaneObserver:
         return tuple(task._replace(parent=agent.pid) if task.parent == daemon else task for task in tasks)
 
     def _reports(
-        self, pane: Pane, known: _Known, agent: RunningAgent, rows: tuple[str, ...]
+        self, pane: Pane, known: _AgentMemory, agent: RunningAgent, rows: tuple[str, ...]
     ) -> tuple[SourceReport, ...]:
         """Every source of the agent's own; who knows the conversation's id tells the others."""
         reported = self.status.read(pane, agent.start)
@@ -237,10 +241,10 @@ class PaneObserver:
             if written is None and parts.files(agent.agent).in_database:
                 written = self.databases.read(agent, talk)
             found += [hook, written]
-        return tuple(_of_this_run(report, agent) for report in found if report is not None)
+        return tuple(_drop_if_older(report, agent) for report in found if report is not None)
 
 
-def _of_this_run(report: SourceReport, agent: RunningAgent) -> SourceReport:
+def _drop_if_older(report: SourceReport, agent: RunningAgent) -> SourceReport:
     """What happened before this process began says nothing of its turn: a resumed conversation's last words."""
     if report.at is None or report.at >= agent.started - EARLIER:
         return report

@@ -12,7 +12,7 @@ from midwatch.sessions.codec.recording import GivenVerdict
 from midwatch.sessions.rules import verdict as session_verdict
 
 
-class Replayer:
+class SessionReplayer:
     def __init__(self, policy: Policy, known: Detectors) -> None:
         self.policy = policy
         self.known = known
@@ -24,10 +24,10 @@ class Replayer:
 
     def judge(self, seen: Observation) -> GivenVerdict:
         which = self.known[seen.agent]
-        found = definition.find((which,), seen.tasks)
+        found = definition.find_agent((which,), seen.tasks)
         if found is not None and self.process != (found[1].pid, found[1].start):
             self.process, self.memory = (found[1].pid, found[1].start), None  # what is remembered is of its predecessor
-        facts = limit_tracker.dated(evidence.facts(which, seen, seen.pane.id), self.memory)
+        facts = limit_tracker.date_limits(evidence.build_facts(which, seen, seen.pane.id), self.memory)
         self.said = facts.said
         verdict, self.memory = session_verdict.judge(facts, self.memory, self.policy)
         return GivenVerdict(seen.now, verdict.state, verdict.turn, verdict.detail, verdict.reason)
@@ -35,8 +35,8 @@ class Replayer:
     def given(self, seen: Observation) -> GivenVerdict | None:
         """The verdict, if it is another than at the look before; that time goes by is no other."""
         before, self.before = self.before, self.judge(seen)
-        return self.before if before is None or word(before) != word(self.before) else None
+        return self.before if before is None or verdict_words(before) != verdict_words(self.before) else None
 
 
-def word(given: GivenVerdict) -> tuple[str, ...]:
+def verdict_words(given: GivenVerdict) -> tuple[str, ...]:
     return given.state, given.turn, given.detail

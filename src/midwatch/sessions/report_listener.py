@@ -13,13 +13,13 @@ from midwatch.tmux.sessions import TmuxSessions
 
 def start(hand: TmuxSessions, pane: str) -> None:
     seat = hand.seat(pane)
-    hand.listen(seat.id, spawn.capture_command("", spawn.status_path(seat.server, seat.id), ""))
+    hand.listen(seat.id, spawn.capture_command("", spawn.prepare_status_path(seat.server, seat.id), ""))
 
 
 def stop(hand: TmuxSessions, pane: str) -> None:
     """RefusedError where `start` has not been there. Another's pipe is not ours to close, nor a session's log."""
     seat = hand.seat(pane)
-    if not _reads(spawn.status_path(seat.server, seat.id)):
+    if not _reads(spawn.prepare_status_path(seat.server, seat.id)):
         raise RefusedError(f"`midwatch listen` does not read pane {seat.id}; nothing was changed")
     hand.hush(seat.id)
 

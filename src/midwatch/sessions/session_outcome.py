@@ -18,7 +18,7 @@ SOONEST = 0.25
 """Seconds between two looks, however much is written."""
 
 
-class SessionWatch:
+class SessionOutcomeTracker:
     """Remembers of the looks before what the outcome depends on."""
 
     def __init__(self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions) -> None:
@@ -39,7 +39,7 @@ class SessionWatch:
         self.vague_since = (self.vague_since or now) if monitor.is_vague(verdict) else None
         idle_s = now - self.idle_since if self.idle_since else 0.0
         vague_s = now - self.vague_since if self.vague_since else None
-        return view, monitor.outcome(verdict, monitor.MonitorContext(self.worked, idle_s, vague_s), self.wanted)
+        return view, monitor.find_outcome(verdict, monitor.MonitorContext(self.worked, idle_s, vague_s), self.wanted)
 
     def next_look(self, verdict: Verdict, now: float) -> float:
         """When to look again though nothing may happen until then."""

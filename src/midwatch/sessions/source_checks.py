@@ -48,9 +48,9 @@ class SourceChecks:
     ) -> tuple[SessionFacts, SourceMemory]:  # fmt: skip
         """The facts without what is not believed, with a note on it, and what to remember."""
         release = visible(facts.release)[:LONGEST_VERSION] or before.release
-        known = judge.disbelieved(self._file.records(facts.now), detector.agent, release)
+        known = judge.find_disbelieved(self._file.records(facts.now), detector.agent, release)
         if facts.there.state != "alive":
-            return _without(facts, known, detector, release), SourceMemory(release)
+            return _drop_disbelieved(facts, known, detector, release), SourceMemory(release)
         can_wait = frozenset(rule.source for rule in detector.rules if rule.turn == "waiting")
         overlap, found = judge.observe(
             before.overlap, facts.said, facts.now, facts.wall, can_wait=can_wait, doubted=frozenset(known)
@@ -64,7 +64,7 @@ class SourceChecks:
             known = self._count(detector, release, found, who, facts.wall, shown, policy) or known
         if judge.disagrees(overlap, facts.said, facts.now, facts.wall, can_wait):
             facts = facts._replace(doubts=(*facts.doubts, "sources-disagree"))
-        return _without(facts, known, detector, release), SourceMemory(release, overlap, moments)
+        return _drop_disbelieved(facts, known, detector, release), SourceMemory(release, overlap, moments)
 
     def _count(
         self, detector: Detector, release: str, found: tuple[Comparison, ...], who: str, wall: float,
@@ -82,28 +82,34 @@ class SourceChecks:
             after.append(records)
             return records
 
-        if not source_checks_store.update(change):
+        if not source_checks_store.update_records(change):
             return {}
         if fallen:
             from midwatch.sessions import source_evidence  # noqa: PLC0415  # it is seldom that a watcher needs it
 
             for each in fallen:
-                source_evidence.report(detector, release, each, moments, policy, _project())
-        return judge.disbelieved(after[0], detector.agent, release)
+                source_evidence.report_disbelief(detector, release, each, moments, policy, _own_project())
+        return judge.find_disbelieved(after[0], detector.agent, release)
 
 
-def _without(facts: SessionFacts, known: dict[Claim, Disbelief], detector: Detector, release: str) -> SessionFacts:
+def _drop_disbelieved(
+    facts: SessionFacts, known: dict[Claim, Disbelief], detector: Detector, release: str
+) -> SessionFacts:
     if not known:
         return facts
     claims = {each: Claim(each.source, each.turn, each.rule) for each in facts.said}
-    notes = [words.worded(claim, known[claim], detector.title, release) for claim in claims.values() if claim in known]
+    notes = [
+        words.format_disbelief(claim, known[claim], detector.title, release)
+        for claim in claims.values()
+        if claim in known
+    ]
     said = tuple(each for each in facts.said if claims[each] not in known)
     return facts._replace(said=said, notes=(*facts.notes, *notes))
 
 
-def _project() -> str:
+def _own_project() -> str:
     """Whose journal and channels are used: those of the project that the watcher was started in."""
     try:
-        return paths.project(os.getcwd())
+        return paths.project_root(os.getcwd())
     except FileNotFoundError:  # its directory was removed
-        return paths.project(os.path.expanduser("~"))
+        return paths.project_root(os.path.expanduser("~"))

@@ -16,10 +16,10 @@ from midwatch.journal import journal
 from midwatch.notifications import drift
 from midwatch.notifications.drift import NotedDrift
 from midwatch.sessions.codec import recording as sessions_recording
-from midwatch.sessions.replayer import Replayer
+from midwatch.sessions.replayer import SessionReplayer
 
 
-def report(
+def report_disbelief(
     detector: Detector,
     release: str,
     record: ClaimRecord,
@@ -30,27 +30,27 @@ def report(
     """Keep the looks, and note the drift. If that fails it is a warning: the claim is not believed all the same."""
     doubt, claim = record.disbelief, record.claim
     assert doubt is not None
-    text = words.worded(claim, doubt, detector.title, release)
+    text = words.format_disbelief(claim, doubt, detector.title, release)
     try:
-        source_checks_store.write_recording(doubt.evidence, recording(detector, release, record, moments, policy))
+        source_checks_store.write_recording(doubt.evidence, build_recording(detector, release, record, moments, policy))
         text = f"{text}; `midwatch replay {doubt.evidence}` shows it"
     except OSError as error:
         journal.warn(f"{text}; the evidence could not be kept: {error.strerror}")
     about: dict[str, object] = {"agent": detector.agent, "version": release, **claim._asdict(), "by": doubt.by}
-    drift.note(project, [NotedDrift("source", detector.agent, text, about, {})], {"evidence": doubt.evidence})
+    drift.record_drifts(project, [NotedDrift("source", detector.agent, text, about, {})], {"evidence": doubt.evidence})
 
 
-def recording(
+def build_recording(
     detector: Detector, release: str, record: ClaimRecord, moments: tuple[Observation, ...], policy: Policy
 ) -> str:
     """The looks as a timeline, without keys and names of homes."""
     assert record.disbelief is not None
     doubted = {**record.claim._asdict(), "by": record.disbelief.by}
-    writer = sessions_recording.Writer()
+    writer = sessions_recording.RecordingWriter()
     known = Detectors({detector.agent: detector})
-    again = Replayer(policy, known)
+    again = SessionReplayer(policy, known)
     redactor = Redactor((os.path.expanduser("~"),))
-    header = sessions_recording.Header(detector.agent, release, "source-contradicted", policy, doubted)
+    header = sessions_recording.RecordingHeader(detector.agent, release, "source-contradicted", policy, doubted)
     lines = [writer.header(header)]
     lines += [writer.line(redactor.clean_sighting(seen), again.given) for seen in moments]
     return "\n".join(lines) + "\n"

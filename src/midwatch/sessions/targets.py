@@ -15,7 +15,7 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
-from midwatch.jobs.stop import end
+from midwatch.jobs.stop import end_job
 from midwatch.notifications import report_change
 from midwatch.notifications.model import ChangeSubject
 from midwatch.sessions.agent_session import AgentSession, Servers
@@ -73,12 +73,12 @@ class ManagedSession:
     @cached_property
     def project(self) -> str:
         """Whose notices are sent; empty where nobody is to be told."""
-        return self._notify or report_change.configured(config_paths.project(os.getcwd()))
+        return self._notify or report_change.find_configured_project(config_paths.project_root(os.getcwd()))
 
     def look(self) -> TargetView:
         looked = self.session.look()
         record, seen = looked.facts.record, looked.seen
-        about = report_change.about(record) if record else ChangeSubject()
+        about = report_change.change_subject(record) if record else ChangeSubject()
         ends = {}
         if record is not None:
             both = (("shim", looked.facts.shim, record.shim), ("work", looked.facts.work, record.work))
@@ -87,7 +87,7 @@ class ManagedSession:
             self.control = self.session.panes(record).attach(seen.sighting.pane)
         known = self.session.panes(record).known.get(record.pane.id) if seen and record and record.pane else None
         return TargetView(
-            looked.verdict, about, ends, _files(seen), record, known.process if known else (0, 0),
+            looked.verdict, about, ends, _reported_files(seen), record, known.process if known else (0, 0),
             known.memory if known else None, seen=seen,
         )  # fmt: skip
 
@@ -97,7 +97,7 @@ class ManagedSession:
         if facts.record is None or facts.record.pane is None:
             return ""
         if not job_verdict.judge(facts).final:
-            end(self.looker, self.name)
+            end_job(self.looker, self.name)
         return TmuxSessions(facts.record.pane.server).close(facts.record.pane)
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class ForeignPane:
         self.seat = TmuxSessions(panes.tmux.server).seat(self.pane.id)
         self.name = name
         self.directory = directory
-        self.project = report_change.configured(config_paths.project(os.getcwd()))
+        self.project = report_change.find_configured_project(config_paths.project_root(os.getcwd()))
         self.control: ControlClient | None = None
         self._missed: float | None = None
         self._held = exit_status.HeldProcess(*panes.known[self.pane.id].process)
@@ -136,9 +136,11 @@ class ForeignPane:
         if last.final and last.settled:
             return last
         if (found := self._held.status()) is not None:
-            left = Departure(*exit_status.parts(found), after=agent_exit.after(last.turn, last.detail))
-            if ending := agent_exit.by_status(left):
-                return agent_exit.told(last, ending, left.after)._replace(settled=True)
+            left = Departure(
+                *exit_status.split_status(found), after=agent_exit.state_before_end(last.turn, last.detail)
+            )
+            if ending := agent_exit.judge_status(left):
+                return agent_exit.apply_exit(last, ending, left.after)._replace(settled=True)
         self._missed = now if self._missed is None else self._missed
         gone = now >= self._missed + SECOND_LOOK
         return last._replace(
@@ -159,17 +161,17 @@ class ForeignPane:
         pid, start = known.process
         if known.process != self._held.process:
             self._held = exit_status.HeldProcess(*known.process)
-        session, reach = self.pane.session, report_change.attach(self.pane.server, self.pane.session)
+        session, reach = self.pane.session, report_change.attach_command(self.pane.server, self.pane.session)
         where = os.path.basename(self.pane.path)
         about = ChangeSubject(f"{pid}-{start}", seen.sighting.agent, self.pane.id, where, session, reach)
         ends = {"agent": (pid, start)} if seen.verdict.process == "alive" else {}
         verdict = seen.verdict._replace(name=self.name)
         began = known.running.started if known.running else None
         cwd = known.running.cwd if known.running else self.pane.path
-        return TargetView(verdict, about, ends, _files(seen), None, known.process, known.memory, cwd, began)
+        return TargetView(verdict, about, ends, _reported_files(seen), None, known.process, known.memory, cwd, began)
 
 
-def _files(seen: PaneVerdict | None) -> set[str]:
+def _reported_files(seen: PaneVerdict | None) -> set[str]:
     """Transcript and state file, as far as the reports name them."""
     paths = {report.words["path"] for report in seen.sighting.reports if report.words.get("path")} if seen else set()
     return paths | {f"{path}-wal" for path in paths if path.endswith(".db")}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from midwatch.shim.fork import run_beside
-from midwatch.shim.run_files import RunFiles, quietly
+from midwatch.shim.fork import start_beside
+from midwatch.shim.run_files import RunFiles, ignore_os_errors
 from midwatch.system.atomic_files import UNSENT
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def promise(directory: str, name: str, run: str) -> None:
+def record_pending_end(directory: str, name: str, run: str) -> None:
     """Note that an end will have to be sent, while that can be written: at the end the disk may be full."""
     for part in ("outbox", UNSENT):
         if not os.path.isdir(f"{directory}/{part}"):
@@ -38,7 +38,7 @@ class ParentChannel:
 
     def say(self, line: str) -> None:
         """Speak to the `midwatch run` that started us, if it still listens."""
-        quietly(os.write, self.control, (line + "\n").encode("utf-8", "replace"))
+        ignore_os_errors(os.write, self.control, (line + "\n").encode("utf-8", "replace"))
 
     def say_end(self, end: dict[str, Any]) -> None:
         """How it ended, once."""
@@ -50,7 +50,7 @@ class ParentChannel:
     def promise(self) -> None:
         """Whoever comes by sends what nobody could send at the end."""
         if self.teller:
-            quietly(promise, os.path.dirname(self.notes.base), self.notes.name, self.notes.run)
+            ignore_os_errors(record_pending_end, os.path.dirname(self.notes.base), self.notes.name, self.notes.run)
 
     def reap(self) -> None:
         """Wait for those that have ended, where nobody else does."""
@@ -62,6 +62,6 @@ class ParentChannel:
         """Have somebody told how it is now."""
         if self.teller:
             try:
-                self.tellers.add(run_beside(self.teller))
+                self.tellers.add(start_beside(self.teller))
             except OSError as error:
                 self.notes.spool("undelivered", reason=f"nobody could be told: {error.strerror}")

@@ -19,30 +19,30 @@ MAIL = ("md", "read", "acked")
 """Suffixes of what stays when the name is started again: mail that nobody has taken in yet."""
 
 
-def path(directory: str, name: str) -> str:
+def box_path(directory: str, name: str) -> str:
     return f"{directory}/drop/{name}"
 
 
-def base(directory: str, name: str) -> str:
+def base_path(directory: str, name: str) -> str:
     """What the paths of a subject's own files begin with."""
     return f"{directory}/drop/{name}/{name}"
 
 
-def state_directory(box: str, name: str) -> str:
+def find_state_directory(box: str, name: str) -> str:
     """The directory that a drop box is part of; of an earlier release, where both were one, that directory."""
     return box.removesuffix(f"/drop/{name}")
 
 
-def of_sandbox() -> str:
+def find_own_box() -> str:
     """The box of the subject that we run in, where nothing else of its state directory can be written; else empty.
 
     A sandbox may show another directory in its place, which may well be writable: so a file of it must be there.
     Whether that can be written is tried, because not every sandbox lets `access` tell.
     """
     box, name = os.environ.get("MIDWATCH_DIR", ""), os.environ.get("MIDWATCH_NAME", "")
-    if not box or owner(box) is None:
+    if not box or read_owner(box) is None:
         return ""
-    state = state_directory(box, name)
+    state = find_state_directory(box, name)
     try:
         os.close(os.open(f"{state}/{name}.lock", os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
     except OSError:
@@ -50,12 +50,12 @@ def of_sandbox() -> str:
     return ""
 
 
-def prepare(directory: str, name: str, run: str, patience: float | None) -> None:
+def prepare_box(directory: str, name: str, run: str, patience: float | None) -> None:
     """Make the box of a run. OSError where there can be none.
 
     ``patience``: seconds without progress after which the work is suspected; None where its beats do not count.
     """
-    box = path(directory, name)
+    box = box_path(directory, name)
     for each in (os.path.dirname(box), box):
         try:
             os.mkdir(each, 0o700)
@@ -67,7 +67,7 @@ def prepare(directory: str, name: str, run: str, patience: float | None) -> None
         pass  # what an earlier run left running may be in the way; then nobody inside can beat
 
 
-def read(path: str, limit: int) -> bytes | None:
+def read_file(path: str, limit: int) -> bytes | None:
     """The content of a file; None where there is none. OSError, ValueError: it is no plain file, or too large."""
     try:
         fd = open_plain(path)
@@ -81,20 +81,20 @@ def read(path: str, limit: int) -> bytes | None:
     return found
 
 
-def owner(box: str) -> tuple[str, str] | None:
+def read_owner(box: str) -> tuple[str, str] | None:
     """The run that a box belongs to, and its patience as text; None where this is no box, or it does not tell."""
     try:
-        found = read(f"{box}/{RUN}", LARGEST_BEAT)
+        found = read_file(f"{box}/{RUN}", LARGEST_BEAT)
     except (OSError, ValueError):
         return None
     run, _, patience = (found or b"").decode("utf-8", "replace").rstrip("\n").partition("\n")
     return (run, patience) if run else None
 
 
-def result(directory: str, name: str) -> tuple[str | None, str]:
+def read_result(directory: str, name: str) -> tuple[str | None, str]:
     """The result that the work left, if there is one that can be kept, and else why not."""
     try:
-        found = read(f"{base(directory, name)}.result", LARGEST_RESULT)
+        found = read_file(f"{base_path(directory, name)}.result", LARGEST_RESULT)
     except ValueError as error:
         return None, f"its result is not kept: {error}"
     except OSError as error:

@@ -22,7 +22,7 @@ PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}
 """Ignored by Python itself, not by whoever called us."""
 
 
-def listen() -> tuple[int, set[int]]:
+def catch_signals() -> tuple[int, set[int]]:
     """Turn signals into bytes in a pipe. Returns its end to read from, and what our caller had us ignore."""
     inbox, outbox = os.pipe()
     os.set_blocking(inbox, False)
@@ -61,7 +61,7 @@ def fork_work(spec: dict[str, Any], ignored: set[int], *, keep: bool) -> tuple[i
     return pid, gate, exec_pipe
 
 
-def give_up_work(pid: int, *fds: int) -> None:
+def abandon_work(pid: int, *fds: int) -> None:
     """The end of work that was forked and stays behind its gate. 0 stands for what was never there."""
     for fd in filter(None, fds):
         os.close(fd)
@@ -85,7 +85,7 @@ def fork_judge(command: list[str], secrets: list[str]) -> tuple[int, int]:
         os.close(null)
 
 
-def run_beside(command: list[str], environment: dict[str, str] | None = None, said: bytes = b"") -> int:
+def start_beside(command: list[str], environment: dict[str, str] | None = None, said: bytes = b"") -> int:
     """Start what nobody waits for, with a little to read: its own session, no terminal, nothing of ours open.
 
     Returns its pid; OSError when it cannot be run.
@@ -131,7 +131,7 @@ def become_work(spec: dict[str, Any], ignored: set[int], held: int, told: int) -
         os._exit(127)
 
 
-def calm_terminal() -> None:
+def reset_terminal() -> None:
     """Take back what an agent that was killed had asked of its terminal: mouse, pastes and the focus, no cursor.
 
     A tmux server (3.3a) crashes when somebody attaches to a dead pane that still wants to hear of the focus (tried).

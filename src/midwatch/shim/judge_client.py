@@ -8,7 +8,7 @@ from midwatch.shim.fork import fork_judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.shim.progress import Movement
+    from midwatch.shim.progress import ProgressTracker
 
 LIMIT = 30.0
 """Seconds that the judge may take to answer."""
@@ -20,7 +20,7 @@ NEVER = float("inf")
 class JudgeRequest:
     """One question at a time, about the movement of one job."""
 
-    def __init__(self, command: list[str], moves: Movement, secrets: list[str]) -> None:
+    def __init__(self, command: list[str], moves: ProgressTracker, secrets: list[str]) -> None:
         self.command = command
         self.moves = moves
         self.secrets = secrets

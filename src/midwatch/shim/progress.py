@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Movement:
+class ProgressTracker:
     """The sources of progress of one job, and what has come of their silence."""
 
     def __init__(self, base: str, policy: dict[str, Any]) -> None:
         self.base = base
-        self.drop = drop_box.base(*os.path.split(base))
+        self.drop = drop_box.base_path(*os.path.split(base))
         """The same for what the work writes itself."""
         self.wanted = set(policy["progress"])
         self.stale: float = policy["stale_s"]
@@ -36,11 +36,11 @@ class Movement:
         self.began = self.looked_at = now
         self.stale_since, self.stuck = None, False
         self.sources = dict.fromkeys(self.wanted - procfs.RATES.keys(), (0.0, now, now))
-        procfs.track(self.sources, {**self.cheap_sample(), **self.deep_sample()}, now)
+        procfs.update_sources(self.sources, {**self.cheap_sample(), **self.deep_sample()}, now)
 
     def cheap_sample(self) -> dict[str, float]:
-        output = procfs.cheap_sample(self.base, self.wanted & {"output"})
-        return output | procfs.cheap_sample(self.drop, self.wanted - {"output"})
+        output = procfs.sample_files(self.base, self.wanted & {"output"})
+        return output | procfs.sample_files(self.drop, self.wanted - {"output"})
 
     def forget_words(self) -> None:
         """What an attempt has said must not speak for the next one."""
@@ -53,7 +53,7 @@ class Movement:
     def deep_sample(self) -> dict[str, float]:
         if not self.wanted & procfs.RATES.keys():
             return {}
-        cpu, io = procfs.consumption(
+        cpu, io = procfs.measure_consumption(
             os.getpid(), own=False, helper=self.helper, own_cpu=self.own_cpu, own_io=self.own_io
         )
         return {name: value for name, value in (("cpu", cpu), ("io", io)) if name in self.wanted}
@@ -70,11 +70,11 @@ class Movement:
         The process tree is looked at only once all is silent for half the threshold.
         """
         known = dict(self.sources)
-        procfs.track(self.sources, self.cheap_sample(), now)
+        procfs.update_sources(self.sources, self.cheap_sample(), now)
         half_silent = now - self.last() >= self.stale / 2
         if deep or (half_silent and now - self.looked_at >= self.look_every):
             self.looked_at = now
-            procfs.track(self.sources, self.deep_sample(), now)
+            procfs.update_sources(self.sources, self.deep_sample(), now)
         return self.sources != known
 
     def shift(self, gap: float) -> None:
@@ -85,7 +85,7 @@ class Movement:
 
     def account(self) -> tuple[float, float]:
         """CPU seconds and bytes of all that was reaped so far, as everyone else sees them too."""
-        return procfs.cpu_of(procfs.stat_fields(os.getpid()), own=False), procfs.io_of(os.getpid())
+        return procfs.cpu_seconds(procfs.stat_fields(os.getpid()), own=False), procfs.io_bytes(os.getpid())
 
     def take_out(self, before: tuple[float, float]) -> None:
         """What was reaped since was one of ours, not the work."""

@@ -27,7 +27,7 @@ MOST_KEPT = 10_000
 """Lines that are kept while they cannot be written; of more, the oldest are given up."""
 
 
-def quietly(do: Callable[..., object], *args: object) -> None:
+def ignore_os_errors(do: Callable[..., object], *args: object) -> None:
     """The world may refuse (no such process, disk full, nobody listens); the work goes on all the same."""
     try:
         do(*args)
@@ -35,7 +35,7 @@ def quietly(do: Callable[..., object], *args: object) -> None:
         pass
 
 
-def opened(head: dict[str, Any], started: float) -> dict[str, Any]:
+def new_record(head: dict[str, Any], started: float) -> dict[str, Any]:
     """The record of a run that is about to begin (monotonic)."""
     return {
         **head, "host": os.uname().nodename, "boot": procfs.boot_id(), "pidns": procfs.pid_namespace(),
@@ -85,11 +85,11 @@ class RunFiles:
 
     def catch_up(self) -> bool:
         """Write what could not be written before. False: some of it still cannot."""
-        quietly(self._append_lines)
+        ignore_os_errors(self._append_lines)
         if "record" in self.unsaved:
-            quietly(self.write_record)
+            ignore_os_errors(self.write_record)
         if "seen" in self.unsaved:
-            quietly(self._save_seen)
+            ignore_os_errors(self._save_seen)
         return not self.unwritten and not self.unsaved
 
     def _append_lines(self) -> None:
@@ -112,12 +112,12 @@ class RunFiles:
         """Where the work may write. Raises OSError."""
         policy = self.record["policy"]
         patience = policy["stale_s"] if "beat" in policy["progress"] else None
-        drop_box.prepare(self.directory, self.name, self.run, patience)
+        drop_box.prepare_box(self.directory, self.name, self.run, patience)
 
     def write_end(self, home: StateDirectory) -> Iterator[None]:
         """Write result, record and status for good; yields each second in which that cannot be done."""
         assert self.record["end"] is not None
-        result, trouble = drop_box.result(self.directory, self.name) if "drop" in self.record else (None, "")
+        result, trouble = drop_box.read_result(self.directory, self.name) if "drop" in self.record else (None, "")
         self.record["notes"] += [trouble] if trouble else []
         status = "SUCCESS\n" if self.record["end"]["state"] == "completed" else "FAILED\n"
         for suffix, text in ((".result", result), (".json", dumps(self.record) + "\n"), (".status", status)):
@@ -136,7 +136,7 @@ class RunFiles:
 
     def make_durable(self) -> None:
         for suffix in (".json", ".status"):
-            quietly(make_durable, self.base + suffix)
+            ignore_os_errors(make_durable, self.base + suffix)
 
     def write_seen(self, seen: dict[str, object]) -> None:
         self.seen = dumps({"schema": SCHEMA, "run": self.run, "boot": self.record["boot"], **seen}) + "\n"
@@ -167,4 +167,4 @@ class RunFiles:
     def forget(self, *suffixes: str) -> None:
         """What an attempt left must not speak for the next one."""
         for suffix in suffixes:
-            quietly(os.unlink, self.base + suffix)
+            ignore_os_errors(os.unlink, self.base + suffix)

@@ -18,11 +18,20 @@ import select
 import time
 
 from midwatch.shim.announce import ParentChannel
-from midwatch.shim.fork import calm_terminal, fork_work, give_up_work, listen
+from midwatch.shim.fork import abandon_work, catch_signals, fork_work, reset_terminal
 from midwatch.shim.judge_client import NEVER, JudgeRequest
-from midwatch.shim.progress import Movement
-from midwatch.shim.run_files import AGAIN, RunFiles, opened, quietly
-from midwatch.shim.terminate import ENDINGS, GIVE_UP_AFTER, KILL_AFTER, STOP_TICK, TERM_AFTER, Tree, asked, how_it_ended
+from midwatch.shim.progress import ProgressTracker
+from midwatch.shim.run_files import AGAIN, RunFiles, ignore_os_errors, new_record
+from midwatch.shim.terminate import (
+    ENDINGS,
+    GIVE_UP_AFTER,
+    KILL_AFTER,
+    STOP_TICK,
+    TERM_AFTER,
+    ShimProcessTree,
+    build_end,
+    requested_end,
+)
 from midwatch.system import procfs
 from midwatch.system.atomic_files import StateDirectory, write_atomic
 
@@ -53,7 +62,7 @@ class Shim:
         self.timeout_at = self.started + self.timeout
         self.beat_at = self.started + self.pulse
         self.ask_at = self.started + self.stale
-        self.moves = Movement(self.base, policy)
+        self.moves = ProgressTracker(self.base, policy)
         self.suspended_at: float | None = None
         self.suspended_by_us = False
 
@@ -63,7 +72,7 @@ class Shim:
         self.stopping: tuple[str, str, str] | None = None
         """State, cause and reason for which the work is being ended."""
         self.term_at = self.kill_at = self.give_up_at = NEVER
-        self.below = Tree(spec["head"].get("spare", []))
+        self.below = ShimProcessTree(spec["head"].get("spare", []))
         self.clearing = False
         """What a failed attempt left is being ended, so that the next one is alone."""
         self.between = False
@@ -75,14 +84,14 @@ class Shim:
         """How the last attempt ended, if that is to be the end of it all."""
 
         self.question = JudgeRequest(spec["decide"], self.moves, spec["secrets"])
-        self.record = opened(spec["head"], self.started)
+        self.record = new_record(spec["head"], self.started)
         self.notes = RunFiles(self.home.way, self.record)
         self.voice = ParentChannel(self.notes, spec["control"], spec["tell"])
 
     # Starting
 
     def run(self) -> None:
-        self.inbox, self.ignored = listen()
+        self.inbox, self.ignored = catch_signals()
         self.poll = select.poll()
         self.poll.register(self.inbox, select.POLLIN)
         if self.spec["head"]["foreground"]:
@@ -118,7 +127,7 @@ class Shim:
 
     def attend(self) -> None:
         """One attempt, from the gate to its end."""
-        quietly(os.write, self.gate, b"\n")  # whoever waits there may have been killed already
+        ignore_os_errors(os.write, self.gate, b"\n")  # whoever waits there may have been killed already
         os.close(self.gate)
         self.poll.register(self.exec_pipe, select.POLLIN)
         self.serve(self.over)
@@ -175,7 +184,7 @@ class Shim:
     def on_signal(self, number: int) -> None:
         if number in ENDINGS:
             first = signal.SIGINT if number == signal.SIGINT else signal.SIGTERM
-            why = asked(self.base, self.record["run"]) if number == signal.SIGTERM else ENDINGS[number]
+            why = requested_end(self.base, self.record["run"]) if number == signal.SIGTERM else ENDINGS[number]
             self.stop(*why, first=first)
         elif number == signal.SIGTSTP and self.suspended_at is None and self.status is None:
             self.suspended_by_us = True
@@ -192,7 +201,7 @@ class Shim:
                 self.look(now)
         if now >= self.question.due:
             self.question.due = NEVER
-            quietly(os.kill, self.moves.helper, signal.SIGKILL)
+            ignore_os_errors(os.kill, self.moves.helper, signal.SIGKILL)
         if self.stopping:
             if now >= self.kill_at:
                 self.signal_tree(signal.SIGKILL, again=True)
@@ -211,7 +220,7 @@ class Shim:
     def beat(self) -> None:
         self.notes.catch_up()
         if "heartbeat" not in self.moves.wanted:  # else it is the work's own to touch
-            quietly(os.utime, self.base + ".heartbeat")
+            ignore_os_errors(os.utime, self.base + ".heartbeat")
 
     def look(self, now: float, *, deep: bool = False) -> None:
         before = self.moves.last()
@@ -364,7 +373,7 @@ class Shim:
         self.notes.enter("starting")
         self.moves.stuck, self.moves.stale_since = False, None
         if self.moves.helper:  # asked about work that has ended since
-            quietly(os.kill, self.moves.helper, signal.SIGKILL)
+            ignore_os_errors(os.kill, self.moves.helper, signal.SIGKILL)
             self.serve(lambda: not self.moves.helper)
         self.between = True
         if not self.may_retry():
@@ -398,7 +407,7 @@ class Shim:
         """End what an attempt left running: two of a kind would work against each other."""
         self.resumed()
         if self.spec["tty"]:  # else Ctrl-C would go to a group that is gone
-            quietly(os.tcsetpgrp, self.spec["stdio"][0], os.getpgrp())
+            ignore_os_errors(os.tcsetpgrp, self.spec["stdio"][0], os.getpgrp())
         self.stopping, self.clearing = None, True
         if self.tree():
             self.stop(end["state"], end["cause"], "it is to be tried again; what was left of it is ended first")
@@ -408,7 +417,7 @@ class Shim:
             return False
         self.stopping = None
         self.term_at = self.kill_at = self.give_up_at = NEVER
-        self.below = Tree(self.below.spare)
+        self.below = ShimProcessTree(self.below.spare)
         if left := self.tree():
             rest = f"{procfs.command_name(left[0])} ({left[0]})"
             self.notes.remark(f"not tried again: {rest} of the last attempt cannot be ended")
@@ -425,7 +434,7 @@ class Shim:
         try:
             self.begin()
         except OSError as error:  # the gate stays shut, as for the first attempt
-            give_up_work(self.work, self.gate, self.exec_pipe)
+            abandon_work(self.work, self.gate, self.exec_pipe)
             self.record |= before
             del self.record["states"][states:]
             self.notes.remark(f"attempt {before['attempt'] + 1} could not begin: {error.strerror}; it is tried again")
@@ -464,10 +473,10 @@ class Shim:
     def finish(self) -> None:
         self.resumed()
         if self.moves.helper:
-            quietly(os.kill, self.moves.helper, signal.SIGKILL)
+            ignore_os_errors(os.kill, self.moves.helper, signal.SIGKILL)
         end = self.last if self.last and not self.stopping else self.end(time.monotonic())
         if self.record["pane"]:
-            calm_terminal()
+            reset_terminal()
         self.record["end"] = end | {"elapsed_s": round(time.monotonic() - self.started, 3)}
         self.notes.enter(end["state"], save=False)
         for _ in self.notes.write_end(self.home):  # a full disk: the verdict waits here, the heart beats
@@ -482,7 +491,7 @@ class Shim:
     def end(self, now: float) -> dict[str, Any]:
         left, agent = [*self.tree(), *self.below.spared], self.record["pane"] is not None
         elapsed = now - self.attempt_started
-        return how_it_ended(self.status, self.cannot_start, self.stopping, elapsed, left, agent=agent)
+        return build_end(self.status, self.cannot_start, self.stopping, elapsed, left, agent=agent)
 
     def write_seen(self) -> None:
         self.notes.write_seen(self.moves.seen())

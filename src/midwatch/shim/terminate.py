@@ -6,7 +6,7 @@ import errno
 import os
 import time
 
-from midwatch.shim.run_files import quietly
+from midwatch.shim.run_files import ignore_os_errors
 from midwatch.system import procfs
 from midwatch.system.atomic_files import open_plain, write_atomic
 
@@ -40,13 +40,13 @@ ASKED_FOR = ("stopped", "stuck")
 """States in which a stop can end a job."""
 
 
-def asked(base: str, run: str) -> tuple[str, str, str]:
+def requested_end(base: str, run: str) -> tuple[str, str, str]:
     """How the work ends that a signal asks us to stop, by ``<name>.ending`` of this run; else as a plain stop."""
-    found = begun_stop(base, run)
+    found = read_stop(base, run)
     return ENDINGS[signal.SIGTERM] if found is None else found[0]
 
 
-def begun_stop(base: str, run: str) -> tuple[tuple[str, str, str], tuple[int, int]] | None:
+def read_stop(base: str, run: str) -> tuple[tuple[str, str, str], tuple[int, int]] | None:
     """What ``<name>.ending`` says of this run: state, cause and reason; pid and start of the process that ends it.
 
     The pid is 0 where nobody has begun to.
@@ -66,14 +66,14 @@ def begun_stop(base: str, run: str) -> tuple[tuple[str, str, str], tuple[int, in
     return (words[1], words[2], words[3]), carrier
 
 
-def begin_stop(base: str, run: str) -> None:
+def write_stop(base: str, run: str) -> None:
     """Let every reader know that this process ends the run from now on. Raises OSError."""
-    state, cause, reason = asked(base, run)
+    state, cause, reason = requested_end(base, run)
     carrier = f"{os.getpid()}\t{procfs.start_time(os.getpid())}"
     write_atomic(base + ".ending", f"{run}\t{state}\t{cause}\t{reason}\n{carrier}\n")
 
 
-class Tree:
+class ShimProcessTree:
     """Everything below a shim. It is our child or becomes it when its parent dies: no pid here is another's."""
 
     def __init__(self, spare: list[str]) -> None:
@@ -94,7 +94,7 @@ class Tree:
     def signal(self, number: int, pids: list[int], *, again: bool = False) -> None:
         for pid in pids:
             if again or pid not in self.told:
-                quietly(os.kill, pid, number)
+                ignore_os_errors(os.kill, pid, number)
             if number == signal.SIGTERM:
                 self.told.add(pid)
 
@@ -103,7 +103,7 @@ SIGNALLED = 128
 """An agent that ends itself because of a signal exits with this and the number, as shells do."""
 
 
-def how_it_ended(
+def build_end(
     status: int | None, cannot_start: int, stopping: tuple[str, str, str] | None, elapsed: float, left: list[int],
     *, agent: bool = False,
 ) -> dict[str, Any]:  # fmt: skip

@@ -9,8 +9,8 @@ import os
 import re
 
 from midwatch.agents import parts
-from midwatch.core.plain_text import clean
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.plain_text import clean_reason
+from midwatch.core.text import format_duration, signal_name
 from midwatch.core.value import Value
 from midwatch.stories.codec.model_answer import ESCAPE
 from midwatch.stories.model import CALL_FAILED, NO_JSON, TIMED_OUT, ParseTrouble
@@ -36,31 +36,33 @@ class ModelReply(Value):
     """Whether it may go better if asked again."""
 
 
-def ask(command: str, question: str, limit_s: float) -> ModelReply:
+def ask_model(command: str, question: str, limit_s: float) -> ModelReply:
     """Ask once. The command runs in a group of its own, which ends with it or with its time."""
     limits = RunLimits(limit_s, OutputCap(LARGEST, ends=True), OutputCap(KEPT), whole_group=True)
     asked = question.encode("utf-8", "replace")
     try:
-        done = run_program.run(["/bin/sh", "-c", command], limits, env=_environment(), data=asked)
+        done = run_program.run_program(["/bin/sh", "-c", command], limits, env=_command_environment(), data=asked)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command
-        why = f"`{clean(command)}` cannot be run: {getattr(error, 'strerror', '') or error}"
+        why = f"`{clean_reason(command)}` cannot be run: {getattr(error, 'strerror', '') or error}"
         return ModelReply("", ParseTrouble(CALL_FAILED, why))
-    return _answer(command, done, limit_s)
+    return _build_reply(command, done, limit_s)
 
 
-def _environment() -> dict[str, str]:
+def _command_environment() -> dict[str, str]:
     """Without what marks children of the agent that called us: they behave otherwise. How one signs in stays."""
     callers = (PANE, *parts.caller_variables())
     kept = os.environ.items()
     return {name: value for name, value in kept if not any(caller.fullmatch(name) for caller in callers)} | CHILD
 
 
-def _answer(command: str, done: ProgramRun, limit_s: float) -> ModelReply:
-    called = f"`{clean(command)}`"
+def _build_reply(command: str, done: ProgramRun, limit_s: float) -> ModelReply:
+    called = f"`{clean_reason(command)}`"
     if done.too_much:
         return ModelReply("", ParseTrouble(NO_JSON, f"{called} said more than {LARGEST >> 10} kB"), again=True)
     if not done.ended:
-        return ModelReply("", ParseTrouble(TIMED_OUT, f"{called} took longer than {in_words(limit_s)} and was ended"))
+        return ModelReply(
+            "", ParseTrouble(TIMED_OUT, f"{called} took longer than {format_duration(limit_s)} and was ended")
+        )
     if done.code:
         how = f"was killed by {signal_name(-done.code)}" if done.code < 0 else f"ended with {done.code}"
         last = _last_line(done.errors) or _last_line(done.output)
@@ -74,5 +76,5 @@ def _answer(command: str, done: ProgramRun, limit_s: float) -> ModelReply:
 
 
 def _last_line(said: bytes) -> str:
-    rows = [clean(ESCAPE.sub("", row)) for row in said[-KEPT:].decode("utf-8", "replace").splitlines()]
+    rows = [clean_reason(ESCAPE.sub("", row)) for row in said[-KEPT:].decode("utf-8", "replace").splitlines()]
     return next(filter(None, reversed(rows)), "")

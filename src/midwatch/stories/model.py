@@ -32,7 +32,7 @@ class ParseTrouble(Value):
         return f"{self.kind}: {self.detail}"
 
 
-class Parsed(Value):
+class ParsedLog(Value):
     """One reading of one log."""
 
     step: str
@@ -58,7 +58,7 @@ class StepEnd(Value):
     signal: int | None = None
     verified: bool | None = None
     """None: nothing to verify against, or it did not come to that."""
-    parsed: Parsed | None = None
+    parsed: ParsedLog | None = None
     created: int | None = None
     """Files that are there now and were not before the first attempt; None: they are not counted."""
     until: ForeignText = NOTHING

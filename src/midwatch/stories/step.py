@@ -14,19 +14,19 @@ from collections.abc import Callable
 from midwatch.core.errors import MidwatchError
 from midwatch.core.exit_codes import exit_code
 from midwatch.core.policy import Policy
-from midwatch.core.text import in_words, signal_name
+from midwatch.core.text import format_duration, signal_name
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.launch import Job
-from midwatch.jobs.rules import resumable
+from midwatch.jobs.launch import JobSpec
+from midwatch.jobs.rules import resume_condition
 from midwatch.sessions import spawn, verify
 from midwatch.sessions.model import DEADLINE, MonitorOptions
 from midwatch.sessions.prompting.model import PromptOutcome
-from midwatch.stories.model import ESCALATE, Next, Parsed, StepEnd, Tally
+from midwatch.stories.model import ESCALATE, Next, ParsedLog, StepEnd, Tally
 from midwatch.stories.rules import next_action
-from midwatch.stories.step_session import StepMonitor, StepSession, closed, end_children
+from midwatch.stories.step_session import StepMonitor, StepSession, close_session, end_children
 from midwatch.system import procfs
 from midwatch.system.end_signals import EndSignals
 from midwatch.trackers.codec.bmad import ARTIFACTS
@@ -45,7 +45,7 @@ class StepPlan(Value):
     step: str = ""
     creates: str = ""
     """Of what exactly one more file must be there at the end; empty: what the step is known to create, if anything."""
-    read: Callable[[str], Parsed] | None = None
+    read: Callable[[str], ParsedLog] | None = None
     """Says what the output of a step that has completed means."""
     deadline_s: float = DEADLINE
     most: Tally = next_action.MOST
@@ -74,7 +74,7 @@ def not_started(why: str, step: str) -> StepResult:
     return StepResult(StepEnd("unknown", why, step), Next(ESCALATE, why), Tally(), 0)
 
 
-class Stepper:
+class StepRunner:
     """Carries out a plan. ``tell`` hears of every change of the session, ``say`` of what we do about it."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Stepper:
         self.began, self.clock = time.time(), time.monotonic()
         self.before = self.files()
         self.attempts, self.tally, self.output = 0, Tally(), ""
-        self.kept: Job | None = None
+        self.kept: JobSpec | None = None
         """Whose session is still open."""
 
     def run(self) -> StepResult:
@@ -102,7 +102,7 @@ class Stepper:
             while True:
                 ended = self.attempt()
                 self.tally = self.counted(ended)
-                ended, then = self.hindered(ended, next_action.decide(ended, self.tally, self.plan.most))
+                ended, then = self.hindered(ended, next_action.decide_next(ended, self.tally, self.plan.most))
                 if not then.again:
                     return StepResult(ended, then, self.tally, self.attempts, self.output, self.signals.asked)
                 if then.again == "cycle":
@@ -119,7 +119,7 @@ class Stepper:
         why = ""
         if self.signals.asked:
             why = f"the step was ended by {signal_name(self.signals.asked)}"
-        elif monitor_store.asked_to_stop(f"{self.looker.directory}/{self.plan.wish.name}", self.began):
+        elif monitor_store.is_stop_requested(f"{self.looker.directory}/{self.plan.wish.name}", self.began):
             why = "somebody stopped it"
         if why:
             ended = ended._replace(state="stopped", reason=f"{why}; before that: {ended.state}, {ended.reason}")
@@ -134,7 +134,7 @@ class Stepper:
         if self.kept is not None:  # only the last is kept, for they have the same name
             self.cleared(None, self.kept)
         try:
-            job = spawn.new(self.looker, self.plan.wish)
+            job = spawn.start_conversation(self.looker, self.plan.wish)
         except (MidwatchError, OSError) as error:
             return StepEnd("unknown", f"no session was started: {error}", self.plan.step)
         self.attempts += 1
@@ -150,10 +150,10 @@ class Stepper:
         ended = self.ended(verdict, trouble)
         return self.parsed(ended, stage.text) if ended.state == "completed" else ended
 
-    def cleared(self, stage: StepSession | None, job: Job) -> str:
+    def cleared(self, stage: StepSession | None, job: JobSpec) -> str:
         """Close the session of an attempt. What could not be done, in words."""
         try:
-            why = closed(self.looker, job) if stage is None else stage.clear_away()
+            why = close_session(self.looker, job) if stage is None else stage.clear_away()
         except (MidwatchError, OSError) as error:
             why = str(error)
         return f"; its session could not be closed: {why}" if why else ""
@@ -196,7 +196,7 @@ class Stepper:
         verdict = monitor.run(lambda _: None)
         self.signals.asked = self.signals.asked or monitor.alarm.signals.asked
         if verdict.state == "completed" and wanted.verify and not monitor.checked:  # another monitor has said it
-            return verify.verified(verdict, wanted.verify, self.plan.wish.cwd, self.began)
+            return verify.verify_verdict(verdict, wanted.verify, self.plan.wish.cwd, self.began)
         if verdict.state != "abandoned" or monitor.view is None:
             return verdict
         seen = monitor.view.verdict
@@ -205,7 +205,7 @@ class Stepper:
         return verdict if self.plan.keep else self.timed_out(seen)
 
     def timed_out(self, seen: Verdict) -> Verdict:
-        why = f"the step's time was up ({in_words(self.plan.deadline_s)})"
+        why = f"the step's time was up ({format_duration(self.plan.deadline_s)})"
         return seen._replace(state="timeout", cause="deadline", reason=f"{why}; it was {seen.state}: {seen.reason}")
 
     def left_off(self, seen: Verdict) -> Verdict:
@@ -216,7 +216,7 @@ class Stepper:
     def is_begun_anew(self, verdict: Verdict) -> bool:
         """Whether there is another attempt after a crash or a hang."""
         ended = self.ended(verdict)
-        return bool(self.hindered(ended, next_action.decide(ended, self.counted(ended), self.plan.most))[1].again)
+        return bool(self.hindered(ended, next_action.decide_next(ended, self.counted(ended), self.plan.most))[1].again)
 
     # What it is worth
 
@@ -224,7 +224,7 @@ class Stepper:
         return StepEnd(
             verdict.state, f"{verdict.reason}{trouble}", self.plan.step,
             verdict.signal, self.is_verified(verdict), None, self.created(), verdict.until,
-            unseen=verdict.state == "unknown" and resumable.is_resumable(verdict),
+            unseen=verdict.state == "unknown" and resume_condition.is_resumable(verdict),
         )  # fmt: skip
 
     def counted(self, ended: StepEnd) -> Tally:

@@ -12,11 +12,11 @@ from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import stop
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.launch import Job
+from midwatch.jobs.launch import JobSpec
 from midwatch.sessions import last_output, verify
 from midwatch.sessions.model import MonitorOptions
-from midwatch.sessions.monitor import Monitor
-from midwatch.sessions.monitor_lease import Actor
+from midwatch.sessions.monitor import SessionMonitor
+from midwatch.sessions.monitor_lease import MonitorLease
 from midwatch.sessions.targets import ManagedSession, TargetView
 from midwatch.system import processes, procfs
 from midwatch.system import terminate_tree as hand
@@ -31,7 +31,7 @@ LEAVES = 5.0
 class StepSession(ManagedSession):
     """The session of one attempt. What it has shown is saved before it is closed."""
 
-    def __init__(self, looker: JobDirectory, job: Job, policy: Policy) -> None:
+    def __init__(self, looker: JobDirectory, job: JobSpec, policy: Policy) -> None:
         super().__init__(looker, job.name, policy)
         self.job = job
         self.text = ""
@@ -49,25 +49,25 @@ class StepSession(ManagedSession):
     def save(self) -> None:
         assert self.job.pane is not None
         if not self.path:
-            self.text = last_output.tail(self.job.pane, f"{self.base}.log")
+            self.text = last_output.last_lines(self.job.pane, f"{self.base}.log")
             with contextlib.suppress(OSError):
                 write_atomic(f"{self.base}.output", self.text)
                 self.path = f"{self.base}.output"
 
     def clear_away(self) -> str:
         self.save()
-        return closed(self.looker, self.job)
+        return close_session(self.looker, self.job)
 
 
-def closed(looker: JobDirectory, job: Job) -> str:
+def close_session(looker: JobDirectory, job: JobSpec) -> str:
     """End what is left of exactly that run, and its session. Returns why not; empty when it is gone."""
     assert job.pane is not None
     why = ""
     try:
         record = looker.facts(job.name).record
         if record is not None and record.run == job.run:
-            stop.end(looker, job.name, run=job.run)
-        left = hand.end_tree(lambda: processes.started(processes.of_run(job.run)), spare=job.spare)
+            stop.end_job(looker, job.name, run=job.run)
+        left = hand.end_tree(lambda: processes.start_times(processes.find_run_processes(job.run)), spare=job.spare)
         why = f"still there: {', '.join(map(str, left))}" if left else ""
     except MidwatchError as error:
         why = str(error)
@@ -83,7 +83,7 @@ def end_children(before: set[int]) -> None:
             os.waitpid(pid, 0)
 
 
-class StepMonitor(Monitor):
+class StepMonitor(SessionMonitor):
     """A monitor for which work counts since the first of all attempts, and which resumes nothing.
 
     ``again`` says whether what crashed or hangs is begun anew. Then that is no end, and nobody is told of it.
@@ -102,12 +102,12 @@ class StepMonitor(Monitor):
 
     def verified(self, view: TargetView, said: Verdict) -> Verdict:
         if view.record is None or not self.wanted.verify:
-            return verify.verified(said, "", "", None)
+            return verify.verify_verdict(said, "", "", None)
         self.checked = True
         asked, before = EndSignals(self.alarm.signals.asked), set(procfs.children(os.getpid()))
         try:
             with asked, asked.at_once():
-                return verify.verified(said, self.wanted.verify, view.record.cwd, self.since)
+                return verify.verify_verdict(said, self.wanted.verify, view.record.cwd, self.since)
         except KeyboardInterrupt:
             end_children(before)
             self.alarm.signals.asked = asked.asked
@@ -117,7 +117,7 @@ class StepMonitor(Monitor):
     def left_open(self, verdict: Verdict, why: str) -> Verdict:  # noqa: ARG002  # the step closes it, and says so
         return verdict
 
-    def resume(self, actor: Actor, view: TargetView, said: Verdict) -> Verdict | None:
+    def resume(self, actor: MonitorLease, view: TargetView, said: Verdict) -> Verdict | None:
         if not self.again(said):
             return self.over(view, said)
         actor.note(view, acting="resume")

@@ -16,17 +16,17 @@ from collections.abc import AsyncIterator
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.observation_schedule import NEVER
 from midwatch.jobs.wait_model import WaitOutcome
-from midwatch.jobs.wakeups import Wakeups
-from midwatch.subjects.wait import Wait
+from midwatch.jobs.wakeups import JobWakeups
+from midwatch.subjects.wait import SubjectWait
 
-_LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Hubs] = weakref.WeakKeyDictionary()
+_LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, WaitHubs] = weakref.WeakKeyDictionary()
 
 
-class Hubs:
+class WaitHubs:
     """What all waits on one event loop share."""
 
     def __init__(self) -> None:
-        self.of: dict[str, Hub] = {}
+        self.of: dict[str, WaitHub] = {}
         self._turn = asyncio.Lock()
 
     @contextlib.asynccontextmanager
@@ -36,24 +36,24 @@ class Hubs:
             await asyncio.sleep(0)
             yield
 
-    def hub(self, directory: str) -> Hub:
+    def hub(self, directory: str) -> WaitHub:
         if directory not in self.of:
-            self.of[directory] = Hub(self, directory)
+            self.of[directory] = WaitHub(self, directory)
         return self.of[directory]
 
 
-def here() -> Hubs:
-    return _LOOPS.setdefault(asyncio.get_running_loop(), Hubs())
+def current_hubs() -> WaitHubs:
+    return _LOOPS.setdefault(asyncio.get_running_loop(), WaitHubs())
 
 
-class Hub:
-    def __init__(self, hubs: Hubs, directory: str) -> None:
+class WaitHub:
+    def __init__(self, hubs: WaitHubs, directory: str) -> None:
         self.hubs = hubs
         self.loop = asyncio.get_running_loop()
         self.directory = directory
-        self.wakeups = Wakeups(directory, set(), guest=True)
-        self.members: set[Listener] = set()
-        self.listeners: dict[str, set[Listener]] = {}
+        self.wakeups = JobWakeups(directory, set(), guest=True)
+        self.members: set[HubListener] = set()
+        self.listeners: dict[str, set[HubListener]] = {}
         self.timer: asyncio.TimerHandle | None = None
         if hasattr(select, "epoll"):
             self.loop.add_reader(self.wakeups.fileno(), self.hear)
@@ -83,10 +83,10 @@ class Hub:
         self.wakeups.close()
 
 
-class Listener:
+class HubListener:
     """One wait at a hub. To that wait it is what wakes it."""
 
-    def __init__(self, hub: Hub, wait: Wait) -> None:
+    def __init__(self, hub: WaitHub, wait: SubjectWait) -> None:
         self.hub = hub
         self.wait = wait
         self.woken = asyncio.Event()

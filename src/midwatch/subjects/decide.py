@@ -4,7 +4,7 @@ from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import stall
 
 
-def decide(looker: JobDirectory, name: str) -> str:
+def instruct_shim(looker: JobDirectory, name: str) -> str:
     facts = looker.facts(name)
     if facts.record is None:
         return ""  # no answer: whoever asks is there, so its files are only out of sight
@@ -20,8 +20,8 @@ def decide(looker: JobDirectory, name: str) -> str:
             session.close()
     forbidden = ""
     if facts.record is not None and facts.record.breaker is not None and facts.record.between is not None:
-        from midwatch.jobs.admission import forbids  # noqa: PLC0415  # only a job under one pays for it
+        from midwatch.jobs.admission import find_retry_problem  # noqa: PLC0415  # only a job under one pays for it
 
-        forbidden = forbids(looker.directory, facts.record.breaker)
-    answer = stall.answer(facts, policy, breaker=forbidden)
+        forbidden = find_retry_problem(looker.directory, facts.record.breaker)
+    answer = stall.instruct_shim(facts, policy, breaker=forbidden)
     return f"{answer.what}\t{answer.seconds}\t{answer.word}\t{answer.reason}\t{facts.now}"

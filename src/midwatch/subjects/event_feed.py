@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from midwatch.core.errors import RefusedError
 from midwatch.core.event import Event
-from midwatch.jobs.history import check
+from midwatch.jobs.history import check_since
 from midwatch.jobs.loop_beat import NEVER, LoopBeat
 from midwatch.jobs.wakeups import TIMED_LOOK
 from midwatch.journal import spool_reader
@@ -35,7 +35,7 @@ class EventFeed:
         self._poll = select.poll()
         self._poll.register(reader, 0)  # an error there: whoever read us has gone
         self._files: inotify.FileEvents | None = None
-        if not inotify.hides_events(journal.directory):
+        if not inotify.find_event_problem(journal.directory):
             try:
                 self._files = inotify.FileEvents()
                 self._poll.register(self._files.fileno(), select.POLLIN)
@@ -66,7 +66,7 @@ class EventFeed:
                 self.journal.say(self.trouble)
             return []
         self.trouble = ""
-        check(self.since, newest)
+        check_since(self.since, newest)
         return found
 
     def listen(self) -> bool:
@@ -75,7 +75,8 @@ class EventFeed:
             return False
         try:
             self._files.add(
-                spool_reader.folder(self.journal.directory), inotify.MODIFY | inotify.CREATE | inotify.MOVED_TO | GONE
+                spool_reader.spool_directory(self.journal.directory),
+                inotify.MODIFY | inotify.CREATE | inotify.MOVED_TO | GONE,
             )
             self._files.add(self.journal.path, GONE)
             self._files.add(f"{self.journal.path}-wal", inotify.MODIFY | GONE)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def verdict(looker: JobDirectory, name: str, warn: Callable[[str], None]) -> Verdict:
+def live_verdict(looker: JobDirectory, name: str, warn: Callable[[str], None]) -> Verdict:
     """What is true of a job or a session at this moment."""
-    return with_turns(looker, [looker.verdict(name)], warn)[0]
+    return add_session_turns(looker, [looker.verdict(name)], warn)[0]
 
 
-def with_turns(looker: JobDirectory, verdicts: list[Verdict], warn: Callable[[str], None]) -> list[Verdict]:
+def add_session_turns(looker: JobDirectory, verdicts: list[Verdict], warn: Callable[[str], None]) -> list[Verdict]:
     """The same verdicts, those on sessions by a look at their panes.
 
     An agent's file that is broken is no reason to say nothing: ``warn`` is told, and turns are left out.

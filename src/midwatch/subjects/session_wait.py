@@ -18,7 +18,7 @@ from midwatch.notifications import report_change
 from midwatch.sessions import agent_session
 from midwatch.sessions.agent_session import Servers
 from midwatch.sessions.model import MonitorOptions
-from midwatch.sessions.session_outcome import SOONEST, SessionWatch
+from midwatch.sessions.session_outcome import SOONEST, SessionOutcomeTracker
 from midwatch.sessions.targets import ManagedSession, TargetView
 
 
@@ -114,7 +114,7 @@ class SessionWait:
     """One session that is waited for."""
 
     def __init__(self, subject: ManagedSession) -> None:
-        self.watch = SessionWatch(subject, MonitorOptions())
+        self.watch = SessionOutcomeTracker(subject, MonitorOptions())
         self.outcome: Verdict | None = None
         """What the last look came to; None: it goes on."""
         self.fresh = False
@@ -142,4 +142,4 @@ class SessionWait:
     def _is_brought_back(self, view: TargetView, said: Verdict) -> bool:
         if view.record is None or not (said.state == "stuck" or view.verdict.final):
             return False
-        return report_change.is_brought_back(self.watch.subject.directory, view.record, said)
+        return report_change.is_resumed(self.watch.subject.directory, view.record, said)

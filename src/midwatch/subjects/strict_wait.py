@@ -38,16 +38,16 @@ class StrictWait:
         if facts.record is not None or not isinstance(facts.shim, Alive):
             return verdict
         timeout_at = self._timeout(facts, facts.shim.pid)
-        ending = adopted_text.demanded(facts, verdict, self.policy, timeout_at)
+        ending = adopted_text.required_end(facts, verdict, self.policy, timeout_at)
         if ending is None:
             return verdict._replace(look_at=min(verdict.look_at or NEVER, max(timeout_at, facts.now)))
-        lease = foreign_step_store.lease(f"{self.looker.directory}/{facts.name}")
+        lease = foreign_step_store.step_lease(f"{self.looker.directory}/{facts.name}")
         try:
-            if not _taken(lease):
+            if not _acquire(lease):
                 return verdict._replace(settled=False, look_at=facts.now + AGAIN)
-            return foreign_step_end.end(self.looker, facts.name, facts.shim.pid, ending, memory)
+            return foreign_step_end.end_step(self.looker, facts.name, facts.shim.pid, ending, memory)
         except RefusedError as error:
-            return _left(verdict, ending, str(error))
+            return _failed_end(verdict, ending, str(error))
         finally:
             lease.close()
 
@@ -58,14 +58,14 @@ class StrictWait:
         return self.timeouts.setdefault((facts.name, pid, start), facts.now - age + self.policy.timeout_s)
 
 
-def _taken(lease: Lease) -> bool:
+def _acquire(lease: Lease) -> bool:
     try:
         return lease.take()
     except OSError:  # nowhere to agree with others; to end it twice does no harm
         return True
 
 
-def _left(verdict: Verdict, ending: tuple[str, str, str], why: str) -> Verdict:
+def _failed_end(verdict: Verdict, ending: tuple[str, str, str], why: str) -> Verdict:
     """It should have been ended, and could not be."""
     state, _, reason = ending
     if state == "stuck":

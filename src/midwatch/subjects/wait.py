@@ -10,13 +10,13 @@ import time
 from midwatch.core.exit_codes import REPORTED
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, Gone, JobFacts, Record
-from midwatch.core.redaction import clean
+from midwatch.core.redaction import redact
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.observation_schedule import NEVER, Schedule
+from midwatch.jobs.observation_schedule import NEVER, ObservationSchedule
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.jobs.wait_model import WaitOptions, WaitOutcome
-from midwatch.jobs.wait_state import MOST_HELD, WaitedSubject, directory_identity, held
+from midwatch.jobs.wait_state import MOST_HELD, WaitedSubject, hold_work, identify_directory
 from midwatch.system import procfs
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count as silence."""
 
 
-class Wait:
+class SubjectWait:
     """One wait for some names of one directory. ``outcomes`` yields each as soon as it is known.
 
     With ``beside`` whoever drives it takes the looks at sessions (`SessionWaits`).
@@ -63,8 +63,8 @@ class Wait:
         self.sessions: SessionWaits | None = None
         self.enforcement: StrictWait | None = None
         self.wakeups: Attention | None = None
-        self.schedule = Schedule()
-        self.home = directory_identity(looker.directory)
+        self.schedule = ObservationSchedule()
+        self.home = identify_directory(looker.directory)
 
     def outcomes(self, tick: Callable[[list[str]], None] | None = None) -> Generator[WaitOutcome, None, None]:
         """Wait. With ``tick``, call it about every second with the names waited for (for a line on a terminal)."""
@@ -78,10 +78,10 @@ class Wait:
 
     def woken(self, tick: Callable[[list[str]], None] | None) -> Generator[WaitOutcome, None, None]:
         from midwatch.jobs.loop_beat import LoopBeat  # noqa: PLC0415  # what has ended already needs neither
-        from midwatch.jobs.wakeups import Wakeups  # noqa: PLC0415
+        from midwatch.jobs.wakeups import JobWakeups  # noqa: PLC0415
 
         beat = LoopBeat(self.looker.directory, self.pending)
-        self.wakeups = wakeups = Wakeups(self.looker.directory, set(self.pending), guest=self.guest)
+        self.wakeups = wakeups = JobWakeups(self.looker.directory, set(self.pending), guest=self.guest)
         try:
             yield from self.look_at(list(self.pending))
             while self.pending:
@@ -118,7 +118,7 @@ class Wait:
 
         if not monitor.is_verifiable(outcome.verdict):
             return outcome
-        return outcome._replace(verdict=verify.of_record(outcome.verdict, record, self.looker.directory, given))
+        return outcome._replace(verdict=verify.verify_by_record(outcome.verdict, record, self.looker.directory, given))
 
     def close(self) -> None:
         for each in (self.keeper, self.sessions):
@@ -136,7 +136,7 @@ class Wait:
 
         for subject in self.pending.values():
             if subject.memory.seen is not None:
-                subject.memory = subject.memory._replace(seen=stall.shift(subject.memory.seen, gap))
+                subject.memory = subject.memory._replace(seen=stall.shift_times(subject.memory.seen, gap))
         for keeper in (self.sessions, self.enforcement):
             if keeper is not None:
                 keeper.lose(gap)
@@ -175,14 +175,14 @@ class Wait:
             verdict = self.enforcement.applied(facts, verdict, subject.memory)
         subject.known, record = True, facts.record
         subject.settled = verdict.settled and facts.earlier is None
-        subject.away_since, self.home = None, self.home or directory_identity(self.looker.directory)
+        subject.away_since, self.home = None, self.home or identify_directory(self.looker.directory)
         subject.run = subject.run or (record.run if record else "")
         subject.seated = record is not None and record.pane is not None
         if record is not None and record.notify and verdict.settled and isinstance(facts.shim, Gone):
             subject.news = verdict, record, facts.now
         matched = self.scan(subject, facts)
         if matched is not None:
-            reason = f"a line matched: {clean(matched.line())}"
+            reason = f"a line matched: {redact(matched.line())}"
             return WaitOutcome(verdict._replace(reason=reason, matched=matched), "match", record)
         if subject.log is not None and subject.log.behind:
             self.schedule.set(subject.name, facts.now)  # a long log is read in parts, to its end
@@ -219,9 +219,11 @@ class Wait:
         from midwatch.notifications import report_change  # noqa: PLC0415  # few lose their shim
 
         before, subject.said, subject.news = subject.said, verdict, None
-        if not report_change.is_brought_back(self.looker.directory, record, verdict):
-            whom = report_change.about(record)
-            report_change.changed(self.looker.directory, verdict, before, project=record.notify, about=whom, at=at)
+        if not report_change.is_resumed(self.looker.directory, record, verdict):
+            whom = report_change.change_subject(record)
+            report_change.report_verdict(
+                self.looker.directory, verdict, before, project=record.notify, about=whom, at=at
+            )
 
     def done(self, verdict: Verdict) -> bool:
         if not verdict.settled:
@@ -245,8 +247,8 @@ class Wait:
 
     def is_away(self, subject: WaitedSubject) -> bool:
         """Whether its whole directory is out of sight, which may be back in a moment: that says nothing of the job."""
-        now, found = time.monotonic(), directory_identity(self.looker.directory)
-        removed = directory_identity(f"/proc/{subject.last_pid}/cwd", links=0)  # a shim lives in it
+        now, found = time.monotonic(), identify_directory(self.looker.directory)
+        removed = identify_directory(f"/proc/{subject.last_pid}/cwd", links=0)  # a shim lives in it
         if self.home in (found, None, removed):
             return False
         subject.away_since = now if subject.away_since is None else subject.away_since
@@ -285,7 +287,7 @@ class Wait:
             memory = memory._replace(seen=seen, process=process, keeps=keeps, pid_written=facts.pid_written)
             due = min(due, again)
         many = self.wakeups is None or self.guest or self.beside or len(self.pending) > MOST_HELD
-        subject.memory = memory._replace(held=held(facts, memory.held, many=many))
+        subject.memory = memory._replace(held=hold_work(facts, memory.held, many=many))
         self.schedule.set(subject.name, due if self.sessions is None else min(due, self.sessions.due(subject.name)))
 
     def attend(self, subject: WaitedSubject, wakeups: Attention) -> bool:

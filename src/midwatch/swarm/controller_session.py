@@ -12,7 +12,7 @@ from midwatch.config import paths, trust
 from midwatch.config.model import Settings
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.pane_model import Pane
-from midwatch.core.prompt_text import LONGEST_LINE, for_prompt, quoted, shown_id
+from midwatch.core.prompt_text import LONGEST_LINE, format_id, make_prompt_safe, quote_title
 from midwatch.mail import store as mail_store
 from midwatch.sessions.model import PanesObservation
 from midwatch.sessions.pane_observer import PaneObserver
@@ -20,7 +20,7 @@ from midwatch.sessions.prompting import recover, send, undelivered_store
 from midwatch.sessions.prompting.rules.recovery import RESUME
 from midwatch.swarm import quality
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import NOBODY, DeliveryResult, Recipient, SessionSnapshot, Worker
+from midwatch.swarm.model import NOBODY, DeliveryResult, MessageRecipient, SessionSnapshot, WorkerState
 from midwatch.swarm.rules import worker
 from midwatch.system.atomic_files import read_plain
 from midwatch.tmux import client as tmux_client
@@ -54,7 +54,7 @@ class ControllerSession:
         self.panes, self.log, self.stopped = panes, log, stopped
         self.controller: tuple[str, int] | None = None
         """Pane and pid of its first process: once found it stays the one, whatever its title becomes."""
-        self._pattern = pattern(asked.title)
+        self._pattern = compile_title(asked.title)
         self._own = os.environ.get("TMUX_PANE", "") if own is None else own
         self._called: dict[str, str] = {}
         """Names of windows, by pane, when they were last asked for."""
@@ -79,14 +79,14 @@ class ControllerSession:
         if self.asked.dry or not self._trusted("ensure_quality"):
             return
         try:
-            for made in quality.ensure(self.tracker, self.asked.beads):
+            for made in quality.make_companions(self.tracker, self.asked.beads):
                 self.log(f"companion-made {made}")
         except RefusedError as error:
-            self.log(f"companion-failed {for_prompt(str(error), LONGEST_LINE)}")
+            self.log(f"companion-failed {make_prompt_safe(str(error), LONGEST_LINE)}")
 
     def _trusted(self, key: str) -> object:
         """A setting that makes us act; why a project's does not count is said once."""
-        found, problem = trust.value(self.settings, key)
+        found, problem = trust.trusted_value(self.settings, key)
         if problem and problem != self._distrusted.get(key):
             self.log(f"not-trusted {key}: {problem}; until then it does not count")
         self._distrusted[key] = problem
@@ -95,16 +95,16 @@ class ControllerSession:
     def mail(self) -> tuple[str, ...]:
         """Reports that wait for the controller, by what they are about."""
         try:
-            place, wrong = mail_store.collected(self.asked.project)
+            place, wrong = mail_store.collect_mail(self.asked.project)
             for line in wrong:
-                self.log(f"mail-failed {for_prompt(line, LONGEST_LINE)}")
-            unread = mail_store.unread(place, "controller")
+                self.log(f"mail-failed {make_prompt_safe(line, LONGEST_LINE)}")
+            unread = mail_store.read_unread(place, "controller")
         except (RefusedError, OSError) as error:
-            self.log(f"mail-failed {for_prompt(str(error), LONGEST_LINE)}")
+            self.log(f"mail-failed {make_prompt_safe(str(error), LONGEST_LINE)}")
             return ()
         old = [each for each in unread if time.time() - each.at >= OWN_PING]
         return tuple([
-            f"{shown_id(each.id)} about {shown_id(each.task.raw) if each.task else quoted(each.subject.raw)}"
+            f"{format_id(each.id)} about {format_id(each.task.raw) if each.task else quote_title(each.subject.raw)}"
             for each in old
         ])  # fmt: skip
 
@@ -113,21 +113,23 @@ class ControllerSession:
 
     def flag(self) -> str:
         """What the controller must add to find the project, unless it is in it."""
-        root = paths.main_tree(self.asked.project)
-        return "" if self._path and paths.main_tree(self._path) == root else f"--project-dir {shlex.quote(root)}"
+        root = paths.main_worktree(self.asked.project)
+        return "" if self._path and paths.main_worktree(self._path) == root else f"--project-dir {shlex.quote(root)}"
 
     # The panes
 
     def look(self) -> SessionSnapshot:
-        looked = self.panes.look(passed=lambda pane: not codec.in_session(pane, self.asked.session))
+        looked = self.panes.look(passed=lambda pane: not codec.is_in_session(pane, self.asked.session))
         if looked.trouble:
             return SessionSnapshot("", looked.trouble, "", (), seen=looked.cause == codec.ABSENT)
-        inside = [pane for pane in looked.panes if codec.in_session(pane, self.asked.session) and pane.id != self._own]
-        states = {seen.sighting.pane.id: worker.word(seen.verdict) for seen in looked.seen}
+        inside = [
+            pane for pane in looked.panes if codec.is_in_session(pane, self.asked.session) and pane.id != self._own
+        ]
+        states = {seen.sighting.pane.id: worker.worker_state(seen.verdict) for seen in looked.seen}
         controller, trouble = self._found(inside, states)
         self._path = next((pane.path for pane in inside if pane.id == controller), "")
         workers = [
-            Worker(seen.sighting.pane.id, seen.sighting.agent, states[seen.sighting.pane.id])
+            WorkerState(seen.sighting.pane.id, seen.sighting.agent, states[seen.sighting.pane.id])
             for seen in looked.seen
             if seen.sighting.pane.id not in (controller, self._own)
         ]
@@ -135,10 +137,10 @@ class ControllerSession:
         self._notice(controller, state, looked)
         return SessionSnapshot(controller, trouble, state, tuple(workers), recipient=self._recipient(controller))
 
-    def _recipient(self, controller: str) -> Recipient:
+    def _recipient(self, controller: str) -> MessageRecipient:
         """Who is in that pane, or was there last."""
         known = self.panes.known.get(controller)
-        return Recipient(known.conversation, f"{known.process[0]}:{known.process[1]}") if known else NOBODY
+        return MessageRecipient(known.conversation, f"{known.process[0]}:{known.process[1]}") if known else NOBODY
 
     def _found(self, inside: list[Pane], states: dict[str, str]) -> tuple[str, str]:
         """The pane that was found before, as long as it is there; else the only one that fits.
@@ -157,7 +159,7 @@ class ControllerSession:
         if len(fits) == 1:
             self.controller = (fits[0].id, fits[0].pid)
             name = fits[0].title if self._pattern.search(fits[0].title) else f"in window {self._called[fits[0].id]}"
-            self.log(f"controller-found {fits[0].id} {for_prompt(name)}")
+            self.log(f"controller-found {fits[0].id} {make_prompt_safe(name)}")
         if self.controller is not None:
             return self.controller[0], ""
         if not inside:
@@ -179,7 +181,7 @@ class ControllerSession:
         pane, before = self._state
         if controller == pane and state and before and ended != (before in worker.GONE):
             verdict = next(seen.verdict for seen in looked.seen if seen.sighting.pane.id == controller)
-            why = for_prompt(verdict.reason, LONGEST_LINE)
+            why = make_prompt_safe(verdict.reason, LONGEST_LINE)
             self.log(f"controller-{'ended' if ended else 'back'} {controller}: {why}")
         self._state = controller, state
 
@@ -190,7 +192,7 @@ class ControllerSession:
         given = self.settings.watchdog_prompt
         if given is None:
             return tick_message.TICK
-        if problem := trust.problem(given.source.rpartition(":")[0]):
+        if problem := trust.find_problem(given.source.rpartition(":")[0]):
             raise RefusedError(problem)
         path = os.path.join(self.asked.project, os.path.expanduser(given.words))
         try:
@@ -204,7 +206,7 @@ class ControllerSession:
         if not ready.ready:
             return DeliveryResult(taken=False, proven=False, reason=ready.reason)
         via = str(self._trusted("send_via"))
-        sent = send.deliver(self.panes, pane, text, stopped=self.stopped, alone=True, via=via)
+        sent = send.send_prompt(self.panes, pane, text, stopped=self.stopped, alone=True, via=via)
         if sent.submitted:
             self._settle(pane)
         return DeliveryResult(taken=sent.submitted, proven=sent.delivered, reason=sent.reason, left=sent.left)
@@ -224,14 +226,14 @@ class ControllerSession:
         now = self.now()
         self._resumed = [at for at in self._resumed if now - at < HOUR]
         if len(self._resumed) < TRIES:
-            ready = recover.recover(self.panes, pane, steps.append, limit=PATIENCE, stopped=self.stopped)
+            ready = recover.recover_pane(self.panes, pane, steps.append, limit=PATIENCE, stopped=self.stopped)
             self._resumed += [now] * (RESUME in ready.tried)
         else:
-            ready = recover.look(self.panes, pane)
+            ready = recover.check_readiness(self.panes, pane)
             steps.append(f"recover {pane} given-up: it was resumed {TRIES} times within an hour; {ready.reason}")
         if steps != self._steps:  # a controller that works for an hour is no news every time
             for step in steps:
-                self.log(for_prompt(step, LONGEST_LINE))
+                self.log(make_prompt_safe(step, LONGEST_LINE))
         self._steps = steps
         return ready
 
@@ -243,15 +245,15 @@ class ControllerSession:
     def _settle(self, pane: str) -> None:
         """What did not arrive earlier is said by what just did, or will be said anew."""
         for note in self._notes(pane):
-            undelivered_store.drop(note.id)
+            undelivered_store.drop_note(note.id)
 
     def _notes(self, pane: str) -> list[undelivered_store.UndeliveredPrompt]:
         """Messages of ours that did not arrive there."""
-        found = undelivered_store.of(tmux_client.socket_path(self.panes.tmux.server), pane)
-        return [note for note in found if tick_message.mark(self.asked.session) in note.text]
+        found = undelivered_store.read_notes(tmux_client.socket_path(self.panes.tmux.server), pane)
+        return [note for note in found if tick_message.mark_prefix(self.asked.session) in note.text]
 
 
-def pattern(title: str) -> re.Pattern[str]:
+def compile_title(title: str) -> re.Pattern[str]:
     try:
         return re.compile(title, re.IGNORECASE)
     except re.error as error:

@@ -8,7 +8,7 @@ CONFIRM, AUTO = "confirm", "auto"
 EXIT_MODES = (CONFIRM, AUTO)
 
 
-class Recipient(Value):
+class MessageRecipient(Value):
     """Whom messages reach; what is empty is not known."""
 
     conversation: str = ""
@@ -17,7 +17,7 @@ class Recipient(Value):
     """Pid and start of the agent."""
 
 
-NOBODY = Recipient()
+NOBODY = MessageRecipient()
 
 
 class WorkState(Value):
@@ -65,7 +65,7 @@ class WakeMemory(Value):
     """Nothing proves that the last one was taken."""
     closed: int = 0
     """How often it was told that the epic is closed."""
-    to: Recipient = NOBODY
+    to: MessageRecipient = NOBODY
     """Who was told."""
 
 
@@ -80,7 +80,7 @@ class WakeRules(Value):
     """How often a closed epic is told of."""
 
 
-class Worker(Value):
+class WorkerState(Value):
     """An agent in a pane of the session that is not the controller."""
 
     pane: str
@@ -98,10 +98,10 @@ class SessionSnapshot(Value):
     """Why there is none."""
     state: str
     """Of the controller."""
-    workers: tuple[Worker, ...]
+    workers: tuple[WorkerState, ...]
     seen: bool = True
     """False where the server did not tell: who is missing then is unknown, not gone."""
-    recipient: Recipient = NOBODY
+    recipient: MessageRecipient = NOBODY
     """Who is in the controller's pane."""
 
 
@@ -129,7 +129,7 @@ class DeliveryResult(Value):
     """It may still stand in the box."""
 
 
-class Wake(Value):
+class WakeDecision(Value):
     """What is to be done at a tick."""
 
     send: str

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from midwatch.swarm.watchdog import WatchdogRequest
 
 
-def problems(asked: WatchdogRequest, before: WatchdogStatus | None) -> list[str]:
+def find_problems(asked: WatchdogRequest, before: WatchdogStatus | None) -> list[str]:
     """What is not there, or cannot be checked, in words. ``before``: the last watchdog of that session."""
-    tracker = select.find(asked.project)
-    return [*_missing_tasks(asked, tracker), *_missing_controller(asked, tracker, before)]
+    tracker = select.find_tracker(asked.project)
+    return [*_find_missing_tasks(asked, tracker), *_find_missing_controller(asked, tracker, before)]
 
 
-def _missing_tasks(asked: WatchdogRequest, tracker: Tracker) -> list[str]:
+def _find_missing_tasks(asked: WatchdogRequest, tracker: Tracker) -> list[str]:
     if not asked.epic and not asked.beads:
         return []
     try:
@@ -37,10 +37,10 @@ def _missing_tasks(asked: WatchdogRequest, tracker: Tracker) -> list[str]:
     ]
 
 
-def _missing_controller(asked: WatchdogRequest, tracker: Tracker, before: WatchdogStatus | None) -> list[str]:
+def _find_missing_controller(asked: WatchdogRequest, tracker: Tracker, before: WatchdogStatus | None) -> list[str]:
     panes = PaneObserver(catalog.load_all(), paths.hook_spool(), asked.server)
     own = before.pane if before else ""
-    world = ControllerSession(asked, load.load(asked.project), tracker, panes, _unsaid, _never, own=own)
+    world = ControllerSession(asked, load.load(asked.project), tracker, panes, _no_log, _never, own=own)
     if before is not None and before.controller:
         world.controller = (before.controller, before.controller_pid)
     try:
@@ -52,7 +52,7 @@ def _missing_controller(asked: WatchdogRequest, tracker: Tracker, before: Watchd
     return [f"the controller ({visible(asked.title)!r}) was not found: {visible(sight.trouble)}"]
 
 
-def _unsaid(_: str) -> None:
+def _no_log(_: str) -> None:
     """Nothing has begun yet that could be logged."""
 
 

@@ -13,11 +13,19 @@ import time
 import traceback
 
 from midwatch.core.errors import FormatError, RefusedError
-from midwatch.core.prompt_text import LONGEST_LINE, for_prompt, shown_id
+from midwatch.core.prompt_text import LONGEST_LINE, format_id, make_prompt_safe
 from midwatch.core.value import Value
 from midwatch.registry.model import iso
 from midwatch.swarm.codec import tick_message
-from midwatch.swarm.model import DeliveryResult, SessionSnapshot, Wake, WakeMemory, WakeRules, Workers, WorkState
+from midwatch.swarm.model import (
+    DeliveryResult,
+    SessionSnapshot,
+    WakeDecision,
+    WakeMemory,
+    WakeRules,
+    Workers,
+    WorkState,
+)
 from midwatch.swarm.rules import quality
 from midwatch.swarm.rules import wake as swarm_wake
 from midwatch.swarm.rules import worker as crews
@@ -64,7 +72,7 @@ class WatchdogRequest(Value):
     dry: bool = False
 
 
-class _Left(Value):
+class _UnsentMessage(Value):
     """A message that may still stand in the box of a pane."""
 
     state: WorkState
@@ -94,18 +102,18 @@ class Watchdog:
         self._work: Work | None = None
         self._read_at = 0.0
         self._trouble = ""
-        self._left: _Left | None = None
+        self._left: _UnsentMessage | None = None
         self._said: dict[str, str] = {}
 
-    def round(self, *, tick: bool) -> Wake:
+    def round(self, *, tick: bool) -> WakeDecision:
         """Look, decide, and tell the controller if that is to be done; at a tick with what the tracker says."""
         try:
             return self._round(tick=tick)
         except Exception:  # noqa: BLE001  # it is to be left alone for days: whatever this is, the next round may do
             self.log(f"round-failed {' | '.join(traceback.format_exc().splitlines()[-3:])}")
-            return Wake("", "this round failed")
+            return WakeDecision("", "this round failed")
 
-    def _round(self, *, tick: bool) -> Wake:
+    def _round(self, *, tick: bool) -> WakeDecision:
         if tick:
             self._read()
             self.world.ensure()
@@ -129,18 +137,20 @@ class Watchdog:
             self._work, self._trouble = self.world.work(), ""
         except TrackerError as error:  # what was known before holds; the next tick tries again
             self._trouble = str(error)
-            self.log(f"tracker-failed {for_prompt(self._trouble, LONGEST_LINE)}")
+            self.log(f"tracker-failed {make_prompt_safe(self._trouble, LONGEST_LINE)}")
             return
         self._trouble = self._work.trouble
         if self._trouble:
-            self._once(f"tracker-damaged {for_prompt(self._trouble, LONGEST_LINE)}")
+            self._once(f"tracker-damaged {make_prompt_safe(self._trouble, LONGEST_LINE)}")
         for kind, ids in (("epic", (self.asked.epic,)), ("bead", self.asked.beads)):
             if missing := self._work.missing(ids):
-                self._once(f"no-such-{kind} {tick_message.ids(missing)} in {for_prompt(self._work.source)}")
+                self._once(
+                    f"no-such-{kind} {tick_message.format_ids(missing)} in {make_prompt_safe(self._work.source)}"
+                )
 
     def _look(self) -> None:
         self.sight = self.world.look()
-        self.crew = crews.looked(self.sight, self.crew, now=self.world.now())
+        self.crew = crews.update_workers(self.sight, self.crew, now=self.world.now())
         if self._left is not None and self.sight.controller not in ("", self._left.pane):
             self._left = None  # another pane leads by now, and that box is not its own
         if self._left is not None:
@@ -151,12 +161,12 @@ class Watchdog:
     def _recognise(self, *, tick: bool) -> None:
         """What was told belongs to a conversation; at a tick a new one begins with nothing told."""
         recipient = self.sight.recipient
-        if tick and swarm_wake.is_new(self.memory.to, recipient):
+        if tick and swarm_wake.is_new_conversation(self.memory.to, recipient):
             self.log(f"conversation-new {self.sight.controller}: it has been told nothing yet")
             self.memory, self.crew = WakeMemory(), self.crew._replace(turn=None)
-        self.memory = swarm_wake.recognised(self.memory, recipient)
+        self.memory = swarm_wake.update_recipient(self.memory, recipient)
 
-    def _see_to(self, left: _Left) -> None:
+    def _see_to(self, left: _UnsentMessage) -> None:
         """A message of ours was left in the box: it is sent as soon as that may be, or known to be lost."""
         became = "sent" if self.crew.busy else self.world.submit(self.sight.controller) if self.sight.controller else ""
         if became:
@@ -166,13 +176,13 @@ class Watchdog:
         if became == "sent":
             self._remember(left.state, left.kind, proven=False)
 
-    def _decided(self) -> tuple[WorkState, Wake]:
+    def _decided(self) -> tuple[WorkState, WakeDecision]:
         now = self.world.now()
         state = self._state(self._work or Work({}, "nothing"), now)
-        self.memory = swarm_wake.seen(state, self.memory)
+        self.memory = swarm_wake.forget_finished(state, self.memory)
         if self._work is None and not (state.workers or state.mail):
-            return state, Wake("", "nothing is known of the work yet")
-        return state, swarm_wake.wake(state, self.memory, self.asked.rules, now=now)
+            return state, WakeDecision("", "nothing is known of the work yet")
+        return state, swarm_wake.decide_wake(state, self.memory, self.asked.rules, now=now)
 
     def _state(self, work: Work, now: float) -> WorkState:
         epic = work.tasks.get(self.asked.epic)
@@ -180,18 +190,20 @@ class Watchdog:
         looped = self.asked.beads if self.world.has_loops() else ()
         return WorkState(
             closed=epic is not None and epic.status == CLOSED,
-            ready=tuple([task.id for task in quality.ready(work)]),
+            ready=tuple([task.id for task in quality.find_ready(work)]),
             in_progress=tuple([task.id for task in work.of(IN_PROGRESS) if task.id in mine]),
             blocked=tuple([task.id for task in work.blocked() if task.id in mine]),
-            quality=tuple([due.bead for due in quality.due(work, looped)]), workers=crews.at_rest(self.crew, now=now),
-            mail=self.world.mail(), free=crews.is_free(self.crew), working=crews.is_working(self.crew),
-            turn=self.crew.turn, trouble=self._trouble, crew=crews.everybody(self.crew), crashed=crews.lost(self.crew),
+            quality=tuple([due.bead for due in quality.find_due(work, looped)]),
+            workers=crews.format_idle(self.crew, now=now),
+            mail=self.world.mail(), free=crews.has_free_worker(self.crew), working=crews.has_busy_worker(self.crew),
+            turn=self.crew.turn, trouble=self._trouble, crew=crews.format_all(self.crew),
+            crashed=crews.format_lost(self.crew),
             urgent=tuple([task.id for task in work.urgent()]),
         )  # fmt: skip
 
     # Telling
 
-    def _deliver(self, state: WorkState, wake: Wake) -> str:
+    def _deliver(self, state: WorkState, wake: WakeDecision) -> str:
         """Tell it; why not, where that cannot be."""
         if not self.sight.controller:
             self._once(f"not-sent {self.sight.trouble}")
@@ -214,7 +226,7 @@ class Watchdog:
         if told.left:
             self.memory = self.memory._replace(unread=True, at=self.memory.at or self.world.now())
             self.outcome = f"undelivered: {told.reason}"
-            self._left = _Left(state, wake.send, self.sight.controller)
+            self._left = _UnsentMessage(state, wake.send, self.sight.controller)
             self.log(f"prompt-not-consumed {self.sight.controller}: {told.reason}")
         else:
             self._once(f"not-sent to {self.sight.controller}: {told.reason}; held back: {wake.why}")
@@ -222,9 +234,9 @@ class Watchdog:
 
     def _remember(self, state: WorkState, kind: str, *, proven: bool) -> None:
         now, to = self.world.now(), self.sight.recipient
-        self.memory = swarm_wake.delivered(state, self.memory, kind, now=now, proven=proven, to=to)
+        self.memory = swarm_wake.remember_delivery(state, self.memory, kind, now=now, proven=proven, to=to)
 
-    def _note_held(self, wake: Wake) -> None:
+    def _note_held(self, wake: WakeDecision) -> None:
         """What is held back and until when, for `status` and, once, for the log."""
         before = self._until, self.message
         self.message = (wake.message or wake.why) if self.held else ""
@@ -235,20 +247,24 @@ class Watchdog:
             self.until = time.time() + self._until - self.world.now()
             self.log(f"held-back until {iso(self.until)}: {wake.why}")
 
-    def _text(self, state: WorkState, wake: Wake) -> str:
-        session, project = for_prompt(self.asked.session), f" {for_prompt(self.world.flag(), LONGEST_PATH)}".rstrip()
+    def _text(self, state: WorkState, wake: WakeDecision) -> str:
+        session, project = (
+            make_prompt_safe(self.asked.session),
+            f" {make_prompt_safe(self.world.flag(), LONGEST_PATH)}".rstrip(),
+        )
         named = f"--session {shlex.quote(session)}"
-        beads = f" --beads {','.join([shown_id(bead) for bead in self.asked.beads])}" if self.asked.beads else ""
+        beads = f" --beads {','.join([format_id(bead) for bead in self.asked.beads])}" if self.asked.beads else ""
         template = tick_message.OVER
         if wake.send == "tick":
             try:
-                template = tick_message.check(self.world.template())
+                template = tick_message.check_template(self.world.template())
             except (FormatError, RefusedError) as error:
                 self._once(f"prompt-template {error}; ours is used")
                 template = tick_message.TICK
-        return tick_message.fill(template, {
-            "marker": f"{tick_message.mark(self.asked.session)}{int(time.time())}:{os.getpid()}:{os.urandom(4).hex()}",
-            "session": session, "epic": shown_id(self.asked.epic), "state": tick_message.state(state),
+        return tick_message.fill_template(template, {
+            "marker": f"{tick_message.mark_prefix(self.asked.session)}"
+            f"{int(time.time())}:{os.getpid()}:{os.urandom(4).hex()}",
+            "session": session, "epic": format_id(self.asked.epic), "state": tick_message.format_state(state),
             "quality": f"midwatch quality ensure{beads}{project}", "ready": f"midwatch ready {named}",
             "send": "midwatch send <pane> --task <id> '<what to do>'", "inbox": "midwatch mail inbox --to controller",
             "handoff": "midwatch handoff --task <id> --status '<short status>' --report <file>",
@@ -257,13 +273,14 @@ class Watchdog:
 
     # Logging
 
-    def _tell_of_tick(self, state: WorkState, wake: Wake) -> None:
+    def _tell_of_tick(self, state: WorkState, wake: WakeDecision) -> None:
         missing = self._work is not None and self._work.missing((self.asked.epic,))
         epic = "CLOSED" if state.closed else "MISSING" if missing else "OPEN"
         self.ticked = (
-            f"tick epic={epic} ready={tick_message.ids(state.ready)} "
-            f"in_progress={tick_message.ids(state.in_progress)} blocked={tick_message.ids(state.blocked)} "
-            f"quality_due={tick_message.ids(state.quality)}"
+            f"tick epic={epic} ready={tick_message.format_ids(state.ready)} "
+            f"in_progress={tick_message.format_ids(state.in_progress)} "
+            f"blocked={tick_message.format_ids(state.blocked)} "
+            f"quality_due={tick_message.format_ids(state.quality)}"
         )
         self.log(f"{self.ticked}: {wake.why}")
 

@@ -11,7 +11,7 @@ import time
 from midwatch.agents import catalog
 from midwatch.config import load, paths
 from midwatch.core.errors import RefusedError
-from midwatch.core.prompt_text import for_prompt
+from midwatch.core.prompt_text import make_prompt_safe
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.swarm import watchdog_store
@@ -35,13 +35,13 @@ LOOK = 9.0
 """Seconds between looks at the panes: the judge counts no longer ones in full."""
 
 
-def run(asked: WatchdogRequest, log_file: str) -> int:
+def run_watchdog(asked: WatchdogRequest, log_file: str) -> int:
     """Round after round until something ends it; the exit code. RefusedError where it cannot begin."""
-    log = log_to("" if asked.dry else log_file)
-    base = watchdog_store.base(asked.session, tmux_client.socket_path(asked.server))
-    lease = watchdog_store.lease(base)
+    log = open_log("" if asked.dry else log_file)
+    base = watchdog_store.base_path(asked.session, tmux_client.socket_path(asked.server))
+    lease = watchdog_store.watchdog_lease(base)
     if not asked.dry and not lease.take():
-        other = watchdog_store.read(base)
+        other = watchdog_store.read_status(base)
         where = f" (pid {other.pid})" if other else ""
         raise RefusedError(
             f"session {asked.session} has a watchdog{where}; `midwatch watchdog stop --session {asked.session}` ends it"
@@ -50,16 +50,21 @@ def run(asked: WatchdogRequest, log_file: str) -> int:
     panes = PaneObserver(catalog.load_all(), paths.hook_spool(), asked.server)
     try:
         world = ControllerSession(
-            asked, load.load(asked.project), trackers_select.find(asked.project), panes, log, lambda: signals.asked > 0
+            asked,
+            load.load(asked.project),
+            trackers_select.find_tracker(asked.project),
+            panes,
+            log,
+            lambda: signals.asked > 0,
         )
-        return _Running(asked, world, log, base, log_file).run(signals)
+        return _RunningWatchdog(asked, world, log, base, log_file).run(signals)
     finally:
         panes.close()
         signals.close()
         lease.close()
 
 
-class _Running:
+class _RunningWatchdog:
     def __init__(
         self, asked: WatchdogRequest, world: ControllerSession, log: Callable[[str], None], base: str, log_file: str
     ) -> None:
@@ -73,7 +78,7 @@ class _Running:
         """What was last written of it."""
         self._died = 0
         """Pid of the last one, if that could not say why it ended."""
-        before = watchdog_store.read(base)
+        before = watchdog_store.read_status(base)
         if before is not None:
             self._died = 0 if before.ended else before.pid
             self._go_on(before)
@@ -118,7 +123,9 @@ class _Running:
         )  # fmt: skip
         if found != self.standing or dog.memory != self._memory:
             self._memory = dog.memory
-            self.standing = found._replace(memory=codec.written(dog.memory, now=time.monotonic(), wall=time.time()))
+            self.standing = found._replace(
+                memory=codec.encode_memory(dog.memory, now=time.monotonic(), wall=time.time())
+            )
             self._write()
 
     def _go_on(self, before: WatchdogStatus) -> None:
@@ -126,17 +133,17 @@ class _Running:
         if before.controller:
             self.world.controller = (before.controller, before.controller_pid)
         if (before.epic, before.beads) == (self.asked.epic, self.asked.beads):
-            self.dog.memory = codec.read(before.memory, now=time.monotonic(), wall=time.time())
+            self.dog.memory = codec.decode_memory(before.memory, now=time.monotonic(), wall=time.time())
             self.dog.delivered, self.dog.outcome = before.delivered, before.outcome
 
     def _write(self) -> None:
         if self.asked.dry:
             return
         with contextlib.suppress(OSError):  # a full disk does not end it; its log says what it does
-            watchdog_store.write(self.base, self.standing)
+            watchdog_store.write_status(self.base, self.standing)
 
 
-def log_to(path: str) -> Callable[[str], None]:
+def open_log(path: str) -> Callable[[str], None]:
     """Lines for the pane and for a file, if one is named. RefusedError where that cannot be written."""
     if path:
         try:
@@ -147,7 +154,7 @@ def log_to(path: str) -> Callable[[str], None]:
 
     def log(text: str) -> None:
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        line = f"[controller-watchdog] {at} {for_prompt(text, LONGEST)}\n"
+        line = f"[controller-watchdog] {at} {make_prompt_safe(text, LONGEST)}\n"
         with contextlib.suppress(OSError):  # the pane is gone: its signal follows
             sys.stderr.write(line)
             sys.stderr.flush()

@@ -57,26 +57,26 @@ class WatchdogStatus(Value):
     memory: dict[str, object] = {}  # noqa: RUF012  # of a named tuple, which nobody can change
 
 
-def base(session: str, socket: str) -> str:
+def base_path(session: str, socket: str) -> str:
     """Where the files of a session's watchdog are."""
     directory = f"{paths.state_root()}/watchdogs"
     paths.make_private(directory)
     digest = hashlib.sha256(f"{os.path.realpath(socket)}\0{session}".encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return f"{directory}/{_plain(session)[:60]}-{digest}"
+    return f"{directory}/{_encode_name(session)[:60]}-{digest}"
 
 
-def log_file(session: str) -> str:
+def default_log_path(session: str) -> str:
     """Where it is logged unless told otherwise."""
-    return f"{paths.state_root()}/{_plain(session)}-watchdog.log"
+    return f"{paths.state_root()}/{_encode_name(session)}-watchdog.log"
 
 
-def link_log(session: str) -> str:
+def link_default_log(session: str) -> str:
     """Link the place where the original of the watchdog logs to ours; why not, where that cannot be.
 
     Others may write to that directory: what is there and is no link of ours stays as it is.
     """
-    link = f"{os.environ.get(LINKS) or '/tmp'}/{_plain(session)}-watchdog-controller-proxy.log"  # noqa: S108  # its own
-    target = log_file(session)
+    link = f"{os.environ.get(LINKS) or '/tmp'}/{_encode_name(session)}-watchdog-controller-proxy.log"  # noqa: S108  # its own
+    target = default_log_path(session)
     try:
         with contextlib.suppress(FileNotFoundError):
             if os.readlink(link) == target:
@@ -90,16 +90,16 @@ def link_log(session: str) -> str:
     return ""
 
 
-def _plain(session: str) -> str:
+def _encode_name(session: str) -> str:
     return "".join(c if c.isalnum() or c in "._-" else "_" for c in session)[:80]
 
 
-def lease(path: str) -> Lease:
+def watchdog_lease(path: str) -> Lease:
     """The right to be the one."""
     return Lease(f"{path}.lock")
 
 
-def read(path: str) -> WatchdogStatus | None:
+def read_status(path: str) -> WatchdogStatus | None:
     try:
         data = json.loads(sentinel_files.read(f"{path}.json") or "null")
     except (FormatError, ValueError, RecursionError):
@@ -113,5 +113,5 @@ def read(path: str) -> WatchdogStatus | None:
         return None
 
 
-def write(path: str, standing: WatchdogStatus) -> None:
+def write_status(path: str, standing: WatchdogStatus) -> None:
     write_atomic(f"{path}.json", json.dumps({"schema": SCHEMA, **standing._asdict()}) + "\n")

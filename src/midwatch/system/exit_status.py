@@ -27,17 +27,17 @@ EXIT_CODE = 49
 """Place of the wait status in /proc/PID/stat, counted from the third field on."""
 
 
-def status(pidfd: int, pid: int, start: int) -> tuple[int | None, str]:
+def read_status(pidfd: int, pid: int, start: int) -> tuple[int | None, str]:
     """The wait status of a process that has ended, or None and why nobody can tell."""
-    found, kept = _waited_for(pidfd)
+    found, kept = _read_kept_status(pidfd)
     if found is not None:
         return found, ""
-    found, why = _zombie(pid, start)
+    found, why = _read_proc_status(pid, start)
     if found is None and kept:
         parent = select.poll()
         parent.register(pidfd, 0)  # it hangs up when its process has been waited for
         parent.poll(PATIENCE * 1000)
-        found, _ = _waited_for(pidfd)
+        found, _ = _read_kept_status(pidfd)
     return found, "" if found is not None else why
 
 
@@ -58,16 +58,16 @@ class HeldProcess:
         """Its wait status, once it has ended, as far as the kernel tells it."""
         if self._pidfd < 0 or not self._same or not has_ended(self._pidfd):
             return None
-        return status(self._pidfd, *self.process)[0]
+        return read_status(self._pidfd, *self.process)[0]
 
     def __del__(self) -> None:
         if self._pidfd >= 0:
             os.close(self._pidfd)
 
 
-def of_dead(pid: int, start: int = 0) -> int | None:
+def read_zombie_status(pid: int, start: int = 0) -> int | None:
     """The same of a process whose parent knows that it ended and has not waited for it; None where it has."""
-    return _zombie(pid, start or procfs.start_time(pid))[0]
+    return _read_proc_status(pid, start or procfs.start_time(pid))[0]
 
 
 def has_ended(pidfd: int) -> bool:
@@ -76,7 +76,7 @@ def has_ended(pidfd: int) -> bool:
     return bool(end.poll(0))
 
 
-def _waited_for(pidfd: int) -> tuple[int | None, bool]:
+def _read_kept_status(pidfd: int) -> tuple[int | None, bool]:
     """The status that the kernel keeps with a pidfd, once a parent has waited; and whether this kernel keeps any."""
     answer = bytearray(INFO.pack(INFO_EXIT, *[0] * 13))
     try:
@@ -89,9 +89,9 @@ def _waited_for(pidfd: int) -> tuple[int | None, bool]:
     return (found if mask & INFO_EXIT else None), True
 
 
-def _zombie(pid: int, start: int) -> tuple[int | None, str]:
+def _read_proc_status(pid: int, start: int) -> tuple[int | None, str]:
     """The status that /proc shows of a process that nobody has waited for."""
-    hidden = _hidden(pid)
+    hidden = _is_hidden(pid)
     try:
         fields = procfs.stat_fields(pid)
         dead, started, found = procfs.is_dead(fields), int(fields[19]), int(fields[EXIT_CODE])
@@ -104,7 +104,7 @@ def _zombie(pid: int, start: int) -> tuple[int | None, str]:
     return found, ""
 
 
-def _hidden(pid: int) -> bool:
+def _is_hidden(pid: int) -> bool:
     """Whether the kernel hides from us what it hides from those who may not trace a process."""
     try:
         procfs.read_text(f"/proc/{pid}/io")
@@ -115,10 +115,10 @@ def _hidden(pid: int) -> bool:
     return False
 
 
-def parts(found: int) -> tuple[int | None, int | None]:
+def split_status(found: int) -> tuple[int | None, int | None]:
     """A wait status as exit code and signal; one of them is None."""
     return (None, os.WTERMSIG(found)) if os.WIFSIGNALED(found) else (os.WEXITSTATUS(found), None)
 
 
-def in_words(found: int) -> str:
+def format_status(found: int) -> str:
     return f"killed by {signal_name(os.WTERMSIG(found))}" if os.WIFSIGNALED(found) else f"exit {os.WEXITSTATUS(found)}"

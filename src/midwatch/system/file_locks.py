@@ -10,13 +10,13 @@ TICK = 0.01
 """Seconds between two attempts."""
 
 
-def opened(path: str, *, shared: bool = False) -> int:
+def open_lock_file(path: str, *, shared: bool = False) -> int:
     """The file of a lock, made if it is not there. ``shared``: users who may only read it can lock it too. OSError."""
     access, mode = (os.O_RDONLY | os.O_NONBLOCK, 0o644) if shared else (os.O_RDWR, 0o600)
     return os.open(path, access | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
 
 
-def locked(fd: int) -> bool:
+def try_lock(fd: int) -> bool:
     """Whether it is ours now."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,21 +42,21 @@ def is_free(path: str) -> bool:
     return True
 
 
-def within(fd: int, seconds: float) -> bool:
+def lock_within(fd: int, seconds: float) -> bool:
     """Whether it became ours in that time. No lock can be waited for with a deadline, so it is asked for often."""
     deadline = time.monotonic() + seconds
-    while not locked(fd):
+    while not try_lock(fd):
         if time.monotonic() >= deadline:
             return False
         time.sleep(TICK)
     return True
 
 
-def take(path: str, seconds: float = 0.0, *, shared: bool = False) -> int | None:
+def acquire(path: str, seconds: float = 0.0, *, shared: bool = False) -> int | None:
     """A file descriptor to hold or inherit; None where another has held it for so long. Raises OSError."""
-    fd = opened(path, shared=shared)
+    fd = open_lock_file(path, shared=shared)
     try:
-        if within(fd, seconds):
+        if lock_within(fd, seconds):
             return fd
     except BaseException:
         os.close(fd)
@@ -73,7 +73,7 @@ class ExclusiveLock:
         self._fd = -1
 
     def __enter__(self) -> None:
-        self._fd = opened(self._path)
+        self._fd = open_lock_file(self._path)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
         except BaseException:
@@ -94,7 +94,7 @@ class Lease:
     def take(self) -> bool:
         """Whether it is ours. OSError where no file can be made."""
         if self._fd is None:
-            self._fd = take(self._path)
+            self._fd = acquire(self._path)
         return self._fd is not None
 
     def close(self) -> None:

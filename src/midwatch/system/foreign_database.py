@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 from urllib.parse import quote
 
-from midwatch.core.text import in_words
+from midwatch.core.text import format_duration
 from midwatch.core.value import Value
 from midwatch.system.atomic_files import open_plain
 
@@ -66,7 +66,7 @@ class LimitError(sqlite3.OperationalError):
     """More than may be read; the message goes on after "cannot be read: "."""
 
 
-def state(path: str) -> State:
+def database_state(path: str) -> State:
     """What changes whenever something is written; empty where there is no database."""
     found: list[tuple[int, ...]] = []
     for each in (path, f"{path}-wal"):
@@ -78,7 +78,7 @@ def state(path: str) -> State:
     return tuple(found) if found[0] else ()
 
 
-def read(
+def read_tables(
     path: str, tables: tuple[str, ...], limits: DatabaseLimits, ask: Callable[[DatabaseReader], T]
 ) -> tuple[State, T]:
     """What ``ask`` finds in these tables, all of one moment, and the state of the files. The path must be no link.
@@ -87,15 +87,15 @@ def read(
     """
     until = time.monotonic() + limits.seconds
     for _ in range(TRIES):
-        before, how = state(path), _how(path)
-        with contextlib.closing(_open(path, how, limits)) as database:
+        before, how = database_state(path), _open_mode(path)
+        with contextlib.closing(_open_database(path, how, limits)) as database:
             found = ask(DatabaseReader(database, tables, limits, until))
-        if how == "mode=ro" or state(path) == before:
+        if how == "mode=ro" or database_state(path) == before:
             return before, found
     raise sqlite3.OperationalError("it is being written all the time")
 
 
-def _how(path: str) -> str:
+def _open_mode(path: str) -> str:
     with open(open_plain(path), "rb") as file:
         journalled = file.read(20)[18:20] == WAL
     for beside in ("-wal", "-shm", "-journal"):
@@ -114,7 +114,7 @@ def _how(path: str) -> str:
     return "mode=ro&immutable=1"
 
 
-def _open(path: str, how: str, limits: DatabaseLimits) -> sqlite3.Connection:
+def _open_database(path: str, how: str, limits: DatabaseLimits) -> sqlite3.Connection:
     place = f"file:{quote(os.fsencode(os.path.abspath(path)))}?{how}"
     database = sqlite3.connect(place, uri=True, timeout=limits.patience, isolation_level=None)
     database.text_factory = lambda content: content.decode("utf-8", "replace")
@@ -198,7 +198,7 @@ class DatabaseReader:
 
     def _in_time(self) -> None:
         if self._tick():
-            raise LimitError(f"it takes longer than {in_words(self._limits.seconds)}")
+            raise LimitError(f"it takes longer than {format_duration(self._limits.seconds)}")
 
 
 def _check_plain(database: sqlite3.Connection, table: str) -> None:

@@ -65,7 +65,7 @@ class FileEvents:
         os.close(self._fd)
 
 
-def file_system(path: str) -> str:
+def file_system_type(path: str) -> str:
     """Type of the file system that holds a path, as the mount table names it; empty when it cannot be known."""
     path = os.path.realpath(path)
     best, kind = "", ""
@@ -82,9 +82,9 @@ def file_system(path: str) -> str:
     return kind
 
 
-def hides_events(path: str) -> str:
+def find_event_problem(path: str) -> str:
     """Why events under a path cannot be relied upon; empty when they can."""
     if os.environ.get("MIDWATCH_EVENTS") == "off":
         return "events are turned off (MIDWATCH_EVENTS=off)"
-    kind = file_system(path)
+    kind = file_system_type(path)
     return f"{kind} hides changes made elsewhere" if kind.split(".")[0] in DEAF else ""

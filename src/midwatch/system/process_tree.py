@@ -24,7 +24,7 @@ class ProcessTrees:
     def __init__(self) -> None:
         self._known: dict[int, dict[int, Known]] = {}
         own = os.getpid()
-        self._children = children if os.path.exists(f"/proc/{own}/task/{own}/children") else by_parent
+        self._children = children if os.path.exists(f"/proc/{own}/task/{own}/children") else children_by_parent
 
     def below(self, pid: int, *, usage: bool = False) -> tuple[ProcessInfo, ...]:
         """A process and all below it, parents before children; nothing where it cannot be seen.
@@ -51,8 +51,8 @@ class ProcessTrees:
                 args=known[1],
                 start=int(fields[START]),
                 foreground=fields[GROUP] == fields[TERMINALS_GROUP],
-                cpu_s=procfs.cpu_of(fields, own=True) if usage else 0.0,
-                io=procfs.io_of(one) if usage else 0.0,
+                cpu_s=procfs.cpu_seconds(fields, own=True) if usage else 0.0,
+                io=procfs.io_bytes(one) if usage else 0.0,
             )
             todo += [child for child in self._children(one, fields[THREADS]) if child not in found]
         if after:
@@ -80,7 +80,7 @@ def children(pid: int, threads: str) -> list[int]:
         return []
 
 
-def by_parent(pid: int, _: str = "") -> list[int]:
+def children_by_parent(pid: int, _: str = "") -> list[int]:
     """The same where the kernel keeps no list of them: every process that there is is asked for its parent."""
     found = []
     for other in filter(str.isdecimal, os.listdir("/proc")):
@@ -92,7 +92,7 @@ def by_parent(pid: int, _: str = "") -> list[int]:
     return found
 
 
-def ancestry(pid: int) -> set[int]:
+def list_ancestry(pid: int) -> set[int]:
     """A process and all that it comes from, as far as they live."""
     found: set[int] = set()
     while pid > 0 and pid not in found:
@@ -104,10 +104,10 @@ def ancestry(pid: int) -> set[int]:
     return found
 
 
-def running(task: ProcessInfo, agent: str, variables: Iterable[str]) -> RunningAgent | None:
+def find_running_agent(task: ProcessInfo, agent: str, variables: Iterable[str]) -> RunningAgent | None:
     """What is needed to find an agent's files. None when the process has ended, or is another by now."""
-    given = environment(task.pid)
-    cwd = _cwd(task.pid)
+    given = read_environment(task.pid)
+    cwd = _working_directory(task.pid)
     if procfs.start_time(task.pid) != task.start:
         return None
     booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -122,7 +122,7 @@ def running(task: ProcessInfo, agent: str, variables: Iterable[str]) -> RunningA
     )
 
 
-def environment(pid: int) -> dict[str, str]:
+def read_environment(pid: int) -> dict[str, str]:
     """The variables that a process started with; none where they may not be read."""
     try:
         text = procfs.read_text(f"/proc/{pid}/environ") or procfs.read_text(f"/proc/{pid}/environ")  # just then in exec
@@ -132,7 +132,7 @@ def environment(pid: int) -> dict[str, str]:
     return {name: value for name, equals, value in reversed(pairs) if equals}
 
 
-def _cwd(pid: int) -> str:
+def _working_directory(pid: int) -> str:
     try:
         path = os.readlink(f"/proc/{pid}/cwd")
     except OSError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from midwatch.core.foreign_text import escaped
+from midwatch.core.foreign_text import escape_text
 from midwatch.core.job_model import Alive, Gone, Identity, Process, Unseen
 from midwatch.core.value import Value
 from midwatch.system import procfs
@@ -30,21 +30,21 @@ class ProcessPlace(Value):
         return meant.boot == self.boot and meant.timens in ("", self.timens)
 
 
-def here() -> ProcessPlace:
+def current_place() -> ProcessPlace:
     return ProcessPlace(os.uname().nodename, procfs.boot_id(), procfs.pid_namespace(), procfs.time_namespace())
 
 
-def find(meant: Identity, place: ProcessPlace) -> Process:
+def find_process(meant: Identity, place: ProcessPlace) -> Process:
     """Whether exactly that process lives. A recycled pid is gone; another host or namespace cannot be seen."""
     if meant.host != place.host:
-        return Unseen(f"it runs on host {escaped(meant.host)}; only its files can be read here")
+        return Unseen(f"it runs on host {escape_text(meant.host)}; only its files can be read here")
     if meant.boot != place.boot:
         return Gone("the machine was restarted since")
     if meant.pidns != place.pidns:
         return Unseen("it runs in another pid namespace; only its files can be read here")
     if not place.shares_clock(meant):  # the kernel shifts the start of every process that is seen from another one
         return Unseen("it runs in another time namespace; only its files can be read here")
-    return _alive(meant.pid, meant.start)
+    return _check_start(meant.pid, meant.start)
 
 
 def find_by_pid(pid: int, written: float, heartbeat_age: float | None) -> Process:
@@ -52,7 +52,7 @@ def find_by_pid(pid: int, written: float, heartbeat_age: float | None) -> Proces
 
     A wall clock that jumped makes it look so too; then its heartbeat is younger than the process, and nothing is sure.
     """
-    found = _alive(pid, 0)
+    found = _check_start(pid, 0)
     if isinstance(found, Alive):
         try:
             age = time.clock_gettime(time.CLOCK_BOOTTIME) - procfs.start_time(pid) / procfs.TICKS
@@ -65,15 +65,15 @@ def find_by_pid(pid: int, written: float, heartbeat_age: float | None) -> Proces
     return found
 
 
-def lives(pid: int, start: int) -> bool:
-    return isinstance(_alive(pid, start), Alive)
+def is_alive(pid: int, start: int) -> bool:
+    return isinstance(_check_start(pid, start), Alive)
 
 
-def _alive(pid: int, start: int) -> Process:
+def _check_start(pid: int, start: int) -> Process:
     try:
         fields = procfs.stat_fields(pid)
     except (FileNotFoundError, ProcessLookupError):
-        return _unlisted(pid)
+        return _judge_unlisted(pid)
     except (OSError, ValueError) as error:
         return Unseen(f"process {pid} cannot be looked at: {error}")
     if start and int(fields[19]) != start:
@@ -83,7 +83,7 @@ def _alive(pid: int, start: int) -> Process:
     return Alive(pid, fields[0])
 
 
-def _unlisted(pid: int) -> Process:
+def _judge_unlisted(pid: int) -> Process:
     """Not in /proc: ended, or hidden from us, or there is no /proc here."""
     try:
         os.kill(pid, 0)
@@ -94,14 +94,14 @@ def _unlisted(pid: int) -> Process:
     return Alive(pid, "?") if not os.path.isdir("/proc/self") else Unseen(f"process {pid} is hidden")
 
 
-def of_run(run: str) -> list[int]:
+def find_run_processes(run: str) -> list[int]:
     """Every process that carries a run's mark in its environment, wherever it went."""
     mark = f"MIDWATCH_RUN={run}\0".encode()
     marked = [int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if mark in _environment(pid)]
-    return [pid for pid in marked if pid != os.getpid() and isinstance(_alive(pid, 0), Alive)]
+    return [pid for pid in marked if pid != os.getpid() and isinstance(_check_start(pid, 0), Alive)]
 
 
-def started(pids: list[int]) -> dict[int, int]:
+def start_times(pids: list[int]) -> dict[int, int]:
     """Those of some processes that are there, with their start times: a pid alone may be another's in a moment."""
     return {pid: start for pid in pids if (start := procfs.start_time(pid))}
 

@@ -120,7 +120,7 @@ def descendants(pid: int, *, besides: int = 0, jobs: bool = True, spare: list[st
     while todo:
         for child in children(todo.pop()):
             words = _arguments(child)
-            if child != besides and not _begin(words, others) and not _name(words, spare):
+            if child != besides and not _begin_with(words, others) and not _process_names(words, spare):
                 found.append(child)
                 todo.append(child)
     return found
@@ -128,18 +128,18 @@ def descendants(pid: int, *, besides: int = 0, jobs: bool = True, spare: list[st
 
 def is_shim(pid: int) -> bool:
     """Whether a process keeps a job: then it, and what is below it, is that job's, not its starter's."""
-    return _begin(_arguments(pid), (SHIM, KEEPER))
+    return _begin_with(_arguments(pid), (SHIM, KEEPER))
 
 
 def is_shared(pid: int, spare: list[str] | tuple[str, ...]) -> bool:
     """Whether a process is one that others need too: one of these stands in its command line."""
-    return bool(spare) and _name(_arguments(pid), spare)
+    return bool(spare) and _process_names(_arguments(pid), spare)
 
 
-def run_beside() -> list[list[str]]:
+def helper_commands() -> list[list[str]]:
     """The words of all who judge or tell beside some work at this moment, behind the interpreter's own."""
     found = [_arguments(int(entry)) for entry in os.listdir("/proc") if entry.isdigit()]
-    return [words[len(BESIDE) :] for words in found if _begin(words, (BESIDE,))]
+    return [words[len(BESIDE) :] for words in found if _begin_with(words, (BESIDE,))]
 
 
 def _arguments(pid: int) -> list[str]:
@@ -149,20 +149,20 @@ def _arguments(pid: int) -> list[str]:
         return []
 
 
-def _begin(words: list[str], programs: tuple[list[str], ...]) -> bool:
+def _begin_with(words: list[str], programs: tuple[list[str], ...]) -> bool:
     return any(words[: len(program)] == program for program in programs)
 
 
-def _name(words: list[str], spare: list[str] | tuple[str, ...]) -> bool:
+def _process_names(words: list[str], spare: list[str] | tuple[str, ...]) -> bool:
     return any(sign in " ".join(words) for sign in spare)
 
 
-def cpu_of(fields: list[str], *, own: bool) -> float:
+def cpu_seconds(fields: list[str], *, own: bool) -> float:
     """CPU seconds of a process (if ``own``) and of the children it has waited for."""
     return sum(map(int, fields[11 if own else 13 : 15])) / TICKS
 
 
-def io_of(pid: int) -> float:
+def io_bytes(pid: int) -> float:
     """Bytes read and written by a process and the children it has waited for, by whatever system call."""
     try:
         lines = read_text(f"/proc/{pid}/io").split()
@@ -171,30 +171,30 @@ def io_of(pid: int) -> float:
     return float(int(lines[1]) + int(lines[3]))
 
 
-def consumption(root: int, *, own: bool, helper: int, own_cpu: float, own_io: float) -> tuple[float, float]:
+def measure_consumption(root: int, *, own: bool, helper: int, own_cpu: float, own_io: float) -> tuple[float, float]:
     """CPU seconds and bytes that the work has used so far: all below ``root``, and root itself if ``own``.
 
     What orphans used before they ended is in the account of the shim, which reaps them; what the judge used that
     the shim ran (``helper``, and earlier ones in ``own_…``) is taken out again.
     """
-    cpu, io = -own_cpu, io_of(root) - own_io
+    cpu, io = -own_cpu, io_bytes(root) - own_io
     try:
-        cpu += cpu_of(stat_fields(root), own=own)
+        cpu += cpu_seconds(stat_fields(root), own=own)
     except (OSError, ValueError):
         pass
     for pid in descendants(root, besides=helper):
         try:
-            cpu += cpu_of(stat_fields(pid), own=True)
+            cpu += cpu_seconds(stat_fields(pid), own=True)
         except (OSError, ValueError):
             continue
-        io += io_of(pid)
+        io += io_bytes(pid)
     return cpu, io
 
 
 # What counts as movement --------------------------------------------------------------------------------------
 
 
-def track(sources: Sources, sample: dict[str, float], now: float) -> None:
+def update_sources(sources: Sources, sample: dict[str, float], now: float) -> None:
     """Take a sample in: for each source its value, when that was taken, and when it last moved."""
     for name, value in sample.items():
         if name not in sources:
@@ -210,7 +210,7 @@ def track(sources: Sources, sample: dict[str, float], now: float) -> None:
             sources[name] = (value, now, now)
 
 
-def cheap_sample(base: str, wanted: frozenset[str] | set[str]) -> dict[str, float]:
+def sample_files(base: str, wanted: frozenset[str] | set[str]) -> dict[str, float]:
     """What one ``stat`` per source tells: size of the log, time of the last beat and of a foreign heartbeat."""
     sample: dict[str, float] = {}
     for source, suffix in (("output", ".log"), ("beat", ".beat"), ("heartbeat", ".heartbeat")):

@@ -23,7 +23,7 @@ FEW = 1000
 REMEMBERED = 2048
 
 
-class _Read(Value):
+class _DirectoryScan(Value):
     changed: int
     due: float
     paths: list[str]
@@ -32,30 +32,30 @@ class _Read(Value):
 class RecentFiles:
     def __init__(self, few: int = FEW) -> None:
         self._few = few
-        self._read: dict[tuple[object, ...], _Read] = {}
+        self._read: dict[tuple[object, ...], _DirectoryScan] = {}
 
     def written(self, directory: str, since: float, ends: tuple[str, ...], begins: str) -> list[str]:
-        """As `written`."""
+        """As `find_recent`."""
         asked, now, wall = (directory, since, ends, begins), time.monotonic(), time.time()
-        changed = _changed(directory)
+        changed = _modified_ns(directory)
         before = self._read.get(asked)
         if before is not None and before.changed == changed and now < before.due:
-            return [path for path in before.paths if _changed(path) / 1e9 >= since - SLACK]
-        count, paths = _written(*asked)
+            return [path for path in before.paths if _modified_ns(path) / 1e9 >= since - SLACK]
+        count, paths = _scan_recent(*asked)
         self._read.pop(asked, None)
         if count > self._few and wall - changed / 1e9 > RACY:
             if len(self._read) >= REMEMBERED:
                 self._read.clear()
-            self._read[asked] = _Read(changed, now + AGAIN, paths)
+            self._read[asked] = _DirectoryScan(changed, now + AGAIN, paths)
         return paths
 
 
-def written(directory: str, since: float, ends: tuple[str, ...] = (".jsonl",), begins: str = "") -> list[str]:
+def find_recent(directory: str, since: float, ends: tuple[str, ...] = (".jsonl",), begins: str = "") -> list[str]:
     """Files of a directory that were written since, the last one first; none where there is no directory."""
-    return _written(directory, since, ends, begins)[1]
+    return _scan_recent(directory, since, ends, begins)[1]
 
 
-def _written(directory: str, since: float, ends: tuple[str, ...], begins: str) -> tuple[int, list[str]]:
+def _scan_recent(directory: str, since: float, ends: tuple[str, ...], begins: str) -> tuple[int, list[str]]:
     found, count = [], 0
     try:
         with os.scandir(directory) as entries:
@@ -73,7 +73,7 @@ def _written(directory: str, since: float, ends: tuple[str, ...], begins: str) -
     return count, [path for _, path in sorted(found, reverse=True)]
 
 
-def _changed(path: str) -> int:
+def _modified_ns(path: str) -> int:
     """When it last changed, in nanoseconds; 0 where it is not there."""
     try:
         return os.stat(path, follow_symlinks=False).st_mtime_ns

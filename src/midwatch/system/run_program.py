@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from midwatch.core.text import in_words
+from midwatch.core.text import format_duration
 from midwatch.core.value import Value
 from midwatch.system import processes, procfs, terminate_tree
 from midwatch.system.child_environment import without_secrets
@@ -83,7 +83,7 @@ class ProgramLateError(CallError):
     """It took too long and was ended."""
 
 
-def run(
+def run_program(
     command: list[str], limits: RunLimits, *, cwd: str | None = None, env: Mapping[str, str] | None = None,
     data: bytes = b"", cancel: int = -1,
 ) -> ProgramRun:  # fmt: skip
@@ -128,14 +128,14 @@ def call(
     """What a program printed and how it ended, in ``limit`` seconds. ``name``: as it is called in an error."""
     cap, called = OutputCap(LARGEST, ends=True), name or words[0]
     try:
-        done = run(words, RunLimits(limit, cap, cap), cwd=cwd, env=env)
+        done = run_program(words, RunLimits(limit, cap, cap), cwd=cwd, env=env)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise CallError(f"{words[0]} cannot be run: {why}") from error
     if done.too_much:
         raise CallError(f"`{called}` said more than {LARGEST >> 20} MB")
     if not done.ended:
-        raise ProgramLateError(f"`{called}` took longer than {in_words(limit)} and was ended")
+        raise ProgramLateError(f"`{called}` took longer than {format_duration(limit)} and was ended")
     return ProgramOutput(done.code, done.output.decode("utf-8", "replace"), done.errors.decode("utf-8", "replace"))
 
 

@@ -12,9 +12,9 @@ from midwatch.system import processes, procfs
 KILL_AFTER = 5.0
 
 
-def ask_shim(shim: Identity, place: processes.ProcessPlace, patience: float, by: int = signal.SIGTERM) -> None:
+def stop_by_shim(shim: Identity, place: processes.ProcessPlace, patience: float, by: int = signal.SIGTERM) -> None:
     """Ask a shim to stop its work, if it is there to be asked, and wait until it has ended, however it did."""
-    if not isinstance(processes.find(shim, place), Alive):
+    if not isinstance(processes.find_process(shim, place), Alive):
         return
     pidfd = processes.watch_exit(shim.pid)
     if signal_exactly(shim.pid, shim.start, by):
@@ -70,7 +70,7 @@ def end_tree(
         if now >= deadline:
             for pid in alive:
                 signal_exactly(pid, known[pid], signal.SIGKILL)
-        _until_one_ends(alive, 0.1)
+        _wait_for_exit(alive, 0.1)
 
 
 def _lives(pid: int, start: int) -> bool:
@@ -81,7 +81,7 @@ def _lives(pid: int, start: int) -> bool:
     return int(fields[19]) == start and not procfs.is_dead(fields)
 
 
-def _until_one_ends(pids: list[int], seconds: float) -> None:
+def _wait_for_exit(pids: list[int], seconds: float) -> None:
     """Wait for an exit; orphans of what ends are found by looking again."""
     pidfd = processes.watch_exit(pids[0])
     if pidfd is not None:

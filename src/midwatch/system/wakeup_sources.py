@@ -35,7 +35,7 @@ class WakeupSources:
     def __init__(self, directory: str, telling: frozenset[str]) -> None:
         self.telling = telling
         self.signals = WakeupSignals()
-        self.blind = inotify.hides_events(directory)
+        self.blind = inotify.find_event_problem(directory)
         self._poll = select.poll()
         self._poll.register(self.signals, select.POLLIN)
         self._ends: dict[str, tuple[tuple[int, int], int | None]] = {}

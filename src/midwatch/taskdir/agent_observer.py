@@ -16,8 +16,8 @@ from midwatch.config import paths
 from midwatch.core.errors import FormatError, MidwatchError
 from midwatch.sessions.model import PaneVerdict
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.taskdir.model import Talk, TaskAgent
-from midwatch.taskdir.observe import read
+from midwatch.taskdir.model import TaskAgent, TaskPaneState
+from midwatch.taskdir.observe import read_text
 
 SECOND_LOOK = 1.0
 """Seconds between the two looks that must agree before the task is said to wait."""
@@ -35,29 +35,29 @@ class TaskAgentObserver:
         self._panes: PaneObserver | None = None
         self._heads = FileHeadCache()
         self.agent = 0
-        self._said = Talk()
+        self._said = TaskPaneState()
         self._first: tuple[str, float] = ("", 0.0)
 
-    def listen(self, pane: str, agent: int, interval: float, *, quiet: bool) -> Talk:
+    def listen(self, pane: str, agent: int, interval: float, *, quiet: bool) -> TaskPaneState:
         """``quiet``: the agent has shown nothing new for so long that it is worth a closer look."""
         now = time.monotonic()
         if agent != self.agent:
-            self.agent, self._said, self._first, self.due = agent, Talk(), ("", 0.0), 0.0
+            self.agent, self._said, self._first, self.due = agent, TaskPaneState(), ("", 0.0), 0.0
         if pane and (now >= self.due or quiet):
             self.due = now + interval
             self._said = self._look(pane, now)
         return self._said
 
-    def _look(self, pane: str, now: float) -> Talk:
+    def _look(self, pane: str, now: float) -> TaskPaneState:
         try:
             if self._panes is None:
                 self._panes = PaneObserver(catalog.load_all(), paths.hook_spool(), self.server)
             looked = self._panes.look(pane)
         except MidwatchError:  # a file that describes an agent is wrong: `agents list` says where
-            return Talk()
+            return TaskPaneState()
         seen = next((each for each in looked.seen if each.sighting.pane.id == pane), None)
         if seen is None:
-            return Talk(screen=self._printed(self._panes, pane))
+            return TaskPaneState(screen=self._printed(self._panes, pane))
         told = [report.at for report in seen.sighting.reports if report.source in MOMENTS and report.at is not None]
         state = seen.verdict.state if seen.verdict.state in TELLING else ""
         if state != self._first[0]:
@@ -65,9 +65,9 @@ class TaskAgentObserver:
             if state:
                 self.due = min(self.due, now + SECOND_LOOK)
         lasting = state and now - self._first[1] >= SECOND_LOOK
-        turn = (state, seen.verdict.cause, seen.verdict.reason) if lasting else Talk().turn
-        text = evidence.facts(self._panes.known[pane].detector, seen.sighting, pane).progress["text"]
-        return Talk(turn, max(told, default=0.0), float(text), self._worker(self._panes, seen))
+        turn = (state, seen.verdict.cause, seen.verdict.reason) if lasting else TaskPaneState().turn
+        text = evidence.build_facts(self._panes.known[pane].detector, seen.sighting, pane).progress["text"]
+        return TaskPaneState(turn, max(told, default=0.0), float(text), self._worker(self._panes, seen))
 
     def _printed(self, panes: PaneObserver, pane: str) -> float | None:
         """Of a program that prints line by line, whatever it is: what stands above the cursor."""
@@ -86,8 +86,8 @@ class TaskAgentObserver:
         talk = next(filter(None, told), "") or parts.files(running.agent).own(running, self._heads)
         if start is None:
             return TaskAgent(running.agent, talk, running.cwd, None, running.environment)
-        given = launch.given_in(start, running.args, prompt(self.directory))
-        program = launch.program_in(start, running.args)
+        given = launch.find_options(start, running.args, read_prompt(self.directory))
+        program = launch.program_words(start, running.args)
         return TaskAgent(running.agent, talk, running.cwd, given, running.environment, program)
 
     def close(self) -> None:
@@ -95,9 +95,9 @@ class TaskAgentObserver:
             self._panes.close()
 
 
-def prompt(directory: str) -> str:
+def read_prompt(directory: str) -> str:
     """The prompt of a task, as a shell hands it over; empty where there is none."""
     try:
-        return (read(f"{directory}/prompt") or "").rstrip("\n")
+        return (read_text(f"{directory}/prompt") or "").rstrip("\n")
     except FormatError:
         return ""

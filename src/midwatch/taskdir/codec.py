@@ -15,7 +15,7 @@ from midwatch.core import durations
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.job_model import ProgressSource
 from midwatch.core.verdict import Verdict
-from midwatch.taskdir.model import Notes, Numbers, TaskAgent
+from midwatch.taskdir.model import TaskAgent, TaskNotes, TaskNumbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ TOLD = ("state", "final", "cause", "reason", "process", "progress", "exit_code",
 Fields = dict[str, object]
 
 
-def numbers(environment: Mapping[str, str]) -> Numbers:
+def parse_numbers(environment: Mapping[str, str]) -> TaskNumbers:
     """The numbers of an environment, the protocol's own where it is silent. UsageError names the variable."""
     found: dict[str, Any] = {}
     for variable, field in VARIABLES.items():
@@ -57,10 +57,10 @@ def numbers(environment: Mapping[str, str]) -> Numbers:
         if not (given.isascii() and given.isdecimal()) or int(given[:10]) > MOST:
             raise UsageError(f"{RETRIES} is {given!r}; say how often a task may be resumed, 0 for never")
         found["retries"] = int(given)
-    return Numbers(**found)
+    return TaskNumbers(**found)
 
 
-def exit_code(text: str) -> int | None:
+def parse_exit_code(text: str) -> int | None:
     """What `exit_code` holds; None where it holds no exit code."""
     word = text.strip()
     if not (word.isascii() and word.isdecimal()) or len(word) > len(str(LARGEST_CODE)):
@@ -68,12 +68,12 @@ def exit_code(text: str) -> int | None:
     return int(word) if int(word) <= LARGEST_CODE else None
 
 
-def stamp(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """A moment of the wall clock as manifests hold it."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime(STAMP)
 
 
-def moment(text: object) -> float | None:
+def parse_time(text: object) -> float | None:
     try:
         return datetime.strptime(str(text), STAMP).replace(tzinfo=UTC).timestamp()
     except ValueError:
@@ -83,35 +83,35 @@ def moment(text: object) -> float | None:
 # Manifests
 
 
-def manifest(name: str, text: str) -> Fields:
+def parse_manifest(name: str, text: str) -> Fields:
     """The fields of a manifest. FormatError where it is not what its name promises."""
     if name == MANIFESTS[0]:
-        return _object(text)
+        return _to_fields(text)
     return {key: value for key, equals, value in (line.partition("=") for line in text.split("\n")) if equals}
 
 
-def merged(name: str, text: str, fields: Fields) -> str:
+def merge_fields(name: str, text: str, fields: Fields) -> str:
     """A manifest with some fields set, those that are None taken out, and everything else as it was."""
     wanted = {key: value for key, value in fields.items() if value is not None}
     if name == MANIFESTS[0]:
         if wanted.get("status") == "hung":  # a word of the later form only
             wanted["status"] = "crashed"
-        whole = _object(text) | wanted
+        whole = _to_fields(text) | wanted
         kept_fields = {key: value for key, value in whole.items() if key in wanted or key not in fields}
         return json.dumps(kept_fields, indent=2, ensure_ascii=False) + "\n"
     kept = [line for line in text.split("\n") if line and line.partition("=")[0] not in fields]
-    return "\n".join([*kept, *(f"{key}={_plain(value)}" for key, value in wanted.items())]) + "\n"
+    return "\n".join([*kept, *(f"{key}={_to_line(value)}" for key, value in wanted.items())]) + "\n"
 
 
-def told_code(fields: Fields) -> int | None:
+def find_exit_code(fields: Fields) -> int | None:
     """The exit code that a manifest tells of a task that has ended."""
-    status, code = fields.get("status"), exit_code(str(fields.get("exit_code", "")))
+    status, code = fields.get("status"), parse_exit_code(str(fields.get("exit_code", "")))
     if status not in ("completed", "failed"):
         return None
     return 0 if code is None and status == "completed" else code
 
 
-def _object(text: str) -> Fields:
+def _to_fields(text: str) -> Fields:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -121,7 +121,7 @@ def _object(text: str) -> Fields:
     return found
 
 
-def _plain(value: object) -> str:
+def _to_line(value: object) -> str:
     return " ".join(str(value).split("\n"))
 
 
@@ -137,7 +137,7 @@ def script_command(directory: str) -> str:
     return shlex.join(("sh", script_path(directory)))
 
 
-def script(directory: str, cwd: str, words: Sequence[str], without: Sequence[str]) -> str:
+def format_script(directory: str, cwd: str, words: Sequence[str], without: Sequence[str]) -> str:
     """A wrapper of our own, by the rules of the others: pid, then exit_code, then done.
 
     It outlives Ctrl-C, which its terminal sends to both: how the agent ended is still to be told.
@@ -159,7 +159,7 @@ echo "$code" > "$task/exit_code.tmp" && mv -f -- "$task/exit_code.tmp" "$task/ex
 # Our notes
 
 
-def noted(notes: Notes) -> Fields:
+def encode_notes(notes: TaskNotes) -> Fields:
     """Notes as our file beside the task's holds them."""
     verdict = notes.verdict
     return {
@@ -171,8 +171,8 @@ def noted(notes: Notes) -> Fields:
     }
 
 
-def notes(text: str, name: str) -> Notes:
-    """Read what ``noted`` gave, of a task of that session. FormatError where that is not to be read."""
+def decode_notes(text: str, name: str) -> TaskNotes:
+    """Read what ``encode_notes`` gave, of a task of that session. FormatError where that is not to be read."""
     try:
         found = json.loads(text)
         if found.pop("schema") != SCHEMA:
@@ -186,7 +186,7 @@ def notes(text: str, name: str) -> Notes:
         if seen := found.pop("worker", None):
             lists = {key: tuple(value) for key, value in seen.items() if isinstance(value, list)}
             found["worker"] = TaskAgent(**{**seen, **lists})
-        read = Notes(**found)
+        read = TaskNotes(**found)
         return read._replace(at=float(read.at), began=float(read.began), total=int(read.total), retry=int(read.retry))
     except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(f"our notes cannot be read: {type(error).__name__} {error}"[:100]) from error

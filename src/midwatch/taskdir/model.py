@@ -12,7 +12,7 @@ DOUBLINGS = 64
 """More than enough to come from a millisecond to any length, and no number overflows."""
 
 
-class Numbers(Value):
+class TaskNumbers(Value):
     """How patient to be with a task. The defaults are the protocol's own."""
 
     base_s: float = 30.0
@@ -75,7 +75,7 @@ class TaskAgent(Value):
     """How its command line begins, up to its program."""
 
 
-class Talk(Value):
+class TaskPaneState(Value):
     """What the pane of a task shows."""
 
     turn: tuple[str, Cause, str] = ("", "", "")
@@ -96,7 +96,7 @@ class ResumeRecipe(Value):
     """Why there is none."""
 
 
-class Notes(Value):
+class TaskNotes(Value):
     """What a monitor remembers of a task, for itself and for the one that comes after it. Times are monotonic."""
 
     boot: str
@@ -145,7 +145,7 @@ class TaskFacts(Value):
     name: str
     directory: str
     now: float
-    notes: Notes
+    notes: TaskNotes
     exists: bool = True
     done: bool = False
     code: int | None = None
@@ -183,6 +183,6 @@ class TaskStep(Value):
     """`wait`, `say` (the watch is over), `derive` (find out how to go on, and ask again), `resume` (end what is left,
     and make ready) or `type` (run the wrapper)."""
     verdict: Verdict
-    notes: Notes
+    notes: TaskNotes
     at: float
     """When to look again though nothing may have happened."""

@@ -25,11 +25,11 @@ from midwatch.taskdir import codec
 from midwatch.taskdir import resume as taskdir_resume
 from midwatch.taskdir import store as taskdir_store
 from midwatch.taskdir.agent_observer import TaskAgentObserver
-from midwatch.taskdir.model import Notes, Numbers, Talk, TaskFacts, TaskStep
-from midwatch.taskdir.observe import TaskObserver, living, read, told
+from midwatch.taskdir.model import TaskFacts, TaskNotes, TaskNumbers, TaskPaneState, TaskStep
+from midwatch.taskdir.observe import TaskObserver, find_living_processes, last_sign_of_life, read_text
 from midwatch.taskdir.rules import action
 from midwatch.taskdir.rules.verdict import judge
-from midwatch.taskdir.session_observer import VARIABLE, command_line
+from midwatch.taskdir.session_observer import VARIABLE, format_command
 from midwatch.tmux.sessions import TmuxSessions
 
 LATE = 2.0
@@ -46,11 +46,11 @@ Ended = Callable[[Verdict, str, float], None]
 """Is told the verdict, which run of the task it is about, and its monotonic moment, which all monitors share."""
 
 
-def monitor(
+def monitor_task(
     session: str,
     directory: str,
     server: tuple[str, ...] = (),
-    numbers: Numbers | None = None,
+    numbers: TaskNumbers | None = None,
     *,
     wrapper: str = "",
     cleanup: bool = False,
@@ -64,17 +64,17 @@ def monitor(
     that session, unless the agent still runs. ``tell`` is called with what was seen whenever the task is resumed,
     ``ended`` once when the watch ends, also by a fault of ours.
     """
-    watch = _Monitor(session.removeprefix("="), directory, server, numbers or Numbers(), cleanup=cleanup, tell=tell)
+    watch = _Monitor(session.removeprefix("="), directory, server, numbers or TaskNumbers(), cleanup=cleanup, tell=tell)
     watch.ended = ended
     if wrapper:
         words = ("bash", os.path.abspath(wrapper))
-        watch.notes = watch.notes._replace(command=command_line(words, {VARIABLE: watch.directory}))
+        watch.notes = watch.notes._replace(command=format_command(words, {VARIABLE: watch.directory}))
     return watch.run()
 
 
 class _Monitor:
     def __init__(
-        self, session: str, directory: str, server: tuple[str, ...], numbers: Numbers, *,
+        self, session: str, directory: str, server: tuple[str, ...], numbers: TaskNumbers, *,
         cleanup: bool, tell: Callable[[Verdict], None] | None,
     ) -> None:  # fmt: skip
         self.session = session
@@ -83,15 +83,15 @@ class _Monitor:
         self.cleanup = cleanup
         self.tell = tell
         self.began = time.monotonic()
-        self.foreign = paths.shared_with_others(os.path.abspath(directory))
+        self.foreign = paths.find_sharing(os.path.abspath(directory))
         self.sense = TaskObserver(session, self.directory, server, self.foreign)
         self.hand = TmuxSessions(server, limit=LONGEST_LOOK)
         self.talk = TaskAgentObserver(server, self.directory)
-        self.first = taskdir_store.text(self.directory)
+        self.first = taskdir_store.read_text(self.directory)
         """Notes that were there before we asked for the lease: what stands in them is of others before us."""
-        self.lease = taskdir_store.lease(self.directory)
+        self.lease = taskdir_store.task_lease(self.directory)
         me = os.getpid()
-        self.notes = Notes(self.sense.boot, self.began, self.began, monitor=(me, procfs.start_time(me)))
+        self.notes = TaskNotes(self.sense.boot, self.began, self.began, monitor=(me, procfs.start_time(me)))
         self.awake = self.began
         """When we last knew that we were not standing still."""
         self.leading = self.noted = False
@@ -118,7 +118,7 @@ class _Monitor:
         """A directory of another session is a slip of the finger: nothing may be typed into the wrong one."""
         for name in codec.MANIFESTS:
             with contextlib.suppress(FormatError):
-                fields = codec.manifest(name, read(f"{self.directory}/{name}") or "")
+                fields = codec.parse_manifest(name, read_text(f"{self.directory}/{name}") or "")
                 named = str(fields.get("session_name") or self.session)
                 if named not in (self.session, self.sense.panes.written):
                     raise UsageError(f"{self.directory} is of the session {named}, not of {self.session}")
@@ -131,12 +131,12 @@ class _Monitor:
         facts = self.look(before)
         self.awake = time.monotonic()
         if (lost := self.awake - began) > LONGEST_LOOK:
-            self.note(action.shift(before, lost), before)
+            self.note(action.shift_times(before, lost), before)
             return None
-        step = action.plan(facts, before, self.numbers)
+        step = action.plan_step(facts, before, self.numbers)
         if step.what == "derive":
-            facts = facts._replace(recipe=taskdir_resume.derive(facts._replace(notes=step.notes)))
-            step = action.plan(facts, before, self.numbers)
+            facts = facts._replace(recipe=taskdir_resume.derive_recipe(facts._replace(notes=step.notes)))
+            step = action.plan_step(facts, before, self.numbers)
         self.note(step.notes, before)
         if step.what == "say":
             return self.finish(step.verdict, facts)
@@ -167,29 +167,29 @@ class _Monitor:
         except OSError as error:
             self.foreign = self.sense.foreign = f"nothing can be written to {self.directory}: {error.strerror}"
             return True
-        if self.leading and (text := taskdir_store.text(self.directory)):
+        if self.leading and (text := taskdir_store.read_text(self.directory)):
             if self.told(text):
                 self.leading = False
                 self.lease.close()
             else:
-                before = taskdir_store.read(text, self.session)
-                self.notes = action.taken_over(before, self.notes, time.monotonic(), self.directory)
+                before = taskdir_store.decode_notes(text, self.session)
+                self.notes = action.take_over_notes(before, self.notes, time.monotonic(), self.directory)
         return self.leading
 
     def told(self, text: str) -> Verdict | None:
         """What the monitor that acted beside us came to; None if it came to nothing, or has left."""
-        notes = taskdir_store.read(text, self.session) if text != self.first else None
+        notes = taskdir_store.decode_notes(text, self.session) if text != self.first else None
         return notes.verdict if notes and notes.verdict and notes.verdict.detail != action.LEFT else None
 
     def follow(self) -> Verdict | None:
         """Another monitor acts: wait for what it says, or for its end."""
-        if said := self.told(text := taskdir_store.text(self.directory)):
-            self.notes = taskdir_store.read(text, self.session) or self.notes
+        if said := self.told(text := taskdir_store.read_text(self.directory)):
+            self.notes = taskdir_store.decode_notes(text, self.session) or self.notes
             return said
         if self.alarm.signals.asked or time.monotonic() >= self.began + self.numbers.deadline_s:
             why = signal_name(self.alarm.signals.asked) if self.alarm.signals.asked else "its deadline"
             return self.gave_up(f"this monitor was ended by {why}; another one goes on")
-        acting = taskdir_store.read(taskdir_store.text(self.directory), self.session)
+        acting = taskdir_store.decode_notes(taskdir_store.read_text(self.directory), self.session)
         known = acting is not None and acting.verdict is None and self.alarm.watch_ends({"monitor": acting.monitor})
         self.alarm.sleep(self.beat.after_pass(time.monotonic() + (self.numbers.interval(0) if known else SOON)))
         self.awake = time.monotonic()
@@ -197,29 +197,29 @@ class _Monitor:
 
     # Looking
 
-    def look(self, notes: Notes) -> TaskFacts:
+    def look(self, notes: TaskNotes) -> TaskFacts:
         interval = self.numbers.interval(notes.retry)
         self.sense.every = interval
-        talk = Talk()
+        talk = TaskPaneState()
         if notes.agent[0] and notes.sources and not notes.gone_since:
-            quiet = time.monotonic() - told(notes.sources) >= self.numbers.stale_s / 2
+            quiet = time.monotonic() - last_sign_of_life(notes.sources) >= self.numbers.stale_s / 2
             talk = self.talk.listen(notes.pane[0], notes.agent[0], interval, quiet=quiet)
         facts = self.sense.look(notes, self.numbers.stale_s, talk)
-        if self.leading and isinstance(facts.agent, Alive) and hand.was_given_up(facts):
+        if self.leading and isinstance(facts.agent, Alive) and hand.is_given_up(facts):
             with contextlib.suppress(FormatError, OSError):
-                hand.runs_again(self.directory, facts.pid)
+                hand.record_restart(self.directory, facts.pid)
         return facts
 
-    def note(self, notes: Notes, before: Notes) -> None:
+    def note(self, notes: TaskNotes, before: TaskNotes) -> None:
         """Remember, on disk too if that would let another monitor say something else."""
         self.notes = notes
-        if self.leading and (not self.noted or action.essence(notes) != action.essence(before)):
+        if self.leading and (not self.noted or action.comparable_notes(notes) != action.comparable_notes(before)):
             with contextlib.suppress(OSError):
-                taskdir_store.write(self.directory, notes)
+                taskdir_store.write_notes(self.directory, notes)
                 self.noted = True
 
     def wait(self, step: TaskStep, facts: TaskFacts) -> None:
-        if not self.alarm.watch_ends(living(facts)):
+        if not self.alarm.watch_ends(find_living_processes(facts)):
             self.sense.due = 0.0
             return
         until = min(step.at, self.sense.panes.again_at)
@@ -229,7 +229,7 @@ class _Monitor:
         if "pane" in self.alarm.sleep(until):
             self.sense.due = 0.0
         if (late := time.monotonic() - max(until, facts.now)) > LATE:
-            self.note(action.shift(self.notes, late), self.notes)
+            self.note(action.shift_times(self.notes, late), self.notes)
 
     # Acting
 
@@ -240,9 +240,9 @@ class _Monitor:
             counted = f"{step.verdict.reason}; resumed ({notes.total} of {self.numbers.retries})"
             self.tell(step.verdict._replace(final=False, reason=counted))
         try:
-            if isinstance(facts.agent, Alive) and not hand.alive(notes.agent):
+            if isinstance(facts.agent, Alive) and not hand.is_alive(notes.agent):
                 return None  # it ended by itself just now: how, is the truth
-            taskdir_resume.make_ready(self.directory, notes, facts)
+            taskdir_resume.prepare_resume(self.directory, notes, facts)
         except (RefusedError, OSError) as error:
             return self.finish(step.verdict._replace(reason=f"{step.verdict.reason}; not resumed: {error}"), facts)
         self.note(notes._replace(phase="ready"), notes)
@@ -252,7 +252,7 @@ class _Monitor:
         ready, pane = self.notes, facts.session.pane
         assert pane is not None
         if facts.done:  # by the shell of the agent that was ended
-            hand.make_ready(self.directory, 0)
+            hand.remove_end_files(self.directory, 0)
         self.note(ready._replace(phase="typed", resumed_at=time.monotonic()), ready)
         if self.hand.type_line(pane.id, pane.pid, ready.command):
             self.note(ready, self.notes)
@@ -281,14 +281,14 @@ class _Monitor:
 
     def report(self, verdict: Verdict) -> None:
         if self.ended is not None:
-            run = taskdir_resume.run_name(self.directory, self.notes)
+            run = taskdir_resume.format_run_name(self.directory, self.notes)
             self.ended(verdict, run, self.notes.ended_at or time.monotonic())
 
     def leave(self, verdict: Verdict, reason: str) -> Verdict:
         """The end of this monitor comes before its task's. The task goes on, and the next monitor carries on."""
         if self.leading:
             with contextlib.suppress(OSError, MidwatchError):
-                hand.tell(self.directory, hand.abandoned(reason))
+                hand.update_manifest(self.directory, hand.abandoned_fields(reason))
             self.note(self.notes._replace(verdict=verdict, ended_at=time.monotonic()), self.notes)
         return verdict
 

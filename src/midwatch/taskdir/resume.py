@@ -14,7 +14,7 @@ import zlib
 
 from midwatch.agents import catalog, launch, parts
 from midwatch.agents.conversation_exists import ConversationIndex
-from midwatch.agents.conversation_holders import holders
+from midwatch.agents.conversation_holders import find_holders
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.launch import LaunchRules
@@ -25,10 +25,10 @@ from midwatch.jobs.codec import sentinel
 from midwatch.system import procfs
 from midwatch.taskdir import actions as hand
 from midwatch.taskdir import codec
-from midwatch.taskdir.agent_observer import prompt
-from midwatch.taskdir.model import Notes, ResumeRecipe, TaskAgent, TaskFacts
-from midwatch.taskdir.observe import read
-from midwatch.taskdir.session_observer import environment
+from midwatch.taskdir.agent_observer import read_prompt
+from midwatch.taskdir.model import ResumeRecipe, TaskAgent, TaskFacts, TaskNotes
+from midwatch.taskdir.observe import read_text
+from midwatch.taskdir.session_observer import read_environment
 
 CONTINUE = (
     "Continue the task: your last run was interrupted before it was done. "
@@ -38,33 +38,33 @@ SHORT = 32
 BY_HAND = "run it by hand, or name its script with --wrapper"
 
 
-def make_ready(directory: str, notes: Notes, facts: TaskFacts) -> None:
+def prepare_resume(directory: str, notes: TaskNotes, facts: TaskFacts) -> None:
     """End what is left of a task, and leave all as whoever is run next needs it. RefusedError, OSError."""
-    hand.end(notes)
+    hand.end_processes(notes)
     fields = {
         "status": notes.cause,
         "retry_count": notes.total,
-        "last_checked_at": codec.stamp(time.time()),
+        "last_checked_at": codec.format_time(time.time()),
         **hand.NOT_ABANDONED,
     }
     with contextlib.suppress(FormatError):
-        hand.tell(directory, fields, unless_over=False)
+        hand.update_manifest(directory, fields, unless_over=False)
     if facts.recipe is not None:
         hand.write_script(directory, facts.recipe.script)
-    hand.make_ready(directory, facts.pid)
+    hand.remove_end_files(directory, facts.pid)
 
 
-def run_name(directory: str, notes: Notes) -> str:
+def format_run_name(directory: str, notes: TaskNotes) -> str:
     """Which run of a task is meant, for those who are told of it: one that was run again has other news."""
     pid = notes.agent[0]
     if not pid:
         with contextlib.suppress(FormatError):
-            pid = sentinel.pid(read(f"{directory}/pid") or "")
+            pid = sentinel.decode_pid(read_text(f"{directory}/pid") or "")
     digest = zlib.crc32(directory.encode("utf-8", "surrogateescape"))
     return f"{os.path.basename(directory)[:SHORT]}-{digest:08x}-{pid}"
 
 
-def derive(facts: TaskFacts) -> ResumeRecipe:
+def derive_recipe(facts: TaskFacts) -> ResumeRecipe:
     """How to go on with a task whose wrapper nobody knows."""
     try:
         return _derive(facts)
@@ -74,39 +74,39 @@ def derive(facts: TaskFacts) -> ResumeRecipe:
 
 def _derive(facts: TaskFacts) -> ResumeRecipe:
     worker, fields = facts.notes.worker, facts.manifest
-    agent = _agent(worker, facts)
+    agent = _find_agent(worker, facts)
     if agent is None:
         return ResumeRecipe(why=f"neither its wrapper nor which agent it ran is known; {BY_HAND}")
     start = agent.start
     if start is None or not start.plain or not start.resume:
         return ResumeRecipe(why=f"nobody has written down how {agent.title} goes on without a terminal; {BY_HAND}")
     shell = facts.session.pane.pid if facts.session.pane else 0
-    cwd = _directory(fields.get("project_dir"), worker, shell)
+    cwd = _find_directory(fields.get("project_dir"), worker, shell)
     if not cwd:
         return ResumeRecipe(why=f"in which directory it worked is not known; {BY_HAND}")
-    where = _where(agent, worker, shell, cwd, _began(facts))
-    talk, why = _conversation(facts, agent, where, start)
-    text = CONTINUE if talk else prompt(facts.directory)
+    where = _describe_agent(agent, worker, shell, cwd, _find_start_time(facts))
+    talk, why = _find_conversation(facts, agent, where, start)
+    text = CONTINUE if talk else read_prompt(facts.directory)
     if why or not text:
         return ResumeRecipe(
             why=why or f"no conversation of it was found, and it has no prompt to begin with; {BY_HAND}"
         )
     model = str(fields.get("model") or "")
-    given = launch.plainly(start, model) if worker.options is None else worker.options
-    words = launch.go_on(start, worker.program, talk, given, text)
-    return ResumeRecipe(codec.script(facts.directory, cwd, words, start.without))
+    given = launch.default_options(start, model) if worker.options is None else worker.options
+    words = launch.continue_command(start, worker.program, talk, given, text)
+    return ResumeRecipe(codec.format_script(facts.directory, cwd, words, start.without))
 
 
-def _agent(worker: TaskAgent, facts: TaskFacts) -> Detector | None:
+def _find_agent(worker: TaskAgent, facts: TaskFacts) -> Detector | None:
     """The one that was seen; else the one that the manifest names, or the session, which is called after it."""
     known = {each.agent: each for each in catalog.load_all() if not each.any}
     named = (worker.agent, str(facts.manifest.get("agent") or ""), facts.name.partition("-")[0])
     return next((known[name] for name in named if name in known), None)
 
 
-def _directory(told: object, worker: TaskAgent, shell: int) -> str:
+def _find_directory(told: object, worker: TaskAgent, shell: int) -> str:
     """Where it worked: as it was seen there, as the manifest says, or where the shell of its pane is."""
-    home = environment(shell).get("HOME", "")
+    home = read_environment(shell).get("HOME", "")
     said = str(told or "")
     said = f"{home}{said[1:]}" if said == "~" or said.startswith("~/") else said
     with contextlib.suppress(OSError):
@@ -115,18 +115,18 @@ def _directory(told: object, worker: TaskAgent, shell: int) -> str:
     return ""
 
 
-def _began(facts: TaskFacts) -> float:
+def _find_start_time(facts: TaskFacts) -> float:
     """When the task began, on the wall clock; 0 where nobody knows: then every conversation may be its own."""
-    return codec.moment(facts.manifest.get("started_at")) or 0.0
+    return codec.parse_time(facts.manifest.get("started_at")) or 0.0
 
 
-def _where(agent: Detector, worker: TaskAgent, shell: int, cwd: str, began: float) -> RunningAgent:
-    given = os.environ | environment(shell)
+def _describe_agent(agent: Detector, worker: TaskAgent, shell: int, cwd: str, began: float) -> RunningAgent:
+    given = os.environ | read_environment(shell)
     variables = {name: given[name] for name in (*agent.variables, "HOME") if name in given}
     return RunningAgent(agent.agent, 0, 0, began, cwd, (), worker.environment or variables)
 
 
-def _conversation(facts: TaskFacts, agent: Detector, where: RunningAgent, start: LaunchRules) -> tuple[str, str]:
+def _find_conversation(facts: TaskFacts, agent: Detector, where: RunningAgent, start: LaunchRules) -> tuple[str, str]:
     """The conversation to go on with, empty for none; and why it cannot be."""
     talk = facts.notes.worker.conversation
     artifacts = ConversationIndex()
@@ -144,7 +144,7 @@ def _conversation(facts: TaskFacts, agent: Detector, where: RunningAgent, start:
             return "", f"{asked} `{way}` in {where.cwd} lists them"
         talk = next(iter(found), "")
     pid = facts.notes.agent[0]
-    own = {pid, *procfs.descendants(pid)} if hand.alive(facts.notes.agent) else set()
-    if talk and (others := [each for each in holders(agent, talk) if each not in own]):
+    own = {pid, *procfs.descendants(pid)} if hand.is_alive(facts.notes.agent) else set()
+    if talk and (others := [each for each in find_holders(agent, talk) if each not in own]):
         return "", f"its conversation {talk} is open in another process ({', '.join(map(str, others))})"
     return talk, ""

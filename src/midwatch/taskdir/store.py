@@ -12,31 +12,31 @@ from midwatch.core.errors import FormatError
 from midwatch.system.atomic_files import dumps, read_plain, write_atomic
 from midwatch.system.file_locks import Lease
 from midwatch.taskdir import codec as taskdir_codec
-from midwatch.taskdir.model import Notes
+from midwatch.taskdir.model import TaskNotes
 
 LOCK, NOTES = "midwatch.lock", "midwatch.json"
 LARGEST = 1 << 20
 
 
-def lease(directory: str) -> Lease:
+def task_lease(directory: str) -> Lease:
     """The right to act on a task."""
     return Lease(f"{directory}/{LOCK}")
 
 
-def text(directory: str) -> str:
+def read_text(directory: str) -> str:
     """The notes as they stand; empty where there are none."""
     with contextlib.suppress(OSError):
         return read_plain(f"{directory}/{NOTES}", LARGEST).decode("utf-8", "surrogateescape")
     return ""
 
 
-def read(found: str, session: str) -> Notes | None:
+def decode_notes(found: str, session: str) -> TaskNotes | None:
     """Notes of a text; None where there are none that can be read."""
     try:
-        return taskdir_codec.notes(found, session) if found else None
+        return taskdir_codec.decode_notes(found, session) if found else None
     except FormatError:
         return None
 
 
-def write(directory: str, notes: Notes) -> None:
-    write_atomic(f"{directory}/{NOTES}", dumps(taskdir_codec.noted(notes)) + "\n")
+def write_notes(directory: str, notes: TaskNotes) -> None:
+    write_atomic(f"{directory}/{NOTES}", dumps(taskdir_codec.encode_notes(notes)) + "\n")

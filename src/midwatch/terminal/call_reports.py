@@ -14,23 +14,23 @@ class CallReports:
         self._ended: list[ProgramReport] = []
 
     def started(self, name: str) -> ProgramReport:
-        return rules.started(name)
+        return rules.start_report(name)
 
     def ongoing(self, live: list[Verdict], pending: int) -> ProgramReport:
         """While ``pending`` subjects are waited for, of which some are known as they are now."""
-        return rules.ongoing(live, pending, self._ended)
+        return rules.progress_report(live, pending, self._ended)
 
     def add_outcome(self, verdict: Verdict, code: int) -> None:
         """How a subject ended for a caller who gets this exit code."""
-        self._ended.append(rules.outcome(verdict, code))
+        self._ended.append(rules.outcome_report(verdict, code))
 
     def add_run_outcome(self, verdict: Verdict) -> None:
         """How work in the foreground ended."""
-        self._ended.append(rules.run_outcome(verdict))
+        self._ended.append(rules.run_outcome_report(verdict))
 
     def last(self) -> ProgramReport | None:
         """The report of all outcomes; None before there is one."""
-        return rules.overall(self._ended) if self._ended else None
+        return rules.overall_report(self._ended) if self._ended else None
 
     def broken_off(self) -> ProgramReport:
         """The report of a call that ends without an outcome: nothing of it is to stay."""

@@ -27,16 +27,16 @@ FAR = ("SSH_CONNECTION", "SSH_TTY")
 
 
 def shows_status(env: Mapping[str, str]) -> bool:
-    return _since(env, STATUS)
+    return _is_recent(env, STATUS)
 
 
-def shows_bar(env: Mapping[str, str]) -> bool:
+def shows_progress_bar(env: Mapping[str, str]) -> bool:
     if env.get("WT_SESSION"):  # Windows Terminal, since 1.6: microsoft/terminal pull request 8055
         return True
     if env.get("ConEmuANSI") == "ON":  # who invented it: conemu.github.io/en/AnsiEscapeCodes.html
         return True
     konsole = env.get("KONSOLE_VERSION", "")
-    return _since(env, BAR) or (konsole.isdecimal() and int(konsole) >= KONSOLE)
+    return _is_recent(env, BAR) or (konsole.isdecimal() and int(konsole) >= KONSOLE)
 
 
 def takes_reports(env: Mapping[str, str]) -> bool:
@@ -46,17 +46,17 @@ def takes_reports(env: Mapping[str, str]) -> bool:
     return not multiplexed and term not in SILENT
 
 
-def can_be_asked(env: Mapping[str, str]) -> bool:
+def answers_queries(env: Mapping[str, str]) -> bool:
     """Whether an answer comes in time. A late one, over a slow line, would be typed into the next program."""
     return not any(env.get(name) for name in FAR)
 
 
-def _since(env: Mapping[str, str], versions: Mapping[str, tuple[int, ...]]) -> bool:
+def _is_recent(env: Mapping[str, str], versions: Mapping[str, tuple[int, ...]]) -> bool:
     needed = versions.get(env.get("TERM_PROGRAM", ""))
-    return needed is not None and _version(env.get("TERM_PROGRAM_VERSION", "")) >= needed
+    return needed is not None and _parse_version(env.get("TERM_PROGRAM_VERSION", "")) >= needed
 
 
-def _version(text: str) -> tuple[int, ...]:
+def _parse_version(text: str) -> tuple[int, ...]:
     """The leading numbers: (1, 4, 0) of 1.4.0-dev."""
     numbers: list[int] = []
     for part in text.split("."):

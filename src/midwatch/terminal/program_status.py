@@ -48,7 +48,7 @@ class StatusStream:
         found: list[Fields | str] = []
         # Each test is much faster than the next one, and the expression the slowest.
         if (b"]" in data and (BEGIN in data or (self.resets and PROMPT in data))) or (self.resets and RESET in data):
-            found = [each for token in TOKEN.finditer(data) if (each := _meaning(token)) is not None]
+            found = [each for token in TOKEN.finditer(data) if (each := _decode_token(token)) is not None]
         since = max(0, len(data) - LONGEST)
         for begun in (data.rfind(BEGIN, since), data.rfind(b"\x1b", since)):
             if begun >= 0 and UNFINISHED.match(data, begun):
@@ -57,17 +57,17 @@ class StatusStream:
         return found
 
 
-def _meaning(token: re.Match[bytes]) -> Fields | str | None:
+def _decode_token(token: re.Match[bytes]) -> Fields | str | None:
     if token[2]:
         return RESETS
     if token[3]:
         return PROMPTS
     if token[1].startswith(b"?"):
         return ASKS
-    return parse(token[1]) if len(token[0]) <= LONGEST else None
+    return parse_report(token[1]) if len(token[0]) <= LONGEST else None
 
 
-def parse(payload: bytes) -> Fields | None:
+def parse_report(payload: bytes) -> Fields | None:
     """The fields of one report; None for what is none. Pairs that are malformed or not known are passed over."""
     pairs = {key: value for key, equals, value in (pair.partition(b"=") for pair in payload.split(b":")) if equals}
     state, name = pairs.get(b"state", b"").decode("ascii", "replace"), pairs.get(b"id", b"")
@@ -85,7 +85,7 @@ def parse(payload: bytes) -> Fields | None:
         found["app"] = app.decode("ascii")
     for key, most in ((b"title", LONGEST_TITLE), (b"msg", LONGEST_MESSAGE)):
         if key in pairs:
-            text = _text(pairs[key], most)
+            text = _decode_text(pairs[key], most)
             if text is None:
                 return None
             found[key.decode("ascii")] = text
@@ -97,7 +97,7 @@ def _is_path(name: bytes) -> bool:
     return len(name) <= LONGEST_ID and len(parts) <= DEEPEST and all(map(PART.fullmatch, parts))
 
 
-def _text(encoded: bytes, most: int) -> str | None:
+def _decode_text(encoded: bytes, most: int) -> str | None:
     """One line of text; None for anything else."""
     try:
         data = binascii.a2b_base64(encoded, strict_mode=True) if encoded else b""
@@ -120,7 +120,7 @@ class StatusRecords:
     def take(self, event: Fields | str) -> bool:
         """Take in what a stream has found; false where that changes nothing."""
         if isinstance(event, str):
-            over = [] if event == ASKS else [i for i, was in self.of.items() if _ends(event, str(was["state"]))]
+            over = [] if event == ASKS else [i for i, was in self.of.items() if _is_removal(event, str(was["state"]))]
             for each in over:
                 del self.of[each]
             return bool(over)
@@ -143,6 +143,6 @@ class StatusRecords:
             self.take(each)
 
 
-def _ends(event: str, state: str) -> bool:
+def _is_removal(event: str, state: str) -> bool:
     """Whether a record goes: a reset takes all, a shell's prompt what cannot be true there any more."""
     return event == RESETS or state in ("working", "blocked")

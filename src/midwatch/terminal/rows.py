@@ -26,36 +26,36 @@ class CellRow(list[str]):
             self[at - 1] = self[at] = " "
 
 
-def width_of(letter: str) -> int:
+def column_width(letter: str) -> int:
     """Columns that a character takes: 0, 1 or 2."""
     if east_asian_width(letter) in "WF":
         return 2
     return 0 if category(letter) in ("Mn", "Me", "Cf") else 1
 
 
-def goes_on(row: CellRow, following: CellRow, columns: int) -> bool:
+def is_continued(row: CellRow, following: CellRow, columns: int) -> bool:
     """Whether a line fills a row and the next one continues it; a wide character may have left its last cell free."""
     return following.joined and len(row) >= columns - 1
 
 
-def groups(rows: list[CellRow], columns: int) -> list[list[CellRow]]:
+def group_lines(rows: list[CellRow], columns: int) -> list[list[CellRow]]:
     """The rows of each line."""
     found: list[list[CellRow]] = []
     for row in rows:
-        if found and goes_on(found[-1][-1], row, columns):
+        if found and is_continued(found[-1][-1], row, columns):
             found[-1].append(row)
         else:
             found.append([row])
     return found
 
 
-def cells_of(text: str) -> list[str]:
+def split_cells(text: str) -> list[str]:
     """The cells of a line of which only the text is known."""
     if text.isascii():
         return list(text)
     cells: list[str] = []
     for letter in text:
-        width = width_of(letter)
+        width = column_width(letter)
         if cells and (not width or cells[-1].endswith(JOINER)):
             cells[-1 if cells[-1] else -2] += letter
         else:
@@ -63,7 +63,7 @@ def cells_of(text: str) -> list[str]:
     return cells
 
 
-def cut(cells: list[str], columns: int) -> list[CellRow]:
+def split_rows(cells: list[str], columns: int) -> list[CellRow]:
     """The rows of a line."""
     found, at = [CellRow(cells[:columns])], columns
     while at < len(cells):
@@ -75,13 +75,13 @@ def cut(cells: list[str], columns: int) -> list[CellRow]:
     return found
 
 
-def rewrap(rows: list[CellRow], columns: int, new: int, x: int, y: int) -> tuple[list[CellRow], int, int]:
+def rewrap_rows(rows: list[CellRow], columns: int, new: int, x: int, y: int) -> tuple[list[CellRow], int, int]:
     """The same lines in rows of a new width, and where the cursor is then."""
     found: list[CellRow] = []
     at, cursor = 0, (x, y)
-    for group in groups(rows, columns):
+    for group in group_lines(rows, columns):
         cells = [cell for row in group for cell in row]
-        made = cut(cells, new)
+        made = split_rows(cells, new)
         if at <= y < at + len(group):
             offset = sum(len(row) for row in group[: y - at]) + x
             line = min(offset // new, len(made) - 1)

@@ -22,25 +22,25 @@ BROKEN_OFF: tuple[Cause, ...] = ("interrupt", "quit", "hangup")
 """Causes of an end that the person at this terminal brought about: they need no report of it."""
 
 
-def started(name: str) -> ProgramReport:
+def start_report(name: str) -> ProgramReport:
     return ProgramReport("working", visible(name))
 
 
-def ongoing(live: Sequence[Verdict], pending: int, ended: Sequence[ProgramReport] = ()) -> ProgramReport:
+def progress_report(live: Sequence[Verdict], pending: int, ended: Sequence[ProgramReport] = ()) -> ProgramReport:
     """While ``pending`` subjects are waited for, of which some are known as they are now, and others have ended."""
     for report in ended:
         if report.state == "blocked":
             return report
     if pending == 1 and len(live) == 1 and not ended:
-        return _ongoing(live[0])
+        return _live_report(live[0])
     title = ", ".join(visible(verdict.name) for verdict in live)
     return ProgramReport("working", title, f"{pending} of {pending + len(ended)} go on")
 
 
-def _ongoing(verdict: Verdict) -> ProgramReport:
+def _live_report(verdict: Verdict) -> ProgramReport:
     title = visible(verdict.name)
     if verdict.state == "waiting":
-        return ProgramReport("blocked", title, _message(verdict), KINDS.get(verdict.cause, ""))
+        return ProgramReport("blocked", title, _report_message(verdict), KINDS.get(verdict.cause, ""))
     beat = verdict.beat
     note = beat.note.line() if beat else ""
     if not note and verdict.kind == "session":  # of a job it would tell how long ago it moved, another each second
@@ -49,11 +49,11 @@ def _ongoing(verdict: Verdict) -> ProgramReport:
     return ProgramReport("working", title, visible(note or verdict.state), progress=progress)
 
 
-def outcome(verdict: Verdict, code: int) -> ProgramReport:
+def outcome_report(verdict: Verdict, code: int) -> ProgramReport:
     """How it ended for a caller who gets this exit code: 0 is what was waited for, whatever the state is."""
     if verdict.cause == "monitor-ended":
         return CLEAR
-    title, msg = visible(verdict.name), _message(verdict)
+    title, msg = visible(verdict.name), _report_message(verdict)
     if not code:
         return ProgramReport("done", title, msg)
     if verdict.state == "waiting":
@@ -61,14 +61,14 @@ def outcome(verdict: Verdict, code: int) -> ProgramReport:
     return ProgramReport("error", title, msg)
 
 
-def run_outcome(verdict: Verdict) -> ProgramReport:
+def run_outcome_report(verdict: Verdict) -> ProgramReport:
     """How work in the foreground ended."""
     if verdict.state == "stopped" and verdict.cause in BROKEN_OFF:
         return CLEAR
-    return outcome(verdict, verdict.state != "completed")
+    return outcome_report(verdict, verdict.state != "completed")
 
 
-def overall(ended: Sequence[ProgramReport]) -> ProgramReport:
+def overall_report(ended: Sequence[ProgramReport]) -> ProgramReport:
     """Of several, what a person has most to do with: one that waits for them, else one that went wrong."""
     if len(ended) == 1:
         return ended[0]
@@ -79,5 +79,5 @@ def overall(ended: Sequence[ProgramReport]) -> ProgramReport:
     return ProgramReport("done", ", ".join(report.title for report in ended), f"all {len(ended)} are done")
 
 
-def _message(verdict: Verdict) -> str:
-    return visible(f"{verdict.state}: {verdict_json.worded(verdict)}")
+def _report_message(verdict: Verdict) -> str:
+    return visible(f"{verdict.state}: {verdict_json.format_reason(verdict)}")

@@ -29,7 +29,7 @@ RUNS = re.compile(
 """Characters that are certainly one column wide, as many as there are; else a single one."""
 
 
-class Screen:
+class TerminalScreen:
     """The grid, its cursor and its modes."""
 
     def __init__(self, columns: int, height: int, reader: LineReader) -> None:
@@ -60,7 +60,7 @@ class Screen:
             if run:
                 self._put(run)
                 continue
-            width = lines.width_of(letter)
+            width = lines.column_width(letter)
             cell = self._last()
             if width and (cell is None or not self.rows[self.y][cell].endswith(JOINER)):
                 self._put(letter) if min(width, self.columns) == 1 else self._put_wide(letter)
@@ -180,7 +180,7 @@ class Screen:
         if self.head and not row.joined:
             self._gone(self.head)
         text = self.head + "".join(row)
-        if lines.goes_on(row, self.rows[self.top], self.columns) and len(text) < LONGEST:
+        if lines.is_continued(row, self.rows[self.top], self.columns) and len(text) < LONGEST:
             self.head = text
         else:
             self._gone(text)
@@ -259,7 +259,7 @@ class Screen:
     def _adapt(self, columns: int) -> None:
         """As tmux does: lines of the main screen are cut anew, and its last rows stay in view."""
         if self.main is None and columns != self.columns:
-            self.rows, self.x, self.y = lines.rewrap(self.rows, columns, self.columns, self.x, self.y)
+            self.rows, self.x, self.y = lines.rewrap_rows(self.rows, columns, self.columns, self.x, self.y)
         self._fit()
 
     def _fit(self) -> None:
@@ -280,14 +280,14 @@ class Screen:
 
     def _return(self, line: str, room: int) -> None:
         self.reader.returned(line)
-        come = lines.cut(lines.cells_of(line), self.columns)
+        come = lines.split_rows(lines.split_cells(line), self.columns)
         self.head = "".join("".join(row) for row in come[:-room])
         self.rows[:0] = come[-room:]
         self.y += len(come[-room:])
 
     def lines(self) -> list[str]:
         """What is shown, from top to bottom; rows that are one line are joined."""
-        texts = ["".join(["".join(row) for row in group]) for group in lines.groups(self.rows, self.columns)]
+        texts = ["".join(["".join(row) for row in group]) for group in lines.group_lines(self.rows, self.columns)]
         if self.rows[0].joined:
             texts[0] = self.head + texts[0]
         return [text.rstrip(" ") for text in texts]

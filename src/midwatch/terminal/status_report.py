@@ -33,20 +33,20 @@ SHOWN_WHOLE = (BARS["error"], BARS["blocked"])
 """Bars of a colour, of which nothing would be seen at 0."""
 
 
-def encode(
+def encode_status(
     state: str, *, path: str = "", kind: str = "", progress: int | None = None, app: str = "", title: str = "",
     msg: str = "",
 ) -> bytes:  # fmt: skip
     """The OSC 7501 sequence that replaces the record at a path; of a cleared one nothing else is told."""
-    _check(state, path, kind, progress, app)
+    _check_fields(state, path, kind, progress, app)
     pairs = [f"state={state}", path and f"id={path}"]
     if state != "clear":
         pairs += [
             kind and f"kind={kind}",
             "" if progress is None else f"progress={progress}",
             app and f"app={app}",
-            title and f"title={_text(title, TITLE)}",
-            msg and f"msg={_text(msg, MESSAGE)}",
+            title and f"title={_encode_text(title, TITLE)}",
+            msg and f"msg={_encode_text(msg, MESSAGE)}",
         ]
     return f"\x1b]7501;{':'.join(filter(None, pairs))}\x1b\\".encode("ascii")
 
@@ -59,7 +59,7 @@ def encode_bar(state: str, progress: int | None = None) -> bytes:
     return f"\x1b]9;4;{bar};{progress}\x07".encode("ascii")
 
 
-def _check(state: str, path: str, kind: str, progress: int | None, app: str) -> None:
+def _check_fields(state: str, path: str, kind: str, progress: int | None, app: str) -> None:
     parts = path.split("/") if path else []
     if state not in STATES:
         raise ValueError(f"no state: {state!r}")
@@ -77,7 +77,7 @@ def _is_name(text: str, longest: int) -> bool:
     return 0 < len(text) <= longest and NAMED.issuperset(text)
 
 
-def _text(text: str, most: int) -> str:
+def _encode_text(text: str, most: int) -> str:
     """One line without control characters, of so many bytes at most, in base64."""
     data = "".join([c if c.isprintable() else " " for c in text[:most]]).encode()
     if len(data) > most:

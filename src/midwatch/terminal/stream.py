@@ -6,8 +6,8 @@ import codecs
 import functools
 import re
 
-from midwatch.terminal.rows import width_of
-from midwatch.terminal.screen import KEPT, Screen
+from midwatch.terminal.rows import column_width
+from midwatch.terminal.screen import KEPT, TerminalScreen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ MOVES = frozenset("ABEFHJLMSTdfr")
 """What only a program does that draws on the whole screen."""
 
 
-class Stream:
+class TerminalStream:
     """Feeds a screen. ``plain`` as long as what came is lines, one after the other."""
 
     def __init__(self, columns: int, height: int, reader: BulkLineReader) -> None:
-        self.screen = Screen(columns, height, reader)
+        self.screen = TerminalScreen(columns, height, reader)
         self.reader = reader
         self.plain = True
         self.held = False
@@ -115,7 +115,7 @@ class Stream:
             text = text.expandtabs()
         if not text.replace("\n", "").isprintable() and (text.isascii() or CONTROL.search(text)):
             return ""
-        if not text.isascii() and not all(map(width_of, set(FIRST.findall(f"\n{text}")))):
+        if not text.isascii() and not all(map(column_width, set(FIRST.findall(f"\n{text}")))):
             return ""
         return BLANKS.sub("\n", text) if " \n" in text else text
 
@@ -131,7 +131,7 @@ class Stream:
                 put(found[TEXT].translate(DRAWING) if self._sets[self._shift] == "0" else found[TEXT])
             elif kind == FINAL:
                 if found[FINAL] == "b" and before.isascii():
-                    put(before * min(_numbers(found[2])[0] or 1, self.screen.columns * self.screen.height))
+                    put(before * min(_parse_numbers(found[2])[0] or 1, self.screen.columns * self.screen.height))
                 elif found[FINAL] != "m":
                     self._control(found[2], found[3], found[FINAL])
             elif kind == C0:
@@ -168,10 +168,10 @@ class Stream:
         self.plain &= final not in MOVES
         if given[:1] == "?":
             if final in "hl":
-                for number in _numbers(given[1:]):
+                for number in _parse_numbers(given[1:]):
                     self._mode(number, on=final == "h")
             return
-        numbers = _numbers(given)
+        numbers = _parse_numbers(given)
         if final in "hl":
             self.screen.inserts = final == "h" if 4 in numbers else self.screen.inserts  # noqa: PLR2004
         elif final == "J":
@@ -209,57 +209,57 @@ class Stream:
 
 
 @functools.lru_cache(4096)
-def _numbers(given: str) -> tuple[int, ...]:
+def _parse_numbers(given: str) -> tuple[int, ...]:
     return tuple([int(part[:DIGITS]) if part.isdecimal() else 0 for part in given.split(";")])
 
 
-def _save(screen: Screen) -> None:
+def _save_cursor(screen: TerminalScreen) -> None:
     screen.saved = screen.x, screen.y
 
 
-def _restore(screen: Screen) -> None:
+def _restore_cursor(screen: TerminalScreen) -> None:
     screen.move(*screen.saved)
 
 
-def _next_line(screen: Screen) -> None:
+def _next_line(screen: TerminalScreen) -> None:
     screen.x = 0
     screen.linefeed()
 
 
-def _erase_line(screen: Screen, what: int) -> None:
+def _erase_line(screen: TerminalScreen, what: int) -> None:
     start = 0 if what else screen.x
     screen.erase(start, screen.x + 1 if what == 1 else screen.columns)
 
 
-def _line(screen: Screen, count: int) -> None:
+def _move_lines(screen: TerminalScreen, count: int) -> None:
     screen.rise(-count) if count < 0 else screen.sink(count)
     screen.x = 0
 
 
-def _columns(screen: Screen, count: int) -> None:
+def _move_columns(screen: TerminalScreen, count: int) -> None:
     screen.move(screen.x + count, screen.y)
 
 
-def _back_tabs(screen: Screen, count: int) -> None:
+def _back_tabs(screen: TerminalScreen, count: int) -> None:
     screen.x = max(0, (screen.x + 7) // 8 * 8 - 8 * count)
 
 
-ESCAPES: dict[str, Callable[[Screen], None]] = {
-    "7": _save,
-    "8": _restore,
+ESCAPES: dict[str, Callable[[TerminalScreen], None]] = {
+    "7": _save_cursor,
+    "8": _restore_cursor,
     "D": lambda screen: screen.linefeed(),
     "E": _next_line,
-    "M": Screen.reverse,
-    "c": Screen.reset,
+    "M": TerminalScreen.reverse,
+    "c": TerminalScreen.reset,
 }
-CONTROLS: dict[str, Callable[[Screen, int, int], None]] = {
+CONTROLS: dict[str, Callable[[TerminalScreen, int, int], None]] = {
     "@": lambda screen, n, _: screen.insert_cells(n or 1),
     "A": lambda screen, n, _: screen.rise(n or 1),
     "B": lambda screen, n, _: screen.sink(n or 1),
-    "C": lambda screen, n, _: _columns(screen, n or 1),
-    "D": lambda screen, n, _: _columns(screen, -(n or 1)),
-    "E": lambda screen, n, _: _line(screen, n or 1),
-    "F": lambda screen, n, _: _line(screen, -(n or 1)),
+    "C": lambda screen, n, _: _move_columns(screen, n or 1),
+    "D": lambda screen, n, _: _move_columns(screen, -(n or 1)),
+    "E": lambda screen, n, _: _move_lines(screen, n or 1),
+    "F": lambda screen, n, _: _move_lines(screen, -(n or 1)),
     "G": lambda screen, n, _: screen.move((n or 1) - 1, screen.y),
     "H": lambda screen, n, m: screen.address((m or 1) - 1, (n or 1) - 1),
     "K": lambda screen, n, _: _erase_line(screen, n),
@@ -272,7 +272,7 @@ CONTROLS: dict[str, Callable[[Screen, int, int], None]] = {
     "Z": lambda screen, n, _: _back_tabs(screen, n or 1),
     "d": lambda screen, n, _: screen.address(screen.x, (n or 1) - 1),
     "r": lambda screen, n, m: screen.region((n or 1) - 1, (m or screen.height) - 1),
-    "s": lambda screen, _n, _m: _save(screen),
-    "u": lambda screen, _n, _m: _restore(screen),
+    "s": lambda screen, _n, _m: _save_cursor(screen),
+    "u": lambda screen, _n, _m: _restore_cursor(screen),
 }
 CONTROLS |= {"`": CONTROLS["G"], "f": CONTROLS["H"]}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from midwatch.terminal.stream import Stream
+from midwatch.terminal.stream import TerminalStream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ FEW = 3
 """Letters that say nothing of a line."""
 
 
-class Transcript:
+class ScreenTranscript:
     """Takes bytes in any pieces, with moments that never go back, and calls ``write`` with lines."""
 
     def __init__(self, columns: int, height: int, write: Callable[[str], None]) -> None:
-        self._stream = Stream(columns, height, self)
+        self._stream = TerminalStream(columns, height, self)
         self._write = write
         self._known: Counter[str] = Counter()
         """Parts of lines that were written and are still shown, as often as they are."""
@@ -101,7 +101,7 @@ class Transcript:
         elif not self._stream.plain:
             self._past.append(mark)
             del self._past[: -PAST if len(self._past) >= 2 * PAST else 0]
-        if _take(self._known, line):
+        if _take_known(self._known, line):
             self._gap = False
         elif line or self._stream.plain:
             self._say(line)
@@ -119,7 +119,7 @@ class Transcript:
 
     def returned(self, line: str) -> None:
         """A line that had scrolled off is on the screen again."""
-        self._known.update(parts_of(line))
+        self._known.update(split_parts(line))
         if self._past and self._past[-1] == hash(line):
             self._past.pop()
 
@@ -147,7 +147,7 @@ class Transcript:
         for line in self._stream.screen.lines():
             if missing[hash(line)] > 0:
                 missing[hash(line)] -= 1
-                self._known.update(parts_of(line))
+                self._known.update(split_parts(line))
 
     # What is shown
 
@@ -159,7 +159,7 @@ class Transcript:
         lines = self._stream.screen.lines()
         shown = set(lines)
         self._vanished(shown, before)
-        gone = self._known - Counter(part for line in lines for part in parts_of(line))
+        gone = self._known - Counter(part for line in lines for part in split_parts(line))
         lost = gone & self._missed
         self._known -= lost
         self._missed = gone - lost
@@ -172,7 +172,7 @@ class Transcript:
                 del self._since[line]
                 self._gap = gap
                 self._put(line)
-        self._moving = {still: line for line in lines if (still := _still(line)) in self._moving}
+        self._moving = {still: line for line in lines if (still := _without_motion(line)) in self._moving}
 
     def _vanished(self, shown: set[str], before: float) -> None:
         """Write the lines that were seen more than once and are gone, unless they have only grown or moved."""
@@ -183,7 +183,7 @@ class Transcript:
 
     def _moved(self, line: str, shown: set[str]) -> bool:
         """Whether a line stands in the place of one that was written and says nothing else."""
-        still = _still(line)
+        still = _without_motion(line)
         instead = self._moving.get(still)
         if instead is None or (instead != line and instead in shown):
             return False
@@ -194,16 +194,16 @@ class Transcript:
         """The lines that were not written yet, and whether a blank one is above them."""
         known, above = self._known.copy(), "x"
         for line in lines:
-            if not _take(known, line):
+            if not _take_known(known, line):
                 yield not above, line
             above = line.strip(BARS)
 
     # What goes out
 
     def _put(self, line: str) -> None:
-        self._known.update(parts_of(line))
+        self._known.update(split_parts(line))
         self._say(line)
-        if not self._stream.plain and (still := _still(line)):
+        if not self._stream.plain and (still := _without_motion(line)):
             self._moving[still] = line
 
     def _say(self, line: str) -> None:
@@ -213,22 +213,22 @@ class Transcript:
         self._gap, self._blank = False, not line
 
 
-def _still(line: str) -> str:
+def _without_motion(line: str) -> str:
     """A line without what moves in it; empty if nothing to speak of is left."""
     found = MOVING.sub("", line)
     return found if len(found) >= FEW else ""
 
 
-def parts_of(line: str) -> list[str]:
+def split_parts(line: str) -> list[str]:
     """What is compared of a line."""
     if line.isascii() and "   " not in line:
         return [line]
     return [part for part in GAPS.split(line) if part] or [line]
 
 
-def _take(known: Counter[str], line: str) -> bool:
+def _take_known(known: Counter[str], line: str) -> bool:
     """Whether all of a line is known; then it is known once less."""
-    parts = parts_of(line)
+    parts = split_parts(line)
     for at, part in enumerate(parts):
         left = known.get(part, 0)
         if not left:

@@ -48,22 +48,22 @@ def socket_path(server: tuple[str, ...]) -> str:
     if server[:1] == ("-S",):
         return os.path.abspath(server[1])
     if not server and os.environ.get("TMUX", "").startswith("/"):
-        return commands.socket_of(os.environ["TMUX"])
-    return f"{_directory()}/{server[1]}" if server else default_socket()
+        return commands.parse_socket(os.environ["TMUX"])
+    return f"{_socket_directory()}/{server[1]}" if server else default_socket()
 
 
 def default_socket() -> str:
     """Where the server listens that `tmux` alone reaches, outside of any."""
-    return f"{_directory()}/default"
+    return f"{_socket_directory()}/default"
 
 
-def sockets() -> list[str]:
+def list_sockets() -> list[str]:
     """Sockets at which servers of this user may listen; those whose server was killed are still there.
 
     Of a directory that is refused only the default one, whatever others have put there: to say so once is enough.
     """
-    found, directory = {socket_path(())}, _directory()
-    if refusal(default_socket()):
+    found, directory = {socket_path(())}, _socket_directory()
+    if find_refusal(default_socket()):
         return sorted({default_socket(), *[path for path in found if is_socket(path)]})
     try:
         found |= {entry.path for entry in os.scandir(directory)}
@@ -72,19 +72,19 @@ def sockets() -> list[str]:
     return sorted([path for path in found if is_socket(path)])
 
 
-def is_usual(place: str) -> bool:
+def is_default_directory(place: str) -> bool:
     """Whether a socket is in the directory that tmux itself chooses for this user."""
-    return os.path.dirname(place) == _directory()
+    return os.path.dirname(place) == _socket_directory()
 
 
-def refusal(place: str, *, starting: bool = False) -> str:
+def find_refusal(place: str, *, starting: bool = False) -> str:
     """Why the server at a socket is not asked, and what to do; empty when it may be asked, or there is none."""
-    return socket_gate.refusal(place, _directory(), starting=starting)
+    return socket_gate.find_refusal(place, _socket_directory(), starting=starting)
 
 
-def admits(place: str, *, starting: bool = False) -> bool:
+def may_connect(place: str, *, starting: bool = False) -> bool:
     """Whether a client may connect now: False where nothing is. UnsafeServerError where the server is refused."""
-    return socket_gate.admits(place, _directory(), starting=starting)
+    return socket_gate.may_connect(place, _socket_directory(), starting=starting)
 
 
 def is_socket(path: str) -> bool:
@@ -96,7 +96,7 @@ def is_socket(path: str) -> bool:
         return True  # whoever is asked there will say why not
 
 
-def is_held(path: str) -> bool:
+def is_open(path: str) -> bool:
     """Whether a process has that socket, listening or not. The file of a server that has ended stays behind."""
     try:
         with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
@@ -115,13 +115,13 @@ def _is_same(one: str, other: str) -> bool:
         return one == other
 
 
-def _directory() -> str:
+def _socket_directory() -> str:
     """As tmux itself chooses it: a directory that there is not does not count."""
     wished = os.environ.get("TMUX_TMPDIR", "")
     return f"{os.path.realpath(wished if os.path.isdir(wished) else '/tmp')}/tmux-{os.getuid()}"  # noqa: S108
 
 
-def ask(
+def run_client(
     place: str, words: list[str], deadline: float, *, tmux: str = PROGRAM, starting: bool = False, text: int = -1
 ) -> ClientResult:
     """Run a client of the server at a socket to its end, or to a moment of the monotonic clock.
@@ -129,35 +129,35 @@ def ask(
     UnsafeServerError where that server is refused, OSError when the client cannot be started. ``starting``: the command
     makes a session, and a server if there is none, so it gets the user's environment. ``text``: a file for its input.
     """
-    if starting and is_usual(place):
-        _make(os.path.dirname(place))
-    if not admits(place, starting=starting):
+    if starting and is_default_directory(place):
+        _make_directory(os.path.dirname(place))
+    if not may_connect(place, starting=starting):
         return ClientResult(b"", f"no server running on {place}", late=False)
-    return _run([tmux, "-u", "-S", place, *words], deadline, environment(whole=starting), text)
+    return _run_command([tmux, "-u", "-S", place, *words], deadline, client_environment(whole=starting), text)
 
 
-def version(deadline: float, tmux: str = PROGRAM) -> str:
+def client_version(deadline: float, tmux: str = PROGRAM) -> str:
     """What the client says of its own version; it connects to nobody. OSError when it cannot be started."""
-    return _run(version_command(tmux), deadline, environment()).out.decode(errors="replace").strip()
+    return _run_command(version_command(tmux), deadline, client_environment()).out.decode(errors="replace").strip()
 
 
 def version_command(tmux: str = PROGRAM) -> list[str]:
     return [tmux, "-V"]
 
 
-def shown_command(server: tuple[str, ...], *words: str) -> list[str]:
+def command_for_person(server: tuple[str, ...], *words: str) -> list[str]:
     """A command for a person to type, who is outside of tmux."""
     return [PROGRAM, *(() if socket_path(server) == default_socket() else server), *words]
 
 
-def environment(*, whole: bool = False) -> dict[str, str]:
+def client_environment(*, whole: bool = False) -> dict[str, str]:
     """What a client gets: what it needs, or all that is the user's."""
     if whole:
         return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     return {name: os.environ[name] for name in NEEDED if name in os.environ}
 
 
-def _make(directory: str) -> None:
+def _make_directory(directory: str) -> None:
     """As tmux itself makes its directory; what is wrong with one that is there, the gate says."""
     try:
         os.mkdir(directory, 0o700)
@@ -165,20 +165,20 @@ def _make(directory: str) -> None:
         pass
 
 
-def _run(command: list[str], deadline: float, environment: Mapping[str, str], text: int = -1) -> ClientResult:
+def _run_command(command: list[str], deadline: float, environment: Mapping[str, str], text: int = -1) -> ClientResult:
     out, told = os.pipe()
     errors, complained = os.pipe()
     try:
         try:
-            pid = _start(command, (text, told, complained), environment)
+            pid = _start_client(command, (text, told, complained), environment)
         finally:
             os.close(told)
             os.close(complained)
         texts = None
         try:
-            texts = _drain((out, errors), deadline)
+            texts = _read_pipes((out, errors), deadline)
         finally:
-            end(pid, at_once=texts is None)
+            end_client(pid, at_once=texts is None)
         return (
             ClientResult(b"", "", late=True)
             if texts is None
@@ -189,7 +189,7 @@ def _run(command: list[str], deadline: float, environment: Mapping[str, str], te
         os.close(errors)
 
 
-def _start(command: list[str], files: tuple[int, int, int], environment: Mapping[str, str]) -> int:
+def _start_client(command: list[str], files: tuple[int, int, int], environment: Mapping[str, str]) -> int:
     """Start a client with these as its input, output and errors, -1 for none; its pid.
 
     Our files close on exec, so that it gets none of them. It is apart from our terminal: Ctrl-C there does not end it
@@ -203,7 +203,7 @@ def _start(command: list[str], files: tuple[int, int, int], environment: Mapping
     )  # fmt: skip
 
 
-def start_control(place: str, words: list[str], files: tuple[int, int], tmux: str = PROGRAM) -> int:
+def start_control_client(place: str, words: list[str], files: tuple[int, int], tmux: str = PROGRAM) -> int:
     """Start a client in control mode with these as its input and output; its pid. It must not outlive us.
 
     One that cannot say its last words is kept by its server for ever, and that cannot end then (3.3a).
@@ -211,9 +211,9 @@ def start_control(place: str, words: list[str], files: tuple[int, int], tmux: st
     """
     import ctypes  # noqa: PLC0415  # few clients are
 
-    if not admits(place):
+    if not may_connect(place):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place)
-    command, given = [tmux, "-N", "-u", "-S", place, "-C", *words], environment()
+    command, given = [tmux, "-N", "-u", "-S", place, "-C", *words], client_environment()
     libc = ctypes.CDLL(None)
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     us = os.getpid()
@@ -233,7 +233,7 @@ def start_control(place: str, words: list[str], files: tuple[int, int], tmux: st
     return pid
 
 
-def _drain(pipes: tuple[int, int], deadline: float) -> tuple[bytes, bytes] | None:
+def _read_pipes(pipes: tuple[int, int], deadline: float) -> tuple[bytes, bytes] | None:
     """All that comes from two pipes until both are closed; None when that takes too long."""
     texts = dict.fromkeys(pipes, b"")
     poll = select.poll()
@@ -253,7 +253,7 @@ def _drain(pipes: tuple[int, int], deadline: float) -> tuple[bytes, bytes] | Non
     return texts[pipes[0]], texts[pipes[1]]
 
 
-def end(pid: int, *, at_once: bool) -> None:
+def end_client(pid: int, *, at_once: bool) -> None:
     """Wait for a client's end, having ended it if that must be at once."""
     try:
         if at_once and os.waitpid(pid, os.WNOHANG) == (0, 0):  # it has not ended, so the pid is still its own

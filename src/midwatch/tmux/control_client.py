@@ -18,7 +18,7 @@ from midwatch.core.errors import MidwatchError
 from midwatch.core.pane_model import Pane
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import control_mode, query_modes
-from midwatch.tmux.codec.control_mode import ControlMode, ControlNotice, ControlReply, Heard
+from midwatch.tmux.codec.control_mode import ControlModeParser, ControlNotice, ControlReply, Heard
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 AGAIN, LONGEST = 10.0, 600.0
@@ -37,7 +37,7 @@ TELLING = frozenset(
 NEVER = float("inf")
 
 
-class GoneError(MidwatchError):
+class ClientGoneError(MidwatchError):
     """There is no client any more."""
 
 
@@ -86,12 +86,12 @@ class ControlClient:
 
     def start(self, version: str) -> int:
         """Start a client, if there is none and it is time; how many were started. The server must have answered."""
-        way, now = query_modes.through_control(version), time.monotonic()
+        way, now = query_modes.control_mode_for(version), time.monotonic()
         if self._client is not None or way is None or now < self._due:
             return 0
         self._due, self._pause, self.way = now + self._pause, min(2 * self._pause, LONGEST), way
         try:
-            self._client = _Client(self._place, control_mode.attach(self.pane), self._program)
+            self._client = _Client(self._place, control_mode.attach_command(self.pane), self._program)
         except (OSError, UnsafeServerError):
             return 0
         self._poll.register(self._client.out, select.EPOLLIN)
@@ -100,9 +100,9 @@ class ControlClient:
     def ask(self, command: list[str], word: str, deadline: float) -> ControlReply:
         """Run a command that is asked with that word. GoneError; or ReplyLateError: the client is gone then, too."""
         if self._client is None:
-            raise GoneError("there is no client")
+            raise ClientGoneError("there is no client")
         try:
-            heard = self._client.ask(control_mode.request(command, word, self.way), word, deadline)
+            heard = self._client.ask(control_mode.encode_request(command, word, self.way), word, deadline)
         except BaseException:  # also when we were interrupted: half a request is no request
             self.drop()
             raise
@@ -125,7 +125,7 @@ class ControlClient:
         if self._client is not None:
             try:
                 self._hear(self._client.read())
-            except GoneError:
+            except ClientGoneError:
                 self.drop()
 
     def _hear(self, heard: list[Heard]) -> None:
@@ -147,11 +147,11 @@ class _Client:
 
     def __init__(self, place: str, words: list[str], tmux: str) -> None:
         self.began = time.monotonic()
-        self._parser = ControlMode()
+        self._parser = ControlModeParser()
         asked, self._in = os.pipe()
         self.out, told = os.pipe()
         try:
-            self._pid = tmux_client.start_control(place, words, (asked, told), tmux)
+            self._pid = tmux_client.start_control_client(place, words, (asked, told), tmux)
         except (OSError, UnsafeServerError):
             self._close()
             raise
@@ -170,7 +170,7 @@ class _Client:
             except BlockingIOError:
                 break
             if not data:
-                raise GoneError("the tmux client has ended")
+                raise ClientGoneError("the tmux client has ended")
             heard += self._parser.feed(data)
         return heard
 
@@ -199,10 +199,10 @@ class _Client:
         except BlockingIOError:
             return 0
         except BrokenPipeError:
-            raise GoneError("the tmux client has ended") from None
+            raise ClientGoneError("the tmux client has ended") from None
 
     def end(self) -> None:
-        tmux_client.end(self._pid, at_once=True)
+        tmux_client.end_client(self._pid, at_once=True)
         self._close()
 
     def _close(self) -> None:

@@ -26,7 +26,7 @@ class KeyTyper:
 
     def paste(self, text: str, guard: str) -> bool:
         """Whether it was pasted; RefusedError where nobody can tell. No buffer is left, whatever happens."""
-        word = codec.mark(os.urandom(10))
+        word = codec.make_word(os.urandom(10))
         buffer = f"midwatch-{word}"
         file = os.memfd_create("text", os.MFD_CLOEXEC)
         typed = None
@@ -43,7 +43,7 @@ class KeyTyper:
 
     def press(self, keys: tuple[str, ...], guard: str) -> bool:
         """Whether they were pressed; RefusedError where nobody can tell."""
-        word = codec.mark(os.urandom(10))
+        word = codec.make_word(os.urandom(10))
         return self._typed(guarded_input.press(word, self._pane, guard, keys), word)
 
     def _typed(self, command: list[str], word: str, file: int = -1) -> bool:
@@ -54,7 +54,7 @@ class KeyTyper:
 
     def _run(self, command: list[str], file: int = -1) -> bytes:
         try:
-            answer = tmux_client.ask(self._place, command, time.monotonic() + LIMIT, text=file)
+            answer = tmux_client.run_client(self._place, command, time.monotonic() + LIMIT, text=file)
         except OSError as error:
             raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
         if answer.late:

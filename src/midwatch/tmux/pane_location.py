@@ -49,30 +49,30 @@ class PaneLocation(Value):
         return f"pane{self.own.window}.{self.own.number}" if several else f"pane{self.own.number}"
 
 
-def here() -> PaneLocation | None:
+def own_location() -> PaneLocation | None:
     """Where this process was started, by what tmux told it; None outside of tmux, or where nobody answers."""
     pane = os.environ.get("TMUX_PANE", "")
-    return of((), pane) if is_pane(pane) and os.environ.get("TMUX") else None
+    return find_location((), pane) if is_pane(pane) and os.environ.get("TMUX") else None
 
 
-def of(server: tuple[str, ...], pane: str) -> PaneLocation | None:
+def find_location(server: tuple[str, ...], pane: str) -> PaneLocation | None:
     """The whereabouts of a pane; None where it is gone, or its server does not tell."""
-    place, word = tmux_client.socket_path(server), codec.mark(os.urandom(10))
+    place, word = tmux_client.socket_path(server), codec.make_word(os.urandom(10))
     if not tmux_client.is_socket(place):
         return None
     asked = f"{word}{word.join([f'#{{{name}}}' for name in FIELDS])}{word}"
     try:
-        answer = tmux_client.ask(place, pane_list.beside(pane, asked), time.monotonic() + LIMIT)
+        answer = tmux_client.run_client(place, pane_list.beside(pane, asked), time.monotonic() + LIMIT)
     except (OSError, UnsafeServerError):
         return None
     told = answer.out.decode("utf-8", "surrogateescape")
     rows = [row.split(word)[1:] for row in told.split(f"{word}\n")]  # a path may have lines
-    found = tuple([_neighbour(row) for row in rows if len(row) == len(FIELDS)])
+    found = tuple([_parse_neighbour(row) for row in rows if len(row) == len(FIELDS)])
     own = next((each for each in found if each.pane == pane), None)
     return PaneLocation(place, own, found) if own else None
 
 
-def _neighbour(row: list[str]) -> Neighbour:
+def _parse_neighbour(row: list[str]) -> Neighbour:
     pane, window, number, dead, session, title, path = row
     return Neighbour(pane, window, number, dead == "1", session, title, path)
 
@@ -85,22 +85,22 @@ def window_names(server: tuple[str, ...], session: str) -> dict[str, str]:
     told = "#{pane_id} #{?automatic-rename,,#{window_name}}"
     command = pane_list.of_session(session, told)
     try:
-        answer = tmux_client.ask(tmux_client.socket_path(server), command, time.monotonic() + LIMIT)
+        answer = tmux_client.run_client(tmux_client.socket_path(server), command, time.monotonic() + LIMIT)
     except (OSError, UnsafeServerError):
         return {}
     rows = [line.partition(" ") for line in answer.out.decode("utf-8", "replace").splitlines()]
     return {pane: name for pane, _, name in rows}
 
 
-def outside() -> str:
+def name_outside() -> str:
     """A name for whoever is in no pane: the job's or session's own, else the user's."""
-    for name in (os.environ.get("MIDWATCH_NAME", ""), os.environ.get("USER", ""), _account()):
-        if not names.problem(name):
+    for name in (os.environ.get("MIDWATCH_NAME", ""), os.environ.get("USER", ""), _account_name()):
+        if not names.find_problem(name):
             return name
     return "user"
 
 
-def _account() -> str:
+def _account_name() -> str:
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

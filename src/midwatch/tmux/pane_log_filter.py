@@ -17,7 +17,7 @@ import termios
 import time
 
 from midwatch.system.atomic_files import PREVIOUS
-from midwatch.terminal.transcript import Transcript
+from midwatch.terminal.transcript import ScreenTranscript
 from midwatch.tmux.pane_status_reader import StatusReader
 
 LIMIT = 4 << 20
@@ -52,11 +52,11 @@ class PaneLog:
     def _turn(self, more: int) -> None:
         """Begin a new file if this one would grow too large, or somebody else has put it aside."""
         ours = os.fstat(self._fd)
-        if _same(ours, self.path):
+        if _is_same_file(ours, self.path):
             if not ours.st_size or ours.st_size + more <= self.limit:
                 return
             self._put_aside()
-        elif not _same(ours, self.path + PREVIOUS):
+        elif not _is_same_file(ours, self.path + PREVIOUS):
             return  # it belongs to a run that is over, and was archived
         fd = self._open(os.O_CREAT)
         os.close(self._fd)
@@ -75,7 +75,7 @@ class PaneLog:
         os.rename(new, self.path)
 
 
-def _same(ours: os.stat_result, path: str) -> bool:
+def _is_same_file(ours: os.stat_result, path: str) -> bool:
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:
@@ -83,7 +83,7 @@ def _same(ours: os.stat_result, path: str) -> bool:
     return (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino)
 
 
-def size_of(terminal: str) -> tuple[int, int]:
+def terminal_size(terminal: str) -> tuple[int, int]:
     """Columns and rows; of a pane that is gone, none. It is not kept open, or tmux would not see its end."""
     try:
         fd = os.open(terminal, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -104,8 +104,8 @@ class VisibleLines:
     def __init__(self, path: str, terminal: str) -> None:
         self.log, self.terminal = PaneLog(path), terminal
         self._said: list[str] = []
-        columns, height = size_of(terminal)
-        self._transcript = Transcript(columns or SIZE[0], height or SIZE[1], self._said.append)
+        columns, height = terminal_size(terminal)
+        self._transcript = ScreenTranscript(columns or SIZE[0], height or SIZE[1], self._said.append)
 
     def wait(self) -> float:
         """Seconds until there is something to do though nothing may come."""
@@ -113,7 +113,7 @@ class VisibleLines:
         return LONGEST_WAIT if due is None else max(0.0, due - time.monotonic()) + 0.001
 
     def take(self, data: bytes) -> None:
-        self._transcript.resize(*size_of(self.terminal))
+        self._transcript.resize(*terminal_size(self.terminal))
         self._transcript.feed(data, time.monotonic())
 
     def look(self) -> None:

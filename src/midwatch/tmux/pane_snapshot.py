@@ -17,9 +17,9 @@ LIMIT = 5.0
 
 def glimpse(server: tuple[str, ...], pane: str) -> PaneSnapshot | None:
     """None where the pane is gone. RefusedError when the server does not tell."""
-    place, word = tmux_client.socket_path(server), codec.mark(os.urandom(10))
+    place, word = tmux_client.socket_path(server), codec.make_word(os.urandom(10))
     try:
-        answer = tmux_client.ask(place, guarded_input.glimpse(word, pane), time.monotonic() + LIMIT)
+        answer = tmux_client.run_client(place, guarded_input.glimpse(word, pane), time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
     if answer.late:

@@ -37,10 +37,10 @@ class StatusReader:
 
     def __init__(self, path: str, sign: bytes, pane: int = 1, *, logs: bool = True) -> None:
         """``pane``: what is written to this descriptor is typed into the pane. ``logs``: a log is written, too."""
-        self._file = _opened(path, logs=logs)
-        self._handshake = Handshake(sign, pane) if self._file is not None and sign else None
+        self._file = _open_status_file(path, logs=logs)
+        self._handshake = StatusHandshake(sign, pane) if self._file is not None and sign else None
         if self._handshake is None:
-            shut(pane)
+            prevent_writes(pane)
 
     @property
     def answering(self) -> bool:
@@ -72,7 +72,7 @@ class StatusReader:
             self._file.remove()
 
 
-def _opened(path: str, *, logs: bool) -> StatusFile | None:
+def _open_status_file(path: str, *, logs: bool) -> StatusFile | None:
     try:
         return StatusFile(path, logs=logs) if path else None
     except OSError:
@@ -94,18 +94,18 @@ class StatusFile:
         found = self._stream.feed(data)
         if not found:
             return False
-        lines = [_dated(each) for each in found if each != ASKS and self._records.take(each)]
+        lines = [_add_time(each) for each in found if each != ASKS and self._records.take(each)]
         if lines:
             self._write(lines[-FLOOD:])
         return ASKS in found
 
     def note(self, **what: object) -> None:
-        self._write([_dated(what)])
+        self._write([_add_time(what)])
 
     def _begin(self, lines: list[str]) -> None:
         """Whoever reads this believes it only as long as this process lives: no report would be missed."""
         pid = os.getpid()
-        head = _dated(
+        head = _add_time(
             {"schema": 1, "reader": [pid, procfs.start_time(pid)], "boot": procfs.boot_id(), "logs": self.logs}
         )
         text = "".join([head, *lines])
@@ -125,7 +125,7 @@ class StatusFile:
         try:
             if self._size + len(text) > STATUS_LIMIT:
                 before: list[Fields] = [{"state": self._records.before}] if self._records.before else []
-                self._begin([_dated(each) for each in (*before, *self._records.of.values())])
+                self._begin([_add_time(each) for each in (*before, *self._records.of.values())])
             else:
                 append(self.path, text)
                 self._size += len(text)
@@ -133,13 +133,13 @@ class StatusFile:
             return  # a full disk: what comes later may be written
 
 
-def _dated(what: Mapping[str, object] | str) -> str:
+def _add_time(what: Mapping[str, object] | str) -> str:
     fields = {"event": what} if isinstance(what, str) else what
     now = {"at": round(time.time(), 3), "up": round(time.clock_gettime(time.CLOCK_BOOTTIME), 3)}
     return dumps({**now, **fields}) + "\n"
 
 
-class Handshake:
+class StatusHandshake:
     """Answers the program's question before it is asked, and then never writes to the pane again.
 
     Claude Code asks once and takes the first answer: one of ours, or tmux's to the question behind it. Ours must lie
@@ -177,10 +177,10 @@ class Handshake:
     def close(self) -> None:
         if self.open:
             self.open = False
-            shut(self.pane)
+            prevent_writes(self.pane)
 
 
-def shut(pane: int) -> None:
+def prevent_writes(pane: int) -> None:
     """Whatever is written there from now on, by whatever part of this program, cannot reach the pane."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, pane)

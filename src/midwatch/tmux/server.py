@@ -18,9 +18,9 @@ from midwatch.core.value import Value
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.codec.commands import NO_TROUBLE, Reply, ReplyTrouble, Server
+from midwatch.tmux.codec.commands import NO_TROUBLE, QueryReply, ReplyTrouble, TmuxServer
 from midwatch.tmux.codec.query_modes import FORKED, QueryMode
-from midwatch.tmux.control_client import ControlClient, GoneError, ReplyLateError
+from midwatch.tmux.control_client import ClientGoneError, ControlClient, ReplyLateError
 from midwatch.tmux.socket_gate import UnsafeServerError
 
 LIMIT = 2.0
@@ -33,7 +33,7 @@ NO_TMUX, HUNG = "no-tmux", "hung"
 Rows = tuple[str, ...]
 
 
-class Look(Value):
+class ServerSnapshot(Value):
     """What one look found. With trouble, what is missing here is unknown; it is not gone."""
 
     panes: tuple[Pane, ...]
@@ -65,17 +65,17 @@ class ScreenCache:
 
     def rows(self, pane: Pane) -> Rows | None:
         sign, rows = self.screens.get(pane.id, ((), ()))
-        return rows if sign == sign_of(pane) and pane.activity < self.since else None
+        return rows if sign == pane_sign(pane) and pane.activity < self.since else None
 
     def keep(self, began: float, panes: list[Pane], screens: dict[str, Rows]) -> None:
         """What was captured comes first: it is likely to change again, and there may not be room for all."""
         fresh = sorted([pane for pane in panes if pane.id in screens], key=lambda pane: -pane.activity)
         self.restless = frozenset([pane.id for pane in fresh if 0 < self.since <= pane.activity])
         self.since, self.clock = int(began), time.time() - time.monotonic()
-        self.screens = {pane.id: (sign_of(pane), screens[pane.id]) for pane in fresh}
+        self.screens = {pane.id: (pane_sign(pane), screens[pane.id]) for pane in fresh}
 
 
-def sign_of(pane: Pane) -> tuple[object, ...]:
+def pane_sign(pane: Pane) -> tuple[object, ...]:
     """What the list tells of a pane that no screen can change without."""
     return (
         *(pane.window, pane.pid, pane.width, pane.height, pane.cursor_x, pane.cursor_y, pane.alternate),
@@ -83,7 +83,7 @@ def sign_of(pane: Pane) -> tuple[object, ...]:
     )
 
 
-class Tmux:
+class TmuxObserver:
     """One server, looked at again and again. Nothing of it is changed, and only `attach` has us attach to it."""
 
     def __init__(
@@ -98,7 +98,7 @@ class Tmux:
         self._memories = (ScreenCache(), ScreenCache())
         self._lines: dict[bytes, Pane] = {}
         """What was read of panes, by the line that told it."""
-        self._there: Server | None = None
+        self._there: TmuxServer | None = None
         self._start = 0
         self._late = False
 
@@ -118,7 +118,9 @@ class Tmux:
             self.control.close()
         self.control = None
 
-    def look(self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()) -> Look:
+    def look(
+        self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()
+    ) -> ServerSnapshot:
         """List all panes and capture those that are wanted.
 
         Panes that are ``known`` beforehand by id take no second client when they are looked at for the first time.
@@ -131,21 +133,23 @@ class Tmux:
         if control.ready() and (control.way.limit or not self._memories[colours].restless):
             try:
                 return self._look(wanted, panes, control.way, colours=colours)
-            except GoneError:
+            except ClientGoneError:
                 pass
         look = self._look(wanted, panes, FORKED, colours=colours)
         if not look.trouble and self._there is not None:
             self.forks += control.start(self._there.version)
         return look._replace(forks=self.forks - before)
 
-    def _look(self, wanted: Callable[[Pane], bool], known: list[str], way: QueryMode, *, colours: bool) -> Look:
+    def _look(
+        self, wanted: Callable[[Pane], bool], known: list[str], way: QueryMode, *, colours: bool
+    ) -> ServerSnapshot:
         before, began, deadline = self.forks, time.time(), time.monotonic() + self.limit
         memory = self._memories[colours]
-        word = codec.mark(os.urandom(10))
-        command = codec.survey(word, memory.begin(known), colours=colours, way=way)
+        word = codec.make_word(os.urandom(10))
+        command = codec.survey_command(word, memory.begin(known), colours=colours, way=way)
         reply, trouble = self._ask(command, word, deadline, way)
         if trouble.cause:
-            return Look((), {}, trouble.words, trouble.cause, self.forks - before)
+            return ServerSnapshot((), {}, trouble.words, trouble.cause, self.forks - before)
         if way.guarded and reply.server is None:
             raise self._useless()
         if reply.server != self._there:
@@ -153,36 +157,38 @@ class Tmux:
         panes = [pane for pane in reply.panes if wanted(pane)]
         screens = {pane.id: rows for pane in panes if (rows := reply.screens.get(pane.id) or memory.rows(pane))}
         missing = [pane.id for pane in panes if pane.id not in screens]
-        word = codec.mark(os.urandom(10))
+        word = codec.make_word(os.urandom(10))
         way = way if way.limit else FORKED
-        for command in codec.captures(word, missing, colours=colours, way=way):
+        for command in codec.capture_commands(word, missing, colours=colours, way=way):
             more, trouble = self._ask(command, word, deadline, way)
             screens |= more.screens
             if trouble.cause:
                 break
         memory.keep(began, panes, screens)
-        return Look(reply.panes, screens, trouble.words, trouble.cause, self.forks - before)
+        return ServerSnapshot(reply.panes, screens, trouble.words, trouble.cause, self.forks - before)
 
-    def _meet(self, there: Server | None) -> None:
+    def _meet(self, there: TmuxServer | None) -> None:
         """Another server than last time: what was kept of its predecessor means nothing."""
         for memory in self._memories:
             memory.screens.clear()
         self._there = there
         self._start = procfs.start_time(there.pid) if there else 0
 
-    def _ask(self, command: list[str], word: str, deadline: float, way: QueryMode) -> tuple[Reply, ReplyTrouble]:
-        nothing = Reply(None, (), {}, complete=False)
+    def _ask(self, command: list[str], word: str, deadline: float, way: QueryMode) -> tuple[QueryReply, ReplyTrouble]:
+        nothing = QueryReply(None, (), {}, complete=False)
         place = tmux_client.socket_path(self.server)
         if way.guarded:
             return self._ask_control(command, word, deadline) or (nothing, self._hung(place))
         if not tmux_client.is_socket(place):
-            if why := tmux_client.refusal(place):  # in a directory of others, it means nothing that there is no socket
+            if why := tmux_client.find_refusal(
+                place
+            ):  # in a directory of others, it means nothing that there is no socket
                 return nothing, ReplyTrouble(codec.REFUSED, why)
-            return nothing, codec.trouble(f"no server running on {place}", place)
+            return nothing, codec.read_trouble(f"no server running on {place}", place)
         if self._late and self._stopped():
             return nothing, self._hung(place)
         try:
-            answer = tmux_client.ask(place, command, deadline, tmux=self.tmux)
+            answer = tmux_client.run_client(place, command, deadline, tmux=self.tmux)
         except UnsafeServerError as error:
             return nothing, ReplyTrouble(codec.REFUSED, str(error))
         except OSError as error:
@@ -191,42 +197,42 @@ class Tmux:
         self._late = answer.late
         if answer.late:
             return nothing, self._hung(place)
-        reply = codec.read(answer.out, word, self.server, known=self._lines)
-        if reply.server and codec.too_old(reply.server.version):
-            return nothing, codec.outdated(reply.server.version, place)
-        if reply.complete or codec.is_empty(answer.errors) or codec.is_gone(answer.errors):
+        reply = codec.read_reply(answer.out, word, self.server, known=self._lines)
+        if reply.server and codec.is_too_old(reply.server.version):
+            return nothing, codec.outdated_trouble(reply.server.version, place)
+        if reply.complete or codec.has_no_session(answer.errors) or codec.is_pane_gone(answer.errors):
             return reply, NO_TROUBLE
-        trouble = codec.trouble(answer.errors, place)
+        trouble = codec.read_trouble(answer.errors, place)
         return reply, self._older(place, deadline) or trouble if trouble.cause == codec.OTHER else trouble
 
-    def _ask_control(self, command: list[str], word: str, deadline: float) -> tuple[Reply, ReplyTrouble] | None:
+    def _ask_control(self, command: list[str], word: str, deadline: float) -> tuple[QueryReply, ReplyTrouble] | None:
         """None when no answer came in time; GoneError when it must be asked in another way."""
         if self.control is None:
-            raise GoneError("there is no client")
+            raise ClientGoneError("there is no client")
         try:
             answer = self.control.ask(command, word, deadline)
         except ReplyLateError:
             self._late = True
             return None
         self._late = False
-        reply = codec.read(answer.text, word, self.server, self.control.way, self._lines)
-        if reply.complete or codec.is_gone(answer.errors):
+        reply = codec.read_reply(answer.text, word, self.server, self.control.way, self._lines)
+        if reply.complete or codec.is_pane_gone(answer.errors):
             return reply, NO_TROUBLE
         raise self._useless()
 
-    def _useless(self) -> GoneError:
+    def _useless(self) -> ClientGoneError:
         if self.control is not None:
             self.control.drop()
-        return GoneError("the tmux client did not answer as expected")
+        return ClientGoneError("the tmux client did not answer as expected")
 
     def _older(self, place: str, deadline: float) -> ReplyTrouble | None:
         """Whether our request was not understood because tmux is too old for it."""
         try:
             self.forks += 1
-            version = tmux_client.version(deadline, self.tmux)
+            version = tmux_client.client_version(deadline, self.tmux)
         except OSError:
             return None
-        return codec.outdated(version, place) if codec.too_old(version) else None
+        return codec.outdated_trouble(version, place) if codec.is_too_old(version) else None
 
     def _unstarted(self, error: OSError) -> ReplyTrouble:
         if isinstance(error, FileNotFoundError):

@@ -12,7 +12,7 @@ import time
 
 from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import PaneRef
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.client import ClientResult
 from midwatch.tmux.codec import commands as codec
@@ -37,7 +37,7 @@ A shim that ends takes such wishes back; for one that was killed the server does
 SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+@-")
 
 
-class TakenError(RefusedError):
+class SessionNameTakenError(RefusedError):
     """There is a session of that name, which is not ours."""
 
 
@@ -54,14 +54,24 @@ class TmuxSessions:
 
     def open(self, name: str, cwd: str, command: list[str], size: tuple[int, int] = SIZE) -> PaneRef:
         """A new session with one pane, in which a command runs; it stays there when that has ended."""
-        made = ("-s", session_name(name), "-c", _literal(cwd), "-x", str(size[0]), "-y", str(size[1]), *command)
+        made = (
+            "-s",
+            tmux_session_name(name),
+            "-c",
+            _escape_formats(cwd),
+            "-x",
+            str(size[0]),
+            "-y",
+            str(size[1]),
+            *command,
+        )
         asked = ("new-session", "-d", "-P", "-F", TOLD, *made)
         answer = self._ask(*asked, starting=True)
         until = time.monotonic() + LEAVES
         while answer.errors.startswith(LEAVING) and time.monotonic() < until:
             time.sleep(SOON)
             answer = self._ask(*asked, starting=True)
-        seat = _seat(_told(f"no session {name} could be made", answer, self.limit))
+        seat = _parse_pane(_check_answer(f"no session {name} could be made", answer, self.limit))
         self.server = seat.server
         try:
             self._ask("set-option", "-p", "-t", seat.id, "remain-on-exit", "on")
@@ -73,7 +83,7 @@ class TmuxSessions:
 
     def seat(self, pane: str) -> PaneRef:
         """A pane that is there, whoever opened it."""
-        return _seat(self._must(f"pane {pane} is not to be found", "display-message", "-p", "-t", pane, TOLD))
+        return _parse_pane(self._must(f"pane {pane} is not to be found", "display-message", "-p", "-t", pane, TOLD))
 
     def is_left(self, seat: PaneRef) -> bool:
         """Whether a pane of ours is still there, on this server, and what ran in it has ended."""
@@ -85,20 +95,20 @@ class TmuxSessions:
     def again(self, seat: PaneRef, cwd: str, command: list[str]) -> None:
         """Run a command in a pane whose last one has ended; never in one that is alive."""
         what = f"nothing could be started in pane {seat.id}"
-        self._must(what, "respawn-pane", "-t", seat.id, "-c", _literal(cwd), *command, *DONE)
+        self._must(what, "respawn-pane", "-t", seat.id, "-c", _escape_formats(cwd), *command, *DONE)
 
     def capture(self, seat: PaneRef, command: list[str], *, answers: bool = False) -> None:
         """Give all that the pane shows from now on to a program, whose last argument is the pane's terminal.
 
         ``answers``: what that program prints is typed into the pane.
         """
-        spelled = f"{_spelled(command)} '#{{pane_tty}}'"
+        spelled = f"{_format_command(command)} '#{{pane_tty}}'"
         ways = "-IO" if answers else "-O"
         self._must(f"pane {seat.id} cannot be captured", "pipe-pane", ways, "-t", seat.id, spelled, *DONE)
 
     def listen(self, pane: str, command: list[str]) -> None:
         """The same for a pane that somebody else opened, which is only read; never where a pipe is in use."""
-        spelled = _quoted(f"{_spelled(command)} '#{{pane_tty}}'")
+        spelled = _quote_argument(f"{_format_command(command)} '#{{pane_tty}}'")
         free, done = f"pipe-pane -O -t {pane} {spelled} ; display-message -p done", "display-message -p used"
         said = self._must(f"pane {pane} cannot be read", "if-shell", "-F", "-t", pane, "#{pane_pipe}", done, free)
         if said.strip() != "done":
@@ -141,7 +151,7 @@ class TmuxSessions:
 
         Not while somebody who is attached types, and in no mode. Returns why not; empty when it was typed.
         """
-        buffer = f"midwatch-{codec.mark(os.urandom(10))}"
+        buffer = f"midwatch-{codec.make_word(os.urandom(10))}"
         try:
             if self._is_touched(pane):
                 return "somebody is typing there"
@@ -176,15 +186,17 @@ class TmuxSessions:
     def _is_touched(self, pane: str) -> bool:
         """Whether a person who is attached to a pane's session has just touched a key."""
         found = self._ask("list-clients", "-t", pane, "-F", "#{client_activity}").out.split()
-        return any(time.time() - (whole_number(moment.decode()) or 0) < A_PERSONS_TURN for moment in found)
+        return any(time.time() - (parse_whole_number(moment.decode()) or 0) < A_PERSONS_TURN for moment in found)
 
     def _must(self, what: str, *command: str) -> str:
-        return _told(what, self._ask(*command), self.limit)
+        return _check_answer(what, self._ask(*command), self.limit)
 
     def _ask(self, *command: str, starting: bool = False) -> ClientResult:
         place = tmux_client.socket_path(self.server)
         try:
-            return tmux_client.ask(place, [*command], time.monotonic() + self.limit, tmux=self.tmux, starting=starting)
+            return tmux_client.run_client(
+                place, [*command], time.monotonic() + self.limit, tmux=self.tmux, starting=starting
+            )
         except OSError as error:
             why = f"{self.tmux} cannot be started: {error.strerror}"
             if starting and isinstance(error, FileNotFoundError):
@@ -192,41 +204,41 @@ class TmuxSessions:
             return ClientResult(b"", why, late=False)
 
 
-def _told(what: str, answer: ClientResult, limit: float) -> str:
+def _check_answer(what: str, answer: ClientResult, limit: float) -> str:
     if not answer.out:
         why = answer.errors.strip() or f"tmux did not answer within {limit:g} s"
         if why.startswith("duplicate session"):
             left = "it is not ours, so it is left alone: choose another name, or close it yourself"
-            raise TakenError(f"{what}: {why}; {left}")
+            raise SessionNameTakenError(f"{what}: {why}; {left}")
         raise RefusedError(f"{what}: {why}")
     return answer.out.decode(errors="replace")
 
 
-def _seat(told: str) -> PaneRef:
+def _parse_pane(told: str) -> PaneRef:
     path, pane, session, life = told.rstrip("\n").split("\t")
     return PaneRef(("-S", path), pane, session, life)
 
 
-def session_name(name: str) -> str:
+def tmux_session_name(name: str) -> str:
     """As tmux may write it: no target can have a dot or a colon in it."""
     return "".join(letter if letter in SAFE else "_" for letter in name)
 
 
-def _spelled(command: list[str]) -> str:
+def _format_command(command: list[str]) -> str:
     """A command for tmux, which expands it (# and %) before a shell reads it."""
-    return _literal(f"exec {shlex.join(command)}").replace("%", "%%")
+    return _escape_formats(f"exec {shlex.join(command)}").replace("%", "%%")
 
 
-def _quoted(text: str) -> str:
+def _quote_argument(text: str) -> str:
     """One argument within a command that tmux reads itself."""
     return '"' + "".join(f"\\{letter}" if letter in '"\\$' else letter for letter in text) + '"'
 
 
-def _literal(text: str) -> str:
+def _escape_formats(text: str) -> str:
     return text.replace("#", "##")
 
 
-def server_of(socket: str | None) -> tuple[str, ...]:
+def server_arguments(socket: str | None) -> tuple[str, ...]:
     """The arguments for a socket given as a name or a path; without, the server that we run in, or the default one."""
     if socket is None:
         return ()

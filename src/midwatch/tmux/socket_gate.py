@@ -25,28 +25,28 @@ class UnsafeServerError(RefusedError):
     """A server is not asked; the message says why, and what to do."""
 
 
-def refusal(place: str, own: str, *, starting: bool = False) -> str:
+def find_refusal(place: str, own: str, *, starting: bool = False) -> str:
     """Why the server that listens at a path may not be asked; empty when it may, or when nothing is there.
 
     ``own``: tmux's directory for this user. There its own rules hold, also while it has no socket.
     ``starting``: a server is started where there is none. Then nobody else may be able to be faster.
     """
-    why = _on_the_way(place, own, starting=starting)
+    why = _find_path_refusal(place, own, starting=starting)
     return visible(f"tmux server {place} is refused: {why}") if why else ""
 
 
-def admits(place: str, own: str, *, starting: bool) -> bool:
+def may_connect(place: str, own: str, *, starting: bool) -> bool:
     """Whether a client may connect at this moment: False where nothing is. UnsafeServerError where it is refused.
 
     Where nothing is, nobody may connect: another user could put a directory there before the client has come.
     """
-    why = _on_the_way(place, own, starting=starting)
+    why = _find_path_refusal(place, own, starting=starting)
     if why:
         raise UnsafeServerError(visible(f"tmux server {place} is refused: {why}"))
     return why is not None
 
 
-def _on_the_way(place: str, own: str, *, starting: bool) -> str | None:
+def _find_path_refusal(place: str, own: str, *, starting: bool) -> str | None:
     """Why a server is refused; empty when it is not, None where nothing is to connect to."""
     path, above, links = "", os.lstat("/"), 0
     left = place.split("/")[::-1]
@@ -65,12 +65,16 @@ def _on_the_way(place: str, own: str, *, starting: bool) -> str | None:
         except (FileNotFoundError, NotADirectoryError):
             if left:
                 return f"there is no {entry}; make that directory" if starting else None
-            return _made_by_others(path or "/", above, starting=starting) or ("" if starting else None)
+            return _check_missing_socket(path or "/", above, starting=starting) or ("" if starting else None)
         except (OSError, ValueError) as error:
             return f"{entry} cannot be checked: {getattr(error, 'strerror', '') or error}"
         links += bool(target)
         why = f"{place} leads through more than {LINKS} links" if links > LINKS else ""
-        if why := why or (_own_directory(entry, found) if entry == own else "") or _entry(entry, found, path, above):
+        if (
+            why := why
+            or (_check_own_directory(entry, found) if entry == own else "")
+            or _check_entry(entry, found, path, above)
+        ):
             return why
         left += target.split("/")[::-1] if target else ()
         if target.startswith("/"):
@@ -80,20 +84,20 @@ def _on_the_way(place: str, own: str, *, starting: bool) -> str | None:
     return ""
 
 
-def _entry(entry: str, found: os.stat_result, directory: str, above: os.stat_result) -> str:
+def _check_entry(entry: str, found: os.stat_result, directory: str, above: os.stat_result) -> str:
     """Why an entry of a directory is not to be relied on: others could replace it, or what is below it."""
     if above.st_mode & WRITABLE and not above.st_mode & stat.S_ISVTX:
         mend = f"`chmod go-w {directory or '/'}`, or make it sticky like /tmp (`chmod +t`)"
         return f"others may write to {directory or '/'} and replace {entry}; {mend}"
     foreign = f"{entry} belongs to another user (uid {found.st_uid}); name a server of your own"
     if stat.S_ISSOCK(found.st_mode):
-        ours = found.st_uid == os.geteuid() and (found.st_uid != NOBODY or _is_known_here(NOBODY))
+        ours = found.st_uid == os.geteuid() and (found.st_uid != NOBODY or _is_mapped_user(NOBODY))
         return "" if ours else foreign
     safe = not above.st_mode & WRITABLE and not stat.S_ISDIR(found.st_mode)
-    return "" if safe or _is_trusted(found.st_uid) else foreign
+    return "" if safe or _is_trusted_user(found.st_uid) else foreign
 
 
-def _own_directory(path: str, found: os.stat_result) -> str:
+def _check_own_directory(path: str, found: os.stat_result) -> str:
     """What tmux itself would say of its directory. It may leave it to the group, which we do not: a group can write."""
     hint = "remove it and start tmux again, or set TMUX_TMPDIR to a directory of your own"
     if not stat.S_ISDIR(found.st_mode):
@@ -106,19 +110,19 @@ def _own_directory(path: str, found: os.stat_result) -> str:
     return ""
 
 
-def _made_by_others(directory: str, found: os.stat_result, *, starting: bool) -> str:
+def _check_missing_socket(directory: str, found: os.stat_result, *, starting: bool) -> str:
     """Why it proves nothing that there is no socket in a directory, or why a server cannot be started there."""
     if not found.st_mode & WRITABLE or (found.st_mode & stat.S_ISVTX and not starting):
         return ""
     return f"others may write to {directory}; use a directory of your own, or tmux's usual one"
 
 
-def _is_trusted(uid: int) -> bool:
+def _is_trusted_user(uid: int) -> bool:
     """Whether a directory or a link of that user is as good as ours. In a sandbox root outside of it has no number."""
-    return uid in (os.geteuid(), ROOT) or (uid == NOBODY and not _is_known_here(uid))
+    return uid in (os.geteuid(), ROOT) or (uid == NOBODY and not _is_mapped_user(uid))
 
 
-def _is_known_here(uid: int) -> bool:
+def _is_mapped_user(uid: int) -> bool:
     """Whether a user of our user namespace has that number."""
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:

@@ -19,7 +19,7 @@ CARRIED = (
 """Variables of ours that what runs there gets: a server has those of whoever started it. None of them is secret."""
 
 
-class Window(Value):
+class TmuxWindow(Value):
     session: str
     id: str
     number: int
@@ -27,7 +27,7 @@ class Window(Value):
     pid: int
 
 
-def open_in(server: tuple[str, ...], session: str, name: str, cwd: str, command: list[str]) -> Window:
+def open_window(server: tuple[str, ...], session: str, name: str, cwd: str, command: list[str]) -> TmuxWindow:
     """A new window of exactly that session. RefusedError where there is none, or tmux does not do it."""
     given = [word for key in CARRIED if key in os.environ for word in ("-e", f"{key}={os.environ[key]}")]
     asked = [
@@ -44,38 +44,40 @@ def open_in(server: tuple[str, ...], session: str, name: str, cwd: str, command:
         cwd.replace("#", "##"),
         *given,
     ]
-    out, errors = _ask(server, *asked, "--", *command)
+    out, errors = _run_tmux(server, *asked, "--", *command)
     if not out:
         raise RefusedError(f"no window could be opened in session {session}: {errors}")
-    return _window(out)
+    return _parse_window(out)
 
 
-def find(server: tuple[str, ...], pane: str) -> Window | None:
+def find_window(server: tuple[str, ...], pane: str) -> TmuxWindow | None:
     """The window of a pane, if that is there."""
-    out, _ = _ask(server, "display-message", "-p", "-t", pane, TOLD)
-    return _window(out) if out.count("\t") == len(Window._fields) - 1 and out.split("\t")[3] == pane else None
+    out, _ = _run_tmux(server, "display-message", "-p", "-t", pane, TOLD)
+    return _parse_window(out) if out.count("\t") == len(TmuxWindow._fields) - 1 and out.split("\t")[3] == pane else None
 
 
-def close(server: tuple[str, ...], window: Window) -> None:
+def close_window(server: tuple[str, ...], window: TmuxWindow) -> None:
     """Exactly that one, as long as the same process is in it."""
-    if find(server, window.pane) == window:
-        _ask(server, "kill-pane", "-t", window.pane)
+    if find_window(server, window.pane) == window:
+        _run_tmux(server, "kill-pane", "-t", window.pane)
 
 
 def close_own_pane() -> None:
     """Close the pane that this process runs in."""
-    tmux_client.ask(tmux_client.socket_path(()), ["kill-pane", "-t", os.environ["TMUX_PANE"]], time.monotonic() + LIMIT)
+    tmux_client.run_client(
+        tmux_client.socket_path(()), ["kill-pane", "-t", os.environ["TMUX_PANE"]], time.monotonic() + LIMIT
+    )
 
 
-def _window(told: str) -> Window:
+def _parse_window(told: str) -> TmuxWindow:
     session, number, index, pane, pid = told.split("\t")
-    return Window(session, number, int(index), pane, int(pid))
+    return TmuxWindow(session, number, int(index), pane, int(pid))
 
 
-def _ask(server: tuple[str, ...], *command: str) -> tuple[str, str]:
+def _run_tmux(server: tuple[str, ...], *command: str) -> tuple[str, str]:
     place = tmux_client.socket_path(server)
     try:
-        answer = tmux_client.ask(place, [*command], time.monotonic() + LIMIT)
+        answer = tmux_client.run_client(place, [*command], time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be started: {error.strerror}") from error
     if answer.late:

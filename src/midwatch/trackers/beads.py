@@ -35,7 +35,7 @@ AT_ONCE = 100
 """Issues that are asked for in one call."""
 
 
-class Beads(Tracker):
+class BeadsTracker(Tracker):
     kind, has_loops = "beads", True
 
     def __init__(self, place: str) -> None:
@@ -57,14 +57,14 @@ class Beads(Tracker):
                 stale = f" (the newer {os.path.basename(found[0][0])} cannot be read)" if number else ""
                 issues, odd = source()
                 troubles += [odd] * bool(odd)
-                return beads.of(issues, path + stale, time.time())._replace(trouble="; ".join(troubles))
+                return beads.build_work(issues, path + stale, time.time())._replace(trouble="; ".join(troubles))
             except TrackerError as error:
                 troubles.append(str(error))
         if not self._program():
             there = "; ".join(troubles) or f"{self.directory} holds no issues that can be read"
             raise TrackerError(f"{there}; neither br nor bd is installed, or set MIDWATCH_BR to the program")
         found_by = f"`{self._program()} list` in {self.directory}"
-        return beads.of(self._listed(limit), found_by, time.time())._replace(trouble="; ".join(troubles))
+        return beads.build_work(self._listed(limit), found_by, time.time())._replace(trouble="; ".join(troubles))
 
     def _files(self, limit: float) -> list[tuple[str, Callable[[], tuple[list[Issue], str]]]]:
         """What can be read without a program, and what is wrong with it; the newest first."""
@@ -74,13 +74,13 @@ class Beads(Tracker):
         named = [os.path.basename(self.place)] if self.place != self.directory else []
         for path in [f"{self.directory}/{name}" for name in (*named, *LINES) if name.endswith(".jsonl")]:
             try:
-                found.append((os.stat(path).st_mtime_ns, path, lambda path=path: _lines(path)))  # type: ignore[misc]
+                found.append((os.stat(path).st_mtime_ns, path, lambda path=path: _read_lines(path)))  # type: ignore[misc]
                 break
             except OSError:
                 continue
-        if database := beads_sqlite.find(self.directory):
-            at = beads_sqlite.changed(database)
-            found.append((at, database, lambda: (beads_sqlite.read(database, limit), "")))
+        if database := beads_sqlite.find_database(self.directory):
+            at = beads_sqlite.modified_ns(database)
+            found.append((at, database, lambda: (beads_sqlite.read_issues(database, limit), "")))
         return [(path, source) for _, path, source in sorted(found, key=lambda each: -each[0])]
 
     def _listed(self, limit: float) -> list[Issue]:
@@ -99,7 +99,7 @@ class Beads(Tracker):
             for issue in self._ask("show", "--json", "--", *some, limit=max(0.1, until - time.monotonic())):
                 found[str(issue.get("id"))] = found.get(str(issue.get("id")), {}) | issue
         for own, issue in found.items():
-            if is_id(own) and _is_silent(issue):
+            if is_id(own) and _needs_comments(issue):
                 said = self._ask("comments", "--json", "--", own, limit=max(0.1, until - time.monotonic()))
                 issue["comments"] = said
         return list(found.values())
@@ -110,7 +110,7 @@ class Beads(Tracker):
         self, title: str, *, labels: tuple[str, ...] = (), parent: str = "", text: str = "", kind: str = "",
         priority: int | None = None, needs: tuple[str, ...] = (),
     ) -> str:  # fmt: skip
-        _check(*filter(None, (parent, *needs)))
+        _check_ids(*filter(None, (parent, *needs)))
         given = {
             "--labels": ",".join(labels), "--parent": parent, "--description": text, "--type": kind,
             "--priority": "" if priority is None else str(priority),
@@ -125,24 +125,24 @@ class Beads(Tracker):
         return own
 
     def note(self, task: str, text: str) -> None:
-        _check(task)
+        _check_ids(task)
         self._do("comments", "add", "--json", "--", task, text)
 
     def close(self, task: str, reason: str) -> None:
-        _check(task)
+        _check_ids(task)
         self._do("close", "--json", *([f"--reason={reason}"] if reason else []), "--", task)
 
     # Its program
 
     def _do(self, *words: str) -> None:
         called = self._call(*words, limit=LIMIT)
-        beads.check(called.out, called.trouble, f"{self._program()} {words[0]}")
+        beads.check_output(called.out, called.trouble, f"{self._program()} {words[0]}")
         if called.code:
             self._failed(words[0], called)
 
     def _ask(self, *words: str, limit: float) -> list[Issue]:
         called = self._call(*words, limit=limit)
-        found = beads.answer(called.out, called.trouble, f"{self._program()} {words[0]}")
+        found = beads.parse_answer(called.out, called.trouble, f"{self._program()} {words[0]}")
         if called.code:
             self._failed(words[0], called)
         return found
@@ -164,7 +164,7 @@ class Beads(Tracker):
             raise TrackerError(f"{error}; {'is its database in use?' if late else 'install it anew'}") from error
 
     def _failed(self, verb: str, called: run_program.ProgramOutput) -> None:
-        said = beads.last_words(called.trouble) or beads.last_words(called.out) or "nothing"
+        said = beads.read_last_line(called.trouble) or beads.read_last_line(called.out) or "nothing"
         raise TrackerError(f"`{self._program()} {verb}` ended with {called.code} and said: {said}")
 
     def _program(self) -> str:
@@ -177,14 +177,14 @@ class Beads(Tracker):
         return os.path.isdir(f"{self.directory}/{DOLT}")
 
 
-def _check(*tasks: str) -> None:
+def _check_ids(*tasks: str) -> None:
     """No program gets an id that cannot be one: it may be an option to it, or a path."""
     for task in tasks:
         if not is_id(task):
-            raise TrackerError(f"{prompt_text.quoted(task)} {NO_ID}")
+            raise TrackerError(f"{prompt_text.quote_title(task)} {NO_ID}")
 
 
-def _is_silent(issue: Issue) -> bool:
+def _needs_comments(issue: Issue) -> bool:
     """Whether its comments matter and were merely counted: those of a companion are its records.
 
     bd counts them in `list` and in `show` (beads#5078). To ask for those of all issues would be a call for each.
@@ -193,9 +193,9 @@ def _is_silent(issue: Issue) -> bool:
     return matters and bool(issue.get("comment_count")) and "comments" not in issue
 
 
-def _lines(path: str) -> tuple[list[Issue], str]:
+def _read_lines(path: str) -> tuple[list[Issue], str]:
     try:
         text = read_plain(path, LARGEST, follow=True).decode("utf-8", "replace")
     except OSError as error:
         raise TrackerError(f"{path} cannot be read: {error.strerror}") from error
-    return beads.whole(text, path)
+    return beads.parse_checked(text, path)

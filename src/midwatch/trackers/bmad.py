@@ -32,7 +32,7 @@ RETROSPECTIVES = {"in-progress": IN_PROGRESS, "done": CLOSED}
 LARGEST = 4 << 20
 
 
-class Sprint(Tracker):
+class BmadTracker(Tracker):
     kind = "sprint"
 
     def __init__(self, path: str) -> None:
@@ -43,13 +43,13 @@ class Sprint(Tracker):
             text = read_plain(self.place, LARGEST, follow=True).decode("utf-8", "replace")
         except OSError as error:
             raise TrackerError(f"cannot read {self.place}: {error.strerror}; mend that") from error
-        found = {key: _task(key, said) for key, said in bmad.stories(text).items()}
+        found = {key: _build_task(key, said) for key, said in bmad.story_rows(text).items()}
         if not found and text.strip():
             raise TrackerError(f"{self.place} names no story and no epic; is it a sprint-status.yaml?")
         return Work(found, self.place)
 
 
-def _task(key: str, said: str) -> TrackerTask:
+def _build_task(key: str, said: str) -> TrackerTask:
     title = ForeignText(key)
     number, _, rest = key.removeprefix("epic-").partition("-")
     if key.startswith("epic-"):

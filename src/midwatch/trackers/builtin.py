@@ -30,7 +30,7 @@ PATIENCE = 10.0
 """Seconds to wait for whoever is writing."""
 
 
-class Tasks(Tracker):
+class BuiltinTracker(Tracker):
     kind, has_loops = "tasks", True
 
     def __init__(self, path: str) -> None:
@@ -38,17 +38,17 @@ class Tasks(Tracker):
 
     def read(self, limit: float = 10.0) -> Work:  # noqa: ARG002  # a file is read at once
         """Everything; nothing where there is no file yet."""
-        return beads.work(self._text(), self.place, time.time())
+        return beads.parse_work(self._text(), self.place, time.time())
 
     def add(
         self, title: str, *, labels: tuple[str, ...] = (), parent: str = "", text: str = "", kind: str = "task",
         priority: int = beads.USUAL, needs: tuple[str, ...] = (),
     ) -> str:  # fmt: skip
         """A new open task; its id. What it names as its parent and its needs must be there."""
-        now = beads.stamp(time.time())
+        now = beads.format_time(time.time())
 
         def added(lines: list[str]) -> str:
-            known = {str(issue["id"]) for issue in beads.issues("\n".join(lines))}
+            known = {str(issue["id"]) for issue in beads.parse_issues("\n".join(lines))}
             for other in (*([parent] if parent else []), *needs):
                 if other not in known:
                     raise self._missing(other)
@@ -58,14 +58,14 @@ class Tasks(Tracker):
                 "id": own, "title": title, "description": text, "status": OPEN, "priority": priority,
                 "issue_type": kind, "created_at": now, "updated_at": now, "labels": list(dict.fromkeys(labels)),
                 "dependencies": [
-                    {"issue_id": own, "depends_on_id": other, "type": link, "created_at": now, "created_by": _who()}
+                    {"issue_id": own, "depends_on_id": other, "type": link, "created_at": now, "created_by": _author()}
                     for link, other in links
                 ],
                 "comments": [],
             }  # fmt: skip
             if not text:
                 del issue["description"]
-            lines.append(beads.line(issue))
+            lines.append(beads.encode_issue(issue))
             return own
 
         return self._write(added)
@@ -79,34 +79,34 @@ class Tasks(Tracker):
                 raise TrackerError(f"{task} is closed; `midwatch task reopen {task}` opens it again")
             if status == IN_PROGRESS and whose and whose != assignee:
                 raise TrackerError(f"{visible(str(whose))} is at {task}; `midwatch task reopen {task}` takes it away")
-            _set(issue, status=IN_PROGRESS, **({"assignee": assignee} if assignee else {}))
+            _set_fields(issue, status=IN_PROGRESS, **({"assignee": assignee} if assignee else {}))
 
         self._edit(task, taken)
 
     def block(self, task: str, reason: str) -> None:
         def blocked(issue: Issue) -> None:
-            _set(issue, status=BLOCKED)
-            _comment(issue, f"Blocked: {reason}")
+            _set_fields(issue, status=BLOCKED)
+            _add_comment(issue, f"Blocked: {reason}")
 
         self._edit(task, blocked)
 
     def reopen(self, task: str) -> None:
         """Open again, and nobody's: whoever takes it now may begin."""
-        self._edit(task, lambda issue: _set(issue, status=OPEN, assignee=None))
+        self._edit(task, lambda issue: _set_fields(issue, status=OPEN, assignee=None))
 
     def change(self, task: str, **fields: object) -> None:
         """Set fields of an issue, by beads' names; None removes one."""
-        self._edit(task, lambda issue: _set(issue, **fields))
+        self._edit(task, lambda issue: _set_fields(issue, **fields))
 
     def note(self, task: str, text: str) -> None:
-        self._edit(task, lambda issue: _comment(issue, text))
+        self._edit(task, lambda issue: _add_comment(issue, text))
 
     def close(self, task: str, reason: str) -> None:
         """What is closed already stays as it was: when it was closed tells whether its reviews came after."""
 
         def closed(issue: Issue) -> None:
             if issue.get("status") != CLOSED:
-                _set(issue, status=CLOSED, close_reason=reason or None)
+                _set_fields(issue, status=CLOSED, close_reason=reason or None)
 
         self._edit(task, closed)
 
@@ -115,11 +115,11 @@ class Tasks(Tracker):
     def _edit(self, task: str, change: Callable[[Issue], None]) -> None:
         def edited(lines: list[str]) -> str:
             for number in reversed(range(len(lines))):
-                issue = beads.issue(lines[number])
+                issue = beads.parse_issue(lines[number])
                 if issue is not None and issue["id"] == task:
                     change(issue)
-                    issue["updated_at"] = beads.stamp(time.time())
-                    lines[number] = beads.line(issue)
+                    issue["updated_at"] = beads.format_time(time.time())
+                    lines[number] = beads.encode_issue(issue)
                     return task
             raise self._missing(task)
 
@@ -148,7 +148,7 @@ class Tasks(Tracker):
                 if not lines[-1]:
                     lines.pop()
                 told = change(lines)
-                _replace(real, "\n".join([*lines, ""]).encode("utf-8", "surrogateescape"))
+                _replace_file(real, "\n".join([*lines, ""]).encode("utf-8", "surrogateescape"))
             finally:
                 os.close(lock)
         except OSError as error:
@@ -156,14 +156,14 @@ class Tasks(Tracker):
         return told
 
     def _lock(self, path: str) -> int:
-        fd = file_locks.take(path, PATIENCE, shared=True)
+        fd = file_locks.acquire(path, PATIENCE, shared=True)
         if fd is not None:
             return fd
         words = f"someone has been writing {visible(self.place)} for {PATIENCE:g}s"
         raise TrackerError(f"{words}; try again, or look who holds {visible(path)}")
 
 
-def _replace(path: str, data: bytes) -> None:
+def _replace_file(path: str, data: bytes) -> None:
     """The whole file at once, with the mode that it has. Only who holds the lock comes here."""
     temporary = f"{os.path.dirname(path)}/.{os.path.basename(path)}.new"
     try:
@@ -181,7 +181,7 @@ def _replace(path: str, data: bytes) -> None:
     os.rename(temporary, path)
 
 
-def _set(issue: Issue, **fields: object) -> None:
+def _set_fields(issue: Issue, **fields: object) -> None:
     """Set fields; when it was closed follows from its status."""
     for name, value in fields.items():
         if value is None:
@@ -189,26 +189,26 @@ def _set(issue: Issue, **fields: object) -> None:
         else:
             issue[name] = value
     if fields.get("status") == CLOSED:
-        issue["closed_at"] = beads.stamp(time.time())
+        issue["closed_at"] = beads.format_time(time.time())
     elif "status" in fields:
         issue.pop("closed_at", None)
         issue.pop("close_reason", None)
 
 
-def _comment(issue: Issue, text: str) -> None:
+def _add_comment(issue: Issue, text: str) -> None:
     found = issue.get("comments")
     comments = found if isinstance(found, list) else []
     numbers = [each["id"] for each in comments if isinstance(each, dict) and isinstance(each.get("id"), int)]
     issue["comments"] = [
         *comments,
         {
-            "id": max(numbers, default=0) + 1, "issue_id": issue["id"], "author": _who(), "text": text,
-            "created_at": beads.stamp(time.time()),
+            "id": max(numbers, default=0) + 1, "issue_id": issue["id"], "author": _author(), "text": text,
+            "created_at": beads.format_time(time.time()),
         },
     ]  # fmt: skip
 
 
-def _who() -> str:
+def _author() -> str:
     return os.environ.get("BD_ACTOR") or os.environ.get("USER") or "midwatch"
 
 

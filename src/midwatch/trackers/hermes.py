@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.numbers import moment
+from midwatch.core.numbers import parse_moment
 from midwatch.integrations import hermes_kanban
 from midwatch.trackers.model import (
     BLOCKED,
@@ -29,7 +29,7 @@ STATUSES = {
 }  # fmt: skip
 
 
-class HermesBoard(Tracker):
+class HermesTracker(Tracker):
     kind = "kanban"
 
     def __init__(self, board: str = "", program: str = "") -> None:
@@ -41,8 +41,8 @@ class HermesBoard(Tracker):
         try:
             out, trouble = self._hermes("list", "--json", "--archived")
             cards = json.loads(out)
-            tasks = {card["id"]: _task(card) for card in cards}
-            return Work(tasks, self.place, highest=_highest(tasks))
+            tasks = {card["id"]: _build_task(card) for card in cards}
+            return Work(tasks, self.place, highest=_highest_priority(tasks))
         except hermes_kanban.KanbanError as error:
             raise TrackerError(str(error)) from error
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -50,12 +50,12 @@ class HermesBoard(Tracker):
             raise TrackerError(f"`hermes kanban list` said: {said}; see `hermes kanban list`") from error
 
 
-def _highest(tasks: dict[str, TrackerTask]) -> int:
+def _highest_priority(tasks: dict[str, TrackerTask]) -> int:
     """Hermes' priorities have no end: it is the highest that an unfinished card has, if somebody has raised one."""
     return min([-1, *[task.priority for task in tasks.values() if task.status != CLOSED]])
 
 
-def _task(card: dict[str, object]) -> TrackerTask:
+def _build_task(card: dict[str, object]) -> TrackerTask:
     said, priority = str(card["status"]), card.get("priority")
     return TrackerTask(
         id=str(card["id"]),
@@ -65,5 +65,5 @@ def _task(card: dict[str, object]) -> TrackerTask:
         priority=-priority if isinstance(priority, int) else 0,
         assignee=ForeignText(str(card.get("assignee") or "")),
         said=ForeignText(said),
-        closed=moment(card.get("completed_at")),
+        closed=parse_moment(card.get("completed_at")),
     )

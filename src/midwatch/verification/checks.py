@@ -6,15 +6,15 @@ import glob
 import os
 
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.redaction import clean
-from midwatch.core.text import in_words, visible
+from midwatch.core.redaction import redact
+from midwatch.core.text import format_duration, visible
 from midwatch.integrations import git
 from midwatch.system import run_program
 from midwatch.system.atomic_files import read_plain
 from midwatch.system.run_program import OutputCap, RunLimits
 from midwatch.trackers.codec import beads, bmad
 from midwatch.trackers.model import TrackerError
-from midwatch.verification.model import VerificationCheck, Verified
+from midwatch.verification.model import VerificationCheck, VerificationResult
 
 LIMIT = 300.0
 """Seconds that a command may take."""
@@ -24,45 +24,45 @@ LAST = 4096
 SHOWN = 120
 
 
-def verify(check: VerificationCheck, cwd: str, since: float | None) -> Verified:
+def run_check(check: VerificationCheck, cwd: str, since: float | None) -> VerificationResult:
     """Make a check in a directory. ``since``: when the work began (wall clock); what is older is not of it."""
     if not os.path.isdir(cwd):
-        return Verified(done=False, reason=f"could not be verified: there is no directory {visible(cwd)}")
-    found = _made(check, cwd, since)
-    return found._replace(reason=clean(found.reason))
+        return VerificationResult(done=False, reason=f"could not be verified: there is no directory {visible(cwd)}")
+    found = _run_kind(check, cwd, since)
+    return found._replace(reason=redact(found.reason))
 
 
-def _made(check: VerificationCheck, cwd: str, since: float | None) -> Verified:
+def _run_kind(check: VerificationCheck, cwd: str, since: float | None) -> VerificationResult:
     match check.kind:
         case "command":
-            return _command(check.subject, cwd)
+            return _check_command(check.subject, cwd)
         case "file":
-            return _files(check.subject, cwd, since)
+            return _check_files(check.subject, cwd, since)
         case "git":
-            return _commit(cwd, since)
+            return _check_commit(cwd, since)
         case "sprint":
-            return _sprint(check, cwd)
+            return _check_sprint(check, cwd)
         case _:
-            return _bead(check, cwd)
+            return _check_bead(check, cwd)
 
 
-def _command(command: str, cwd: str) -> Verified:
+def _check_command(command: str, cwd: str) -> VerificationResult:
     """Exit code 0 says that it is there. It runs in a group of its own, which ends with it."""
     limits = RunLimits(LIMIT, OutputCap(LAST), whole_group=True)
     try:
-        done = run_program.run(["/bin/sh", "-c", command], limits, cwd=cwd)
+        done = run_program.run_program(["/bin/sh", "-c", command], limits, cwd=cwd)
     except OSError as error:
-        return Verified(done=False, reason=f"could not be verified: {error.strerror}")
+        return VerificationResult(done=False, reason=f"could not be verified: {error.strerror}")
     if not done.ended:
-        late = f"`{visible(command)}` took longer than {in_words(LIMIT)}"
-        return Verified(done=False, reason=f"could not be verified: {late}")
+        late = f"`{visible(command)}` took longer than {format_duration(LIMIT)}"
+        return VerificationResult(done=False, reason=f"could not be verified: {late}")
     said = done.output.decode(errors="replace")
     last = next((line for line in reversed(said.splitlines()) if line.strip()), "")
     told = f": {ForeignText(last.strip()).line(SHOWN)}" if last and done.code else ""
-    return Verified(done=done.code == 0, reason=f"`{visible(command)}` ended with {done.code}{told}")
+    return VerificationResult(done=done.code == 0, reason=f"`{visible(command)}` ended with {done.code}{told}")
 
 
-def _files(pattern: str, cwd: str, since: float | None) -> Verified:
+def _check_files(pattern: str, cwd: str, since: float | None) -> VerificationResult:
     """A plain file that is not empty, and was written since the work began."""
     old = 0
     for path in sorted(glob.glob(pattern, root_dir=cwd, recursive=True)):
@@ -73,53 +73,61 @@ def _files(pattern: str, cwd: str, since: float | None) -> Verified:
         if not os.path.isfile(os.path.join(cwd, path)) or not found.st_size:
             continue
         if since is None or found.st_mtime >= since - 1:
-            return Verified(done=True, reason=f"{ForeignText(path).line()} is there")
+            return VerificationResult(done=True, reason=f"{ForeignText(path).line()} is there")
         old += 1
     if old:
-        return Verified(done=False, reason=f"{visible(pattern)} is there, but older than the work")
-    return Verified(done=False, reason=f"there is no {visible(pattern)}")
+        return VerificationResult(done=False, reason=f"{visible(pattern)} is there, but older than the work")
+    return VerificationResult(done=False, reason=f"there is no {visible(pattern)}")
 
 
-def _commit(cwd: str, since: float | None) -> Verified:
+def _check_commit(cwd: str, since: float | None) -> VerificationResult:
     try:
         said = git.last_commit(cwd, since)
     except git.GitError as error:
-        return Verified(done=False, reason=f"could not be verified: {visible(str(error))}")
+        return VerificationResult(done=False, reason=f"could not be verified: {visible(str(error))}")
     told = f"commit {ForeignText(said).line(SHOWN)}" if said else "nothing was committed since then"
-    return Verified(done=bool(said), reason=told)
+    return VerificationResult(done=bool(said), reason=told)
 
 
-def _sprint(check: VerificationCheck, cwd: str) -> Verified:
+def _check_sprint(check: VerificationCheck, cwd: str) -> VerificationResult:
     for place in bmad.PLACES:
         try:
-            text = _text(cwd, place)
+            text = _read_project_file(cwd, place)
         except OSError as error:
-            return Verified(done=False, reason=f"could not be verified: {place} cannot be read: {error.strerror}")
+            return VerificationResult(
+                done=False, reason=f"could not be verified: {place} cannot be read: {error.strerror}"
+            )
         if text is not None:
-            found = bmad.find(text, check.subject)
+            found = bmad.find_story(text, check.subject)
             if found is None:
-                return Verified(done=False, reason=f"{place} does not tell of {visible(check.subject)}, or of several")
-            return Verified(done=found[1] == check.wanted, reason=f"{visible(found[0])} is {visible(found[1])}")
-    return Verified(done=False, reason=f"could not be verified: there is no {bmad.PLACES[0]}")
+                return VerificationResult(
+                    done=False, reason=f"{place} does not tell of {visible(check.subject)}, or of several"
+                )
+            return VerificationResult(
+                done=found[1] == check.wanted, reason=f"{visible(found[0])} is {visible(found[1])}"
+            )
+    return VerificationResult(done=False, reason=f"could not be verified: there is no {bmad.PLACES[0]}")
 
 
-def _bead(check: VerificationCheck, cwd: str) -> Verified:
+def _check_bead(check: VerificationCheck, cwd: str) -> VerificationResult:
     try:
-        text = _text(cwd, beads.PLACE)
+        text = _read_project_file(cwd, beads.PLACE)
     except OSError as error:
-        return Verified(done=False, reason=f"could not be verified: {beads.PLACE} cannot be read: {error.strerror}")
+        return VerificationResult(
+            done=False, reason=f"could not be verified: {beads.PLACE} cannot be read: {error.strerror}"
+        )
     if text is None:
-        return Verified(done=False, reason=f"could not be verified: there is no {beads.PLACE}")
+        return VerificationResult(done=False, reason=f"could not be verified: there is no {beads.PLACE}")
     try:
-        status = beads.statuses(text).get(check.subject)
+        status = beads.parse_statuses(text).get(check.subject)
     except TrackerError as error:
-        return Verified(done=False, reason=f"could not be verified: {error}")
+        return VerificationResult(done=False, reason=f"could not be verified: {error}")
     if status is None:
-        return Verified(done=False, reason=f"{beads.PLACE} does not tell of {visible(check.subject)}")
-    return Verified(done=status == check.wanted, reason=f"{visible(check.subject)} is {visible(status)}")
+        return VerificationResult(done=False, reason=f"{beads.PLACE} does not tell of {visible(check.subject)}")
+    return VerificationResult(done=status == check.wanted, reason=f"{visible(check.subject)} is {visible(status)}")
 
 
-def _text(cwd: str, place: str) -> str | None:
+def _read_project_file(cwd: str, place: str) -> str | None:
     """A file of the project, looked for from a directory upwards. Raises OSError for one that cannot be read."""
     here = os.path.realpath(cwd)
     while True:

@@ -10,7 +10,7 @@ WANTED = {SPRINT: "done", BEAD: "closed"}
 """What a status must be, for people who do not say."""
 
 
-def parse(text: str) -> VerificationCheck:
+def parse_check(text: str) -> VerificationCheck:
     """Anything that is none of the other kinds is a command. UsageError says what is wrong."""
     kind, colon, rest = text.strip().partition(":")
     if not text.strip():
@@ -31,7 +31,7 @@ def parse(text: str) -> VerificationCheck:
     return VerificationCheck(kind, subject, wanted or WANTED[kind])
 
 
-def worded(check: VerificationCheck) -> str:
+def format_check(check: VerificationCheck) -> str:
     """The same text again."""
     match check.kind:
         case "command":

@@ -18,7 +18,7 @@ class VerificationCheck(Value):
     """The status that it must have, where it has one."""
 
 
-class Verified(Value):
+class VerificationResult(Value):
     """What became of a check."""
 
     done: bool

@@ -14,9 +14,18 @@ import yaml
 from midwatch.core.errors import FormatError
 from midwatch.core.text import visible
 from midwatch.core.value import Value
-from midwatch.yamledit.emit import STEP, inline, items, lines, text
-from midwatch.yamledit.parse import MERGE, TEXT, Document, column, line_of, load, start, wrong
-from midwatch.yamledit.spans import Spans
+from midwatch.yamledit.emit import STEP, emit_inline, emit_items, emit_key, emit_text
+from midwatch.yamledit.parse import (
+    MERGE,
+    TEXT,
+    YamlDocument,
+    node_column,
+    node_line,
+    node_start,
+    parse_document,
+    yaml_error,
+)
+from midwatch.yamledit.spans import TextSpans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,14 +35,14 @@ Path = tuple[str | int, ...]
 """Keys of tables and numbers of items, from the outside in."""
 
 
-class Put(Value):
+class PutValue(Value):
     """Give a key of a table this value; tables that are missing on the way there are made."""
 
     path: Path
     value: object
 
 
-class Append(Value):
+class AppendItem(Value):
     """A new item at the end of a list, or with a key at the end of a table."""
 
     path: Path
@@ -41,34 +50,34 @@ class Append(Value):
     key: str = ""
 
 
-class Cut(Value):
+class RemoveItem(Value):
     """Take an item, or a key with its value, out."""
 
     path: Path
 
 
-Edit = Put | Append | Cut
+Edit = PutValue | AppendItem | RemoveItem
 
 
-def edit(document: Document, edits: Sequence[Edit]) -> Document:
+def apply_edits(document: YamlDocument, edits: Sequence[Edit]) -> YamlDocument:
     """The document with all changes made. Paths are those of the document as it is, also behind what is cut."""
     plan = EditPlan()
     for each in edits:
         plan.add(each)
-    editor = Editor(document)
-    expected = editor.change(Slot(document.root, 0), document.data, plan)
+    editor = TextEditor(document)
+    expected = editor.change(ValueSlot(document.root, 0), document.data, plan)
     if not editor.spans.made:
         return document
     try:
-        new = load(editor.spans.result(), document.path, strict=not document.problems)
+        new = parse_document(editor.spans.result(), document.path, strict=not document.problems)
     except FormatError as error:
         raise editor.refusal() from error
-    if not same(new.data, expected) or len(new.problems) != len(document.problems):
+    if not is_same_value(new.data, expected) or len(new.problems) != len(document.problems):
         raise editor.refusal()
     return new
 
 
-def same(one: object, other: object) -> bool:
+def is_same_value(one: object, other: object) -> bool:
     """Whether two values are alike in kind and order too, where == finds 1, 1.0 and true equal, and NaN nothing."""
     return repr(one) == repr(other)
 
@@ -78,7 +87,7 @@ class EditPlan:
 
     def __init__(self) -> None:
         self.below: dict[str | int, EditPlan] = {}
-        self.appended: list[Append] = []
+        self.appended: list[AppendItem] = []
         self.values: list[object] = []
         """The value that it is to have, if any; changes below it come after."""
         self.cut = False
@@ -88,11 +97,11 @@ class EditPlan:
         for step in change.path:
             plan = plan.below.setdefault(step, EditPlan())
         match change:
-            case Put(value=value):
+            case PutValue(value=value):
                 plan.values, plan.below, plan.appended = [value], {}, []
-            case Append():
+            case AppendItem():
                 plan.appended.append(change)
-            case Cut():
+            case RemoveItem():
                 plan.cut = True
 
     def made(self, value: object) -> object:
@@ -122,7 +131,7 @@ class EditPlan:
         return value if plan is None else plan.made(value)
 
 
-class Slot(Value):
+class ValueSlot(Value):
     """A value, and where its place begins: behind its key or dash."""
 
     node: yaml.Node
@@ -132,27 +141,27 @@ class Slot(Value):
     """It stands in braces or brackets."""
 
 
-class Editor:
+class TextEditor:
     """Finds the places in the text where a plan changes it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: YamlDocument) -> None:
         self.document = document
-        self.spans = Spans(document.text)
+        self.spans = TextSpans(document.text)
         self.line = 1
 
     def refusal(self) -> FormatError:
         words = "the change cannot be made here and leave all else as it is; write this part as plain lines"
-        return wrong(self.document.path, self.line, words)
+        return yaml_error(self.document.path, self.line, words)
 
-    def change(self, slot: Slot, data: object, plan: EditPlan) -> object:
+    def change(self, slot: ValueSlot, data: object, plan: EditPlan) -> object:
         """Note what is to be cut and pasted for a value; gives what it will be."""
         expected = plan.made(data)
-        if same(expected, data):
+        if is_same_value(expected, data):
             return data
-        node, self.line = slot.node, line_of(slot.key or slot.node)
+        node, self.line = slot.node, node_line(slot.key or slot.node)
         self._check_own(slot)
         if plan.values:
-            plan = _steps(data, expected)
+            plan = _plan_table(data, expected)
         if plan.below or plan.appended:
             if isinstance(node, yaml.MappingNode) and data:
                 self._table(slot, node, data, plan)
@@ -163,16 +172,16 @@ class Editor:
         self._replace(slot, expected)
         return expected
 
-    def _check_own(self, slot: Slot) -> None:
-        node, begin = slot.node, self.document.text[start(slot.node) : start(slot.node) + 200]
+    def _check_own(self, slot: ValueSlot) -> None:
+        node, begin = slot.node, self.document.text[node_start(slot.node) : node_start(slot.node) + 200]
         merges = isinstance(node, yaml.MappingNode) and any(key.tag == MERGE for key, _ in node.value)
-        if start(node) < slot.after or re.match(r"(?:!\S*\s+)?&", begin) or merges:
+        if node_start(node) < slot.after or re.match(r"(?:!\S*\s+)?&", begin) or merges:
             words = "an anchor, alias or merge key (&, *, <<) stands in what is to be changed; write it out"
-            raise wrong(self.document.path, self.line, words)
+            raise yaml_error(self.document.path, self.line, words)
 
     # Within a table or list
 
-    def _table(self, slot: Slot, node: yaml.MappingNode, data: object, plan: EditPlan) -> None:
+    def _table(self, slot: ValueSlot, node: yaml.MappingNode, data: object, plan: EditPlan) -> None:
         assert isinstance(data, dict)
         flow, found = bool(node.flow_style), set()
         cut = []
@@ -185,24 +194,24 @@ class Editor:
             if below.cut:
                 cut.append(at)
             else:
-                self.change(Slot(value_node, int(key_node.end_mark.index), key_node, flow), data[key], below)
+                self.change(ValueSlot(value_node, int(key_node.end_mark.index), key_node, flow), data[key], below)
         new = [(str(key), below.made(None)) for key, below in plan.below.items() if key not in found and not below.cut]
         new += [(each.key, each.value) for each in plan.appended]
-        self.line = line_of(node)
+        self.line = node_line(node)
         if flow:
-            self._change_flow(node, cut, [f"{text(key)}: {inline(value)}" for key, value in new])
+            self._change_flow(node, cut, [f"{emit_text(key)}: {emit_inline(value)}" for key, value in new])
         else:
             last = node.value[-1]
             braced = isinstance(last[1], yaml.MappingNode) and bool(last[1].flow_style) and bool(last[1].value)
 
             def written(key: str, value: object) -> list[str]:
                 if braced and isinstance(value, dict):
-                    return [f"{' ' * column(node)}{text(key)}: {inline(value)}"]
-                return list(lines(key, value, column(node)))
+                    return [f"{' ' * node_column(node)}{emit_text(key)}: {emit_inline(value)}"]
+                return list(emit_key(key, value, node_column(node)))
 
             self._change_block(slot, cut, "{}", [written(key, value) for key, value in new])
 
-    def _list(self, slot: Slot, node: yaml.SequenceNode, data: object, plan: EditPlan) -> None:
+    def _list(self, slot: ValueSlot, node: yaml.SequenceNode, data: object, plan: EditPlan) -> None:
         assert isinstance(data, list)
         flow, cut = bool(node.flow_style), []
         for at, below in plan.below.items():
@@ -210,20 +219,24 @@ class Editor:
             if below.cut:
                 cut.append(at)
             else:
-                self.change(Slot(node.value[at], self.spans.before_item(node, at), None, flow), data[at], below)
-        self.line = line_of(node)
+                self.change(ValueSlot(node.value[at], self.spans.before_item(node, at), None, flow), data[at], below)
+        self.line = node_line(node)
         if flow:
-            self._change_flow(node, sorted(cut), [inline(each.value) for each in plan.appended])
+            self._change_flow(node, sorted(cut), [emit_inline(each.value) for each in plan.appended])
             return
         last = node.value[-1]
         braced = not isinstance(last, yaml.MappingNode) or last.flow_style
-        step = STEP if braced or start(last) < start(node) else max(column(last) - column(node), STEP)
+        step = (
+            STEP if braced or node_start(last) < node_start(node) else max(node_column(last) - node_column(node), STEP)
+        )
         write: Callable[[object], list[str]] = lambda value: (  # noqa: E731
-            [f"{' ' * column(node)}- {inline(value)}"] if braced else list(items(value, column(node), step))
+            [f"{' ' * node_column(node)}- {emit_inline(value)}"]
+            if braced
+            else list(emit_items(value, node_column(node), step))
         )
         self._change_block(slot, sorted(cut), "[]", [write(each.value) for each in plan.appended])
 
-    def _change_block(self, slot: Slot, cut: list[int], empty: str, new: list[list[str]]) -> None:
+    def _change_block(self, slot: ValueSlot, cut: list[int], empty: str, new: list[list[str]]) -> None:
         node = slot.node
         for at in cut:
             self.spans.cut_lines(node, at)
@@ -239,28 +252,28 @@ class Editor:
 
     # A value as a whole
 
-    def _replace(self, slot: Slot, value: object) -> None:
+    def _replace(self, slot: ValueSlot, value: object) -> None:
         apart = isinstance(value, dict | list) and bool(value) and not slot.flow and self.spans.is_one_line(slot.node)
         if apart and slot.key is not None:
-            self.spans.replace_by_lines(slot.node, slot.key, _block(value, column(slot.key) + STEP))
+            self.spans.replace_by_lines(slot.node, slot.key, _block_lines(value, node_column(slot.key) + STEP))
             return
-        self.spans.replace(slot.node, slot.key, inline(value))
+        self.spans.replace(slot.node, slot.key, emit_inline(value))
 
 
-def _block(value: object, where: int) -> list[str]:
+def _block_lines(value: object, where: int) -> list[str]:
     if isinstance(value, dict):
-        return [line for key, item in value.items() for line in lines(key, item, where)]
+        return [line for key, item in value.items() for line in emit_key(key, item, where)]
     assert isinstance(value, list)
-    return [line for item in value for line in items(item, where)]
+    return [line for item in value for line in emit_items(item, where)]
 
 
-def _steps(old: object, new: object) -> EditPlan:
+def _plan_table(old: object, new: object) -> EditPlan:
     """How one table becomes another, key by key, so that comments in it stay; nothing for what are not two tables."""
     plan = EditPlan()
     if isinstance(old, dict) and isinstance(new, dict) and new:
         for key, value in new.items():
-            plan.add(Put((key,), value))
+            plan.add(PutValue((key,), value))
         for key in old:
             if key not in new:
-                plan.add(Cut((key,)))
+                plan.add(RemoveItem((key,)))
     return plan

@@ -21,7 +21,7 @@ STEP = 2
 """Columns by which a table within a table is moved in."""
 
 
-def inline(value: object) -> str:
+def emit_inline(value: object) -> str:
     """A value on one line, as it may stand anywhere."""
     match value:
         case None:
@@ -29,19 +29,19 @@ def inline(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return text(value)
+            return emit_text(value)
         case int():
             return str(value)
         case float():
-            return _number(value)
+            return _emit_number(value)
         case dict():
-            return "{" + ", ".join(f"{text(key)}: {inline(item)}" for key, item in value.items()) + "}"
+            return "{" + ", ".join(f"{emit_text(key)}: {emit_inline(item)}" for key, item in value.items()) + "}"
         case list() | tuple():
-            return "[" + ", ".join(map(inline, value)) + "]"
+            return "[" + ", ".join(map(emit_inline, value)) + "]"
     raise TypeError(f"{type(value).__name__} is nothing that is written to a registry")
 
 
-def text(value: str) -> str:
+def emit_text(value: str) -> str:
     if PLAIN.fullmatch(value) and value.lower() not in WORDS:
         return value
     return '"' + "".join([c if c.isprintable() and c not in ESCAPES else _escape(c) for c in value]) + '"'
@@ -56,7 +56,7 @@ def _escape(character: str) -> str:
     return ESCAPES.get(character) or (f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}")
 
 
-def _number(value: float) -> str:
+def _emit_number(value: float) -> str:
     if math.isnan(value):
         return ".nan"
     if math.isinf(value):
@@ -66,29 +66,29 @@ def _number(value: float) -> str:
     return written if "." in written else written.replace("e", ".0e")
 
 
-def lines(key: str, value: object, column: int) -> Iterator[str]:
+def emit_key(key: str, value: object, column: int) -> Iterator[str]:
     """A key with its value, as lines of a table whose keys begin at a column."""
-    begin = f"{' ' * column}{text(key)}:"
+    begin = f"{' ' * column}{emit_text(key)}:"
     match value:
         case dict() if value:
             yield begin
             for inner, item in value.items():
-                yield from lines(inner, item, column + STEP)
+                yield from emit_key(inner, item, column + STEP)
         case list() | tuple() if value:
             yield begin
             for item in value:
-                yield from items(item, column + STEP)
+                yield from emit_items(item, column + STEP)
         case _:
-            yield f"{begin} {inline(value)}"
+            yield f"{begin} {emit_inline(value)}"
 
 
-def items(value: object, column: int, step: int = STEP) -> Iterator[str]:
+def emit_items(value: object, column: int, step: int = STEP) -> Iterator[str]:
     """An item, as lines of a list whose dashes stand at a column."""
     dash = f"{' ' * column}-{' ' * (step - 1)}"
     if not isinstance(value, dict) or not value:
-        yield dash + inline(value)
+        yield dash + emit_inline(value)
         return
     for key, item in value.items():
-        for line in lines(key, item, column + step):
+        for line in emit_key(key, item, column + step):
             yield dash + line[len(dash) :]
             dash = ""

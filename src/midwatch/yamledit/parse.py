@@ -33,7 +33,7 @@ DIRECTIVES = 100
 TOO_DEEP = "tables within tables, too deep to be read"
 
 
-class Document(Value):
+class YamlDocument(Value):
     text: str
     path: str
     """Of the file, for messages; empty for none."""
@@ -43,53 +43,53 @@ class Document(Value):
     """Values that cannot be read, each with its place in the text; the data does not have them."""
 
 
-def wrong(path: str, line: int, words: str) -> FormatError:
+def yaml_error(path: str, line: int, words: str) -> FormatError:
     """What is wrong, and on which line (from 1)."""
     return FormatError(f"{visible(path)}:{line}: {words}" if path else f"line {line}: {words}")
 
 
-def load(text: str, path: str = "", *, strict: bool = True) -> Document:
+def parse_document(text: str, path: str = "", *, strict: bool = True) -> YamlDocument:
     """Take a text apart; FormatError names the line of what is wrong with it.
 
     Who is not strict gets the rest of the data where single values cannot be read.
     """
     if text.startswith("\ufeff"):
-        raise wrong(path, 1, "a byte order mark stands before the first letter; save the file as UTF-8 without it")
+        raise yaml_error(path, 1, "a byte order mark stands before the first letter; save the file as UTF-8 without it")
     try:
         _check_depth(text, path)
         loader = LOADER(text)
         try:
             root = loader.get_single_node()
             if root is None:
-                raise wrong(path, 1, "nothing stands in it")
+                raise yaml_error(path, 1, "nothing stands in it")
             values = _Values(loader, path, strict=strict)
-            return Document(text, path, root, values.of(root), tuple(values.problems))
+            return YamlDocument(text, path, root, values.of(root), tuple(values.problems))
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = ": ".join(part for part in (error.context, error.problem) if part)
-        raise wrong(path, mark.line + 1 if mark else 1, f"no YAML: {visible(words)}") from error
+        raise yaml_error(path, mark.line + 1 if mark else 1, f"no YAML: {visible(words)}") from error
     except ReaderError as error:
         before = text.encode("utf-8", "surrogatepass")[: error.position]
-        raise wrong(path, before.count(b"\n") + 1, f"no YAML: {error.reason}") from error
+        raise yaml_error(path, before.count(b"\n") + 1, f"no YAML: {error.reason}") from error
     except RecursionError as error:
-        raise wrong(path, 1, TOO_DEEP) from error
+        raise yaml_error(path, 1, TOO_DEEP) from error
 
 
 def _check_depth(text: str, path: str) -> None:
     """The parser in C goes as deep as the text says, until the process dies of it; its scanner does not."""
     if text.count("\n%") > DIRECTIVES:
-        raise wrong(path, 1, f"more than {DIRECTIVES} lines begin with %; remove them")
+        raise yaml_error(path, 1, f"more than {DIRECTIVES} lines begin with %; remove them")
     if text.count("[") + text.count("{") < MANY and max(map(len, text.split("\n"))) < MANY:
         return  # it takes long lines or many brackets to get deep
     depth = 0
     for count, event in enumerate(yaml.parse(text, Loader=LOADER)):
         if count > 2 * LARGEST:
-            raise wrong(path, event.start_mark.line + 1, TOO_MANY)
+            raise yaml_error(path, event.start_mark.line + 1, TOO_MANY)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
-            raise wrong(path, event.start_mark.line + 1, TOO_DEEP)
+            raise yaml_error(path, event.start_mark.line + 1, TOO_DEEP)
 
 
 class _Values:
@@ -111,7 +111,7 @@ class _Values:
         known = self.known.get(id(node))
         if known is None:
             if id(node) in self.begun:
-                raise wrong(self.path, line_of(node), "it is part of itself, by an alias")
+                raise yaml_error(self.path, node_line(node), "it is part of itself, by an alias")
             self.begun.add(id(node))
             before = self.count
             known = self._collection(node), self.count - before
@@ -119,7 +119,7 @@ class _Values:
         else:
             self.count += known[1]
         if self.count > LARGEST:
-            raise wrong(self.path, line_of(node), TOO_MANY)
+            raise yaml_error(self.path, node_line(node), TOO_MANY)
         return known[0]
 
     def _scalar(self, node: yaml.ScalarNode) -> object:
@@ -141,10 +141,10 @@ class _Values:
         return self.loader.construct_object(node)
 
     def _refuse(self, node: yaml.Node, words: str, cause: Exception | None = None) -> None:
-        error = wrong(self.path, line_of(node), words)
+        error = yaml_error(self.path, node_line(node), words)
         if self.strict:
             raise error from cause
-        self.problems.append((start(node), error))
+        self.problems.append((node_start(node), error))
 
     def _collection(self, node: yaml.Node) -> object:
         self.count += len(node.value)
@@ -186,19 +186,19 @@ def _is_key(key: object) -> TypeGuard[Hashable]:
 # Places -------------------------------------------------------------------------------------------------------------
 
 
-def line_of(node: yaml.Node) -> int:
+def node_line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def start(node: yaml.Node) -> int:
+def node_start(node: yaml.Node) -> int:
     return int(node.start_mark.index)
 
 
-def column(node: yaml.Node) -> int:
+def node_column(node: yaml.Node) -> int:
     return int(node.start_mark.column)
 
 
-def pair(node: yaml.Node | None, key: object) -> tuple[yaml.Node, yaml.Node] | None:
+def find_pair(node: yaml.Node | None, key: object) -> tuple[yaml.Node, yaml.Node] | None:
     """Key and value of a table, where they stand themselves; None for what is not there or was merged into it."""
     if isinstance(node, yaml.MappingNode):
         for key_node, value_node in node.value:

@@ -8,7 +8,7 @@ import re
 import yaml
 
 from midwatch.core.errors import FormatError
-from midwatch.yamledit.parse import column, start
+from midwatch.yamledit.parse import node_column, node_start
 
 ALIAS = re.compile(r"(?:[\s,:\[{-]|#[^\n]*\n)*(\*[^\s,\[\]{}]+)")
 COMMENT = re.compile(r"(?:[ \t]*\r?\n)*( *)#[^\n]*(?:\n|\Z)")
@@ -17,12 +17,12 @@ BLANKS = " \t\r\n"
 BLOCK_SCALARS = ("|", ">")
 
 
-def in_lines(node: yaml.Node) -> bool:
+def is_block_style(node: yaml.Node) -> bool:
     """Whether it is a list or table without brackets."""
     return isinstance(node, yaml.CollectionNode) and not node.flow_style and bool(node.value)
 
 
-class Spans:
+class TextSpans:
     """Cuts and pastes of one text. Each names places of the text as it was."""
 
     def __init__(self, text: str) -> None:
@@ -49,35 +49,35 @@ class Spans:
 
     def place(self, node: yaml.Node, after: int) -> tuple[int, int]:
         """Where the text of a value begins and ends, without comments; ``after`` is behind its key, dash or comma."""
-        if start(node) < after:  # an alias: the node is where its anchor stands
+        if node_start(node) < after:  # an alias: the node is where its anchor stands
             alias = ALIAS.match(self.text, after)
             return (alias.start(1), alias.end()) if alias else (after, after)
         if isinstance(node, yaml.ScalarNode):
-            return start(node), self._end_of_text(node)
-        if not in_lines(node):
-            return start(node), int(node.end_mark.index)
+            return node_start(node), self._end_of_text(node)
+        if not is_block_style(node):
+            return node_start(node), int(node.end_mark.index)
         if isinstance(node, yaml.MappingNode):
             key, value = node.value[-1]
-            return start(node), self.place(value, int(key.end_mark.index))[1]
-        return start(node), self.place(node.value[-1], self.before_item(node, len(node.value) - 1))[1]
+            return node_start(node), self.place(value, int(key.end_mark.index))[1]
+        return node_start(node), self.place(node.value[-1], self.before_item(node, len(node.value) - 1))[1]
 
     def _end_of_text(self, node: yaml.ScalarNode) -> int:
         end = int(node.end_mark.index)
         if node.style not in BLOCK_SCALARS:
             return end
         # Blank lines behind a text in lines are its own only where it keeps them; its mark may be in the line behind.
-        keeps = "+" in self.text[start(node) : start(node) + 3].split("\n")[0]
+        keeps = "+" in self.text[node_start(node) : node_start(node) + 3].split("\n")[0]
         return self.line_start(end) if keeps else self._trimmed(node)
 
     def _trimmed(self, node: yaml.Node) -> int:
-        return start(node) + len(self.text[start(node) : node.end_mark.index].rstrip(BLANKS))
+        return node_start(node) + len(self.text[node_start(node) : node.end_mark.index].rstrip(BLANKS))
 
     def before_item(self, node: yaml.Node, at: int) -> int:
         """Not later than an item begins, and later than any anchor that it may be an alias of."""
         floors = self.floors.get(id(node))
         if floors is None:
             ends = [int(each.end_mark.index) for each in node.value]
-            floors = self.floors[id(node)] = list(itertools.accumulate([start(node), *ends], max))
+            floors = self.floors[id(node)] = list(itertools.accumulate([node_start(node), *ends], max))
         return floors[at]
 
     def line_start(self, at: int) -> int:
@@ -97,30 +97,32 @@ class Spans:
         return at
 
     def is_one_line(self, node: yaml.Node) -> bool:
-        return not in_lines(node) and node.start_mark.line == node.end_mark.line
+        return not is_block_style(node) and node.start_mark.line == node.end_mark.line
 
     # Lists and tables of lines
 
     def cut_lines(self, node: yaml.Node, at: int) -> None:
         if isinstance(node, yaml.MappingNode):
             key, value = node.value[at]
-            begin, after = self.line_start(start(key)), int(key.end_mark.index)
-            if self.text[begin : start(key)].strip() and at + 1 < len(node.value):  # it shares its line with a dash
-                self.made.append((start(key), start(node.value[at + 1][0]), ""))
+            begin, after = self.line_start(node_start(key)), int(key.end_mark.index)
+            if self.text[begin : node_start(key)].strip() and at + 1 < len(
+                node.value
+            ):  # it shares its line with a dash
+                self.made.append((node_start(key), node_start(node.value[at + 1][0]), ""))
                 return
         else:
             value, after = node.value[at], self.before_item(node, at)
             begin = self.line_start(self.place(value, after)[0])
-            while begin > start(node) and not self.text.startswith(" " * column(node) + "-", begin):
+            while begin > node_start(node) and not self.text.startswith(" " * node_column(node) + "-", begin):
                 begin = self.line_start(begin - 1)
-        end = self.behind(self.place(value, after)[1], column(node))
+        end = self.behind(self.place(value, after)[1], node_column(node))
         # Blank lines behind it go with it: left alone they could become part of a text before it.
         blank = BLANK_LINES.match(self.text, end)
         self.made.append((begin, blank.end() if blank else end, ""))
 
     def add_lines(self, node: yaml.Node, new: list[list[str]], cut: list[int]) -> None:
-        end = self.place(node, start(node))[1]
-        at = self.behind(end, column(node))
+        end = self.place(node, node_start(node))[1]
+        at = self.behind(end, node_column(node))
         first = self.line_start(self._item(node, len(node.value) - 1)[0])
         last = node.value[-1][1] if isinstance(node, yaml.MappingNode) else node.value[-1]
         rows = len(node.value) > 1 and isinstance(last, yaml.CollectionNode)
@@ -134,7 +136,7 @@ class Spans:
     def empty(self, node: yaml.Node, key: yaml.Node | None, brackets: str) -> None:
         """Say that nothing is left of a list or table."""
         if key is None:
-            at = self.line_start(start(node))
+            at = self.line_start(node_start(node))
             self.made.append((at, at, brackets + self.nl))
         else:
             colon = self.text.index(":", int(key.end_mark.index)) + 1
@@ -160,25 +162,25 @@ class Spans:
 
     def _opened(self, node: yaml.Node) -> int:
         bracket = "{" if isinstance(node, yaml.MappingNode) else "["
-        return self.text.index(bracket, start(node)) + 1
+        return self.text.index(bracket, node_start(node)) + 1
 
     def _item(self, node: yaml.Node, at: int) -> tuple[int, int]:
         if isinstance(node, yaml.MappingNode):
             key, value = node.value[at]
-            return start(key), self.place(value, int(key.end_mark.index))[1]
+            return node_start(key), self.place(value, int(key.end_mark.index))[1]
         return self.place(node.value[at], self.before_item(node, at))
 
     # A value as a whole
 
     def replace(self, node: yaml.Node, key: yaml.Node | None, new: str) -> None:
-        begin, end = start(node), int(node.end_mark.index)
+        begin, end = node_start(node), int(node.end_mark.index)
         if isinstance(node, yaml.ScalarNode):
             if node.style in BLOCK_SCALARS:
                 end = self._trimmed(node)
             elif begin == end and key is not None:
                 between = self.text[key.end_mark.index : begin]
                 new = f": {new}" if ":" not in between else f" {new}" if between.endswith(":") else new
-        elif in_lines(node):
+        elif is_block_style(node):
             end = self.place(node, begin)[1]
             if key is not None and node.start_mark.line > key.end_mark.line:
                 colon = self.text.index(":", int(key.end_mark.index)) + 1

@@ -46,7 +46,7 @@ def stranger(script: str, how: str = "reaps", log: Path | None = None) -> Iterat
                 parent.wait(PATIENCE)
             yield pid
         finally:
-            for each in processes.of_run(mark):
+            for each in processes.find_run_processes(mark):
                 kill(each, signal.SIGKILL)
             parent.kill()
 
@@ -84,7 +84,7 @@ def kernel_keeps() -> bool:
         pidfd = os.pidfd_open(process.pid)
         start = procfs.start_time(process.pid)
         process.wait()
-        found, _ = exit_status.status(pidfd, process.pid, start)
+        found, _ = exit_status.read_status(pidfd, process.pid, start)
         os.close(pidfd)
     return found is not None
 

@@ -368,7 +368,7 @@ def test_a_step_that_is_started_again_while_it_is_adopted_is_refused(
     box: Box, theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between reading a pid and holding on to its process, both may have become another's."""
-    meet = foreign_process.meet
+    meet = foreign_process.hold_process
     with sleeper() as first, sleeper() as second:
 
         def late(pid: int) -> ForeignProcess:
@@ -376,6 +376,6 @@ def test_a_step_that_is_started_again_while_it_is_adopted_is_refused(
             return meet(pid)
 
         (theirs / "step.pid").write_text(f"{first}\n")
-        monkeypatch.setattr(foreign_process, "meet", late)
+        monkeypatch.setattr(foreign_process, "hold_process", late)
         with pytest.raises(RefusedError, match="started again just now"):
-            loop.step(JobDirectory(str(box.dir), PATIENT), str(theirs), "step", None, may_stop=False)
+            loop.adopt_step(JobDirectory(str(box.dir), PATIENT), str(theirs), "step", None, may_stop=False)

@@ -58,11 +58,11 @@ def test_a_status_that_nobody_can_tell_is_unknown_and_final(
     """As on a kernel that keeps nothing with a pidfd, where its parent was faster than the keeper."""
     too_late = (
         "from midwatch.system import exit_status; exit_status.GET_INFO += 100; "
-        "exit_status._zombie = lambda *_: (None, 'taken'); "
+        "exit_status._read_proc_status = lambda *_: (None, 'taken'); "
     )
     monkeypatch.setattr(procfs, "KEEPER", [*procfs.KEEPER[:3], procfs.KEEPER[3].replace("from", f"{too_late}from", 1)])
     with stranger(f"read -r line < {gate.path}; exit 0") as pid:
-        loop.process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=False)
+        loop.adopt_process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=False)
         with waiter(box, "job") as process:
             gate.say()
             done = finish(process)

@@ -102,7 +102,7 @@ def test_a_keeper_that_is_killed_between_two_writes_leaves_no_wrong_word(
     monkeypatch.setattr(procfs, "KEEPER", [*procfs.KEEPER[:3], cut])
     with stranger(f"read -r line < {gate.path}; exit 3", "forgets") as pid:
         with contextlib.nullcontext() if starts else pytest.raises(RefusedError, match="did not start"):
-            adopting.process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=False)
+            adopting.adopt_process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=False)
         assert alive(pid)
         gate.say()
         until_ended(pid)

@@ -160,16 +160,16 @@ def test_a_keeper_is_refused(box: Box) -> None:
 def test_a_process_that_ends_while_it_is_looked_at_is_not_taken_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is read by pid after its end may be of another process: its pidfd has the last word."""
     with subprocess.Popen(["sleep", "300"]) as process:
-        looked = foreign_process._log
+        looked = foreign_process._find_log
 
         def late(pid: int) -> tuple[str, str]:
             process.kill()
             until_ended(pid)
             return looked(pid)
 
-        monkeypatch.setattr(foreign_process, "_log", late)
+        monkeypatch.setattr(foreign_process, "_find_log", late)
         with pytest.raises(RefusedError, match="has ended already"):
-            foreign_process.meet(process.pid)
+            foreign_process.hold_process(process.pid)
 
 
 def test_nothing_stays_open_after_a_refusal() -> None:
@@ -177,7 +177,7 @@ def test_nothing_stays_open_after_a_refusal() -> None:
     with subprocess.Popen(["true"]) as process:
         until_ended(process.pid)
         with pytest.raises(RefusedError):
-            foreign_process.meet(process.pid)
+            foreign_process.hold_process(process.pid)
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -247,7 +247,7 @@ def test_standard_error_counts_where_standard_output_goes_nowhere(box: Box) -> N
 @rooted
 def test_of_another_users_process_only_that_counts_which_may_be_seen(box: Box) -> None:
     with stranger("sleep 300", log=box.cwd / "out") as pid, as_nobody():
-        found = foreign_process.meet(pid)
+        found = foreign_process.hold_process(pid)
         os.close(found.pidfd)
         assert set(found.blind) == {"output", "io"}
         assert (found.log, found.cwd) == ("", "")
@@ -256,7 +256,7 @@ def test_of_another_users_process_only_that_counts_which_may_be_seen(box: Box) -
 @rooted
 def test_leave_to_stop_is_refused_for_what_may_not_be_signalled(box: Box) -> None:
     with stranger("sleep 300") as pid, as_nobody(), pytest.raises(RefusedError, match="adopt it without --stop"):
-        loop.process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=True)
+        loop.adopt_process(JobDirectory(str(box.dir), PATIENT), pid, "job", may_stop=True)
 
 
 def test_an_idle_keeper_uses_next_to_nothing(box: Box) -> None:

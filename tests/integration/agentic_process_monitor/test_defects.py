@@ -46,7 +46,7 @@ def test_a_killed_shim_leaves_nobody_to_touch_the_heartbeat(box: Box) -> None:
     shim, work = box.pids("job")
     kill(shim, signal.SIGKILL)
     until_gone(shim)
-    assert processes.of_run(box.record("job")["run"]) == [work]
+    assert processes.find_run_processes(box.record("job")["run"]) == [work]
 
 
 def test_a_killed_shim_and_work_are_crashed_at_once(box: Box) -> None:
@@ -75,8 +75,8 @@ def test_a_killed_wrapper_is_crashed_although_its_toucher_goes_on(box: Box) -> N
 def test_killing_the_pid_of_the_pid_file_ends_the_whole_tree_and_leaves_a_status(box: Box) -> None:
     start(box, "job", "sh", "-c", "(setsid sleep 300 &); sleep 300; true")
     run = box.record("job")["run"]
-    until(lambda: len(processes.of_run(run)) >= 3)
-    found = processes.of_run(run)
+    until(lambda: len(processes.find_run_processes(run)) >= 3)
+    found = processes.find_run_processes(run)
     os.kill(int(box.path("job.pid").read_text()), signal.SIGTERM)
     assert box.until_file("job.status") == "FAILED\n"
     assert [pid for pid in found if alive(pid)] == []

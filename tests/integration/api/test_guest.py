@@ -193,7 +193,7 @@ def test_few_files_may_be_open_so_most_of_them_are_left_to_the_program(
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     monkeypatch.setattr(wakeups, "GUEST_SHARE", 2 / limit[0])
     names = [f"job-{number}" for number in range(4)]
-    watch = wakeups.Wakeups(str(box.dir), set(names), guest=True)
+    watch = wakeups.JobWakeups(str(box.dir), set(names), guest=True)
     try:
         for name in names:
             start_gated(box, gate, name, "true")

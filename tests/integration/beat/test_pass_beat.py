@@ -113,11 +113,11 @@ def test_a_beat_without_words_is_none_over_words_that_come_at_the_same_moment(
     written = atomic_files.write_new
 
     def late(path: str, text: str) -> None:
-        beat_file.speak(str(box.dir / "drop" / "job" / "job"), run, "epoch 3", 0.4, None)
+        beat_file.write_beat(str(box.dir / "drop" / "job" / "job"), run, "epoch 3", 0.4, None)
         written(path, text)
 
     monkeypatch.setattr(beat_file, "write_new", late)
-    beat_file.renew(str(box.dir / "drop" / "job"), "job", run)
+    beat_file.renew_beat(str(box.dir / "drop" / "job"), "job", run)
     assert json.loads(box.drop("job.beat").read_text())["note"] == "epoch 3"
     assert [path.name for path in box.dir.rglob(".*")] == []
 

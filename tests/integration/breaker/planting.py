@@ -19,7 +19,7 @@ def plant(box: Box, key: str, *happened: Happening) -> None:
     (box.dir / "breakers").mkdir(mode=0o700, parents=True, exist_ok=True)
     box.dir.chmod(0o700)
     with (box.dir / f"breakers/{key}.jsonl").open("a") as file:
-        file.writelines(breaker_codec.line(each) for each in happened)
+        file.writelines(breaker_codec.encode_happening(each) for each in happened)
 
 
 def failures(number: int, *, ago: float, name: str = "old") -> list[Happening]:

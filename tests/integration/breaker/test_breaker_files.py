@@ -70,8 +70,8 @@ def test_a_bookmark_is_set_at_the_end_of_a_whole_line(box: Box, monkeypatch: pyt
     path = box.dir / "breakers/key.jsonl"
     size = path.stat().st_size
     atomic_files.append(str(path), '{"torn')
-    jobs_admission.admit(looker(box), RULES, "r2", "other").close(launched=True)
-    assert lines_of.bookmark((box.dir / "breakers/key.mark").read_text()).upto == size
+    jobs_admission.admit_run(looker(box), RULES, "r2", "other").close(launched=True)
+    assert lines_of.decode_bookmark((box.dir / "breakers/key.mark").read_text()).upto == size
 
 
 @pytest.mark.parametrize("text", ["", "{}", "null", "\0" * 100, '{"schema": 1, "upto": 9999999999}'])
@@ -95,8 +95,8 @@ def test_a_file_that_cannot_be_ours_refuses_and_tells_what_to_do(box: Box, monke
     monkeypatch.setattr(breaker_store, "LARGEST", 1000)
     plant(box, "key", *idle(100))
     with pytest.raises(Exception, match="remove it, which also closes breaker key"):
-        jobs_admission.admit(looker(box), RULES, "run", "job")
-    assert "remove it" in jobs_admission.forbids(str(box.dir), RULES)
+        jobs_admission.admit_run(looker(box), RULES, "run", "job")
+    assert "remove it" in jobs_admission.find_retry_problem(str(box.dir), RULES)
 
 
 # Torn lines
@@ -178,7 +178,7 @@ def test_of_many_runs_at_once_under_a_closed_key_all_are_let_through(box: Box, g
     racers = [box.start("run", "--breaker", "key", "--name", f"job{n}", "--", "true", env=env) for n in range(8)]
     gate.say("x" * 8)
     assert [finish(racer).code for racer in racers] == [0] * 8
-    happened, wrong = lines_of.lines((box.dir / "breakers/key.jsonl").read_bytes())
+    happened, wrong = lines_of.decode_lines((box.dir / "breakers/key.jsonl").read_bytes())
     assert wrong == []
     told = {(each.run, each.attempt, each.state) for each in happened if isinstance(each, AttemptOutcome)}
     assert sorted(state for _, _, state in told) == ["completed"] * 8  # some perhaps twice: by whoever came first, too
@@ -186,7 +186,7 @@ def test_of_many_runs_at_once_under_a_closed_key_all_are_let_through(box: Box, g
 
 def _tell(path: str, shim: int, number: int) -> None:
     for n in range(number):
-        atomic_files.append(path, lines_of.line(AttemptOutcome(1.0, f"r{shim}-{n}", "job", 1, "failed")))
+        atomic_files.append(path, lines_of.encode_happening(AttemptOutcome(1.0, f"r{shim}-{n}", "job", 1, "failed")))
 
 
 def test_no_line_of_many_shims_is_lost_or_mixed_with_anothers(box: Box) -> None:
@@ -198,7 +198,7 @@ def test_no_line_of_many_shims_is_lost_or_mixed_with_anothers(box: Box) -> None:
         shim.start()
     for shim in shims:
         shim.join(60)
-    happened, wrong = lines_of.lines((box.dir / "breakers/key.jsonl").read_bytes())
+    happened, wrong = lines_of.decode_lines((box.dir / "breakers/key.jsonl").read_bytes())
     assert wrong == []
     assert len({each.run for each in happened if isinstance(each, AttemptOutcome)}) == 600
 
@@ -207,11 +207,11 @@ def test_who_cannot_have_the_lock_is_refused_and_not_kept_waiting_for_ever(
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(breaker_store, "PATIENCE", 0.0)
-    first = jobs_admission.admit(looker(box), RULES, "run1", "one")
+    first = jobs_admission.admit_run(looker(box), RULES, "run1", "one")
     with pytest.raises(RefusedError, match="someone has been starting a job under breaker key"):
-        jobs_admission.admit(looker(box), RULES, "run2", "two")
+        jobs_admission.admit_run(looker(box), RULES, "run2", "two")
     first.close(launched=True)
-    jobs_admission.admit(looker(box), RULES, "run2", "two").close(launched=True)
+    jobs_admission.admit_run(looker(box), RULES, "run2", "two").close(launched=True)
 
 
 def test_a_run_that_has_told_all_is_not_looked_at_again(box: Box) -> None:
@@ -226,7 +226,7 @@ def test_a_run_that_has_told_all_is_not_looked_at_again(box: Box) -> None:
 
 def test_whoever_looks_while_a_trial_is_being_launched_does_not_call_it_void(box: Box) -> None:
     plant_open(box, ago=HOUR)
-    admission = jobs_admission.admit(looker(box), RULES, "run1", "one")
+    admission = jobs_admission.admit_run(looker(box), RULES, "run1", "one")
     assert admission.trial
     assert status(box)["state"] == "trial"
     admission.close(launched=False)
@@ -235,17 +235,17 @@ def test_whoever_looks_while_a_trial_is_being_launched_does_not_call_it_void(box
 
 def test_a_launch_that_its_caller_gave_up_but_whose_shim_lives_is_still_heard_of(box: Box) -> None:
     """A caller interrupted before its shim has said a word cannot know."""
-    admission = jobs_admission.admit(looker(box), RULES, "run1", "one")
+    admission = jobs_admission.admit_run(looker(box), RULES, "run1", "one")
     lease = os.open(box.dir / "one.lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lease, fcntl.LOCK_EX)
     admission.close(launched=False)
-    assert "run1" in jobs_admission.look(looker(box), RULES).ledger.running
+    assert "run1" in jobs_admission.read_status(looker(box), RULES).ledger.running
     os.close(lease)
-    assert jobs_admission.look(looker(box), RULES).ledger.running == {}
+    assert jobs_admission.read_status(looker(box), RULES).ledger.running == {}
 
 
 def test_reset_and_trip_last_beyond_any_restart(box: Box) -> None:
-    jobs_admission.tell(str(box.dir), "key", Trip(1.0, "why"))
-    assert jobs_admission.look(looker(box), RULES).ledger.state == Tripped(1.0, "why")
-    jobs_admission.tell(str(box.dir), "key", Reset(2.0, ""))
-    assert jobs_admission.look(looker(box), RULES).ledger.state == Closed()
+    jobs_admission.record_event(str(box.dir), "key", Trip(1.0, "why"))
+    assert jobs_admission.read_status(looker(box), RULES).ledger.state == Tripped(1.0, "why")
+    jobs_admission.record_event(str(box.dir), "key", Reset(2.0, ""))
+    assert jobs_admission.read_status(looker(box), RULES).ledger.state == Closed()

@@ -217,7 +217,7 @@ from midwatch.jobs import admission as breaker
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.core.job_model import Breaker
 from midwatch.core.policy import PATIENT
-admission = breaker.admit(JobDirectory(sys.argv[1], PATIENT), Breaker("key", 3, 900.0), "run-1", "first")
+admission = breaker.admit_run(JobDirectory(sys.argv[1], PATIENT), Breaker("key", 3, 900.0), "run-1", "first")
 print(admission.trial, flush=True)
 os.kill(os.getpid(), 9)
 """

@@ -131,7 +131,7 @@ def test_a_reset_needs_no_file_that_can_be_read(box: Box) -> None:
     plant_open(box, ago=1.0)
     with (box.dir / "breakers/key.jsonl").open("r+b") as file:
         file.truncate(store.LARGEST + 2)
-    admission.reset(JobDirectory(str(box.dir), PATIENT), Breaker("key", 3, 900.0))
+    admission.reset_breaker(JobDirectory(str(box.dir), PATIENT), Breaker("key", 3, 900.0))
     with (box.dir / "breakers/key.jsonl").open("rb") as file:
         file.seek(-200, os.SEEK_END)
         assert json.loads(file.read().splitlines()[-1])["what"] == "reset"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents.codex import daemon as codex_daemon_module
-from midwatch.agents.codex.conversation import begun
+from midwatch.agents.codex.conversation import start_time
 from midwatch.agents.codex.daemon import CodexDaemon
 from midwatch.core.pane_model import RunningAgent
 from tests.conftest import PATIENCE
@@ -45,4 +45,4 @@ def sense() -> Iterator[CodexDaemon]:
 @pytest.fixture
 def running(home: Path) -> RunningAgent:
     """A Codex that was started a second before the recorded conversation was begun."""
-    return RunningAgent("codex", 1, 1, begun(MAIN) - 1, CWD, ("node", "/usr/bin/codex"), {"HOME": str(home)})
+    return RunningAgent("codex", 1, 1, start_time(MAIN) - 1, CWD, ("node", "/usr/bin/codex"), {"HOME": str(home)})

@@ -73,8 +73,8 @@ def test_the_last_conversation_that_is_locked_and_has_no_rollout_is_unused(start
     first, second = locks / f"{FIRST}.lock", locks / f"{SECOND}.lock"
     said, more = (tmp_path / f"rollout-2026-11-18T14-39-34-{each}.jsonl" for each in (FIRST, SECOND))
     cwd = tmp_path / "proj"
-    assert conversation.unused(start(cwd, holds=(first, said, second))) == SECOND
-    assert conversation.unused(start(cwd, holds=(first, said, second, more))) == ""
-    assert conversation.unused(start(cwd, holds=(first,))) == "", "it has begun only one"
+    assert conversation.unused_conversation(start(cwd, holds=(first, said, second))) == SECOND
+    assert conversation.unused_conversation(start(cwd, holds=(first, said, second, more))) == ""
+    assert conversation.unused_conversation(start(cwd, holds=(first,))) == "", "it has begun only one"
     gone = start(cwd, holds=(first, said, second))
-    assert conversation.unused(gone._replace(start=gone.start + 1)) == "", "its pid is another's by now"
+    assert conversation.unused_conversation(gone._replace(start=gone.start + 1)) == "", "its pid is another's by now"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents.codex import daemon as codex_daemon_module
-from midwatch.agents.codex.conversation import begun
+from midwatch.agents.codex.conversation import start_time
 from midwatch.agents.codex.daemon import CodexDaemon
 from midwatch.core.pane_model import RunningAgent, SourceReport
 from tests.conftest import PATIENCE
@@ -134,23 +134,25 @@ def test_two_conversations_begun_in_one_directory_cannot_be_told_apart_without_m
     another(daemon, LATER)
     assert trouble(sense.read(running)) == f"2 conversations were begun in {CWD} since this Codex was started"
     assert words(sense.read(running, MAIN))["status"] == "idle"
-    resumed = running._replace(args=("codex", "resume", LATER), started=begun(LATER) + 1)
+    resumed = running._replace(args=("codex", "resume", LATER), started=start_time(LATER) + 1)
     assert words(sense.read(resumed))["status"] == "active"
-    assert words(sense.read(running._replace(started=begun(LATER) - 1)))["conversation"] == LATER
+    assert words(sense.read(running._replace(started=start_time(LATER) - 1)))["conversation"] == LATER
 
 
 def test_after_clear_the_unused_conversation_is_that_of_an_empty_screen(
     daemon: Daemon, sense: CodexDaemon, running: RunningAgent
 ) -> None:
     daemon.state = "worked"
-    another(daemon, LATER, preview="", recencyAt=begun(LATER) + 9)  # until it is used, its times are those of the look
+    another(
+        daemon, LATER, preview="", recencyAt=start_time(LATER) + 9
+    )  # until it is used, its times are those of the look
     found = sense.read(running, before=MAIN, blank=yes, alone=yes)
     assert words(found)["conversation"] == LATER
     unclear = sense.read(running, before=MAIN, blank=yes)
     assert trouble(unclear)
     assert unclear is not None
     assert unclear.unclear
-    another(daemon, LATER, preview="go on", recencyAt=begun(LATER) + 9)
+    another(daemon, LATER, preview="go on", recencyAt=start_time(LATER) + 9)
     assert words(sense.read(running, before=LATER))["conversation"] == LATER
     assert trouble(sense.read(running, before=MAIN, blank=yes, alone=yes)), "it is unused no more"
 
@@ -160,11 +162,11 @@ def test_an_unused_conversation_is_not_ours_once_another_goes_on(
 ) -> None:
     """Another Codex has left it behind, and the screen of this one was wiped with Ctrl-L."""
     daemon.state = "fresh"
-    ours = another(daemon, "01a1e21b-f000-7000-8000-000000000000", preview="go on", recencyAt=begun(MAIN) + 1)
-    late = running._replace(started=begun(ours) - 1)
-    another(daemon, LATER, preview="", recencyAt=begun(LATER) + 9)
+    ours = another(daemon, "01a1e21b-f000-7000-8000-000000000000", preview="go on", recencyAt=start_time(MAIN) + 1)
+    late = running._replace(started=start_time(ours) - 1)
+    another(daemon, LATER, preview="", recencyAt=start_time(LATER) + 9)
     assert words(sense.read(late, before=ours, blank=yes, alone=yes))["conversation"] == LATER
-    another(daemon, ours, preview="go on", recencyAt=begun(LATER) + 60)
+    another(daemon, ours, preview="go on", recencyAt=start_time(LATER) + 60)
     assert trouble(sense.read(late, before=ours, blank=yes, alone=yes))
 
 
@@ -178,13 +180,13 @@ def test_what_an_earlier_codex_left_running_is_not_ours(
     daemon.state = "idle"
     another(daemon, EARLIER)
     assert words(sense.read(running))["conversation"] == MAIN
-    late = running._replace(started=begun(MAIN) + 60)
+    late = running._replace(started=start_time(MAIN) + 60)
     assert trouble(sense.read(late)) == f"what runs in {CWD} is older than this Codex and may be another's"
 
 
 def test_codex_resume_takes_the_only_one_there_is(daemon: Daemon, sense: CodexDaemon, running: RunningAgent) -> None:
     daemon.state = "idle"
-    late = running._replace(started=begun(MAIN) + 60, args=("codex", "resume", "--last"))
+    late = running._replace(started=start_time(MAIN) + 60, args=("codex", "resume", "--last"))
     assert words(sense.read(late))["conversation"] == MAIN
 
 

@@ -15,7 +15,7 @@ from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.system import procfs
 from midwatch.tmux.codec import query_modes
 from midwatch.tmux.codec.control_mode import ControlReply
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.conftest import PATIENCE, kill, until
 from tests.integration.control.through import Attach, control_of, free, until_ready
 from tests.integration.panes.agent import show
@@ -49,10 +49,10 @@ def zoo(private: Private, tmp_path: Path) -> list[str]:
 def test_every_odd_pane_is_seen_alike(private: Private, attach: Attach, tmp_path: Path, *, colours: bool) -> None:
     panes = zoo(private, tmp_path)
     through = attach(panes[-2])
-    forked = Tmux(private.server, limit=20.0)
+    forked = TmuxObserver(private.server, limit=20.0)
     until(lambda: through.look(everything, colours=colours).panes == forked.look(everything, colours=colours).panes)
     assert through.look(everything, colours=colours).screens == forked.look(everything, colours=colours).screens
-    fresh = Tmux(private.server, limit=20.0, control=through.control)
+    fresh = TmuxObserver(private.server, limit=20.0, control=through.control)
     for known in ([], panes, ["%99", *panes]):
         look = fresh.look(everything, colours=colours, known=known)
         assert free(fresh, look)
@@ -97,7 +97,7 @@ def test_two_hundred_sessions_take_no_client(private: Private, attach: Attach) -
     through = attach(panes[0])
     for times in (1, 2):
         for known in ([], panes):
-            look = Tmux(private.server, limit=20.0, control=through.control).look(everything, known=known)
+            look = TmuxObserver(private.server, limit=20.0, control=through.control).look(everything, known=known)
             assert free(through, look)
             assert {pane for pane, rows in look.screens.items() if rows.count(f"i am {pane} .") >= times} == set(panes)
         stir(private, panes)
@@ -117,7 +117,7 @@ def test_a_server_keeps_nothing_of_what_it_was_asked(
         return int(procfs.read_text(f"/proc/{server}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def look() -> None:
-        fresh = Tmux(private.server, limit=20.0, control=through.control)
+        fresh = TmuxObserver(private.server, limit=20.0, control=through.control)
         assert len(fresh.look(everything, known=[pane] if at_once else []).screens[pane]) == 100
 
     for _ in range(500):  # its log of messages has an end
@@ -134,7 +134,7 @@ def test_no_buffer_is_left_and_none_of_others_is_touched(private: Private, attac
     through = attach(panes[0])
     before = private("list-buffers")
     for known in (panes, ["%99", *panes], [panes[0], "%99", *panes]):
-        fresh = Tmux(private.server, limit=20.0, control=through.control)
+        fresh = TmuxObserver(private.server, limit=20.0, control=through.control)
         assert set(fresh.look(everything, known=known).screens) == set(panes)
         assert private("list-buffers") == before
     assert private("show-buffer", "-b", "mine") == "text"
@@ -173,11 +173,11 @@ def test_each_way_sees_the_same(private: Private, attach: Attach, tmp_path: Path
     pane = shows(private, tmp_path, "\x1b[1mbold\x1b[0m back\\slash $HOME é")
     through = attach(pane)
     control_of(through).way = way
-    look = Tmux(private.server, limit=20.0, control=through.control).look(everything, colours=True)
+    look = TmuxObserver(private.server, limit=20.0, control=through.control).look(everything, colours=True)
     assert look.forks == (0 if way.limit else 1)
     if (
         way != query_modes.BUFFERED
-        or query_modes.through_control(private("display-message", "-p", "#{version}").strip()) == way
+        or query_modes.control_mode_for(private("display-message", "-p", "#{version}").strip()) == way
     ):
         assert look.screens == {pane: private.screen(pane, "-e")}
 
@@ -197,7 +197,7 @@ def test_a_pane_that_goes_between_list_and_capture_passes_for_no_other(
             private("kill-pane", "-t", pane.id)
         return True
 
-    look = Tmux(private.server, limit=20.0, control=through.control).look(wanted)
+    look = TmuxObserver(private.server, limit=20.0, control=through.control).look(wanted)
     assert free(through, look)
     assert look.screens == {panes[number]: (f"pane number {number}", "") for number in (0, 1, 3)}
     assert private("list-buffers") == ""

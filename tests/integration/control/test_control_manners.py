@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from midwatch.core.pane_model import Pane
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.conftest import kill, until, until_gone
 from tests.integration.control.through import (
     Attach,
@@ -93,7 +93,7 @@ def visit(private: Private) -> Iterator[Visit]:
 
 
 def pane_of(private: Private, name: str) -> Pane:
-    return next(pane for pane in Tmux(private.server, limit=20.0).look(everything).panes if pane.id == name)
+    return next(pane for pane in TmuxObserver(private.server, limit=20.0).look(everything).panes if pane.id == name)
 
 
 def test_nothing_is_changed_by_coming_looking_and_going(
@@ -195,7 +195,7 @@ REASONS: dict[str, Reason] = {
 
 @pytest.mark.parametrize("reason", REASONS.values(), ids=REASONS)
 def test_it_does_not_attach(private: Private, ours: str, reason: Reason, visit: Visit) -> None:
-    through = Tmux(private.server, limit=20.0)
+    through = TmuxObserver(private.server, limit=20.0)
     pane = next(pane for pane in through.look(everything).panes if pane.id == ours)
     visit("theirs")  # lest tmux end what nobody is attached to
     reason(private, ours)
@@ -212,7 +212,7 @@ def test_it_does_not_attach(private: Private, ours: str, reason: Reason, visit: 
 
 def test_it_does_not_attach_where_a_person_is(private: Private, ours: str, visit: Visit) -> None:
     visit("ours")
-    through = Tmux(private.server, limit=20.0)
+    through = TmuxObserver(private.server, limit=20.0)
     through.attach(next(pane for pane in through.look(everything).panes if pane.id == ours))
     try:
         through.look(everything)

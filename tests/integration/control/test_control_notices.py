@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from midwatch.tmux.control_client import ControlClient
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.conftest import PATIENCE, kill
 from tests.integration.control.through import Attach, client_of, control_of
 from tests.integration.panes.private import Private, everything
@@ -23,7 +23,7 @@ def woken(control: ControlClient) -> bool:
     return False
 
 
-def calm(sense: Tmux) -> None:
+def calm(sense: TmuxObserver) -> None:
     """Take in what has been told of what has happened: it comes before the answer to a question."""
     sense.look(everything)
     control_of(sense).read()

@@ -17,8 +17,8 @@ from midwatch.system import procfs
 from midwatch.tmux import control_client
 from midwatch.tmux.codec import commands as codec
 from midwatch.tmux.codec import query_modes
-from midwatch.tmux.control_client import GoneError
-from midwatch.tmux.server import HUNG, Tmux
+from midwatch.tmux.control_client import ClientGoneError
+from midwatch.tmux.server import HUNG, TmuxObserver
 from tests.conftest import kill, letter, until, until_gone
 from tests.integration.control.through import Attach, client_of, clients, control_of, until_lost, until_ready
 from tests.integration.panes.private import Private, everything
@@ -90,7 +90,7 @@ def test_clients_that_cannot_attach_are_started_ever_less_often(
 ) -> None:
     private.start(name="other")
     pane = private.start()
-    through = Tmux(private.server, limit=20.0)
+    through = TmuxObserver(private.server, limit=20.0)
     through.attach(next(found for found in through.look(everything).panes if found.id == pane))
     private("kill-pane", "-t", pane)
     now, started = time.monotonic(), []
@@ -107,7 +107,7 @@ def test_clients_that_cannot_attach_are_started_ever_less_often(
 
 def test_no_client_is_started_for_a_server_that_is_too_old(private: Private) -> None:
     private.start()
-    through = Tmux(private.server, limit=20.0)
+    through = TmuxObserver(private.server, limit=20.0)
     found = through.attach(through.look(everything).panes[0])
     try:
         assert [found.start(version) for version in ("3.0a", "3.2a", "3.3a")] == [0, 0, 1]
@@ -194,7 +194,7 @@ def test_a_session_that_ends_takes_only_its_client_with_it(private: Private, att
 def test_a_server_that_goes_between_list_and_capture(private: Private, attach: Attach) -> None:
     first, second = private.start(), private.start()
     through = attach(first)
-    fresh = Tmux(private.server, limit=20.0, control=through.control)
+    fresh = TmuxObserver(private.server, limit=20.0, control=through.control)
 
     def wanted(pane: Pane) -> bool:
         if pane.id == second:
@@ -221,7 +221,7 @@ CLIENTS = {
 def test_a_client_that_is_of_no_use_costs_nothing_but_a_client(private: Private, tmp_path: Path, script: str) -> None:
     pane = private.start()
     program = stub(tmp_path, f'case "$*" in *"-C has"*) {script};; *) exec {private.program} "$@";; esac')
-    through = Tmux(private.server, program, limit=20.0)
+    through = TmuxObserver(private.server, program, limit=20.0)
     try:
         through.attach(through.look(everything).panes[0])
         assert through.look(everything).forks == 2
@@ -239,7 +239,7 @@ def test_a_client_that_never_attaches_is_given_up(
 ) -> None:
     private.start()
     program = stub(tmp_path, f'case "$*" in *"-C has"*) exec sleep 600;; *) exec {private.program} "$@";; esac')
-    through = Tmux(private.server, program, limit=20.0)
+    through = TmuxObserver(private.server, program, limit=20.0)
     try:
         through.attach(through.look(everything).panes[0])
         through.look(everything)
@@ -257,7 +257,7 @@ def test_a_client_that_talks_without_end_and_answers_nothing(private: Private, t
     pane = private.start()
     flood = f"{HERE}; read line; exec yes '%window-add @1'"
     program = stub(tmp_path, f'case "$*" in *"-C has"*) {flood};; *) exec {private.program} "$@";; esac')
-    through = Tmux(private.server, program, limit=20.0)
+    through = TmuxObserver(private.server, program, limit=20.0)
     try:
         through.attach(through.look(everything).panes[0])
         through.look(everything)
@@ -275,9 +275,9 @@ def test_a_client_that_talks_without_end_and_answers_nothing(private: Private, t
 
 def test_where_there_is_no_client_none_is_asked(private: Private) -> None:
     private.start()
-    through = Tmux(private.server, limit=20.0)
+    through = TmuxObserver(private.server, limit=20.0)
     found = through.attach(through.look(everything).panes[0])
-    with pytest.raises(GoneError):
+    with pytest.raises(ClientGoneError):
         found.ask(["display-message"], "word", time.monotonic())
     through.close()
 
@@ -300,8 +300,8 @@ def test_nothing_is_left_in_our_own_process(private: Private, attach: Attach) ->
 
 SCRIPT = """
 import sys, time
-from midwatch.tmux.server import Tmux
-sense = Tmux(("-S", sys.argv[1]), limit=20.0)
+from midwatch.tmux.server import TmuxObserver
+sense = TmuxObserver(("-S", sys.argv[1]), limit=20.0)
 everything = lambda pane: True
 sense.attach(sense.look(everything).panes[0])
 while not sense.control.ready():

@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterable
 
 from midwatch.core.pane_model import Pane
 from midwatch.tmux.control_client import ControlClient
-from midwatch.tmux.server import Look, Tmux
+from midwatch.tmux.server import ServerSnapshot, TmuxObserver
 from tests.conftest import PATIENCE, until
 from tests.integration.panes.private import Private, everything
 
-Attach = Callable[..., Tmux]
+Attach = Callable[..., TmuxObserver]
 
 
-def attached(private: Private, pane: str, limit: float = 20.0) -> Tmux:
+def attached(private: Private, pane: str, limit: float = 20.0) -> TmuxObserver:
     """A sense that asks through a client."""
-    sense = Tmux(private.server, limit=limit)
+    sense = TmuxObserver(private.server, limit=limit)
     sense.attach(next(found for found in sense.look(everything).panes if found.id == pane))
     until_ready(sense)
     return sense
 
 
-def until_ready(sense: Tmux) -> None:
+def until_ready(sense: TmuxObserver) -> None:
     def ready() -> bool:
         sense.look(everything)
         return control_of(sense).ready()
@@ -30,24 +30,24 @@ def until_ready(sense: Tmux) -> None:
     until(ready)
 
 
-def free(sense: Tmux, look: Look) -> bool:
+def free(sense: TmuxObserver, look: ServerSnapshot) -> bool:
     """Whether a look took no client, as far as the server's version lets it."""
     return look.trouble == "" and (look.forks == 0 or not control_of(sense).way.limit)
 
 
-def control_of(sense: Tmux) -> ControlClient:
+def control_of(sense: TmuxObserver) -> ControlClient:
     assert sense.control is not None
     return sense.control
 
 
-def client_of(sense: Tmux) -> int:
+def client_of(sense: TmuxObserver) -> int:
     """Pid of the client."""
     client = control_of(sense)._client
     assert client is not None
     return client._pid
 
 
-def until_lost(sense: Tmux) -> None:
+def until_lost(sense: TmuxObserver) -> None:
     """Wait until the client's end is seen: the server itself writes to us, and it may take a moment to know."""
     control = control_of(sense)
     while control._client is not None:
@@ -60,10 +60,12 @@ def clients(private: Private) -> list[str]:
     return private("list-clients", "-F", "#{client_session}").split()
 
 
-class Through(Tmux):
+class Through(TmuxObserver):
     """Attaches to the first pane that it sees. Every look that it lets see the light was made without a fork."""
 
-    def look(self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()) -> Look:
+    def look(
+        self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()
+    ) -> ServerSnapshot:
         if self.control is None:
             self.attach(super().look(lambda _: False).panes[0])
             until(lambda: super(Through, self).look(lambda _: False).forks == 0)

@@ -22,11 +22,11 @@ def test_any_failed_send_ends_it(private: Private, agent: Agent, through: Ntm) -
     through.mood("typeless")
     through.mood("answer", '{"success": false, "error": "no such pane"}')
     through.mood("code", "1")
-    first = send.deliver(panes, agent.pane, "first", via="ntm")
+    first = send.send_prompt(panes, agent.pane, "first", via="ntm")
     assert (first.outcome, first.submitted) == ("not_taken", False)
     for mood in ("typeless", "answer", "code"):
         (through.directory / mood).unlink()
-    assert send.deliver(panes, agent.pane, "second", via="ntm").delivered
+    assert send.send_prompt(panes, agent.pane, "second", via="ntm").delivered
     panes.close()
     assert agent.typed == b"second\r"
 
@@ -59,13 +59,13 @@ def test_the_multi_window_key_of_ntm_fails_validation(
     assert where == "work 1.0\n"
     through.mood("key", found.pane if key == "%" else key)
     panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
-    sent = send.deliver(panes, found.pane, "hello", via="ntm")
+    sent = send.send_prompt(panes, found.pane, "hello", via="ntm")
     assert sent.outcome == "delivered", sent
     assert through.asked[0][0] == "--robot-send=work"
     assert "though" not in sent.reason
     through.mood("key", "0.0")
     through.mood("typeless")
-    assert send.deliver(panes, found.pane, "again", via="ntm").outcome == "not_taken", "that is another pane"
+    assert send.send_prompt(panes, found.pane, "again", via="ntm").outcome == "not_taken", "that is another pane"
     panes.close()
 
 

@@ -19,7 +19,7 @@ def read(project: Path, *issues: dict[str, Any]) -> Work:
     path = project / ".beads" / "issues.jsonl"
     path.parent.mkdir()
     path.write_text("".join([json.dumps({"title": "x", "status": "open"} | each) + "\n" for each in issues]))
-    return select.find(str(project)).read()
+    return select.find_tracker(str(project)).read()
 
 
 @pytest.mark.parametrize("status", ["blocked", "deferred", "pinned", "tombstone", "of_this_project_only"])

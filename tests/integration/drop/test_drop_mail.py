@@ -28,7 +28,7 @@ def leave(box: Box, name: str = "job", **changes: Any) -> None:
     plain = ("id", "thread", "at")
     typed: dict[str, Any] = {key: value if key in plain else ForeignText(value) for key, value in values.items()}
     found = Mail(**typed)
-    (drop(box, name) / f"{found.id}.md").write_text(codec.encode(found))
+    (drop(box, name) / f"{found.id}.md").write_text(codec.encode_mail(found))
 
 
 def cut_off(box: Box, name: str = "job") -> dict[str, str]:

@@ -58,7 +58,7 @@ def line(run: str, n: int, event: str = "moved", name: str = "job", **more: obje
 
 def prepared(directory: Path) -> Path:
     """A directory of ours in which nothing has run yet."""
-    paths.prepare(str(directory))
+    paths.prepare_directory(str(directory))
     return directory
 
 

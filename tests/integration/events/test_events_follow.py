@@ -107,7 +107,7 @@ def test_what_another_has_taken_in_or_noted_is_told_too(ready: Box, follow: Any,
     listener = follow("--since", "0", **({"MIDWATCH_EVENTS": "off"} if events == "off" else {}))
     spool(ready, "r1", 1)
     assert listener.numbers(1) == [1]
-    journal.note(str(ready.dir), "job", "", "noted", by="me")
+    journal.record_event(str(ready.dir), "job", "", "noted", by="me")
     assert listener.line()["by"] == "me"
     spool(ready, "r1", 2, event="ended")
     taken(ready.dir)
@@ -190,8 +190,8 @@ def test_a_journal_that_is_put_aside_meanwhile_costs_no_event(ready: Box, follow
     spool(ready, "r1", 1)
     listener = follow("--since", "0")
     assert listener.numbers(1) == [1]
-    assert journal_database.put_aside(str(ready.dir), journal_database.inode_of(str(ready.dir)))
-    journal.note(str(ready.dir), "job", "", "noted")
+    assert journal_database.set_aside(str(ready.dir), journal_database.journal_inode(str(ready.dir)))
+    journal.record_event(str(ready.dir), "job", "", "noted")
     assert "noted" in {listener.line()["event"] for _ in range(2)}  # and 1 again: it still stands in its spool
     spool(ready, "r1", 2)
     assert listener.numbers(1) == [2]
@@ -201,7 +201,7 @@ def test_a_listener_outlives_a_journal_that_is_put_aside_with_all_that_it_held(r
     spool(ready, "r1", 1, event="ended")
     listener = follow("--since", "0")
     assert listener.numbers(1) == [1]
-    assert journal_database.put_aside(str(ready.dir), journal_database.inode_of(str(ready.dir)))
+    assert journal_database.set_aside(str(ready.dir), journal_database.journal_inode(str(ready.dir)))
     until(ready.path("journal.sqlite").exists, ready.dir)
     spool(ready, "r2", 2)
     assert listener.numbers(1) == [2]

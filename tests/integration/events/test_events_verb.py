@@ -258,7 +258,7 @@ def test_on_a_disk_that_is_read_only_it_says_so_and_show_tells_what_can_be_read(
 def test_a_note_on_a_full_disk_is_only_a_warning(small: Box, capsys: pytest.CaptureFixture[str]) -> None:
     prepared(small.dir)
     fill(small)
-    journal.note(str(small.dir), "job", "", "stopped")
+    journal.record_event(str(small.dir), "job", "", "stopped")
     assert "warning: this was not noted" in capsys.readouterr().err
 
 

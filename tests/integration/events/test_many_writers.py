@@ -33,7 +33,7 @@ NOTER = f"""
 {BEFORE}
 from midwatch.journal import journal
 for n in range(1, int(sys.argv[3]) + 1):
-    journal.note(sys.argv[1], sys.argv[2], "", "noted", count=n)
+    journal.record_event(sys.argv[1], sys.argv[2], "", "noted", count=n)
 """
 
 

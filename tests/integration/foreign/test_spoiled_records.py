@@ -59,7 +59,7 @@ def tracebacks(box: Box, suffix: str) -> list[str]:
                 verdict = looker.verdict("job")
                 assert output.as_json(verdict)
                 assert why.as_json(verdict)
-                assert output.table([verdict])
+                assert output.format_table([verdict])
             except Exception as error:  # noqa: BLE001  # whatever it is, it is a fault of ours
                 found.append(f"{where}: {type(error).__name__} {error}")
     finally:

@@ -127,7 +127,7 @@ def test_a_wait_that_does_not_hold_the_lease_acts_only_when_its_holder_is_gone(
 ) -> None:
     monkeypatch.setenv("HOME", box.env["HOME"])
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    lease = foreign_step_store.lease(f"{theirs}/step")
+    lease = foreign_step_store.step_lease(f"{theirs}/step")
     assert lease.take()
     with wrapped(box, "step", "sleep 300", theirs) as pid, waiter(box, *strictly(theirs, *SOON)) as process:
         assert silent_for(process, 3.0)

@@ -74,14 +74,14 @@ def test_where_nobody_or_several_are_the_controller_there_is_only_mail(swarm: Sw
 def test_whoever_the_watchdog_has_found_is_the_controller(swarm: Swarm) -> None:
     other = swarm.split()
     swarm.title(other, "controller")
-    base = watchdog_store.base("swarm", str(swarm.private.socket))
+    base = watchdog_store.base_path("swarm", str(swarm.private.socket))
     pid = os.getpid()
     standing = watchdog_store.WatchdogStatus(
         "swarm", str(swarm.private.socket), "", pid=pid, start=procfs.start_time(pid)
     )
-    watchdog_store.write(base, standing._replace(controller=swarm.controller.pane))
+    watchdog_store.write_status(base, standing._replace(controller=swarm.controller.pane))
     assert swarm.handoff(*DONE, "--json").json["controller"] == swarm.controller.pane
-    watchdog_store.write(base, standing._replace(controller=swarm.controller.pane, start=1))
+    watchdog_store.write_status(base, standing._replace(controller=swarm.controller.pane, start=1))
     assert swarm.handoff(*DONE, "--json", "--wait", "0").json["controller"] == other
 
 

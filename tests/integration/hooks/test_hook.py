@@ -24,7 +24,7 @@ LARGEST = 1 << 20
 
 
 def events(spool: Spool) -> list[hooks_events.HookEvent]:
-    found = [hooks_events.event(line.decode()) for line in spool.lines()]
+    found = [hooks_events.parse_event(line.decode()) for line in spool.lines()]
     return [each for each in found if each is not None]
 
 
@@ -79,7 +79,7 @@ def test_outside_tmux_the_conversation_still_leads_to_it(spool: Spool) -> None:
 def test_the_command_that_is_written_into_settings_runs_it(spool: Spool, tmp_path: Path) -> None:
     script = tmp_path / "a script's path.sh"
     script.write_bytes(SCRIPT.read_bytes())
-    command = hooks_events.command(str(script), str(spool.path), "claude")
+    command = hooks_events.hook_command(str(script), str(spool.path), "claude")
     done = subprocess.run([*spool.shell, "-c", command], input=json.dumps(STOP).encode(), env=spool.env, check=True,
                           capture_output=True)  # fmt: skip
     assert (done.stdout, done.stderr) == (b"", b"")
@@ -103,7 +103,7 @@ def test_of_a_long_payload_both_ends_are_kept_and_all_of_it_is_read(either: Spoo
     either.call(json.dumps({"session_id": "c"} | told, ensure_ascii=False).encode())
     (line,) = either.lines()
     assert len(line) < 4096
-    found = hooks_events.event(line.decode("utf-8", "replace"))
+    found = hooks_events.parse_event(line.decode("utf-8", "replace"))
     assert found is not None
     assert (found.conversation, found.name, found.words["tool_id"]) == ("c", "Stop", "c")
     assert found.words.get("background") == "1"
@@ -204,7 +204,7 @@ def test_a_file_that_is_full_is_moved_aside_and_no_event_is_lost_even_then(spool
     assert found is not None
     assert int(found.words["count"]) >= count
     told = [line for line in aside.read_bytes().split(b"\n") + spool.lines() if line]
-    kept = {hooks_events.payload(line.decode().split("\t", 8)[-1]).get("session_id") for line in told}
+    kept = {hooks_events.parse_payload(line.decode().split("\t", 8)[-1]).get("session_id") for line in told}
     assert kept >= {*map(str, range(count)), "first"}
 
 

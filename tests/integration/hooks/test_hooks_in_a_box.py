@@ -87,7 +87,7 @@ def test_what_is_planted_in_the_box_does_not_hold_up_the_hook(spool: Spool, box:
 
 
 def test_the_plugin_of_opencode_writes_to_the_box_too(tmp_path: Path, box: Path) -> None:
-    (tmp_path / "midwatch.mjs").write_text(events.plugin(PLUGIN.read_text(), str(tmp_path / "gone")))
+    (tmp_path / "midwatch.mjs").write_text(events.plugin_source(PLUGIN.read_text(), str(tmp_path / "gone")))
     (tmp_path / "driver.mjs").write_text(DRIVER)
     env = {"PATH": os.environ["PATH"], "TMUX": f"{SOCKET},12,0", "TMUX_PANE": PANE, "MIDWATCH_DIR": str(box)}
     told = json.dumps([event("session.idle")])

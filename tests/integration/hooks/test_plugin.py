@@ -31,7 +31,7 @@ class Plugin:
         self.spool = home / 'sp"ool'
         self.spool.mkdir(0o700)
         self.file = self.spool / f"opencode{SOCKET.replace('/', ',')}{PANE}.events"
-        (home / "midwatch.mjs").write_text(hooks_events.plugin(PLUGIN.read_text(), str(self.spool)))
+        (home / "midwatch.mjs").write_text(hooks_events.plugin_source(PLUGIN.read_text(), str(self.spool)))
         (home / "driver.mjs").write_text(DRIVER)
 
     def tell(self, *events: list[Any]) -> None:

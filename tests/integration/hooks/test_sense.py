@@ -208,13 +208,13 @@ def test_events_are_gone_through_again_only_when_there_are_new_ones(
 ) -> None:
     """An agent tells thousands in a day, and is looked at every two seconds."""
     gone_through: list[list[HookEvent]] = []
-    turn = turns.turn
+    turn = turns.derive_turn
 
     def counted(events: list[HookEvent]) -> turns.HookTurn:
         gone_through.append(events)
         return turn(events)
 
-    monkeypatch.setattr(turns, "turn", counted)
+    monkeypatch.setattr(turns, "derive_turn", counted)
     book.write("UserPromptSubmit")
     for looks, name in enumerate(("UserPromptSubmit", "Stop", "UserPromptSubmit"), start=1):
         book.write(name)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from midwatch.integrations import hermes_kanban
-from midwatch.integrations.hermes_kanban import Card
+from midwatch.integrations.hermes_kanban import KanbanCard
 from tests.conftest import PATIENCE, tool
 from tests.lab import hermes
 from tests.lab.installs import NotInstalled
@@ -51,37 +51,37 @@ class Board:
         )  # fmt: skip
         return done.stdout
 
-    def new(self, *words: str) -> Card:
+    def new(self, *words: str) -> KanbanCard:
         """A card that a person has made."""
         return self.card(json.loads(self("create", "--json", *words, "watch my sessions"))["id"])
 
-    def card(self, task: str, **more: str) -> Card:
-        return Card(task, program=self.program, **more)
+    def card(self, task: str, **more: str) -> KanbanCard:
+        return KanbanCard(task, program=self.program, **more)
 
     # What is on it, read from its database: a call of Hermes takes a second
 
-    def task(self, card: Card) -> dict[str, Any]:
+    def task(self, card: KanbanCard) -> dict[str, Any]:
         (found,) = self._rows("SELECT * FROM tasks WHERE id = ?", card)
         return found
 
-    def status(self, card: Card) -> str:
+    def status(self, card: KanbanCard) -> str:
         return str(self.task(card)["status"])
 
-    def comments(self, card: Card) -> list[tuple[str, str]]:
+    def comments(self, card: KanbanCard) -> list[tuple[str, str]]:
         return [
             (row["author"], row["body"]) for row in self._rows("SELECT * FROM task_comments WHERE task_id = ?", card)
         ]
 
-    def notes(self, card: Card) -> list[str]:
+    def notes(self, card: KanbanCard) -> list[str]:
         """What heartbeats said."""
         rows = self._rows("SELECT * FROM task_events WHERE task_id = ? AND kind = 'heartbeat'", card)
         return [json.loads(row["payload"])["note"] for row in rows]
 
-    def second(self, card: Card) -> int:
+    def second(self, card: KanbanCard) -> int:
         """When the last comment was made, as Hermes has it."""
         return int(self._rows("SELECT * FROM task_comments WHERE task_id = ?", card)[-1]["created_at"])
 
-    def _rows(self, query: str, card: Card) -> list[dict[str, Any]]:
+    def _rows(self, query: str, card: KanbanCard) -> list[dict[str, Any]]:
         with contextlib.closing(sqlite3.connect(self.home / ".hermes" / "kanban.db", timeout=PATIENCE)) as database:
             database.row_factory = sqlite3.Row
             return [dict(row) for row in database.execute(f"{query} ORDER BY rowid", (card.task,))]
@@ -105,14 +105,14 @@ def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Board:
 
 
 @pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Card]:
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], KanbanCard]:
     """A card whose program is a shell script: what Hermes does when it is broken."""
     monkeypatch.setattr(hermes_kanban, "LIMIT", PATIENCE)
 
-    def make(script: str) -> Card:
+    def make(script: str) -> KanbanCard:
         path = tmp_path / "broken"
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
-        return Card("t_1", program=str(path))
+        return KanbanCard("t_1", program=str(path))
 
     return make

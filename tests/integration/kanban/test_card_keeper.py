@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from midwatch.integrations import hermes_kanban
-from midwatch.integrations.hermes_kanban import Card
-from midwatch.registry.kanban_card import FIRST_RETRY, HEARTBEAT, KEPT, LAST_RETRY, LOOK, CardKeeper
+from midwatch.integrations.hermes_kanban import KanbanCard
+from midwatch.registry.kanban_card import FIRST_RETRY, HEARTBEAT, KEPT, LAST_RETRY, LOOK, CardUpdater
 from midwatch.registry.model import Drift
 from tests.conftest import alive, kill, until_gone
 from tests.integration.kanban.conftest import Board
@@ -22,7 +22,7 @@ def drift(name: str) -> Drift:
     return Drift("A", name, f"{name}: tmux gone (was pane 7, cmd claude). Marked terminated.")
 
 
-def attend(keeper: CardKeeper, now: float) -> str:
+def attend(keeper: CardUpdater, now: float) -> str:
     """All that is due."""
     while keeper.due() <= now:
         if reason := keeper.tend(now):
@@ -32,7 +32,7 @@ def attend(keeper: CardKeeper, now: float) -> str:
 
 def test_each_new_drift_is_a_comment_and_a_heartbeat_says_how_many(board: Board) -> None:
     card = board.new()
-    keeper = CardKeeper(card, now=0.0)
+    keeper = CardUpdater(card, now=0.0)
     assert attend(keeper, 0.0) == ""
     assert keeper.due() == LOOK
     keeper.told([drift("api"), drift("web")], 1.0)
@@ -52,7 +52,7 @@ def test_each_new_drift_is_a_comment_and_a_heartbeat_says_how_many(board: Board)
 def test_one_call_is_made_at_a_time(board: Board) -> None:
     card = board.new()
     card.status()
-    keeper = CardKeeper(card, now=0.0)
+    keeper = CardUpdater(card, now=0.0)
     keeper.told([drift("api")], 0.0)
     done = [len(board.asked())]
     while keeper.due() <= 0.0:
@@ -66,7 +66,7 @@ def test_one_call_is_made_at_a_time(board: Board) -> None:
 
 def test_many_drifts_share_a_comment_of_a_bounded_length_and_no_key_gets_onto_the_board(board: Board) -> None:
     card = board.new()
-    keeper = CardKeeper(card, now=0.0)
+    keeper = CardUpdater(card, now=0.0)
     long = [drift(f"s{number}")._replace(message=f"s{number}: {'x' * 5_000}") for number in range(30)]
     secret = drift("k")._replace(message="k: token=abcdefghijkl\x1b[31m\0")
     keeper.told([secret, *long], 0.0)
@@ -81,7 +81,7 @@ def test_many_drifts_share_a_comment_of_a_bounded_length_and_no_key_gets_onto_th
 
 def test_a_persons_stop_blocks_the_card_and_ends_the_loop(board: Board) -> None:
     card = board.new()
-    keeper = CardKeeper(card, now=0.0)
+    keeper = CardUpdater(card, now=0.0)
     assert attend(keeper, 0.0) == ""
     board("comment", card.task, "--author", "ann", "stop monitoring")
     assert keeper.tend(LOOK - 1.0) == ""
@@ -93,7 +93,7 @@ def test_a_persons_stop_blocks_the_card_and_ends_the_loop(board: Board) -> None:
 
 def test_a_stop_ends_the_loop_though_somebody_has_blocked_the_card_already(board: Board) -> None:
     card = board.new()
-    keeper = CardKeeper(card, now=0.0)
+    keeper = CardUpdater(card, now=0.0)
     attend(keeper, 0.0)
     board("comment", card.task, "stop")
     board("block", card.task, "mine")
@@ -102,7 +102,7 @@ def test_a_stop_ends_the_loop_though_somebody_has_blocked_the_card_already(board
 
 
 def test_a_card_that_is_gone_is_said_once_and_nothing_ends(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
-    keeper = CardKeeper(board.card("t_nowhere"), now=0.0)
+    keeper = CardUpdater(board.card("t_nowhere"), now=0.0)
     keeper.told([drift("api")], 0.0)
     assert attend(keeper, 0.0) == ""
     said = capsys.readouterr().err.splitlines()
@@ -117,7 +117,7 @@ def test_what_could_not_be_told_is_told_when_the_board_is_back(
     board: Board, capsys: pytest.CaptureFixture[str]
 ) -> None:
     card = board.new()
-    keeper = CardKeeper(card, now=0.0)
+    keeper = CardUpdater(card, now=0.0)
     attend(keeper, 0.0)
     os.rename(board.program, f"{board.program}.away")
     keeper.told([drift("api")], 1.0)
@@ -132,7 +132,7 @@ def test_what_could_not_be_told_is_told_when_the_board_is_back(
 
 def test_a_comment_that_arrived_unconfirmed_is_not_made_again(board: Board) -> None:
     card = board.new()
-    keeper = CardKeeper(card, now=0.0)
+    keeper = CardUpdater(card, now=0.0)
     attend(keeper, 0.0)
     mute = f"{board.program}.mute"
     os.rename(board.program, mute)
@@ -151,13 +151,13 @@ def test_a_comment_that_arrived_unconfirmed_is_not_made_again(board: Board) -> N
 
 
 def test_a_call_that_hangs_is_ended_with_what_it_started(
-    stand_in: Callable[[str], Card],
+    stand_in: Callable[[str], KanbanCard],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(hermes_kanban, "LIMIT", 2.0)
-    keeper = CardKeeper(stand_in('sleep 1000 & echo $! > "$0.pid"; wait'), now=0.0)
+    keeper = CardUpdater(stand_in('sleep 1000 & echo $! > "$0.pid"; wait'), now=0.0)
     assert keeper.tend(0.0) == ""
     assert "took longer than 2s and was ended" in capsys.readouterr().err
     until_gone(int((tmp_path / "broken.pid").read_text()))
@@ -166,7 +166,7 @@ def test_a_call_that_hangs_is_ended_with_what_it_started(
 
 
 def test_output_that_is_kept_open_by_what_hermes_left_is_not_waited_for(
-    stand_in: Callable[[str], Card], tmp_path: Path
+    stand_in: Callable[[str], KanbanCard], tmp_path: Path
 ) -> None:
     card = stand_in(
         'echo "Kanban DB initialized at /nowhere"; echo "Comment added to t_1"; sleep 1000 & echo $! >> "$0.pids"'
@@ -191,17 +191,17 @@ def test_output_that_is_kept_open_by_what_hermes_left_is_not_waited_for(
     ],
 )
 def test_what_is_no_answer_is_trouble(
-    stand_in: Callable[[str], Card], capsys: pytest.CaptureFixture[str], script: str, words: str
+    stand_in: Callable[[str], KanbanCard], capsys: pytest.CaptureFixture[str], script: str, words: str
 ) -> None:
-    keeper = CardKeeper(stand_in(script), now=0.0)
+    keeper = CardUpdater(stand_in(script), now=0.0)
     assert attend(keeper, 0.0) == ""
     assert words in capsys.readouterr().err
 
 
 def test_a_card_that_stays_away_costs_no_more_than_it_may(
-    stand_in: Callable[[str], Card], capsys: pytest.CaptureFixture[str]
+    stand_in: Callable[[str], KanbanCard], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keeper = CardKeeper(stand_in("exit 0"), now=0.0)
+    keeper = CardUpdater(stand_in("exit 0"), now=0.0)
     for number in range(3):
         keeper.told([drift(f"s{number}.{other}") for other in range(KEPT)], 0.0)
     now = 0.0

@@ -9,7 +9,7 @@ import pytest
 
 from midwatch.integrations import hermes_kanban
 from midwatch.trackers import select
-from midwatch.trackers.hermes import STATUSES, HermesBoard
+from midwatch.trackers.hermes import STATUSES, HermesTracker
 from midwatch.trackers.model import TrackerError
 from tests.conftest import PATIENCE
 from tests.integration.kanban.conftest import Board
@@ -28,7 +28,7 @@ def test_cards_are_tasks_with_the_words_of_their_columns(board: Board) -> None:
     board("claim", running)
     board("block", blocked, "wait for me")
     board("complete", done, "--summary", "x")
-    work = HermesBoard(program=board.program).read(limit=PATIENCE)
+    work = HermesTracker(program=board.program).read(limit=PATIENCE)
     assert {own: (task.status, task.said.raw) for own, task in work.tasks.items()} == {
         ready: ("open", "ready"), urgent: ("open", "ready"), waits: ("blocked", "todo"), triage: ("deferred", "triage"),
         running: ("in_progress", "running"), blocked: ("blocked", "blocked"), done: ("closed", "done"),
@@ -48,7 +48,7 @@ def test_every_column_that_hermes_has_is_known(board: Board) -> None:
 
 def test_a_board_that_is_not_there_is_an_error_in_words(board: Board) -> None:
     with pytest.raises(TrackerError, match="nowhere"):
-        HermesBoard("nowhere", board.program).read(limit=PATIENCE)
+        HermesTracker("nowhere", board.program).read(limit=PATIENCE)
 
 
 def test_the_settings_name_the_board_and_nothing_is_written_there(
@@ -56,7 +56,7 @@ def test_the_settings_name_the_board_and_nothing_is_written_there(
 ) -> None:
     monkeypatch.setenv("MIDWATCH_HERMES", board.program)
     (tmp_path / "midwatch.toml").write_text('[tracker]\nkind = "kanban"\n')
-    tracker = select.find(str(tmp_path))
+    tracker = select.find_tracker(str(tmp_path))
     assert tracker.read(limit=PATIENCE).tasks == {}
     with pytest.raises(TrackerError, match="the Hermes board is not written by us"):
         tracker.add("x")
@@ -73,5 +73,5 @@ def test_a_program_that_fails_is_an_error_in_words(tmp_path: Path, script: str, 
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     with pytest.raises(TrackerError, match=words):
-        HermesBoard(program=str(path)).read(limit=2.0 if "sleep" in script else PATIENCE)
+        HermesTracker(program=str(path)).read(limit=2.0 if "sleep" in script else PATIENCE)
     assert hermes_kanban.LIMIT == 30.0

@@ -8,14 +8,14 @@ from collections.abc import Callable
 import pytest
 
 from midwatch.core.errors import UsageError
-from midwatch.integrations.hermes_kanban import Card, KanbanError, create
+from midwatch.integrations.hermes_kanban import KanbanCard, KanbanError, find_or_create_card
 from tests.integration.kanban.conftest import Board
 
 KEY = "midwatch: sessions of /home/me/project"
 
 
 def test_a_card_is_made_claimed_written_to_and_blocked(board: Board) -> None:
-    card = create("watch", "- what\n- how", key=KEY, program=board.program)
+    card = find_or_create_card("watch", "- what\n- how", key=KEY, program=board.program)
     card.comment("--api: tmux gone (was pane 201132). Marked terminated. → ok")
     card.heartbeat("-alive, 1 drift")
     assert card.status() == "running"
@@ -32,15 +32,15 @@ def test_a_card_is_made_claimed_written_to_and_blocked(board: Board) -> None:
 
 
 def test_the_card_of_an_earlier_run_is_used_again_until_it_has_ended(board: Board) -> None:
-    first = create("watch", "", program=board.program)
-    again = create("watch", "", program=board.program)
+    first = find_or_create_card("watch", "", program=board.program)
+    again = find_or_create_card("watch", "", program=board.program)
     assert again.task == first.task
     again.block("enough")
-    second = create("watch", "", program=board.program)
-    third = create("watch", "", program=board.program)
+    second = find_or_create_card("watch", "", program=board.program)
+    third = find_or_create_card("watch", "", program=board.program)
     assert second.task != first.task
     assert third.task == second.task
-    assert create("watch", "", program=board.program, key=KEY).task not in (first.task, second.task)
+    assert find_or_create_card("watch", "", program=board.program, key=KEY).task not in (first.task, second.task)
     assert [board.status(card) for card in (first, second)] == ["blocked", "running"]
 
 
@@ -107,7 +107,7 @@ def test_a_card_stays_on_its_board_when_a_person_switches_to_another(board: Boar
 @pytest.mark.parametrize("task", ["", "-x"])
 def test_what_is_no_id_is_not_given_to_hermes(task: str) -> None:
     with pytest.raises(UsageError, match="no id of a card"):
-        Card(task)
+        KanbanCard(task)
 
 
 # Stopping

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.terminal.transcript import Transcript
+from midwatch.terminal.transcript import ScreenTranscript
 from tests.integration.panes.private import Private
 from tests.lab import casts
 
@@ -46,7 +46,7 @@ def shown(private: Private, data: bytes, size: tuple[int, int], path: Path) -> t
 
 
 def modelled(data: bytes, size: tuple[int, int]) -> tuple[list[str], tuple[int, int]]:
-    transcript = Transcript(*size, lambda _: None)
+    transcript = ScreenTranscript(*size, lambda _: None)
     transcript.feed(data, 0.0)
     screen = transcript._stream.screen
     return ["".join(row).rstrip() for row in screen.rows], (screen.x, screen.y)

@@ -19,7 +19,7 @@ from midwatch.core.job_model import JobFacts
 from midwatch.core.policy import PATIENT
 from midwatch.jobs import listing_cache, name_claim
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.listing import WORTH, listed
+from midwatch.jobs.listing import WORTH, list_verdicts
 from tests.conftest import Box, kill, until, until_gone
 from tests.integration.wait.watching import start
 
@@ -145,7 +145,7 @@ def test_nothing_is_kept_in_a_directory_that_a_script_made(box: Box) -> None:
     box.dir.mkdir(mode=0o700)
     for number in range(JOBS):
         box.path(f"step-{number}.status").write_text("SUCCESS\n")
-    assert not listing_cache.ours(str(box.dir))
+    assert not listing_cache.is_cache_allowed(str(box.dir))
     assert len(box("ls", "--json").out.splitlines()) == JOBS
     assert [path.name for path in box.dir.iterdir() if path.suffix != ".status"] == []
 
@@ -188,18 +188,18 @@ def test_what_has_not_ended_is_looked_at_each_time(many: Box) -> None:
     """Its end need not change any file."""
     start(many, "live", "sleep", "300")
     looker = Counting(str(many.dir), PATIENT)
-    assert {verdict.name: verdict.state for verdict in listed(looker)}["live"] == "working"
+    assert {verdict.name: verdict.state for verdict in list_verdicts(looker)}["live"] == "working"
     for pid in many.pids("live"):
         kill(pid, signal.SIGKILL)
         until_gone(pid)
-    assert {verdict.name: verdict.state for verdict in listed(looker)}["live"] == "crashed"
+    assert {verdict.name: verdict.state for verdict in list_verdicts(looker)}["live"] == "crashed"
 
 
 @pytest.mark.parametrize(("changed", "lasts"), [(-60.0, True), (-0.5, False), (3600.0, False)])
 def test_a_file_just_written_or_from_the_future_may_change_again_without_a_sign(changed: float, lasts: bool) -> None:
     now = 1_700_000_000.0
     old, young = [1, 9, 0, int((now - 99) * 1e9)], [2, 9, 0, int((now + changed) * 1e9)]
-    assert listing_cache.lasting([old, young, None], now) is lasts
+    assert listing_cache.is_stable([old, young, None], now) is lasts
 
 
 # Anything may happen to files ---------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def mutate(chance: random.Random, directory: Path, name: str) -> str:
         "status of another kind": lambda: (directory / f"{name}.status").write_text("FAILED\n"),
         "log removed": log.unlink,
         "log a link to nowhere": lambda: linked(log, "nowhere"),
-        "archived": lambda: name_claim.archive(str(directory), name),
+        "archived": lambda: name_claim.archive_run(str(directory), name),
         "everything removed": lambda: list(map(os.unlink, directory.glob(f"{name}.*"))),
         "nothing": lambda: None,
     }
@@ -283,13 +283,15 @@ def until_tick(directory: Path) -> None:
 def test_whatever_happens_to_files_it_says_the_same(many: Box, seed: int) -> None:
     chance = random.Random(seed)
     directory, looker = str(many.dir), Counting(str(many.dir), PATIENT)
-    listed(looker)
+    list_verdicts(looker)
     looker.looks = 0
-    listed(looker)
+    list_verdicts(looker)
     assert looker.looks == 0, "an ended job was read again although nothing had happened to it"
     for _ in range(60):
         until_tick(many.dir)
         happened = mutate(chance, many.dir, f"job-{chance.randrange(JOBS):03d}")
-        with_it = lines(listed(looker))
-        without = lines([JobDirectory(directory, PATIENT).verdict(name) for name in sentinel_files.jobs(directory)])
+        with_it = lines(list_verdicts(looker))
+        without = lines(
+            [JobDirectory(directory, PATIENT).verdict(name) for name in sentinel_files.list_jobs(directory)]
+        )
         assert with_it == without, happened

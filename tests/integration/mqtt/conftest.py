@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from midwatch.config.model import MqttSettings
-from midwatch.integrations.mqtt.client import Broker, Message
+from midwatch.integrations.mqtt.client import BrokerConnection, BrokerMessage
 from tests.conftest import PATIENCE
 from tests.lab.mosquitto import Mosquitto
 
@@ -20,8 +20,8 @@ class Driven:
     """A client with everything that it was given."""
 
     def __init__(self, where: MqttSettings, *topics: str) -> None:
-        self.broker = Broker(where, topics)
-        self.heard: list[Message] = []
+        self.broker = BrokerConnection(where, topics)
+        self.heard: list[BrokerMessage] = []
         self.broker.connect()
 
     def once(self, longest: float = 0.1) -> None:

@@ -51,11 +51,11 @@ def as_user(host: str) -> tuple[str, ...]:
 
 
 def topic(host: str) -> str:
-    return messages.topic("midwatch", host, "/home/ann/shop", "build")
+    return messages.event_topic("midwatch", host, "/home/ann/shop", "build")
 
 
 def test_a_host_speaks_for_itself_and_for_no_other(guarded: Mosquitto) -> None:
-    listener = Listener(guarded, messages.all_events("midwatch"), "-i", "reader", *as_user("desk"))
+    listener = Listener(guarded, messages.subscription_topic("midwatch"), "-i", "reader", *as_user("desk"))
     try:
         publish(guarded, topic("desk"), b"forged", *as_user("other"))
         guarded.until_logged("Denied PUBLISH")

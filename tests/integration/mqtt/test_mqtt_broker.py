@@ -77,7 +77,7 @@ def test_each_try_comes_later_than_the_one_before(mosquitto: Mosquitto, monkeypa
     mosquitto.kill()
     now = [1000.0]
     monkeypatch.setattr("midwatch.integrations.mqtt.client.time.monotonic", lambda: now[0])
-    broker = mqtt_client.Broker(where(mosquitto))
+    broker = mqtt_client.BrokerConnection(where(mosquitto))
     broker.connect()
     rests = []
     for _ in range(9):
@@ -132,7 +132,7 @@ def test_a_frozen_broker_is_noticed(mosquitto: Mosquitto, driven: Make, monkeypa
 
 
 def test_a_name_that_nobody_knows_is_trouble() -> None:
-    broker = mqtt_client.Broker(MqttSettings("no-such-host.invalid", 1883))
+    broker = mqtt_client.BrokerConnection(MqttSettings("no-such-host.invalid", 1883))
     broker.connect()
     assert "no broker at no-such-host.invalid:1883" in broker.trouble
     broker.close()

@@ -46,7 +46,7 @@ class Ends:
         """What was published so far, at least so many, each checked against its topic."""
         assert self.listener is not None
         found = [line.split(" ", 1) for line in self.listener.until(count)]
-        assert all(messages.read(topic, said.encode(), "midwatch") for topic, said in found), found
+        assert all(messages.decode_event(topic, said.encode(), "midwatch") for topic, said in found), found
         return [json.loads(said) for _, said in found]
 
     def until_published(self) -> None:
@@ -54,7 +54,7 @@ class Ends:
 
         def left() -> bool:
             if (self.box.dir / "outbox/unpublished").exists() or (
-                post := mqtt_publish_state.lease(str(self.box.dir))
+                post := mqtt_publish_state.publish_lease(str(self.box.dir))
             ) is None:
                 return False
             os.close(post)
@@ -64,7 +64,7 @@ class Ends:
 
     def until_troubled(self) -> None:
         def told() -> bool:
-            mark = mqtt_publish_state.marked(str(self.box.dir))
+            mark = mqtt_publish_state.read_mark(str(self.box.dir))
             return mark is not None and bool(mark.trouble)
 
         until(told, self.box.dir / "outbox")
@@ -162,14 +162,14 @@ def test_what_a_killed_publisher_left_is_published_by_the_next(ends: Ends) -> No
     try:
         ends.run("left")
         _kill_publisher(ends.box)
-        assert mqtt_publish_state.cursor(str(ends.box.dir)) is None
-        assert mqtt_publish_state.marked(str(ends.box.dir)) is not None
+        assert mqtt_publish_state.read_cursor(str(ends.box.dir)) is None
+        assert mqtt_publish_state.read_mark(str(ends.box.dir)) is not None
     finally:
         ends.broker.signal(signal.SIGCONT)
     done = ends.box("notify", "--pending")
     assert done.code == 0, done
     assert [each["name"] for each in ends.heard(1)] == ["left"]
-    assert mqtt_publish_state.marked(str(ends.box.dir)) is None
+    assert mqtt_publish_state.read_mark(str(ends.box.dir)) is None
 
 
 def test_what_is_behind_is_published_by_a_monitor_that_comes_by(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,12 +182,12 @@ def test_what_is_behind_is_published_by_a_monitor_that_comes_by(ends: Ends, monk
         ends.broker.signal(signal.SIGCONT)
     for key, value in ends.box.env.items():
         monkeypatch.setenv(key, value)
-    assert not mqtt_publish_state.due(str(ends.box.dir))  # somebody has just tried
-    report_change.retry(str(ends.box.dir))
+    assert not mqtt_publish_state.is_due(str(ends.box.dir))  # somebody has just tried
+    report_change.start_delivery(str(ends.box.dir))
     long_ago = time.time() - 2 * mqtt_publish_state.REST
     os.utime(ends.box.dir / "outbox/unpublished", (long_ago, long_ago))
-    assert mqtt_publish_state.due(str(ends.box.dir))
-    report_change.retry(str(ends.box.dir))
+    assert mqtt_publish_state.is_due(str(ends.box.dir))
+    report_change.start_delivery(str(ends.box.dir))
     assert [each["name"] for each in ends.heard(1)] == ["left"]
     ends.until_published()
 
@@ -205,15 +205,15 @@ def test_an_end_that_comes_while_a_publisher_is_about_to_leave_is_published_by_i
 
     def at_the_last_moment(where: str) -> None:
         monkeypatch.setattr(mqtt_publish_state, "unmark", unmark)
-        journal.note(where, "last", "", "delegated", state="completed")
-        assert mqtt_publish.publish(where, project, patient=True) == ""  # leaves it to the one that is there
+        journal.record_event(where, "last", "", "delegated", state="completed")
+        assert mqtt_publish.publish_ends(where, project, patient=True) == ""  # leaves it to the one that is there
         unmark(where)
 
     monkeypatch.setattr(mqtt_publish_state, "unmark", at_the_last_moment)
-    journal.note(directory, "second", "", "delegated", state="completed")
-    assert mqtt_publish.publish(directory, project, patient=True) == ""
+    journal.record_event(directory, "second", "", "delegated", state="completed")
+    assert mqtt_publish.publish_ends(directory, project, patient=True) == ""
     assert [each["name"] for each in ends.heard(3)] == ["first", "second", "last"]
-    assert mqtt_publish_state.marked(directory) is None
+    assert mqtt_publish_state.read_mark(directory) is None
 
 
 def test_history_from_before_a_broker_was_named_is_left_where_it_is(ends: Ends) -> None:

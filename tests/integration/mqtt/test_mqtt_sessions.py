@@ -22,7 +22,7 @@ class Heard:
     def __init__(self, office: Office, broker: Mosquitto) -> None:
         (office.home / ".config/midwatch").mkdir(parents=True)
         (office.home / ".config/midwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
-        self.listener = Listener(broker, messages.all_events("midwatch"))
+        self.listener = Listener(broker, messages.subscription_topic("midwatch"))
 
     def until(self, event: str) -> dict[str, Any]:
         """The first message of such an event."""
@@ -63,13 +63,15 @@ def test_what_a_verb_has_noted_is_published_when_it_says_so(
     directory = str(office.box.dir)
     for key, value in office.box.env.items():
         monkeypatch.setenv(key, value)
-    journal.note(directory, "list-row", "", "delegated", state="completed", reason="done", agent="claude", exit_code=0)
-    report_change.noted(directory, str(office.cwd))
+    journal.record_event(
+        directory, "list-row", "", "delegated", state="completed", reason="done", agent="claude", exit_code=0
+    )
+    report_change.start_publishing(directory, str(office.cwd))
     said = heard.until("delegated")
     assert (said["name"], said["kind"], said["state"], said["exit_code"]) == ("list-row", "session", "completed", 0)
 
 
 def test_a_project_without_a_broker_is_not_bothered(office: Office) -> None:
     office.spawned(prompt="say hello")
-    report_change.noted(str(office.box.dir), str(office.cwd))
+    report_change.start_publishing(str(office.box.dir), str(office.cwd))
     assert not office.box.path("outbox").exists()

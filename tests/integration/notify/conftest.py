@@ -77,7 +77,7 @@ class Notices:
         )
         self.started.append(process)
         assert process.stdin is not None
-        process.stdin.write("" if change is None else outbox_file.encode(change))
+        process.stdin.write("" if change is None else outbox_file.encode_value(change))
         process.stdin.close()
         return process
 

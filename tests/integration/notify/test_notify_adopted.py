@@ -36,11 +36,11 @@ def test_a_watcher_that_comes_by_has_delivered_what_is_due(
     teller.wait()
     for key, value in box.env.items():
         monkeypatch.setenv(key, value)
-    report_change.retry(str(box.dir))
+    report_change.start_delivery(str(box.dir))
     assert notices.tellers() == []  # it is not due yet
     [left] = notices.pending()
     (box.dir / "outbox" / f"{left['id']}.json").write_text(json.dumps(left | {"again": 1.0}))
     Path(mended).touch()
-    report_change.retry(str(box.dir))
+    report_change.start_delivery(str(box.dir))
     until(lambda: notices.pending() == [])
     assert len(notices.delivered()) == 2

@@ -21,7 +21,7 @@ from midwatch.core.redaction import HIDDEN
 from midwatch.jobs import launch
 from midwatch.notifications import deliver, enqueue
 from midwatch.notifications import transports as link
-from midwatch.shim.fork import run_beside
+from midwatch.shim.fork import start_beside
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices, Server, command_lines
@@ -123,14 +123,16 @@ def test_without_the_extra_it_is_said_and_the_notice_is_kept(notices: Notices, t
 
 
 def test_a_url_that_apprise_does_not_know_is_said_without_repeating_it() -> None:
-    done = link.send(Channel("url", ("nosuch://topsecret",), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE)
+    done = link.send_notification(Channel("url", ("nosuch://topsecret",), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE)
     assert (done.ok, done.why) == (False, "Apprise does not know this kind of URL, or something in it is missing")
 
 
 def test_what_apprise_says_of_a_failure_gives_nothing_of_the_url_away() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    done = link.send(Channel("url", (f"json://127.0.0.1:{port}/topsecret",), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE)
+    done = link.send_notification(
+        Channel("url", (f"json://127.0.0.1:{port}/topsecret",), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE
+    )
     assert (done.ok, "Connection error" in done.why, "127.0.0.1" in done.why) == (False, True, False), done
 
 
@@ -147,7 +149,7 @@ def test_no_part_of_a_url_is_said_as_written_or_as_sent(tmp_path: Path, monkeypa
     (tmp_path / "apprise.py").write_text(APPRISE)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     url = "json://user:p%40ss%2Fword@127.0.0.1/x?token=topsecret&k=key7777"
-    done = link.send(Channel("url", (url,), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE)
+    done = link.send_notification(Channel("url", (url,), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE)
     assert done.why == f"no {HIDDEN} for {HIDDEN} at {HIDDEN}"
 
 
@@ -158,10 +160,10 @@ def test_what_cannot_be_begun_in_time_is_left_for_whoever_comes_by(
     notices.mine(notices.command())
     for key, value in notices.box.env.items():
         monkeypatch.setenv(key, value)
-    enqueue.hear(str(notices.box.dir), notices.change())
-    assert not deliver.deliver(str(notices.box.dir), until=time.monotonic())
+    enqueue.enqueue_change(str(notices.box.dir), notices.change())
+    assert not deliver.deliver_pending(str(notices.box.dir), until=time.monotonic())
     assert [notice["tries"] for notice in notices.pending()] == [0]
-    assert not deliver.deliver(str(notices.box.dir), until=time.monotonic() + PATIENCE)
+    assert not deliver.deliver_pending(str(notices.box.dir), until=time.monotonic() + PATIENCE)
     assert (len(notices.delivered()), notices.pending()) == (1, [])
 
 
@@ -171,13 +173,13 @@ def test_what_cannot_be_begun_in_time_is_left_for_whoever_comes_by(
 def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     script = "trap '' TERM; sleep 1000 & echo $! > child; while :; do sleep 1000; done"
     (tmp_path / "s").write_text(script)
-    done = link.send(command("sh", "s"), FIELDS, str(tmp_path), 1.0)
+    done = link.send_notification(command("sh", "s"), FIELDS, str(tmp_path), 1.0)
     assert (done.ok, done.why) == (False, "sh took longer than 1s and was ended")
     until_gone(int((tmp_path / "child").read_text()))
 
 
 def test_a_command_that_leaves_a_child_with_its_output_open_has_ended(tmp_path: Path) -> None:
-    done = link.send(command("sh", "-c", "sleep 1000 & echo $! > child"), FIELDS, str(tmp_path), PATIENCE)
+    done = link.send_notification(command("sh", "-c", "sleep 1000 & echo $! > child"), FIELDS, str(tmp_path), PATIENCE)
     child = int((tmp_path / "child").read_text())
     assert (done.ok, alive(child)) == (True, True)
     kill(child, signal.SIGKILL)
@@ -193,11 +195,13 @@ def test_a_command_that_leaves_a_child_with_its_output_open_has_ended(tmp_path: 
     ],
 )
 def test_a_command_that_fails_is_told_with_its_last_word(script: str, why: str) -> None:
-    assert link.send(command("sh", "-c", script), FIELDS, "/", PATIENCE) == link.Delivered(ok=False, why=why)
+    assert link.send_notification(command("sh", "-c", script), FIELDS, "/", PATIENCE) == link.DeliveryAttempt(
+        ok=False, why=why
+    )
 
 
 def test_a_program_that_is_not_there_is_said(notices: Notices) -> None:
-    assert link.send(command("no-such-program"), FIELDS, "/", 1.0).why == (
+    assert link.send_notification(command("no-such-program"), FIELDS, "/", 1.0).why == (
         "no-such-program cannot be run: No such file or directory"
     )
     notices.mine('command = "no-such-program {text}"\n')
@@ -259,7 +263,7 @@ def test_a_teller_holds_nothing_of_whoever_started_it(notices: Notices, tmp_path
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
-    teller = run_beside(launch.teller_command(str(notices.box.dir)), notices.box.env, said.encode())
+    teller = start_beside(launch.sender_command(str(notices.box.dir)), notices.box.env, said.encode())
     os.close(writing)
     try:
         ready, _, _ = select.select([reading], [], [], PATIENCE)
@@ -281,8 +285,9 @@ def test_a_teller_below_a_shim_is_none_of_its_work(notices: Notices, tmp_path: P
     mark = tmp_path / "hangs"
     notices.mine(notices.command(then=HANG.format(mark=str(mark))))
     starter = (
-        "import sys; from midwatch.shim.fork import run_beside; from midwatch.jobs import launch as spawn;"
-        "print(run_beside(spawn.teller_command(sys.argv[1]), None, sys.argv[2].encode()), flush=True); sys.stdin.read()"
+        "import sys; from midwatch.shim.fork import start_beside; from midwatch.jobs import launch as spawn;"
+        "print(start_beside(spawn.sender_command(sys.argv[1]), None, sys.argv[2].encode()), flush=True); "
+        "sys.stdin.read()"
     )
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
     parent = subprocess.Popen(
@@ -307,8 +312,8 @@ def test_nothing_of_a_project_is_imported_by_whoever_tells(notices: Notices, ser
         (notices.home / f"{module}.py").write_text("import os; open('pwned', 'w').close(); os._exit(1)\n")
     notices.mine(f'urls = ["{server.url}"]\n')
     said = json.dumps({"schema": 1, **notices.change()._asdict(), "about": notices.change().about._asdict()})
-    start = f"import os; os.chdir({str(notices.home)!r}); from midwatch.shim.fork import run_beside\n"
-    call = f"run_beside({launch.teller_command(str(notices.box.dir))!r}, None, {said.encode()!r})"
+    start = f"import os; os.chdir({str(notices.home)!r}); from midwatch.shim.fork import start_beside\n"
+    call = f"start_beside({launch.sender_command(str(notices.box.dir))!r}, None, {said.encode()!r})"
     subprocess.run([sys.executable, "-P", "-c", start + call], env=notices.box.env, check=True, timeout=PATIENCE)
     until(lambda: bool(server.got))
     until(lambda: not notices.tellers())
@@ -316,6 +321,6 @@ def test_nothing_of_a_project_is_imported_by_whoever_tells(notices: Notices, ser
 
 
 def test_no_command_line_of_a_service_names_a_secret(server: Server) -> None:
-    assert link.send(Channel("url", (server.url,), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE).ok
+    assert link.send_notification(Channel("url", (server.url,), USUAL, "d.toml:1"), FIELDS, "/", PATIENCE).ok
     assert [line for line in command_lines() if "topsecret" in line] == []
     assert server.seen_on_command_lines == []

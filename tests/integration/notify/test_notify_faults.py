@@ -104,7 +104,7 @@ def all_sent(notices: Notices, number: int) -> None:
     assert notices.box("notify", "--pending").code == 0
     until(lambda: not notices.tellers())
     assert len(notices.delivered()) == number
-    assert pending_runs.candidates(str(notices.box.dir)) == []
+    assert pending_runs.list_directories_due(str(notices.box.dir)) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -141,7 +141,7 @@ def test_a_sender_stays_until_it_can_write(disk: Notices, senders: Senders, faul
     senders.held.unlink()
     for pid in senders.started():
         kill(pid, signal.SIGCONT)
-    until(lambda: pending_runs.is_attended(str(box.dir)) and len(disk.tellers()) == 1)  # one stays for all
+    until(lambda: pending_runs.is_retry_running(str(box.dir)) and len(disk.tellers()) == 1)  # one stays for all
     mends(box)
     all_sent(disk, 2)
 
@@ -263,7 +263,7 @@ def test_a_job_whose_shim_was_killed_with_its_work_is_sent_by_whoever_lists(noti
     kill(shim, signal.SIGKILL)
     until_gone(shim)
     assert notices.box("ls").code == 0  # its work goes on, and that is no news
-    assert pending_runs.candidates(str(notices.box.dir)) == []
+    assert pending_runs.list_directories_due(str(notices.box.dir)) == []
     kill(work, signal.SIGKILL)
     until(lambda: not alive(work))
     assert notices.box("ls").code == 0
@@ -281,7 +281,7 @@ before = Verdict("api", "session", "working", False, "a turn", "alive", "unknown
 about = ChangeSubject("4711-1", agent="claude", pane="%3")
 for state in states:
     verdict = before._replace(state=state, reason="it asks", cause="question" if state == "waiting" else "")
-    notify.changed(directory, verdict, before, project=project, about=about)
+    notify.report_verdict(directory, verdict, before, project=project, about=about)
     before = verdict
 """
 
@@ -318,7 +318,7 @@ def test_what_was_over_before_anybody_could_send_it_is_not_sent(notices: Notices
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_a_watcher_saw_while_the_disk_refuses_is_sent_once_it_does_not(disk: Notices, fault: str) -> None:
     breaks, mends = FAULTS[fault]
-    outbox.prepare(str(disk.box.dir))
+    outbox.prepare_outbox(str(disk.box.dir))
     breaks(disk.box)
     watch(disk, "waiting")
     until(lambda: len(disk.tellers()) == 1)
@@ -329,8 +329,8 @@ def test_what_a_watcher_saw_while_the_disk_refuses_is_sent_once_it_does_not(disk
 def test_a_notice_is_not_sent_before_it_is_noted_as_told(notices: Notices) -> None:
     """Whoever was killed in between is heard once more, and files the same; had it been sent, it would be twice."""
     notices.mine(notices.command(fields='"{state}"'))
-    outbox.prepare(str(notices.box.dir))
-    in_the_way = Path(outbox.told_file(str(notices.box.dir), "api", "4711-1"))
+    outbox.prepare_outbox(str(notices.box.dir))
+    in_the_way = Path(outbox.state_path(str(notices.box.dir), "api", "4711-1"))
     in_the_way.mkdir()
     teller = notices.start(notices.change())
     until(lambda: bool(notices.pending()))

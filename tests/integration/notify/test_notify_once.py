@@ -28,7 +28,7 @@ directory, project, at = sys.argv[1], sys.argv[2], float(sys.argv[3])
 def verdict(state):
     return Verdict("api", "session", state, False, "it waits for an answer", "alive", "unknown", "question")
 about = ChangeSubject("4711-1", agent="claude", pane="%3")
-notify.changed(directory, verdict("waiting"), verdict("working"), project=project, about=about, at=at)
+notify.report_verdict(directory, verdict("waiting"), verdict("working"), project=project, about=about, at=at)
 """
 
 
@@ -132,9 +132,9 @@ def test_whoever_comes_after_a_killed_watcher_sees_that_it_is_over(
     about, working = ChangeSubject("4711-1"), Verdict("api", "session", "working", False, "a turn", "alive", "unknown")
     waiting = working._replace(state="waiting")
     [told] = (box.dir / "outbox" / "told").iterdir()
-    report_change.changed(str(box.dir), working, None, project=str(notices.home), about=about, at=2.0)
+    report_change.report_verdict(str(box.dir), working, None, project=str(notices.home), about=about, at=2.0)
     until(lambda: '"open": false' in told.read_text())
-    report_change.changed(str(box.dir), waiting, working, project=str(notices.home), about=about, at=3.0)
+    report_change.report_verdict(str(box.dir), waiting, working, project=str(notices.home), about=about, at=3.0)
     until(lambda: len(notices.delivered()) == 2)
 
 
@@ -154,8 +154,8 @@ def test_that_a_monitor_gives_up_is_told_and_then_how_it_really_ended(
     working = looker.verdict("x")
     abandoned = working._replace(state="abandoned", final=True, reason="the monitor was ended")
     for _ in range(3):  # as many as watched
-        report_change.changed(
-            str(box.dir), abandoned, working, project=record.notify, about=report_change.about(record)
+        report_change.report_verdict(
+            str(box.dir), abandoned, working, project=record.notify, about=report_change.change_subject(record)
         )
     until(lambda: notices.delivered() == [["abandoned"]])
     if ending:
@@ -174,15 +174,15 @@ def test_nothing_is_started_where_nobody_is_to_be_told(box: Box, monkeypatch: py
     monkeypatch.setenv("HOME", str(box.cwd))
     working = Verdict("x", "job", "working", False, "alive", "alive", "unknown")
     failed = working._replace(state="failed", final=True)
-    assert report_change.configured(str(box.cwd)) == ""
-    report_change.changed(str(box.dir), failed, working, project="")
-    report_change.changed(str(box.dir), working, None, project=str(box.cwd))
-    report_change.changed(str(box.dir), working, working, project=str(box.cwd))
-    report_change.retry(str(box.dir))
+    assert report_change.find_configured_project(str(box.cwd)) == ""
+    report_change.report_verdict(str(box.dir), failed, working, project="")
+    report_change.report_verdict(str(box.dir), working, None, project=str(box.cwd))
+    report_change.report_verdict(str(box.dir), working, working, project=str(box.cwd))
+    report_change.start_delivery(str(box.dir))
     assert started == []
-    report_change.changed(str(box.dir), failed, working, project=str(box.cwd))
+    report_change.report_verdict(str(box.dir), failed, working, project=str(box.cwd))
     [report] = (box.dir / "outbox" / "reports").iterdir()
-    assert started == [launch.teller_command(str(box.dir), report=report.name)]
+    assert started == [launch.sender_command(str(box.dir), report=report.name)]
 
 
 def test_a_record_says_whether_anybody_is_told(notices: Notices, box: Box) -> None:

@@ -32,7 +32,7 @@ def crashed(notices: Notices, box: Box) -> str:
 
 
 def watched(box: Box, run: str, /, **more: Any) -> None:
-    monitor_store.write(str(box.path("x")), MonitorState(run, procfs.boot_id(), ME, 1.0, 1.0)._replace(**more))
+    monitor_store.write_state(str(box.path("x")), MonitorState(run, procfs.boot_id(), ME, 1.0, 1.0)._replace(**more))
 
 
 @pytest.mark.parametrize(

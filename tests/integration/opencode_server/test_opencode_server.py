@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from midwatch.agents.opencode import server as opencode_server_module
-from midwatch.agents.opencode.server import OpenCodeServer, listening
+from midwatch.agents.opencode.server import OpenCodeServer, find_sockets
 from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system import procfs
 from tests.conftest import PATIENCE
@@ -100,21 +100,21 @@ def test_only_reading_and_only_of_this_directory(server: Server) -> None:
 
 
 def test_the_port_is_seen_from_outside(server: Server) -> None:
-    assert listening(server.process.pid).port == server.port
-    assert listening(os.getpid()).port is None
-    assert listening(0).port is None
+    assert find_sockets(server.process.pid).port == server.port
+    assert find_sockets(os.getpid()).port is None
+    assert find_sockets(0).port is None
 
 
 def test_a_port_is_seen_to_come_and_go_although_nothing_changed_for_long() -> None:
     found = None
     for _ in range(3):
-        found = listening(os.getpid(), found)
+        found = find_sockets(os.getpid(), found)
         assert found.port is None
     with socket.create_server(("127.0.0.1", 0)) as server:
         for _ in range(3):
-            found = listening(os.getpid(), found)
+            found = find_sockets(os.getpid(), found)
             assert found.port == server.getsockname()[1]
-    assert listening(os.getpid(), found).port is None
+    assert find_sockets(os.getpid(), found).port is None
 
 
 def test_the_machines_sockets_are_asked_for_only_until_we_are_sure(
@@ -130,7 +130,7 @@ def test_the_machines_sockets_are_asked_for_only_until_we_are_sure(
     monkeypatch.setattr(procfs, "read_text", noted)
     found = None
     for _ in range(5):
-        found = listening(server.process.pid, found)
+        found = find_sockets(server.process.pid, found)
         assert found.port == server.port
     assert len(asked) == 2
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.integration.panes.private import Private
 
 
@@ -26,5 +26,5 @@ def private(alone: None, tmp_path: Path) -> Iterator[Private]:  # noqa: ARG001
 
 
 @pytest.fixture
-def sense(private: Private) -> Tmux:
-    return Tmux(private.server, limit=20.0)
+def sense(private: Private) -> TmuxObserver:
+    return TmuxObserver(private.server, limit=20.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from midwatch.core.pane_model import Pane
-from midwatch.tmux.server import Rows, Tmux
+from midwatch.tmux.server import Rows, TmuxObserver
 from tests.conftest import PATIENCE, kill, tool, until, until_gone
 
 
@@ -61,7 +61,7 @@ class Private:
         self.type(pane, text)
         until(lambda: sum(text in row for row in self.screen(pane)) == len(("typed", "printed")))
 
-    def quiet(self, sense: Tmux, *, colours: bool = False) -> dict[str, Rows]:
+    def quiet(self, sense: TmuxObserver, *, colours: bool = False) -> dict[str, Rows]:
         """Look until no screen is captured again; what is then kept."""
         kept: list[dict[str, Rows]] = [{}]
 

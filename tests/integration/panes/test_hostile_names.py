@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.conftest import until
 from tests.integration.panes.private import Private, everything
 
@@ -25,7 +25,7 @@ TITLES = [
 @pytest.mark.parametrize("title", TITLES)
 @pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
 def test_titles_come_as_they_are(
-    private: Private, sense: Tmux, title: str, locale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    private: Private, sense: TmuxObserver, title: str, locale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "title").write_text(f"\x1b]2;{title}\x1b\\")
     pane = private.start("cat title; exec cat", cwd=str(tmp_path))
@@ -39,7 +39,7 @@ def test_titles_come_as_they_are(
 @pytest.mark.parametrize(
     "name", ["x", "two words", "a\nb\n", "a\tb|c", "@@@", "#{pane_id}", "ünï 日本", "'\"\\", "\udcff\udc80", "end\n."]
 )
-def test_paths_come_as_they_are(private: Private, sense: Tmux, name: str, tmp_path: Path) -> None:
+def test_paths_come_as_they_are(private: Private, sense: TmuxObserver, name: str, tmp_path: Path) -> None:
     """Entered by the program in the pane, for tmux itself takes a directory only as a format."""
     path = f"{tmp_path}/deep/{name}"
     os.makedirs(os.fsencode(path))
@@ -50,7 +50,7 @@ def test_paths_come_as_they_are(private: Private, sense: Tmux, name: str, tmp_pa
 
 
 @pytest.mark.parametrize("name", ["a|b", "@@@", "#[x] %s", "'\"\\n", "日本 ✳"])
-def test_names_of_sessions_come_as_tmux_writes_them(private: Private, sense: Tmux, name: str) -> None:
+def test_names_of_sessions_come_as_tmux_writes_them(private: Private, sense: TmuxObserver, name: str) -> None:
     private.start()
     pane = private.start(name=name)
     written = private("display-message", "-p", "-t", pane, "#{session_name}")[:-1]
@@ -59,17 +59,17 @@ def test_names_of_sessions_come_as_tmux_writes_them(private: Private, sense: Tmu
     assert look.screens[pane] == private.screen(pane)
 
 
-def test_a_session_is_found_by_its_whole_name(private: Private, sense: Tmux) -> None:
+def test_a_session_is_found_by_its_whole_name(private: Private, sense: TmuxObserver) -> None:
     short, long = private.start(name="work"), private.start(name="worker")
     panes = sense.look(everything).panes
 
     def of(name: str) -> list[str]:
-        return [pane.id for pane in panes if codec.in_session(pane, name)]
+        return [pane.id for pane in panes if codec.is_in_session(pane, name)]
 
     assert (of("work"), of("worker"), of("wor"), of("work*"), of("=work"), of("")) == ([short], [long], [], [], [], [])
 
 
-def test_sessions_that_share_a_window_are_all_named(private: Private, sense: Tmux) -> None:
+def test_sessions_that_share_a_window_are_all_named(private: Private, sense: TmuxObserver) -> None:
     pane = private.start(name="first")
     private("new-session", "-d", "-t", "=first", "-s", "second")
     look = sense.look(everything)

@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.conftest import kill, until
 from tests.integration.panes.private import Private, everything
 
 Change = Callable[[Private, str], object]
 
 
-def test_what_is_known_takes_one_client_and_what_is_new_takes_another(private: Private, sense: Tmux) -> None:
+def test_what_is_known_takes_one_client_and_what_is_new_takes_another(private: Private, sense: TmuxObserver) -> None:
     panes = [private.start() for _ in range(3)]
     assert sense.look(everything).forks == 2
     assert sense.look(everything).forks == 1
@@ -29,12 +29,12 @@ def test_what_is_known_takes_one_client_and_what_is_new_takes_another(private: P
 
 def test_panes_that_the_caller_knows_take_no_second_client(private: Private) -> None:
     panes = [private.start() for _ in range(3)]
-    look = Tmux(private.server).look(everything, known=[*panes, "%99", "; kill-server", "%x", "%"])
+    look = TmuxObserver(private.server).look(everything, known=[*panes, "%99", "; kill-server", "%x", "%"])
     assert (look.forks, look.trouble) == (1, "")
     assert look.screens == {pane: private.screen(pane) for pane in panes}
 
 
-def test_quiet_screens_are_kept(private: Private, sense: Tmux) -> None:
+def test_quiet_screens_are_kept(private: Private, sense: TmuxObserver) -> None:
     panes = [private.start() for _ in range(3)]
     kept = private.quiet(sense)
     assert set(kept) == set(panes)
@@ -44,7 +44,7 @@ def test_quiet_screens_are_kept(private: Private, sense: Tmux) -> None:
     assert look.forks == 1
 
 
-def test_nothing_shown_is_ever_older_than_the_look(private: Private, sense: Tmux) -> None:
+def test_nothing_shown_is_ever_older_than_the_look(private: Private, sense: TmuxObserver) -> None:
     """Windows tell whole seconds: what is printed just after a capture, in the same second, must be seen too."""
     pane = private.start(size=(60, 40))
     for number in range(30):
@@ -99,7 +99,7 @@ CHANGES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_after_any_change_the_screen_is_as_tmux_shows_it(private: Private, sense: Tmux, change: Change) -> None:
+def test_after_any_change_the_screen_is_as_tmux_shows_it(private: Private, sense: TmuxObserver, change: Change) -> None:
     pane = private.start("printf 'one two three four five six seven\\nsecond\\n'; exec cat")
     private.until_shows(pane, "second")
     private.quiet(sense)
@@ -108,7 +108,7 @@ def test_after_any_change_the_screen_is_as_tmux_shows_it(private: Private, sense
 
 
 def test_a_clock_that_is_set_makes_us_look_again(
-    private: Private, sense: Tmux, monkeypatch: pytest.MonkeyPatch
+    private: Private, sense: TmuxObserver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pane = private.start()
     kept = private.quiet(sense)
@@ -119,7 +119,7 @@ def test_a_clock_that_is_set_makes_us_look_again(
     assert look.screens[pane] is not kept[pane]
 
 
-def test_screens_with_and_without_colours_are_kept_apart(private: Private, sense: Tmux) -> None:
+def test_screens_with_and_without_colours_are_kept_apart(private: Private, sense: TmuxObserver) -> None:
     pane = private.start("printf '\\033[1mbold\\033[0m'; exec cat")
     private.until_shows(pane, "bold")
     plain, coloured = private.quiet(sense), private.quiet(sense, colours=True)

@@ -9,7 +9,7 @@ import pytest
 
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.integration.panes.private import Private, everything
 
 SETTINGS = (
@@ -36,7 +36,9 @@ def settings(private: Private) -> list[str]:
     return [private(*command) for command in SETTINGS]
 
 
-def test_nothing_on_the_server_is_changed(private: Private, sense: Tmux, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_on_the_server_is_changed(
+    private: Private, sense: TmuxObserver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(3):
         private.start()
     before = settings(private)
@@ -49,14 +51,14 @@ def test_nothing_on_the_server_is_changed(private: Private, sense: Tmux, monkeyp
 
 def test_looking_starts_no_server_and_makes_no_file(tmp_path: Path) -> None:
     for server in ((), ("-L", "name"), ("-S", str(tmp_path / "s"))):
-        look = Tmux(server).look(everything)
+        look = TmuxObserver(server).look(everything)
         assert look.trouble
         assert look.forks == 0
     assert list(tmp_path.iterdir()) == []
-    assert tmux_client.sockets() == []
+    assert tmux_client.list_sockets() == []
 
 
-def test_a_client_that_finds_nobody_starts_no_server(private: Private, sense: Tmux) -> None:
+def test_a_client_that_finds_nobody_starts_no_server(private: Private, sense: TmuxObserver) -> None:
     """Even where the socket that a killed server left makes us ask."""
     private.start()
     kept = private.socket.with_name("kept")
@@ -69,7 +71,7 @@ def test_a_client_that_finds_nobody_starts_no_server(private: Private, sense: Tm
         private("list-sessions")
 
 
-def test_nothing_is_left_in_our_own_process(private: Private, sense: Tmux) -> None:
+def test_nothing_is_left_in_our_own_process(private: Private, sense: TmuxObserver) -> None:
     private.start()
     sense.look(everything)
     before, children = os.listdir("/proc/self/fd"), procfs.children(os.getpid())
@@ -81,7 +83,7 @@ def test_nothing_is_left_in_our_own_process(private: Private, sense: Tmux) -> No
     assert procfs.children(os.getpid()) == children
 
 
-def test_hooks_of_the_owner_may_speak_between_our_lines(private: Private, sense: Tmux) -> None:
+def test_hooks_of_the_owner_may_speak_between_our_lines(private: Private, sense: TmuxObserver) -> None:
     panes = [private.start(f"printf 'pane number {number}'; exec cat") for number in range(3)]
     for pane in panes:
         private.until_shows(pane, "pane number")
@@ -101,7 +103,7 @@ def test_we_may_run_in_a_pane_ourselves(private: Private, tmp_path: Path, monkey
         other.until_shows(theirs, "theirs")
         monkeypatch.setenv("TMUX", f"{other.socket},{other.pid},0")
         monkeypatch.setenv("TMUX_PANE", "%7")
-        assert Tmux().look(everything).screens == {theirs: other.screen(theirs)}
-        assert Tmux(private.server).look(everything).screens == {pane: private.screen(pane)}
+        assert TmuxObserver().look(everything).screens == {theirs: other.screen(theirs)}
+        assert TmuxObserver(private.server).look(everything).screens == {pane: private.screen(pane)}
     finally:
         other.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.conftest import until
 from tests.integration.panes.private import Private, everything
 
@@ -34,7 +34,9 @@ def stir(private: Private, panes: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("count", "at_first", "later"), [(100, 2, 1), (300, 3, 3)])
-def test_few_clients_see_many_panes(private: Private, sense: Tmux, count: int, at_first: int, later: int) -> None:
+def test_few_clients_see_many_panes(
+    private: Private, sense: TmuxObserver, count: int, at_first: int, later: int
+) -> None:
     panes = crowd(private, count)
     for most in (at_first, later):
         look = sense.look(everything)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.integration.panes.private import Private, everything
 
 WORD = "qwertyuiop"
@@ -37,16 +37,16 @@ SCREENS = {
 
 
 @pytest.mark.parametrize("text", SCREENS.values(), ids=SCREENS)
-def test_screens_come_as_tmux_prints_them(private: Private, sense: Tmux, tmp_path: Path, text: str) -> None:
+def test_screens_come_as_tmux_prints_them(private: Private, sense: TmuxObserver, tmp_path: Path, text: str) -> None:
     pane = shows(private, tmp_path, text)
     assert sense.look(everything).screens == {pane: private.screen(pane)}
     assert sense.look(everything, colours=True).screens == {pane: private.screen(pane, "-e")}
 
 
 def test_a_screen_cannot_pass_for_another_by_showing_our_mark(
-    private: Private, sense: Tmux, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    private: Private, sense: TmuxObserver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(codec, "mark", lambda _: WORD)
+    monkeypatch.setattr(codec, "make_word", lambda _: WORD)
     forged = [f"{WORD}C%1,5", "the agent is done", f"{WORD}E", f"{WORD}P%1,@1,1,1", f"{WORD}."]
     first = shows(private, tmp_path, "\r\n".join(forged), size=(60, 6))
     second = shows(private, tmp_path, "the truth")
@@ -57,7 +57,7 @@ def test_a_screen_cannot_pass_for_another_by_showing_our_mark(
         assert forged[1] in look.screens[first]
 
 
-def test_screens_of_all_sizes_stay_apart(private: Private, sense: Tmux) -> None:
+def test_screens_of_all_sizes_stay_apart(private: Private, sense: TmuxObserver) -> None:
     sizes = [(1, 1), (200, 1), (9, 60), (300, 100), (80, 24)]
     panes = [private.start(f"printf {at}; exec cat", size=size) for at, size in enumerate(sizes)]
     for at, pane in enumerate(panes):
@@ -68,14 +68,16 @@ def test_screens_of_all_sizes_stay_apart(private: Private, sense: Tmux) -> None:
     assert [len(look.screens[pane]) for pane in panes] == [height for _, height in sizes]
 
 
-def test_a_person_who_scrolls_back_does_not_change_what_we_see(private: Private, sense: Tmux, tmp_path: Path) -> None:
+def test_a_person_who_scrolls_back_does_not_change_what_we_see(
+    private: Private, sense: TmuxObserver, tmp_path: Path
+) -> None:
     pane = shows(private, tmp_path, "\r\n".join(f"row {n}" for n in range(50)))
     before = private.screen(pane)
     private("copy-mode", "-u", "-t", pane)
     assert sense.look(everything).screens == {pane: before}
 
 
-def test_the_list_tells_cursor_and_screen_of_a_pane(private: Private, sense: Tmux, tmp_path: Path) -> None:
+def test_the_list_tells_cursor_and_screen_of_a_pane(private: Private, sense: TmuxObserver, tmp_path: Path) -> None:
     shows(private, tmp_path, "\x1b[?1049h\x1b[?25l\x1b[3;4H")
     pane = sense.look(everything).panes[0]
     assert (pane.alternate, pane.cursor_visible) == (True, False)
@@ -85,7 +87,7 @@ def test_the_list_tells_cursor_and_screen_of_a_pane(private: Private, sense: Tmu
     assert pane.command == "cat"
 
 
-def test_only_wanted_screens_are_shown_but_all_panes_listed(private: Private, sense: Tmux) -> None:
+def test_only_wanted_screens_are_shown_but_all_panes_listed(private: Private, sense: TmuxObserver) -> None:
     panes = [private.start() for _ in range(3)]
     look = sense.look(lambda pane: pane.id == panes[1])
     assert [pane.id for pane in look.panes] == panes

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.integration.panes.private import Private, everything
 
 
@@ -21,8 +21,8 @@ def test_servers_are_where_tmux_puts_them(server: tuple[str, ...], tmp_path: Pat
     subprocess.run(call, check=True, capture_output=True)
     try:
         assert tmux_client.socket_path(server) == str(private.socket)
-        assert tmux_client.sockets() == [str(private.socket)]
-        look = Tmux(server).look(everything)
+        assert tmux_client.list_sockets() == [str(private.socket)]
+        look = TmuxObserver(server).look(everything)
         assert (look.trouble, [pane.server for pane in look.panes]) == ("", [server])
     finally:
         private.end()
@@ -37,14 +37,14 @@ def test_sockets_are_listed_and_nothing_else(private: Private, tmp_path: Path) -
     private.socket = directory / "a b,c"
     private.server = ("-S", str(private.socket))
     private.start()
-    assert tmux_client.sockets() == [str(private.socket)]
+    assert tmux_client.list_sockets() == [str(private.socket)]
 
 
 def test_the_server_that_we_run_in_is_listed_wherever_it_is(private: Private, monkeypatch: pytest.MonkeyPatch) -> None:
     private.start()
-    assert tmux_client.sockets() == []
+    assert tmux_client.list_sockets() == []
     monkeypatch.setenv("TMUX", f"{private.socket},{private.pid},0")
-    assert tmux_client.sockets() == [str(private.socket)]
+    assert tmux_client.list_sockets() == [str(private.socket)]
 
 
 def test_a_directory_that_there_is_not_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -69,13 +69,13 @@ def test_a_socket_is_held_by_who_has_bound_it_however_he_names_it(
         path = str(tmp_path / name)
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(str(bound))
-            assert (tmux_client.is_socket(path), tmux_client.is_held(path)) == (True, True)
-            assert not tmux_client.is_held(str(tmp_path / "another" / name)) or not bound.is_absolute()
-        assert (tmux_client.is_socket(path), tmux_client.is_held(path)) == (True, False), "the file is left behind"
+            assert (tmux_client.is_socket(path), tmux_client.is_open(path)) == (True, True)
+            assert not tmux_client.is_open(str(tmp_path / "another" / name)) or not bound.is_absolute()
+        assert (tmux_client.is_socket(path), tmux_client.is_open(path)) == (True, False), "the file is left behind"
 
 
 def test_a_server_holds_its_socket_until_it_ends(private: Private) -> None:
     private.start()
-    assert tmux_client.is_held(str(private.socket))
+    assert tmux_client.is_open(str(private.socket))
     private.stop()
-    assert not tmux_client.is_held(str(private.socket))
+    assert not tmux_client.is_open(str(private.socket))

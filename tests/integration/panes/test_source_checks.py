@@ -204,7 +204,7 @@ def test_those_who_want_to_hear_of_drifts_are_told_once(watcher: Watcher, own: B
     settings.write_text(f'[notify]\ncommand = "{script} {{text}}"\non = ["drift"]\n')
     find_out(watcher)
     find_out(watcher)
-    until(lambda: told.exists() and not outbox.pending(str(own.dir)))
+    until(lambda: told.exists() and not outbox.list_pending(str(own.dir)))
     (line,) = told.read_text().splitlines()
     assert NOTE in line
 
@@ -237,7 +237,7 @@ def test_a_single_look_counts_nothing(watcher: Watcher, own: Box) -> None:
     watcher.agent.says("busy")
     own("ls", "--panes", *server)
     own("why", pane, *server)
-    assert not Path(source_checks_store.path()).exists()
+    assert not Path(source_checks_store.records_path()).exists()
 
 
 def test_it_is_believed_again_when_it_has_changed_with_the_turn_for_long_enough(watcher: Watcher, own: Box) -> None:
@@ -282,21 +282,21 @@ from midwatch.agents.source_checks import store as source_records
 who = sys.argv[1]
 for n in range(25):
     one = Comparison(Claim("title", "idle", f"{who}{n}"), AGREES, "state", 1.0)
-    assert source_records.update(lambda records: count_comparison(records, "x", "1", one, who, 6.0)[0])
+    assert source_records.update_records(lambda records: count_comparison(records, "x", "1", one, who, 6.0)[0])
 """
 
 
 def test_two_watchers_at_once_lose_nothing(own: Box) -> None:
     both = [subprocess.Popen([sys.executable, "-c", COUNT, who], env=own.env) for who in "ab"]
     assert [each.wait() for each in both] == [0, 0]
-    (release,) = source_checks_store.read().records
+    (release,) = source_checks_store.read_records().records
     assert {each.claim.rule for each in release.claims} == {f"{who}{n}" for who in "ab" for n in range(25)}
-    assert os.stat(source_checks_store.path()).st_mode & 0o777 == 0o600
+    assert os.stat(source_checks_store.records_path()).st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("spoiled", ["", "{", '{"schema":1}', '{"schema":1,"releases":[{"agent":5}]}', "[]"])
 def test_what_cannot_be_read_counts_as_empty_and_doctor_says_so(watcher: Watcher, own: Box, spoiled: str) -> None:
-    file = Path(source_checks_store.path())
+    file = Path(source_checks_store.records_path())
     file.parent.mkdir(parents=True)
     file.write_text(spoiled)
     said = [each for each in map(json.loads, own("doctor", "--json").out.splitlines()) if each["about"] == "sources"]
@@ -307,7 +307,7 @@ def test_what_cannot_be_read_counts_as_empty_and_doctor_says_so(watcher: Watcher
 
 
 def test_what_a_later_version_wrote_is_left_alone(watcher: Watcher, own: Box) -> None:
-    file = Path(source_checks_store.path())
+    file = Path(source_checks_store.records_path())
     file.parent.mkdir(parents=True)
     file.write_text('{"schema":2,"more":[]}')
     find_out(watcher)
@@ -340,7 +340,7 @@ def test_evidence_that_is_gone_is_not_pointed_to(own: Box) -> None:
     doubt = Disbelief(1e9, "hook", 3, 4, "/gone.jsonl")
     outcome = PastOutcome(1e9, CONTRADICTS, "hook", "1-1")
     record = ClaimRecord(Claim("screen", "idle", "prompt"), (outcome,), doubt)
-    assert source_checks_store.update(lambda _: (Release("codex", "", (record,)),))
+    assert source_checks_store.update_records(lambda _: (Release("codex", "", (record,)),))
     (said,) = [each for each in map(json.loads, own("doctor", "--json").out.splitlines()) if each["about"] == "codex"]
     assert "for Codex of an unknown release (contradicted by its hooks in 3 of 4 turns)" in said["says"]
     assert said["mend"] == ""

@@ -70,7 +70,9 @@ def test_without_a_list_of_children_they_are_found_by_their_parent(start: Start)
     pid = start("bash", "-c", "sleep 600 & sleep 601 & wait")
     settled(ProcessTrees(), pid, "bash", "sleep", "sleep")
     assert (
-        sorted(process_tree.by_parent(pid)) == sorted(process_tree.children(pid, "1")) == sorted(procfs.children(pid))
+        sorted(process_tree.children_by_parent(pid))
+        == sorted(process_tree.children(pid, "1"))
+        == sorted(procfs.children(pid))
     )
 
 
@@ -126,7 +128,7 @@ def test_nobody_is_there(start: Start) -> None:
     os.waitpid(pid, 0)
     found = ProcessTrees()
     assert found.below(pid) == ()
-    assert process_tree.running(ProcessInfo(pid, 1, "S", "x", (), 1), "agent", ()) is None
+    assert process_tree.find_running_agent(ProcessInfo(pid, 1, "S", "x", (), 1), "agent", ()) is None
 
 
 def test_who_ends_while_we_look_is_left_out(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,14 +180,14 @@ def test_what_an_agent_was_started_with(start: Start, tmp_path: Path) -> None:
     pid = start("sleep", "600", cwd=tmp_path / "place", env=environment)
     until(lambda: procfs.command_name(pid) == "sleep")
     task = ProcessTrees().below(pid)[0]
-    found = process_tree.running(task, "agent", ("ASKED", "MISSING"))
+    found = process_tree.find_running_agent(task, "agent", ("ASKED", "MISSING"))
     assert found is not None
     assert found.environment == {"HOME": "/h", "ASKED": "a=b\nc"}
     assert (found.agent, found.pid, found.start, found.args) == ("agent", pid, task.start, ("sleep", "600"))
     assert found.cwd == str(tmp_path / "place")
     assert abs(found.started - before) < 5
     (tmp_path / "place").rmdir()
-    gone = process_tree.running(task, "agent", ())
+    gone = process_tree.find_running_agent(task, "agent", ())
     assert gone is not None
     assert gone.cwd == str(tmp_path / "place")
-    assert process_tree.running(task._replace(start=task.start - 1), "agent", ()) is None
+    assert process_tree.find_running_agent(task._replace(start=task.start - 1), "agent", ()) is None

@@ -11,7 +11,7 @@ from midwatch.agents import catalog
 from midwatch.core.pane_model import Pane
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.tmux.codec import commands as codec
-from midwatch.tmux.server import Tmux
+from midwatch.tmux.server import TmuxObserver
 from tests.conftest import until
 from tests.integration.panes.agent import show
 from tests.integration.panes.private import Private, everything
@@ -24,7 +24,7 @@ def filled(private: Private, count: int) -> list[str]:
     return panes
 
 
-def test_known_panes_that_are_gone_are_left_out_at_the_cost_of_nothing(private: Private, sense: Tmux) -> None:
+def test_known_panes_that_are_gone_are_left_out_at_the_cost_of_nothing(private: Private, sense: TmuxObserver) -> None:
     panes = filled(private, 5)
     sense.look(everything)
     for at in (0, 2, 4):
@@ -35,7 +35,7 @@ def test_known_panes_that_are_gone_are_left_out_at_the_cost_of_nothing(private: 
     assert (look.forks, look.trouble) == (1, "")
 
 
-def test_a_pane_that_goes_between_list_and_capture_takes_nothing_with_it(private: Private, sense: Tmux) -> None:
+def test_a_pane_that_goes_between_list_and_capture_takes_nothing_with_it(private: Private, sense: TmuxObserver) -> None:
     panes = filled(private, 3)
 
     def wanted(pane: Pane) -> bool:
@@ -49,7 +49,7 @@ def test_a_pane_that_goes_between_list_and_capture_takes_nothing_with_it(private
     assert look.trouble == ""
 
 
-def test_a_server_that_goes_between_list_and_capture_leaves_the_list(private: Private, sense: Tmux) -> None:
+def test_a_server_that_goes_between_list_and_capture_leaves_the_list(private: Private, sense: TmuxObserver) -> None:
     panes = filled(private, 2)
     sense.look(lambda pane: pane.id == panes[0])
 
@@ -65,7 +65,7 @@ def test_a_server_that_goes_between_list_and_capture_leaves_the_list(private: Pr
     assert look.trouble
 
 
-def test_panes_of_another_server_at_the_same_place_are_its_own(private: Private, sense: Tmux) -> None:
+def test_panes_of_another_server_at_the_same_place_are_its_own(private: Private, sense: TmuxObserver) -> None:
     """Ids begin anew with each server; what was kept of a namesake must not be shown."""
     pane = private.start("printf old; exec cat")
     private.until_shows(pane, "old")
@@ -79,7 +79,7 @@ def test_panes_of_another_server_at_the_same_place_are_its_own(private: Private,
     assert "new" in look.screens[pane]
 
 
-def test_a_server_without_sessions_has_no_panes_and_that_is_no_trouble(private: Private, sense: Tmux) -> None:
+def test_a_server_without_sessions_has_no_panes_and_that_is_no_trouble(private: Private, sense: TmuxObserver) -> None:
     private.start(name="only")
     private("set-option", "-s", "exit-empty", "off")
     assert len(sense.look(everything).panes) == 1
@@ -90,7 +90,7 @@ def test_a_server_without_sessions_has_no_panes_and_that_is_no_trouble(private: 
     assert list(sense.look(everything).screens) == [pane]
 
 
-def test_a_known_pane_that_is_gone_costs_the_others_nothing(private: Private, sense: Tmux) -> None:
+def test_a_known_pane_that_is_gone_costs_the_others_nothing(private: Private, sense: TmuxObserver) -> None:
     """What is named without a condition makes the server drop the rest of the request; the rest is then asked again."""
     first, last = private.start("echo first; exec cat"), private.start("echo last; exec cat")
     private.until_shows(first, "first")

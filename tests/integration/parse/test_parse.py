@@ -169,7 +169,7 @@ def mentioned(mark: str) -> list[int]:
 
 def test_a_model_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     mark = f"600.{os.getpid()}"
-    found = stories_parse.parse("x", "retro", f"echo >>{tmp_path}/asked; sleep {mark} & sleep {mark}", limit_s=1.0)
+    found = stories_parse.parse_log("x", "retro", f"echo >>{tmp_path}/asked; sleep {mark} & sleep {mark}", limit_s=1.0)
     assert found.trouble is not None
     assert found.trouble.kind == "sub-agent timed out"
     assert found.trouble.detail.endswith(" took longer than 1s and was ended")

@@ -12,7 +12,7 @@ from midwatch.core.foreign_text import ForeignText
 from midwatch.mail import store as mail_store
 from midwatch.swarm.codec import quality_text
 from midwatch.swarm.rules import quality
-from midwatch.trackers.builtin import Tasks
+from midwatch.trackers.builtin import BuiltinTracker
 from midwatch.trackers.model import CLOSED, OPEN, TrackerTask
 from tests.conftest import PATIENCE, Box, Done
 
@@ -20,8 +20,8 @@ FINDING = 'the parser drops "the last" line; $HOME is `quoted` \\ wrongly'
 
 
 @pytest.fixture
-def tasks(box: Box) -> Tasks:
-    return Tasks(str(box.cwd / "midwatch-tasks.jsonl"))
+def tasks(box: Box) -> BuiltinTracker:
+    return BuiltinTracker(str(box.cwd / "midwatch-tasks.jsonl"))
 
 
 def rows(done: Done) -> list[dict[str, Any]]:
@@ -40,14 +40,14 @@ def record_all(box: Box, bead: str) -> None:
         assert box("quality", "record", bead, loop, "--none").code == 0
 
 
-def companions(tasks: Tasks, bead: str) -> tuple[TrackerTask, ...]:
-    return quality.companions(tasks.read(), bead)
+def companions(tasks: BuiltinTracker, bead: str) -> tuple[TrackerTask, ...]:
+    return quality.find_companions(tasks.read(), bead)
 
 
 # ensure
 
 
-def test_ensure_makes_what_is_missing_and_nothing_twice(box: Box, tasks: Tasks) -> None:
+def test_ensure_makes_what_is_missing_and_nothing_twice(box: Box, tasks: BuiltinTracker) -> None:
     epic = tasks.add("Everything", kind="epic")
     one, two = tasks.add("Parse", parent=epic), tasks.add("Print")
     done = box("quality", "ensure", "--beads", f"{one}, {two}", "--json")
@@ -64,7 +64,7 @@ def test_ensure_makes_what_is_missing_and_nothing_twice(box: Box, tasks: Tasks) 
     assert len(tasks.read().tasks) == 5
 
 
-def test_many_at_once_make_one_companion_for_each_bead(box: Box, tasks: Tasks) -> None:
+def test_many_at_once_make_one_companion_for_each_bead(box: Box, tasks: BuiltinTracker) -> None:
     beads = [tasks.add(f"Task {number}") for number in range(4)]
     started = [box.start("quality", "ensure", "--beads", ",".join(beads), "--json") for _ in range(6)]
     told = [json.loads(line) for each in started for line in each.communicate(timeout=PATIENCE * 2)[0].splitlines()]
@@ -73,13 +73,13 @@ def test_many_at_once_make_one_companion_for_each_bead(box: Box, tasks: Tasks) -
     assert [len(companions(tasks, bead)) for bead in beads] == [1] * 4
 
 
-def test_a_companion_that_somebody_made_by_hand_is_enough(box: Box, tasks: Tasks) -> None:
+def test_a_companion_that_somebody_made_by_hand_is_enough(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Parse")
     tasks.add(f"Quality loops for {bead}")
     assert box("quality", "ensure", "--beads", bead, "--json").out == ""
 
 
-def test_what_is_titled_otherwise_stays_as_it_is(box: Box, tasks: Tasks) -> None:
+def test_what_is_titled_otherwise_stays_as_it_is(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Parse")
     for title in (f"Quality loops for {bead}.2", f"Quality loops for {bead}0", f"Ask about Quality loops for {bead}"):
         tasks.add(title)
@@ -87,13 +87,13 @@ def test_what_is_titled_otherwise_stays_as_it_is(box: Box, tasks: Tasks) -> None
     assert len(companions(tasks, bead)) == 1
 
 
-def test_a_label_says_otherwise(box: Box, tasks: Tasks) -> None:
+def test_a_label_says_otherwise(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Correct a word", labels=("no-quality-loops",))
     done = box("quality", "ensure", "--beads", bead)
     assert (done.code, done.out, done.err) == (0, "", "no companion is missing\n")
 
 
-def test_an_id_that_is_no_task_is_told_and_keeps_nobody_else_from_anything(box: Box, tasks: Tasks) -> None:
+def test_an_id_that_is_no_task_is_told_and_keeps_nobody_else_from_anything(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Parse")
     done = box("quality", "ensure", "--beads", f"bd-404,{bead}", "--json")
     assert done.code == 12
@@ -102,7 +102,7 @@ def test_an_id_that_is_no_task_is_told_and_keeps_nobody_else_from_anything(box: 
     assert box("quality", "due", "--beads", "bd-404").code == 12
 
 
-def test_without_beads_those_in_progress_are_meant_and_not_the_past(box: Box, tasks: Tasks) -> None:
+def test_without_beads_those_in_progress_are_meant_and_not_the_past(box: Box, tasks: BuiltinTracker) -> None:
     going, past = tasks.add("Parse"), tasks.add("Print")
     tasks.add("Later")
     tasks.start(going)
@@ -115,7 +115,7 @@ def test_another_project_can_be_meant(box: Box, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "midwatch.toml").write_text("")
-    bead = Tasks(str(other / "midwatch-tasks.jsonl")).add("Parse")
+    bead = BuiltinTracker(str(other / "midwatch-tasks.jsonl")).add("Parse")
     done = box("quality", "ensure", "--beads", bead, "--project-dir", str(other), "--json")
     assert [row["bead"] for row in rows(done)] == [bead]
 
@@ -123,7 +123,7 @@ def test_another_project_can_be_meant(box: Box, tmp_path: Path) -> None:
 # due
 
 
-def test_a_whole_cycle_and_the_next_one(box: Box, tasks: Tasks) -> None:
+def test_a_whole_cycle_and_the_next_one(box: Box, tasks: BuiltinTracker) -> None:
     """A companion is made, its loops come due with the end of the work, it is closed last; and again when reopened."""
     bead = tasks.add("Parse")
     assert box("quality", "due", "--beads", bead, "--json").json == {
@@ -156,7 +156,7 @@ def test_a_whole_cycle_and_the_next_one(box: Box, tasks: Tasks) -> None:
 # record
 
 
-def test_what_was_found_is_written_down_as_it_was_said(box: Box, tasks: Tasks) -> None:
+def test_what_was_found_is_written_down_as_it_was_said(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Parse")
     companion = made(box, bead)
     done = box("quality", "record", bead, "self-review", FINDING, "--json")
@@ -167,7 +167,7 @@ def test_what_was_found_is_written_down_as_it_was_said(box: Box, tasks: Tasks) -
     assert tasks.read().tasks[companion].notes == (ForeignText(f"[self-review] findings: {FINDING}"),)
 
 
-def test_either_id_and_any_way_to_write_a_loop_will_do(box: Box, tasks: Tasks) -> None:
+def test_either_id_and_any_way_to_write_a_loop_will_do(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Parse")
     companion = made(box, bead)
     assert box("quality", "record", companion, "random", "exploration", "--none").code == 0
@@ -181,7 +181,7 @@ def test_either_id_and_any_way_to_write_a_loop_will_do(box: Box, tasks: Tasks) -
 
 
 @pytest.mark.parametrize("text", [[], [""], ["none"], ["None."], ["n/a"], ["nothing", "found"], [" - "]])
-def test_that_nothing_was_found_must_be_said_with_none(box: Box, tasks: Tasks, text: list[str]) -> None:
+def test_that_nothing_was_found_must_be_said_with_none(box: Box, tasks: BuiltinTracker, text: list[str]) -> None:
     bead = tasks.add("Parse")
     companion = made(box, bead)
     done = box("quality", "record", bead, "self-review", *text)
@@ -190,7 +190,7 @@ def test_that_nothing_was_found_must_be_said_with_none(box: Box, tasks: Tasks, t
     assert tasks.read().tasks[companion].notes == ()
 
 
-def test_where_there_is_no_open_companion_nothing_can_be_recorded(box: Box, tasks: Tasks) -> None:
+def test_where_there_is_no_open_companion_nothing_can_be_recorded(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Parse")
     done = box("quality", "record", bead, "self-review", "--none")
     assert done.code == 12
@@ -206,7 +206,7 @@ def test_where_there_is_no_open_companion_nothing_can_be_recorded(box: Box, task
 # close
 
 
-def test_a_companion_cannot_be_closed_before_all_is_recorded(box: Box, tasks: Tasks) -> None:
+def test_a_companion_cannot_be_closed_before_all_is_recorded(box: Box, tasks: BuiltinTracker) -> None:
     bead = tasks.add("Parse")
     companion = made(box, bead)
     tasks.close(bead, "done")
@@ -223,7 +223,7 @@ def test_a_companion_cannot_be_closed_before_all_is_recorded(box: Box, tasks: Ta
     assert tasks.read().tasks[companion].status == CLOSED
 
 
-def test_a_companion_cannot_be_closed_before_its_bead(box: Box, tasks: Tasks) -> None:
+def test_a_companion_cannot_be_closed_before_its_bead(box: Box, tasks: BuiltinTracker) -> None:
     """It would not count, and the three loops would be done once more."""
     bead = tasks.add("Parse")
     companion = made(box, bead)
@@ -235,20 +235,20 @@ def test_a_companion_cannot_be_closed_before_its_bead(box: Box, tasks: Tasks) ->
 
 
 @pytest.mark.parametrize("about", ["bead", "companion"])
-def test_a_companion_cannot_be_closed_while_a_report_is_unread(box: Box, tasks: Tasks, about: str) -> None:
+def test_a_companion_cannot_be_closed_while_a_report_is_unread(box: Box, tasks: BuiltinTracker, about: str) -> None:
     bead = tasks.add("Parse")
     companion = made(box, bead)
     tasks.close(bead, "done")
     record_all(box, bead)
-    place = mail_store.place(str(box.cwd), str(box.dir))
-    sent = mail_store.send(
+    place = mail_store.mail_directory(str(box.cwd), str(box.dir))
+    sent = mail_store.send_mail(
         place, to="controller", sender="worker", subject="review", task=bead if about == "bead" else companion,
         text="it drops a line",
     )  # fmt: skip
     done = box("quality", "close", bead)
     assert done.code == 12
     assert f"`midwatch mail show {sent.id}`" in done.err
-    mail_store.mark(place, sent.id)
+    mail_store.mark_mail(place, sent.id)
     assert box("quality", "close", bead).code == 0
 
 

@@ -73,10 +73,12 @@ class Desk:
         """A message of ours for that pane did not arrive."""
         monkeypatch.setenv("XDG_STATE_HOME", str(self.office.home / "state"))
         pid = int(self.tmux("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
-        undelivered_store.leave(str(self.tmux.socket), self.pane, text, "Enter did not send it", left=left, pid=pid)
+        undelivered_store.write_note(
+            str(self.tmux.socket), self.pane, text, "Enter did not send it", left=left, pid=pid
+        )
 
     def notes(self) -> list[str]:
-        return [note.text for note in undelivered_store.of(str(self.tmux.socket), self.pane)]
+        return [note.text for note in undelivered_store.read_notes(str(self.tmux.socket), self.pane)]
 
     @property
     def rows(self) -> list[str]:

@@ -31,11 +31,11 @@ def test_whoever_knows_the_agent_remembers_its_conversation(desk: Desk) -> None:
     """As a watchdog does, which looks again and again: then no last words are needed."""
     desk.begin()
     panes = PaneObserver(catalog.load_all(), "/nowhere", desk.tmux.server)
-    assert recover.look(panes, desk.pane, directory="/nowhere").ready
+    assert recover.check_readiness(panes, desk.pane, directory="/nowhere").ready
     desk.leave()
     desk.run("clear")
     until(lambda: [row.strip() for row in desk.rows] == ["here$"])
-    found = recover.look(panes, desk.pane, directory="/nowhere")
+    found = recover.check_readiness(panes, desk.pane, directory="/nowhere")
     panes.close()
     assert (found.ready, found.agent, found.step) == (False, "claude", "resume"), found
     assert desk.office.conversation in found.reason

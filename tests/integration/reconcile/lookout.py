@@ -85,13 +85,12 @@ class Lookout:
         elif agent == "gemini":
             header = {
                 "sessionId": talk,
-                "projectHash": file_locations.digest(where),
+                "projectHash": file_locations.directory_digest(where),
                 "startTime": WHEN,
                 "lastUpdated": WHEN,
             }
-            path = (
-                f".gemini/tmp/{folder or file_locations.digest(where)}/chats/session-2026-11-15T20-26-{talk[:8]}.jsonl"
-            )
+            place = folder or file_locations.directory_digest(where)
+            path = f".gemini/tmp/{place}/chats/session-2026-11-15T20-26-{talk[:8]}.jsonl"
             self.file(path, json.dumps(header) + "\n", age=age)
         elif agent == "agy":
             top = ".gemini/antigravity-cli"

@@ -27,7 +27,9 @@ def told(workspace: Workspace, mosquitto: Mosquitto, state: str = "completed", *
         host=HERE, project=str(workspace.root), dir="/d", name=NAME, run="r1", kind="session", event="ended",
         state=state, reason="", exit_code=0, at=1.0, seq=1,
     )._replace(**more)  # fmt: skip
-    publish(mosquitto, messages.topic("midwatch", event.host, event.project, event.name), messages.encode(event))
+    publish(
+        mosquitto, messages.event_topic("midwatch", event.host, event.project, event.name), messages.encode_event(event)
+    )
 
 
 def row(more: str = "") -> str:
@@ -192,7 +194,7 @@ def test_a_payload_that_is_too_large_is_counted_and_what_follows_is_heard(
     accepts(workspace, mosquitto, "far.example")
     watch = stays("--subscribe", "--interval", "1h")
     watch.complains("the broker is there")
-    publish(mosquitto, messages.topic("midwatch", "far.example", str(workspace.root), NAME), b"x" * (1 << 20))
+    publish(mosquitto, messages.event_topic("midwatch", "far.example", str(workspace.root), NAME), b"x" * (1 << 20))
     told(workspace, mosquitto, "limited", host="far.example")
     seen(workspace, "limited")
     assert watch.end() == 130
@@ -204,7 +206,7 @@ def test_what_cannot_be_understood_is_counted_and_ignored(
 ) -> None:  # fmt: skip
     watch = stays("--subscribe", "--interval", "1h", MIDWATCH_MQTT_URL=mosquitto.url)
     watch.complains("the broker is there")
-    topic = messages.topic("midwatch", HERE, str(workspace.root), NAME)
+    topic = messages.event_topic("midwatch", HERE, str(workspace.root), NAME)
     for payload in (b"x", b"{", b"[]", b'{"schema": 2}', b"x" * 100_000):
         publish(mosquitto, topic, payload)
     workspace.session("next-creator-claude")

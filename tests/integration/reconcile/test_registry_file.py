@@ -13,8 +13,8 @@ import pytest
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.registry import store as registry_store
 from midwatch.registry.codec import registry_file as text_of
-from midwatch.registry.model import Add, Change, Registry, Set
-from midwatch.registry.store import RegistryFile, find, workspace
+from midwatch.registry.model import AddRow, Change, Registry, SetFields
+from midwatch.registry.store import RegistryFile, find_registry, registry_workspace
 
 TEXT = "# mine\nsessions:\n  - name: a   # first\n    status: running\n"
 STOPPED = TEXT.replace("running", "stopped")
@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def stop(found: Registry) -> list[Change]:
-    return [Set(row.at, {"status": "stopped"}) for row in found.rows]
+    return [SetFields(row.at, {"status": "stopped"}) for row in found.rows]
 
 
 def beside(path: Path) -> set[str]:
@@ -49,13 +49,13 @@ def test_the_nearest_registry_upwards_is_found(tmp_path: Path) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
     (tmp_path / "a/.hermes").mkdir()
     (tmp_path / "midwatch-sessions.yaml").touch()
-    assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "midwatch-sessions.yaml")
+    assert find_registry(None, str(tmp_path / "a/b/c")) == str(tmp_path / "midwatch-sessions.yaml")
     (tmp_path / "a/.hermes/agent-sessions.yaml").touch()
-    assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "a/.hermes/agent-sessions.yaml")
+    assert find_registry(None, str(tmp_path / "a/b/c")) == str(tmp_path / "a/.hermes/agent-sessions.yaml")
     (tmp_path / "a/midwatch-sessions.yaml").touch()
-    assert find(None, str(tmp_path / "a")) == str(tmp_path / "a/.hermes/agent-sessions.yaml")
+    assert find_registry(None, str(tmp_path / "a")) == str(tmp_path / "a/.hermes/agent-sessions.yaml")
     (tmp_path / "a/b/midwatch-sessions.yaml").touch()
-    assert find(None, str(tmp_path / "a/b/c")) == str(tmp_path / "a/b/midwatch-sessions.yaml")
+    assert find_registry(None, str(tmp_path / "a/b/c")) == str(tmp_path / "a/b/midwatch-sessions.yaml")
 
 
 def test_the_one_that_is_given_counts_and_then_the_workspace_root(
@@ -64,21 +64,21 @@ def test_the_one_that_is_given_counts_and_then_the_workspace_root(
     (tmp_path / "other").mkdir()
     (tmp_path / "other/midwatch-sessions.yaml").touch()
     monkeypatch.setenv("WORKSPACE_ROOT", str(tmp_path / "other"))
-    assert find(None, str(path.parent)) == str(tmp_path / "other/midwatch-sessions.yaml")
+    assert find_registry(None, str(path.parent)) == str(tmp_path / "other/midwatch-sessions.yaml")
     monkeypatch.chdir(tmp_path)
-    assert find("x.yaml", "/") == str(tmp_path / "x.yaml")
+    assert find_registry("x.yaml", "/") == str(tmp_path / "x.yaml")
 
 
 def test_where_there_is_none_it_is_said_what_to_do() -> None:
     with pytest.raises(RefusedError, match=r"there is no .* in /proc or above it; `midwatch session create` makes"):
-        find(None, "/proc")
+        find_registry(None, "/proc")
 
 
 def test_a_registry_is_for_the_directory_around_it(tmp_path: Path) -> None:
     (tmp_path / "real/.hermes").mkdir(parents=True)
     (tmp_path / "link").symlink_to("real")
-    assert workspace(f"{tmp_path}/link/.hermes/agent-sessions.yaml") == str(tmp_path / "real")
-    assert workspace(f"{tmp_path}/link/midwatch-sessions.yaml") == str(tmp_path / "real")
+    assert registry_workspace(f"{tmp_path}/link/.hermes/agent-sessions.yaml") == str(tmp_path / "real")
+    assert registry_workspace(f"{tmp_path}/link/midwatch-sessions.yaml") == str(tmp_path / "real")
 
 
 # Reading
@@ -123,7 +123,7 @@ def test_what_cannot_be_read_is_refused_with_what_to_do(path: Path, tmp_path: Pa
 def test_a_change_keeps_what_was_there_as_a_backup(path: Path) -> None:
     path.chmod(0o604)
     file = RegistryFile(str(path))
-    assert file.update(stop) == (Set(0, {"status": "stopped"}),)
+    assert file.update(stop) == (SetFields(0, {"status": "stopped"}),)
     assert path.read_text() == STOPPED
     assert path.with_name(f"{path.name}.bak").read_text() == TEXT
     assert [each.stat().st_mode & 0o777 for each in (path, path.with_name(f"{path.name}.bak"))] == [0o604] * 2
@@ -135,7 +135,7 @@ def test_a_change_keeps_what_was_there_as_a_backup(path: Path) -> None:
 def test_nothing_is_written_where_nothing_changes(path: Path) -> None:
     file, before = RegistryFile(str(path)), path.stat()
     assert file.update(lambda _: []) == ()
-    assert file.update(lambda _: [Set(0, {"status": "running"})]) == ()
+    assert file.update(lambda _: [SetFields(0, {"status": "running"})]) == ()
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert beside(path) == set()
 
@@ -156,7 +156,7 @@ def test_a_broken_file_is_told_with_its_line_and_left_untouched(path: Path) -> N
 def test_what_others_wrote_since_we_read_is_what_is_decided_on(path: Path) -> None:
     file = RegistryFile(str(path))
     file.read()
-    RegistryFile(str(path)).update(lambda _: [Add("b", {"status": "running"})])
+    RegistryFile(str(path)).update(lambda _: [AddRow("b", {"status": "running"})])
     assert len(file.update(stop)) == 2
 
 
@@ -171,7 +171,7 @@ def test_someone_who_writes_without_the_lock_is_not_overwritten(path: Path) -> N
 
     assert len(RegistryFile(str(path)).update(decide)) == 2
     assert asked == [1, 2]
-    assert [row.status for row in text_of.read(path.read_text()).rows] == ["stopped", "stopped"]
+    assert [row.status for row in text_of.parse_registry(path.read_text()).rows] == ["stopped", "stopped"]
     assert beside(path) == {f"{path.name}.bak"}
 
 
@@ -200,13 +200,13 @@ def test_a_new_one_is_made_only_where_that_is_wanted(tmp_path: Path) -> None:
     path = tmp_path / "midwatch-sessions.yaml"
     file = RegistryFile(str(path))
     with pytest.raises(RefusedError, match="No such file"):
-        file.update(lambda _: [Add("a", {"status": "running"})])
+        file.update(lambda _: [AddRow("a", {"status": "running"})])
     assert file.update(lambda _: [], create=True) == ()
     assert not path.exists()
-    file.update(lambda _: [Add("a", {"status": "running"})], create=True)
+    file.update(lambda _: [AddRow("a", {"status": "running"})], create=True)
     assert path.read_text().startswith("# Agent sessions")
     assert path.read_text().endswith("sessions:\n  - name: a\n    status: running\n")
-    file.update(lambda _: [Add("b", {"status": "running"})], create=True)
+    file.update(lambda _: [AddRow("b", {"status": "running"})], create=True)
     assert [row.name for row in file.read().rows] == ["a", "b"]
 
 
@@ -226,12 +226,12 @@ def test_what_is_not_ours_to_write_is_refused(path: Path, monkeypatch: pytest.Mo
 FULL_DISK = """\
 import resource, sys
 from midwatch.core.errors import RefusedError
-from midwatch.registry.model import Set
+from midwatch.registry.model import SetFields
 from midwatch.registry.store import RegistryFile
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
 try:
-    RegistryFile(sys.argv[1]).update(lambda _: [Set(0, {"status": "stopped"})])
+    RegistryFile(sys.argv[1]).update(lambda _: [SetFields(0, {"status": "stopped"})])
 except RefusedError as error:
     print(error)
 """

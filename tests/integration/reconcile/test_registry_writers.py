@@ -29,7 +29,7 @@ sessions:
 """
 WRITER = """\
 import fcntl, os, random, signal, sys
-from midwatch.registry.model import Add, Set
+from midwatch.registry.model import AddRow, SetFields
 from midwatch.registry.store import RegistryFile
 
 path, me, seed, mortal = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4] == "mortal"
@@ -51,8 +51,8 @@ fcntl.flock = risky(fcntl.flock)
 
 def decide(rows):
     own = [row for row in rows.rows if row.name.startswith(me + "-")]
-    count = [Set(own[0].at, {"count": len(own) + 1})] if own else []
-    return [*count, Add(f"{me}-{len(own) + 1}", {"status": "running", "pane": {"pid": os.getpid()}})]
+    count = [SetFields(own[0].at, {"count": len(own) + 1})] if own else []
+    return [*count, AddRow(f"{me}-{len(own) + 1}", {"status": "running", "pane": {"pid": os.getpid()}})]
 
 file, writes = RegistryFile(path), 0
 while mortal or writes < 3:
@@ -110,7 +110,7 @@ def whole(path: Path) -> Registry:
         COMMENTS[0], *COMMENTS[2:]
     ]  # fmt: skip
     assert f"  - name: person  {COMMENTS[1]}\n    status: stopped\n" in text
-    return text_of.read(text)
+    return text_of.parse_registry(text)
 
 
 def test_ten_writers_that_are_killed_lose_no_row_no_comment_and_no_file(tmp_path: Path) -> None:

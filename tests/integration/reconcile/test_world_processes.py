@@ -13,12 +13,12 @@ import pytest
 
 from midwatch.core.presence import GONE, LIVES, UNKNOWN
 from midwatch.registry.model import RowPane
-from midwatch.registry.row_process import tenant
+from midwatch.registry.row_process import find_process_state
 from midwatch.system import processes, procfs
 from tests.conftest import letter, until, until_gone
 from tests.integration.reconcile.lookout import NAME, Lookout, pane_of
 
-HERE = processes.here()
+HERE = processes.current_place()
 
 
 @contextmanager
@@ -36,22 +36,22 @@ def process(*command: str, cwd: str = "/", **environment: str) -> Iterator[int]:
 def test_a_process_that_was_noted_with_its_start_is_known_by_that() -> None:
     with process("sleep", "1000") as pid:
         noted = RowPane(pid, start=procfs.start_time(pid), boot=HERE.boot)
-        assert tenant(noted, "claude", HERE) == LIVES
-        assert tenant(noted._replace(boot=""), "claude", HERE) == LIVES
-        assert tenant(noted._replace(start=noted.start - 1), "claude", HERE) == GONE
-        assert tenant(noted._replace(boot="another"), "claude", HERE) == GONE
-    assert tenant(noted, "claude", HERE) == GONE
+        assert find_process_state(noted, "claude", HERE) == LIVES
+        assert find_process_state(noted._replace(boot=""), "claude", HERE) == LIVES
+        assert find_process_state(noted._replace(start=noted.start - 1), "claude", HERE) == GONE
+        assert find_process_state(noted._replace(boot="another"), "claude", HERE) == GONE
+    assert find_process_state(noted, "claude", HERE) == GONE
 
 
 def test_a_row_without_a_pid_tells_nothing() -> None:
-    assert tenant(RowPane(cmd="claude", cwd="/"), "claude", HERE) == UNKNOWN
+    assert find_process_state(RowPane(cmd="claude", cwd="/"), "claude", HERE) == UNKNOWN
 
 
 def test_a_process_that_has_ended_and_was_not_waited_for_is_gone() -> None:
     running = subprocess.Popen(["true"])
     until(lambda: letter(running.pid) == "Z")
     noted = RowPane(running.pid, start=procfs.start_time(running.pid), boot=HERE.boot)
-    assert tenant(noted, "", HERE) == GONE
+    assert find_process_state(noted, "", HERE) == GONE
     running.wait()
 
 
@@ -59,24 +59,24 @@ def test_without_a_start_it_is_known_by_its_directory(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path)
     with process("sleep", "1000", cwd=str(tmp_path)) as pid:
-        assert tenant(RowPane(pid, "claude", str(tmp_path)), "claude", HERE) == LIVES
-        assert tenant(RowPane(pid, "claude", str(link)), "claude", HERE) == LIVES
-        assert tenant(RowPane(pid, "claude", "/nowhere"), "claude", HERE) == GONE
+        assert find_process_state(RowPane(pid, "claude", str(tmp_path)), "claude", HERE) == LIVES
+        assert find_process_state(RowPane(pid, "claude", str(link)), "claude", HERE) == LIVES
+        assert find_process_state(RowPane(pid, "claude", "/nowhere"), "claude", HERE) == GONE
 
 
 def test_without_a_start_it_is_known_by_its_command_or_that_of_a_child() -> None:
     with process("sleep", "1000") as pid:
-        assert tenant(RowPane(pid, "sleep"), "", HERE) == LIVES
-        assert tenant(RowPane(pid, "/usr/bin/sleep", "/nowhere"), "", HERE) == LIVES
-        assert tenant(RowPane(pid), "sleep", HERE) == LIVES
-        assert tenant(RowPane(pid, "claude"), "claude", HERE) == GONE
+        assert find_process_state(RowPane(pid, "sleep"), "", HERE) == LIVES
+        assert find_process_state(RowPane(pid, "/usr/bin/sleep", "/nowhere"), "", HERE) == LIVES
+        assert find_process_state(RowPane(pid), "sleep", HERE) == LIVES
+        assert find_process_state(RowPane(pid, "claude"), "claude", HERE) == GONE
     script = "import subprocess; subprocess.run(['sleep', '1000'])"
     with process(sys.executable, "-c", script, "claude") as pid:
         until(lambda: [procfs.command_name(child) for child in procfs.children(pid)] == ["sleep"])
         (child,) = procfs.children(pid)
-        assert tenant(RowPane(pid, "sleep"), "", HERE) == LIVES
-        assert tenant(RowPane(pid, "x"), "claude", HERE) == LIVES
-        assert tenant(RowPane(pid, "x"), "y", HERE) == GONE
+        assert find_process_state(RowPane(pid, "sleep"), "", HERE) == LIVES
+        assert find_process_state(RowPane(pid, "x"), "claude", HERE) == LIVES
+        assert find_process_state(RowPane(pid, "x"), "y", HERE) == GONE
     os.kill(child, 9)
     until_gone(child)
 
@@ -93,7 +93,7 @@ def test_without_a_start_it_is_known_by_its_command_or_that_of_a_child() -> None
 )
 def test_a_shell_may_have_gone_elsewhere_if_it_is_in_a_pane(variables: dict[str, str], pane: str, lives: str) -> None:
     with process("sh", "-c", "read -r line; :", cwd="/", **variables) as pid:
-        assert tenant(RowPane(pid, "claude", "/nowhere", pane), "claude", HERE) == lives
+        assert find_process_state(RowPane(pid, "claude", "/nowhere", pane), "claude", HERE) == lives
 
 
 def test_a_process_in_a_pane_lives_and_ends_with_it(lookout: Lookout) -> None:

@@ -29,7 +29,7 @@ def test_a_recording_is_judged_again_as_it_was_seen(box: Box, private: Private, 
     done = box("record", pane, *private.server, "-o", str(out), "--every", "0.1s", "--for", "0.5s")
     assert done.code == 0
     assert "time is up" in done.err
-    again = golden_runner.replay(str(out), catalog.Detectors())
+    again = golden_runner.replay_timeline(str(out), catalog.Detectors())
     assert len(again.moments) > 1
     assert {moment.verdict.turn for moment in again.moments} == {"waiting"}
 

@@ -27,7 +27,7 @@ def test_between_any_two_steps_of_putting_a_run_away_its_own_end_is_seen_or_noth
         seen.append(looker.verdict("job").state)
 
     monkeypatch.setattr(name_claim.os, "rename", looked_at)  # type: ignore[attr-defined]
-    name_claim.archive(str(box.dir), "job")
+    name_claim.archive_run(str(box.dir), "job")
     assert seen[-1] == "not_found"
     assert set(seen[:-1]) == {end}
 
@@ -37,7 +37,7 @@ def test_a_run_that_takes_the_place_of_another_while_it_is_looked_at_is_judged_b
 ) -> None:
     box("run", "-d", "--name", "job", "--", "sleep", "300")
     looker = JobDirectory(str(box.dir), PATIENT)
-    look_for = processes.find
+    look_for = processes.find_process
     swapped: list[int] = []
 
     def swap(meant: Identity, place: processes.ProcessPlace) -> Process:
@@ -47,6 +47,6 @@ def test_a_run_that_takes_the_place_of_another_while_it_is_looked_at_is_judged_b
             box("run", "-d", "--name", "job", "--", "sleep", "300")
         return look_for(meant, place)
 
-    monkeypatch.setattr(processes, "find", swap)
+    monkeypatch.setattr(processes, "find_process", swap)
     verdict = looker.verdict("job")
     assert (verdict.state, swapped) == ("working", [1]), verdict

@@ -27,9 +27,9 @@ from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch as jobs_launch
 from midwatch.jobs import start
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.stop import stop
+from midwatch.jobs.stop import stop_job
 from midwatch.jobs.wait_model import WaitOptions
-from midwatch.subjects.wait import Wait
+from midwatch.subjects.wait import SubjectWait
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, kill, letter, reap, tool, until, until_gone
 from tests.integration.wait.watching import finish, waiter
@@ -103,19 +103,21 @@ class Run:
         for word in ("fifo", "ready", "never"):
             os.mkfifo(paths[word])
         self.fifo = os.open(paths["fifo"], os.O_RDWR | os.O_CLOEXEC)
-        self.run = jobs_launch.new_run()
+        self.run = jobs_launch.new_run_id()
         command = ["sh", "-c", work.format_map(paths)]
-        self.job = jobs_launch.Job(str(box.dir), name, self.run, command, str(box.cwd), {}, policy, foreground=False)
+        self.job = jobs_launch.JobSpec(
+            str(box.dir), name, self.run, command, str(box.cwd), {}, policy, foreground=False
+        )
         self.trace = b""
         self.released = False
         self.strace: subprocess.Popen[bytes] | None = None
 
     def launch(self, *, standing: bool = False) -> None:
-        lease = start.claim(self.job.directory, self.name, self.looker)
+        lease = start.claim_name(self.job.directory, self.name, self.looker)
         log = start.open_log(self.job)
         null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         command = [*jobs_launch.shim_command()[:-1], str(self.stand)] if standing else None
-        self.shim, self.control = jobs_launch.launch(self.job, lease, (null, log, log), tty=False, command=command)
+        self.shim, self.control = jobs_launch.launch_shim(self.job, lease, (null, log, log), tty=False, command=command)
         for fd in (lease, log, null):
             os.close(fd)
 
@@ -202,7 +204,7 @@ class Run:
 
     def final(self, within: float = PATIENCE) -> Verdict:
         """The verdict of `midwatch wait --until final`."""
-        waited = list(Wait(self.looker, [self.name], WaitOptions(until="final", timeout_s=within)).outcomes())
+        waited = list(SubjectWait(self.looker, [self.name], WaitOptions(until="final", timeout_s=within)).outcomes())
         assert waited[0].how == "state", f"after {within} s still {waited[0].verdict}"
         return waited[0].verdict
 
@@ -378,7 +380,7 @@ def test_unsupervised_work_is_stopped_wholly_whenever_its_shim_was_killed(box: B
         with contextlib.closing(Run(box, f"{step.call}-{step.nth}")) as run:
             kill_shim(run, BY_ITSELF, step)
             if run.gate_open:
-                verdict = stop(run.looker, run.name)
+                verdict = stop_job(run.looker, run.name)
                 assert verdict.state == "stopped", verdict
                 assert not run.alive(), f"{run.alive()} were left"
             return True

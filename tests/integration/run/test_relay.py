@@ -6,8 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from midwatch.jobs.foreground_relay import Relay
-from midwatch.jobs.foreground_streams import NOWHERE, Streams
+from midwatch.jobs.foreground_relay import ForegroundRelay
+from midwatch.jobs.foreground_streams import NOWHERE, WorkStreams
 from midwatch.jobs.launch import LaunchedShim
 
 
@@ -22,7 +22,9 @@ def test_a_shim_killed_before_it_has_told_that_the_work_started_leaves_the_work_
     os.close(says)
     log = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)
     os.close(theirs)
-    relay = Relay(LaunchedShim(work.pid, control), Streams((NOWHERE, NOWHERE, NOWHERE), {out: ours}, NOWHERE), log)
+    relay = ForegroundRelay(
+        LaunchedShim(work.pid, control), WorkStreams((NOWHERE, NOWHERE, NOWHERE), {out: ours}, NOWHERE), log
+    )
     os.write(go, b"\n")
     assert relay.run(1.0, lambda: None, lambda: None) is None
     assert os.read(shown, 100) == b"more\n"

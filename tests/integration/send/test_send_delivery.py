@@ -308,6 +308,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def sending(private: Private, agent: Agent, text: str) -> PromptResult:
     panes = PaneObserver(catalog.load_all(), str(agent.directory / "spool"), private.server)
     try:
-        return send.deliver(panes, agent.pane, text)
+        return send.send_prompt(panes, agent.pane, text)
     finally:
         panes.close()

@@ -86,7 +86,7 @@ def test_a_pane_that_never_rests_is_left_alone(private: Private, agent: Agent, m
     monkeypatch.setattr(prompt_delivery, "KeyTyper", Restless)
     monkeypatch.setattr(prompt_delivery, "RESTLESS", 1.5)
     panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
-    sent = send.deliver(panes, agent.pane, "hello")
+    sent = send.send_prompt(panes, agent.pane, "hello")
     panes.close()
     assert (sent.outcome, sent.typed) == ("starting", False)
     assert sent.reason.startswith("it changes whenever it is looked at")

@@ -185,7 +185,7 @@ def test_whoever_waits_for_another_can_leave_off(box: Box, private: Private, age
     panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(box.cwd / ".local" / "state"))
-        sent = send.deliver(panes, agent.pane, "second", until=float("inf"), stopped=lambda: True)
+        sent = send.send_prompt(panes, agent.pane, "second", until=float("inf"), stopped=lambda: True)
     panes.close()
     assert (sent.outcome, sent.typed) == ("interrupted", False)
     first.send_signal(signal.SIGINT)

@@ -54,7 +54,7 @@ def through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ntm:
 def sending(private: Private, agent: Agent, text: str = "hello") -> PromptResult:
     panes = PaneObserver(catalog.load_all(), str(agent.directory / "spool"), private.server)
     try:
-        return send.deliver(panes, agent.pane, text, via="ntm")
+        return send.send_prompt(panes, agent.pane, text, via="ntm")
     finally:
         panes.close()
 
@@ -183,7 +183,7 @@ def test_one_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, privat
     pane = private.start("cat", "work")
     through.mood("hung")
     with pytest.raises(ntm.NtmError, match="took longer than 3s and was ended"):
-        ntm.send("work", pane, "hello", socket=str(private.socket), limit=3.0)
+        ntm.send_text("work", pane, "hello", socket=str(private.socket), limit=3.0)
     assert through.asked
     until(lambda: not _children(tmp_path))
 
@@ -222,4 +222,4 @@ def test_what_ntm_leaves_in_the_box_is_noted(private: Private, agent: Agent, thr
     sent = sending(private, agent)
     assert len(through.asked) == 1
     assert (sent.submitted, sent.left) == (False, True)
-    assert [note.text for note in undelivered_store.of(str(private.socket), agent.pane)] == ["hello"]
+    assert [note.text for note in undelivered_store.read_notes(str(private.socket), agent.pane)] == ["hello"]

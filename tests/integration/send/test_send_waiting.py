@@ -37,7 +37,7 @@ class Delivery:
         self.thread.start()
 
     def run(self) -> None:
-        self.found.append(send.deliver(self.panes, self.pane, "hello", until=self.until, stopped=self.look))
+        self.found.append(send.send_prompt(self.panes, self.pane, "hello", until=self.until, stopped=self.look))
 
     def look(self) -> bool:
         self.looks += 1
@@ -153,7 +153,7 @@ def test_while_it_is_waited_for_nobody_else_types(private: Private, agent: Agent
     delivery = Delivery(private, agent.pane)
     delivery.has_looked()
     panes = PaneObserver(catalog.load_all(), "/nowhere", private.server)
-    second = send.deliver(panes, agent.pane, "mine")
+    second = send.send_prompt(panes, agent.pane, "mine")
     panes.close()
     assert (second.outcome, second.typed) == ("person", False)
     assert "another `send`" in second.reason

@@ -125,7 +125,7 @@ def test_its_end_is_published_if_there_is_a_broker(desk: Desk, office: Office) -
     broker.start()
     (office.home / ".config/midwatch").mkdir(parents=True)
     (office.home / ".config/midwatch/config.toml").write_text(f'[mqtt]\nurl = "{broker.url}"\n')
-    listener = Listener(broker, messages.all_events("midwatch"))
+    listener = Listener(broker, messages.subscription_topic("midwatch"))
     row = desk.opened()
     desk.write(row)
     assert desk("delegate", "work", "--prompt", "say it").code == 0

@@ -41,10 +41,10 @@ class Layers:
             self.monkeypatch.setenv(f"MIDWATCH_{name}", value)
 
     def policy(self, *flags: str) -> Policy:
-        return context.policy(parse("run", [*flags, "--", "true"]))
+        return context.read_policy(parse("run", [*flags, "--", "true"]))
 
     def settings(self) -> Settings:
-        return context.settings(parse("run", ["--", "true"]))
+        return context.read_settings(parse("run", ["--", "true"]))
 
 
 @pytest.fixture
@@ -85,8 +85,8 @@ def test_a_policy_named_by_a_flag_is_that_policy_whatever_the_files_say(layers: 
     assert layers.policy("--policy", "strict", "--stale", "90").stale_s == 90.0
     assert layers.policy("--policy", "patient") == PATIENT
     loaded = layers.settings()
-    assert context.policy(parse("run", ["--policy", "strict", "--", "true"]), loaded) == STRICT
-    assert context.policy(parse("run", ["--", "true"]), loaded) == layers.policy()
+    assert context.read_policy(parse("run", ["--policy", "strict", "--", "true"]), loaded) == STRICT
+    assert context.read_policy(parse("run", ["--", "true"]), loaded) == layers.policy()
 
 
 def test_a_policy_named_by_a_variable_is_that_policy_whatever_the_files_say(layers: Layers) -> None:
@@ -161,15 +161,15 @@ def test_what_the_files_say_is_written_into_the_record_of_a_job(box: Box) -> Non
 
 
 def test_reports_to_the_terminal_can_be_given_everywhere(layers: Layers) -> None:
-    assert (layers.settings().program_status, context.program_status()) == ("auto", "auto")
+    assert (layers.settings().program_status, context.program_status_mode()) == ("auto", "auto")
     layers.user('[terminal]\nprogram_status = "off"\n')
-    assert (layers.settings().program_status, context.program_status()) == ("off", "off")
+    assert (layers.settings().program_status, context.program_status_mode()) == ("off", "off")
     layers.own('[terminal]\nprogram_status = "on"\n')
-    assert (layers.settings().program_status, context.program_status()) == ("on", "on")
+    assert (layers.settings().program_status, context.program_status_mode()) == ("on", "on")
     layers.set(PROGRAM_STATUS="off")
-    assert (layers.settings().program_status, context.program_status()) == ("off", "off")
+    assert (layers.settings().program_status, context.program_status_mode()) == ("off", "off")
 
 
 def test_where_the_directory_is_gone_nothing_is_reported(layers: Layers) -> None:
     layers.project.rmdir()
-    assert context.program_status() == "off"
+    assert context.program_status_mode() == "off"

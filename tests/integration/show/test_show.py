@@ -144,7 +144,7 @@ def test_a_job_whose_shim_was_killed_is_told_of(box: Box) -> None:
 def test_what_others_noted_stands_in_the_timeline(box: Box) -> None:
     assert box("run", "--name", "job", "--", "true").code == 0
     assert box("events").code == 0
-    journal.note(str(box.dir), "job", box.record("job")["run"], "acknowledged", by="anna")
+    journal.record_event(str(box.dir), "job", box.record("job")["run"], "acknowledged", by="anna")
     assert timeline(box("show", "job"))[-1][1:] == ["acknowledged", "by anna"]
 
 

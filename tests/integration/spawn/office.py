@@ -161,7 +161,7 @@ class Office:
     def holders(self, conversation: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         """Processes that hold the lease of a conversation."""
         monkeypatch.setenv("XDG_STATE_HOME", str(self.home / "state"))
-        return conversation_lease.held("claude", conversation, ())
+        return conversation_lease.find_holders("claude", conversation, ())
 
     def watch(self, name: str = "api") -> dict[str, Any]:
         """The notes of its monitor."""

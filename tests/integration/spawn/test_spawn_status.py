@@ -81,8 +81,8 @@ def test_a_reader_that_was_killed_harms_nothing_and_the_next_goes_on(reporter: R
     assert found.get("turn") != "working", "nobody hears whether it still works"
     assert any("its reader has ended" in each["says"] for each in found["against"])
     seat = reporter.seat()
-    spawn.capture(TmuxSessions(seat.server), seat, str(reporter.box.path("api.log")), None)
-    spawn.capture(TmuxSessions(seat.server), seat, str(reporter.box.path("api.log")), "")
+    spawn.start_capture(TmuxSessions(seat.server), seat, str(reporter.box.path("api.log")), None)
+    spawn.start_capture(TmuxSessions(seat.server), seat, str(reporter.box.path("api.log")), "")
     until(lambda: reporter.reader() != reader)
     assert reporter.reported("state=done", "idle")["cause"] == "turn-ended"
 

@@ -20,7 +20,7 @@ from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions.spawn import SpawnRequest
-from midwatch.stories.step import Stepper, StepPlan
+from midwatch.stories.step import StepPlan, StepRunner
 from tests.conftest import PATIENCE, Done, alive, kill, until, until_gone
 from tests.integration.notify.conftest import Notices
 from tests.integration.spawn.office import Office
@@ -438,7 +438,7 @@ def test_whatever_breaks_its_session_is_closed(steps: Steps, monkeypatch: pytest
     def broken(verdict: Verdict) -> None:
         raise ZeroDivisionError(verdict.state)
 
-    stepper = Stepper(
+    stepper = StepRunner(
         JobDirectory(str(office.box.dir), lambda: PATIENT), PATIENT, StepPlan(wish, "work"), broken, print
     )
     with pytest.raises(ZeroDivisionError):

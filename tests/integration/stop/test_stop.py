@@ -27,7 +27,9 @@ def tree(box: Box, name: str, size: int) -> list[int]:
     run, found = box.record(name)["run"], list[int]()
 
     def there() -> bool:
-        found[:] = processes.of_run(run)  # kept: the next look may miss one that is just becoming another program
+        found[:] = processes.find_run_processes(
+            run
+        )  # kept: the next look may miss one that is just becoming another program
         return len(found) >= size
 
     until(there)
@@ -50,7 +52,7 @@ def test_stop_takes_children_and_double_forked_sessions_too(box: Box) -> None:
     found = tree(box, "job", 6)
     assert box("stop", "job").code == 0
     assert [pid for pid in found if alive(pid)] == []
-    assert processes.of_run(box.record("job")["run"]) == []
+    assert processes.find_run_processes(box.record("job")["run"]) == []
 
 
 def test_stop_takes_orphans_that_were_there_before_it_was_asked(box: Box) -> None:
@@ -108,7 +110,7 @@ def test_work_without_its_shim_is_stopped_with_its_tree(box: Box) -> None:
     tree(box, "job", 3)
     kill(shim, signal.SIGKILL)
     until_gone(shim)
-    left = processes.of_run(box.record("job")["run"])
+    left = processes.find_run_processes(box.record("job")["run"])
     assert len(left) >= 3
     done = box("stop", "job", "--json")
     assert (done.code, done.json["state"]) == (0, "stopped")

@@ -13,7 +13,7 @@ import pytest
 
 from midwatch.core.foreign_text import ForeignText
 from midwatch.trackers import select
-from midwatch.trackers.beads import Beads
+from midwatch.trackers.beads import BeadsTracker
 from midwatch.trackers.model import CLOSED, DEFERRED, OPEN, TrackerError
 from tests.conftest import Box, alive, until
 from tests.integration.task.conftest import StandIn, in_beads, issue, told
@@ -83,7 +83,7 @@ def test_the_database_counts_where_it_is_newer(tmp_path: Path, mode: str, writte
         if written == "left":
             writer.close()
         before = sorted(os.listdir(tmp_path / ".beads"))
-        work = select.find(str(tmp_path)).read()
+        work = select.find_tracker(str(tmp_path)).read()
         assert sorted(os.listdir(tmp_path / ".beads")) == before
     assert work.source.endswith("beads.db")
     assert {own: task.status for own, task in work.tasks.items()} == {"bd-1": "in_progress", "bd-2": OPEN}
@@ -99,20 +99,20 @@ def test_what_only_stands_in_the_log_of_the_database_counts_too(tmp_path: Path) 
         age(tmp_path / ".beads/beads.db", 100)
         age(path, 50)
         put(writer, "bd-9")
-        assert "bd-9" in select.find(str(tmp_path)).read().tasks
+        assert "bd-9" in select.find_tracker(str(tmp_path)).read().tasks
 
 
 def test_the_file_counts_where_git_has_just_brought_it(tmp_path: Path) -> None:
     database(tmp_path).close()
     age(tmp_path / ".beads/beads.db", 100)
     in_beads(tmp_path, issue("bd-1"), issue("bd-7"))
-    assert set(select.find(str(tmp_path)).read().tasks) == {"bd-1", "bd-7"}
+    assert set(select.find_tracker(str(tmp_path)).read().tasks) == {"bd-1", "bd-7"}
 
 
 def test_a_newer_database_that_cannot_be_read_leaves_the_file_which_says_so(tmp_path: Path) -> None:
     age(in_beads(tmp_path, issue("bd-1")), 100)
     (tmp_path / ".beads/beads.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
-    work = select.find(str(tmp_path)).read()
+    work = select.find_tracker(str(tmp_path)).read()
     assert list(work.tasks) == ["bd-1"]
     assert "the newer beads.db cannot be read" in work.source
 
@@ -125,7 +125,7 @@ def test_a_log_without_its_index_is_not_touched(tmp_path: Path) -> None:
         (copied / name).write_bytes((tmp_path / ".beads" / name).read_bytes())
     writer.close()
     with pytest.raises(TrackerError, match="-wal has no -shm beside it"):
-        select.find(str(tmp_path / "copy")).read()
+        select.find_tracker(str(tmp_path / "copy")).read()
     assert sorted(os.listdir(copied)) == ["beads.db", "beads.db-wal"]
 
 
@@ -143,11 +143,11 @@ def test_where_nothing_can_be_read_and_nothing_is_installed_that_is_said(box: Bo
 # Its program
 
 
-def told_by(stand_in: StandIn, project: Path, monkeypatch: pytest.MonkeyPatch) -> Beads:
+def told_by(stand_in: StandIn, project: Path, monkeypatch: pytest.MonkeyPatch) -> BeadsTracker:
     (project / ".beads").mkdir(exist_ok=True)
     monkeypatch.setenv("MIDWATCH_BR", stand_in.program)
-    found = select.find(str(project))
-    assert isinstance(found, Beads)
+    found = select.find_tracker(str(project))
+    assert isinstance(found, BeadsTracker)
     return found
 
 
@@ -232,7 +232,7 @@ def test_tasks_in_dolt_are_read_by_the_program_although_an_old_export_is_there(
 ) -> None:
     in_beads(tmp_path, issue("old"))
     (tmp_path / ".beads/dolt").mkdir()
-    assert list(select.find(str(tmp_path)).read().tasks) == ["old"]
+    assert list(select.find_tracker(str(tmp_path)).read().tasks) == ["old"]
     stand_in.says("list", [issue("new")])
     assert list(told_by(stand_in, tmp_path, monkeypatch).read().tasks) == ["new"]
 
@@ -331,9 +331,9 @@ def test_br_is_taken_before_bd_and_bd_where_dolt_is(tmp_path: Path) -> None:
         path.write_text(f"#!/bin/sh\necho '{json.dumps([issue(name)])}'\n")
         path.chmod(0o755)
     (tmp_path / ".beads").mkdir()
-    assert list(select.find(str(tmp_path)).read().tasks) == ["br"]
+    assert list(select.find_tracker(str(tmp_path)).read().tasks) == ["br"]
     (tmp_path / ".beads/dolt").mkdir()
-    assert list(select.find(str(tmp_path)).read().tasks) == ["bd"]
+    assert list(select.find_tracker(str(tmp_path)).read().tasks) == ["bd"]
 
 
 ENDLESS = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n WHERE id < 0"

@@ -82,18 +82,18 @@ def test_the_settings_name_another_place(tmp_path: Path) -> None:
     (tmp_path / "midwatch.toml").write_text('[tracker]\npath = "plan/sprint-status.yaml"\n')
     (tmp_path / "plan").mkdir()
     (tmp_path / "plan/sprint-status.yaml").write_text(SPRINT)
-    assert select.find(str(tmp_path)).kind == "sprint"
-    assert "1-4-audit" in select.find(str(tmp_path)).read().tasks
+    assert select.find_tracker(str(tmp_path)).kind == "sprint"
+    assert "1-4-audit" in select.find_tracker(str(tmp_path)).read().tasks
 
 
 @pytest.mark.parametrize("text", ["%!\n", "development_status:\n  nothing: here\n"])
 def test_a_file_that_names_no_story_is_an_error(tmp_path: Path, text: str) -> None:
     planned(tmp_path, text)
     with pytest.raises(TrackerError, match="names no story"):
-        select.find(str(tmp_path)).read()
+        select.find_tracker(str(tmp_path)).read()
 
 
 def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "midwatch.toml").write_text('[tracker]\nkind = "sprint"\n')
     with pytest.raises(TrackerError, match="cannot read"):
-        select.find(str(tmp_path)).read()
+        select.find_tracker(str(tmp_path)).read()

@@ -145,14 +145,14 @@ def test_closing_twice_keeps_the_first_moment(box: Box) -> None:
 
 def test_a_report_that_nobody_has_read_keeps_its_task_open(box: Box) -> None:
     own, other = added(box, "one"), added(box, "two")
-    place = mail_store.place(str(box.cwd), box.env["MIDWATCH_HOME"])
-    sent = mail_store.send(place, sender="pane2", to="controller", subject="done", text="all green", task=own)
+    place = mail_store.mail_directory(str(box.cwd), box.env["MIDWATCH_HOME"])
+    sent = mail_store.send_mail(place, sender="pane2", to="controller", subject="done", text="all green", task=own)
     refused = box("task", "close", own)
     assert refused.code == 12
     assert f"midwatch mail show {sent.id}" in refused.err
     assert told(box, "show", own)[0]["status"] == "open"
     assert box("task", "close", other).code == 0
-    mail_store.mark(place, sent.id)
+    mail_store.mark_mail(place, sent.id)
     assert box("task", "close", own).code == 0
 
 
@@ -271,4 +271,4 @@ def test_the_settings_name_the_file(box: Box) -> None:
 def test_an_id_is_longer_where_the_short_ones_are_many(tmp_path: Path) -> None:
     path = tmp_path / "many.jsonl"
     path.write_text("".join([f'{{"id":"x-{number}"}}\n' for number in range(36**3 // builtin.CROWDED + 1)]))
-    assert re.fullmatch(r"dw-[0-9a-z]{4}", builtin.Tasks(str(path)).add("one"))
+    assert re.fullmatch(r"dw-[0-9a-z]{4}", builtin.BuiltinTracker(str(path)).add("one"))

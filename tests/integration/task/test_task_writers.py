@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from midwatch.trackers import builtin
-from midwatch.trackers.builtin import Tasks
+from midwatch.trackers.builtin import BuiltinTracker
 from midwatch.trackers.model import TrackerError
 from tests.conftest import PATIENCE, Box
 from tests.integration.task.conftest import told
 
 WRITER = """
 import sys
-from midwatch.trackers.builtin import Tasks
-kept = Tasks(sys.argv[1])
+from midwatch.trackers.builtin import BuiltinTracker
+kept = BuiltinTracker(sys.argv[1])
 for number in range(int(sys.argv[2])):
     own = kept.add(f"task {number}")
     kept.note(own, "x" * 2000)
@@ -44,7 +44,7 @@ def test_writers_at_once_lose_nothing_and_share_no_id(tmp_path: Path) -> None:
     assert [each.returncode for each in writers] == [0] * 6
     assert len(set(made)) == len(made) == 150
     assert sorted(ids(path)) == sorted(made)
-    assert all(len(task.notes) == 1 for task in Tasks(str(path)).read().tasks.values())
+    assert all(len(task.notes) == 1 for task in BuiltinTracker(str(path)).read().tasks.values())
 
 
 def test_verbs_at_once_lose_nothing_and_one_of_them_starts_it(box: Box) -> None:
@@ -72,7 +72,7 @@ def test_a_writer_that_is_killed_leaves_whole_lines_and_blocks_nobody(tmp_path: 
         others = other.communicate(timeout=PATIENCE)[0].split()
         assert len(others) == 5
         assert {*kept, *rest, *others} <= set(ids(path))
-    new = Tasks(str(path)).add("after all that")
+    new = BuiltinTracker(str(path)).add("after all that")
     assert ids(path)[-1] == new
     assert sorted(os.listdir(tmp_path)) == ["tasks.jsonl", "tasks.jsonl.lock"]
 
@@ -80,20 +80,20 @@ def test_a_writer_that_is_killed_leaves_whole_lines_and_blocks_nobody(tmp_path: 
 def test_what_a_killed_writer_left_half_written_is_in_nobodys_way(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     (tmp_path / ".tasks.jsonl.new").write_text('{"id": "half')
-    own = Tasks(str(path)).add("one")
+    own = BuiltinTracker(str(path)).add("one")
     assert ids(path) == [own]
 
 
 def test_a_lock_that_nobody_lets_go_is_told_of_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtin, "PATIENCE", 0.05)
     path = tmp_path / "tasks.jsonl"
-    own = Tasks(str(path)).add("one")
+    own = BuiltinTracker(str(path)).add("one")
     with open(f"{path}.lock", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(TrackerError, match=r"someone has been writing .*tasks\.jsonl\.lock"):
-            Tasks(str(path)).close(own, "done")
-        assert list(Tasks(str(path)).read().tasks) == [own]
-    Tasks(str(path)).close(own, "done")
+            BuiltinTracker(str(path)).close(own, "done")
+        assert list(BuiltinTracker(str(path)).read().tasks) == [own]
+    BuiltinTracker(str(path)).close(own, "done")
 
 
 def test_a_directory_that_cannot_be_written_to_is_said(box: Box) -> None:

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.system import processes, procfs
-from midwatch.taskdir.model import Numbers
+from midwatch.taskdir.model import TaskNumbers
 from tests.conftest import PATIENCE, kill, tool, until
 from tests.integration.panes.private import Private
 from tests.integration.wait.watching import finish, listening
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-QUICK = Numbers(base_s=0.4, max_s=0.8, deadline_s=600.0, grace_s=0.5, retries=10, dispatch_s=10.0)
+QUICK = TaskNumbers(base_s=0.4, max_s=0.8, deadline_s=600.0, grace_s=0.5, retries=10, dispatch_s=10.0)
 """Numbers that can be lived through in a test: silence counts after 1.2 s, and is enough after 1.7 s."""
 PATIENT = QUICK._replace(base_s=200.0, max_s=400.0)
 """Nothing hangs; what happens is told by the kernel, or not at all."""
@@ -150,14 +150,16 @@ class Task:
 
     # Our part
 
-    def monitor(self, numbers: Numbers = PATIENT, *, cleanup: bool = False, name: str = "") -> subprocess.Popen[str]:
+    def monitor(
+        self, numbers: TaskNumbers = PATIENT, *, cleanup: bool = False, name: str = ""
+    ) -> subprocess.Popen[str]:
         """Start a monitor, and go on once it has looked for the first time."""
         before = self.text("midwatch.json")
         process = self.start(numbers, cleanup=cleanup, name=name)
         until(lambda: self.text("midwatch.json") != before or process.poll() is not None, self.dir)
         return process
 
-    def start(self, numbers: Numbers = PATIENT, *, cleanup: bool = False, name: str = "") -> subprocess.Popen[str]:
+    def start(self, numbers: TaskNumbers = PATIENT, *, cleanup: bool = False, name: str = "") -> subprocess.Popen[str]:
         call = [
             *(
                 *self.within,
@@ -183,7 +185,7 @@ class Task:
         return subprocess.Popen(call, cwd=ROOT, env=env, text=True, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
 
     @contextlib.contextmanager
-    def watched(self, numbers: Numbers = PATIENT, *, cleanup: bool = False) -> Iterator[subprocess.Popen[str]]:
+    def watched(self, numbers: TaskNumbers = PATIENT, *, cleanup: bool = False) -> Iterator[subprocess.Popen[str]]:
         """A monitor that has looked for the first time."""
         with self.monitor(numbers, cleanup=cleanup) as process:
             try:
@@ -201,7 +203,7 @@ class Task:
             finally:
                 process.kill()
 
-    def verdict(self, numbers: Numbers = PATIENT, *, cleanup: bool = False, name: str = "") -> dict[str, Any]:
+    def verdict(self, numbers: TaskNumbers = PATIENT, *, cleanup: bool = False, name: str = "") -> dict[str, Any]:
         """What a monitor says in the end."""
         with self.start(numbers, cleanup=cleanup, name=name) as process:
             return outcome(process)
@@ -209,7 +211,7 @@ class Task:
     def end(self) -> None:
         os.close(self._gate)
         for pid, start in self.seen:
-            if processes.lives(pid, start):
+            if processes.is_alive(pid, start):
                 kill(pid, signal.SIGKILL)
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from midwatch.core.job_model import Alive
-from midwatch.taskdir.model import Notes
+from midwatch.taskdir.model import TaskNotes
 from midwatch.taskdir.observe import TaskObserver
 from tests.conftest import alive, until, until_gone
 from tests.integration.adopt.elsewhere import kernel_keeps
@@ -285,7 +285,7 @@ def test_the_age_of_the_log_is_what_was_seen_and_not_what_its_time_says(task: Ta
         for moment in (0.0, time.time() + 3600.0):
             os.utime(task.log, (moment, moment))
             began = time.monotonic()
-            facts = sense.look(Notes(sense.boot, began, began), 600.0)
+            facts = sense.look(TaskNotes(sense.boot, began, began), 600.0)
             assert isinstance(facts.agent, Alive)
             assert facts.notes.sources["output"].moved >= began
             later = sense.look(facts.notes, 600.0)

@@ -10,7 +10,7 @@ import pytest
 
 from midwatch.core.verdict import Verdict
 from midwatch.system import procfs
-from midwatch.taskdir.monitor import monitor
+from midwatch.taskdir.monitor import monitor_task
 from tests.conftest import alive, tool, until, until_gone
 from tests.integration.foreign.template import sleeper
 from tests.integration.three_layer_monitor.conftest import Make
@@ -291,7 +291,7 @@ def test_a_fault_of_the_monitor_is_told_as_an_abandonment(task: Task) -> None:
     told: list[str] = []
     crash(task, task.begin())
     with pytest.raises(RuntimeError):
-        monitor(
+        monitor_task(
             task.name, str(task.dir), task.private.server, PATIENT, wrapper=str(task.wrapper), tell=fail,
             ended=lambda verdict, _run, _at: told.append(verdict.state),
         )  # fmt: skip

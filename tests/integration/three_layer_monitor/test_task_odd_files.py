@@ -132,7 +132,7 @@ def there(tmp_path: Path) -> Path:
 
 
 def test_fields_are_merged_and_all_else_is_kept(there: Path) -> None:
-    hand.tell(str(there), {"status": "crashed", "retry_count": 2})
+    hand.update_manifest(str(there), {"status": "crashed", "retry_count": 2})
     found = json.loads((there / "manifest.json").read_text())
     assert list(found.items()) == [("b", 1.5), ("status", "crashed"), ("own", [1, {"x": None}]), ("retry_count", 2)]
 
@@ -141,7 +141,7 @@ def test_fields_are_merged_and_all_else_is_kept(there: Path) -> None:
 def test_what_the_wrapper_said_of_an_end_is_never_written_over(there: Path, name: str) -> None:
     (there / name).touch()
     before = (there / "manifest.json").read_text()
-    hand.tell(str(there), {"status": "abandoned"})
+    hand.update_manifest(str(there), {"status": "abandoned"})
     assert (there / "manifest.json").read_text() == before
 
 
@@ -153,7 +153,7 @@ def test_an_end_that_was_written_while_we_wrote_is_put_back(there: Path, monkeyp
         atomic_files.write_atomic(path, text)
 
     monkeypatch.setattr(hand, "write_atomic", wrapper_comes_first)
-    hand.tell(str(there), {"status": "abandoned"})
+    hand.update_manifest(str(there), {"status": "abandoned"})
     found = json.loads((there / "manifest.json").read_text())
     assert (found["status"], found["exit_code"]) == ("completed", 0)
 
@@ -162,7 +162,7 @@ def test_the_owners_lock_is_waited_for_and_given_back(tmp_path: Path, monkeypatc
     (tmp_path / "manifest").write_text("status=running\n")
     (tmp_path / "manifest.lock").mkdir()
     tried: list[bool] = []
-    make = hand._make
+    make = hand._make_directory
 
     def owner_is_done(path: str) -> bool:
         made = make(path)
@@ -171,8 +171,8 @@ def test_the_owners_lock_is_waited_for_and_given_back(tmp_path: Path, monkeypatc
             os.rmdir(path)
         return made
 
-    monkeypatch.setattr(hand, "_make", owner_is_done)
-    hand.tell(str(tmp_path), {"status": "hung"})
+    monkeypatch.setattr(hand, "_make_directory", owner_is_done)
+    hand.update_manifest(str(tmp_path), {"status": "hung"})
     assert tried == [False, True]
     assert (tmp_path / "manifest").read_text() == "status=hung\n"
     assert not (tmp_path / "manifest.lock").exists()
@@ -184,6 +184,6 @@ def test_a_lock_that_nobody_gives_back_is_passed_by_as_the_owner_does(
     monkeypatch.setattr(hand, "LOCK_PATIENCE", 0.1)
     (tmp_path / "manifest").write_text("status=running\n")
     (tmp_path / "manifest.lock").mkdir()
-    hand.tell(str(tmp_path), {"status": "hung"})
+    hand.update_manifest(str(tmp_path), {"status": "hung"})
     assert (tmp_path / "manifest").read_text() == "status=hung\n"
     assert (tmp_path / "manifest.lock").is_dir()

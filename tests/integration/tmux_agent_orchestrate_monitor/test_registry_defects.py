@@ -6,7 +6,7 @@ import json
 import time
 
 from midwatch.integrations import hermes_kanban
-from midwatch.registry.kanban_card import CardKeeper
+from midwatch.registry.kanban_card import CardUpdater
 from midwatch.registry.model import Drift
 from tests.integration.kanban.conftest import Board
 from tests.integration.reconcile.workspace import BEFORE, Workspace
@@ -24,13 +24,13 @@ def row(name: str = NAME, more: str = "") -> str:
 def test_kanban_create_takes_no_title_option(board: Board) -> None:
     """The original says `create --title T`; the title is a word of its own."""
     assert board("create", "--title", "monitor") == ""
-    card = hermes_kanban.create("monitor", "a body", program=board.program)
+    card = hermes_kanban.find_or_create_card("monitor", "a body", program=board.program)
     assert json.loads(board("show", card.task, "--json"))["task"]["title"] == "monitor"
 
 
 def test_a_heartbeat_has_a_note_and_no_progress_and_a_stop_is_blocked_as_needing_input(board: Board) -> None:
     """`kanban_heartbeat(progress=…)` has no such parameter; a block without a kind is refused of a goal."""
-    card = hermes_kanban.create("monitor", "a body", program=board.program)
+    card = hermes_kanban.find_or_create_card("monitor", "a body", program=board.program)
     card.heartbeat("alive, 0 drifts")
     assert board.notes(card) == ["alive, 0 drifts"]
     card.block("stop-requested by user")
@@ -40,7 +40,7 @@ def test_a_heartbeat_has_a_note_and_no_progress_and_a_stop_is_blocked_as_needing
 
 def test_only_a_comment_of_somebody_else_since_the_start_that_says_so_stops_it(board: Board) -> None:
     """The original stops for any comment with "stop" in it: its own of a `stopped` row, and that of `block` itself."""
-    card = hermes_kanban.create("monitor", "a body", program=board.program)
+    card = hermes_kanban.find_or_create_card("monitor", "a body", program=board.program)
     board("comment", card.task, "--author", "ann", "--", "stop")
     began = time.time() + 2
     card.comment(f"{NAME}: stopped in the list, but its session goes on")
@@ -50,8 +50,8 @@ def test_only_a_comment_of_somebody_else_since_the_start_that_says_so_stops_it(b
 
 def test_many_drifts_at_once_are_one_comment(board: Board) -> None:
     """The original fears a rate limit; there is none, but a call takes a second and a reader has only two eyes."""
-    card = hermes_kanban.create("monitor", "a body", program=board.program)
-    keeper = CardKeeper(card, now=time.monotonic())
+    card = hermes_kanban.find_or_create_card("monitor", "a body", program=board.program)
+    keeper = CardUpdater(card, now=time.monotonic())
     keeper.told([Drift("A", f"s{number}", f"s{number}: tmux gone.") for number in range(50)], time.monotonic())
     keeper.close(time.monotonic())
     (comment,) = board.comments(card)

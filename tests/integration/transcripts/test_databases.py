@@ -146,7 +146,7 @@ def test_a_quiet_look_opens_nothing(home: Home, opencode: OpenCode, monkeypatch:
     first = sense.read(running)
     assert first is not None
     with monkeypatch.context() as patch:
-        patch.setattr(foreign_database, "_open", lambda *_: pytest.fail("it was opened"))
+        patch.setattr(foreign_database, "_open_database", lambda *_: pytest.fail("it was opened"))
         assert sense.read(running) is first
     opencode.message("msg_1", 11, {"role": "user"})
     assert words(sense.read(running))["event"] == "prompt"
@@ -196,7 +196,7 @@ def test_a_database_that_changes_while_it_is_read_without_a_lock_is_read_again(
     opencode.session()
     opencode.db.close()
     opened: list[str] = []
-    plain = foreign_database._open
+    plain = foreign_database._open_database
 
     def touching(path: str, how: str, limits: DatabaseLimits) -> sqlite3.Connection:
         opened.append(how)
@@ -204,7 +204,7 @@ def test_a_database_that_changes_while_it_is_read_without_a_lock_is_read_again(
             os.utime(path, (STARTED + 99, STARTED + 99))
         return plain(path, how, limits)
 
-    monkeypatch.setattr(foreign_database, "_open", touching)
+    monkeypatch.setattr(foreign_database, "_open_database", touching)
     assert words(SqliteConversations().read(home.running("opencode")))["conversation"] == SESSION
     assert opened == ["mode=ro&immutable=1"] * 2
 

@@ -40,7 +40,7 @@ def rollout(number: str, cwd: str = CWD, **more: object) -> str:
 def gemini(number: str, cwd: str = CWD, **more: object) -> str:
     header = {
         "sessionId": number,
-        "projectHash": file_locations.digest(cwd),
+        "projectHash": file_locations.directory_digest(cwd),
         "startTime": WHEN,
         "lastUpdated": WHEN,
         **more,
@@ -237,7 +237,7 @@ def test_gemini_by_registry_by_marker_and_by_digest(home: Home) -> None:
     home.write(".gemini/tmp/proj-1/.project_root", CWD)
     assert found(TranscriptFollower().read(home.running("gemini"))) == ONE
     file.unlink()
-    home.write(f".gemini/tmp/{file_locations.digest(CWD)}/chats/{name.removesuffix('l')}", gemini(ONE))
+    home.write(f".gemini/tmp/{file_locations.directory_digest(CWD)}/chats/{name.removesuffix('l')}", gemini(ONE))
     assert found(TranscriptFollower().read(home.running("gemini"))) == ONE
 
 

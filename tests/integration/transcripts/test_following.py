@@ -15,7 +15,7 @@ from midwatch.agents import transcript_follower
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.gemini.transcript import Gemini
-from midwatch.agents.transcript_follower import Tail, TranscriptFollower
+from midwatch.agents.transcript_follower import TranscriptFollower, TranscriptTail
 from midwatch.core.pane_model import SourceReport
 from midwatch.system.atomic_files import open_plain
 from tests.integration.transcripts.conftest import SAMPLES, STARTED, Home
@@ -43,13 +43,13 @@ def test_however_it_grows_it_tells_the_same(cuts: list[int], name: str) -> None:
     content = (SAMPLES / f"{name}.jsonl").read_bytes()
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "x.jsonl"
-        tail, at = Tail(str(path), make), 0
+        tail, at = TranscriptTail(str(path), make), 0
         for cut in [*sorted(cut for cut in cuts if cut < len(content)), len(content)]:
             with path.open("ab") as file:
                 file.write(content[at:cut])
             at = cut
             assert tail.look() == cut
-            once = Tail(str(path), make)
+            once = TranscriptTail(str(path), make)
             once.look()
             assert (tail.story.words(), tail.story.at) == (once.story.words(), once.story.at)
     assert tail.story.understood == content.count(b"\n")
@@ -67,7 +67,7 @@ def test_whatever_is_done_to_the_file_the_story_is_that_of_the_file(steps: list[
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "x.jsonl"
         path.write_bytes(PROMPT + CALL)
-        tail = Tail(str(path), Claude)
+        tail = TranscriptTail(str(path), Claude)
         tail.look()
         for number, (step, garbage) in enumerate(steps):
             new = garbage + b"\n" + lines[number % 3]
@@ -83,7 +83,7 @@ def test_whatever_is_done_to_the_file_the_story_is_that_of_the_file(steps: list[
                 other.rename(path)
             os.utime(path, (STARTED, STARTED + number))
             tail.look()
-            once = Tail(str(path), Claude)
+            once = TranscriptTail(str(path), Claude)
             once.look()
             assert (tail.story.words(), tail.story.at) == (once.story.words(), once.story.at)
 
@@ -165,7 +165,7 @@ def test_a_large_file_is_entered_near_its_end(home: Home, monkeypatch: pytest.Mo
     over = {"timestamp": "2026-11-15T20:00:02Z", "type": "event_msg", "payload": {"type": "task_complete"}}
     lines = [json.dumps(line).encode() + b"\n" for line in (meta, *[filler] * 40, over)]
     path = home.write("big.jsonl", b"".join(lines))
-    tail = Tail(str(path), Codex)
+    tail = TranscriptTail(str(path), Codex)
     assert tail.look() == path.stat().st_size
     assert tail.story.words() == {"event": "turn-ended", "open": "", "conversation": UUID, "cwd": "/p"}
     assert tail.story.understood < 5
@@ -178,12 +178,12 @@ def test_a_large_file_is_entered_near_its_end(home: Home, monkeypatch: pytest.Mo
 def test_sums_are_not_told_of_a_file_that_was_not_read_whole(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = {"type": "assistant", "message": {"id": "m", "content": [], "usage": {"output_tokens": 7}}}
     path = home.write("big.jsonl", (json.dumps(answer) + "\n") * 50)
-    tail = Tail(str(path), Claude)
+    tail = TranscriptTail(str(path), Claude)
     tail.look()
     assert tail.story.words()["tokens"] == "7"
     monkeypatch.setattr(transcript_follower, "FIRST", 500)
     monkeypatch.setattr(transcript_follower, "LAST", 300)
-    tail = Tail(str(path), Claude)
+    tail = TranscriptTail(str(path), Claude)
     tail.look()
     assert "tokens" not in tail.story.words()
 
@@ -191,7 +191,7 @@ def test_sums_are_not_told_of_a_file_that_was_not_read_whole(home: Home, monkeyp
 def test_what_is_written_while_it_is_read_is_not_lost(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the end of reading and the look at the file's new size."""
     path = home.write("x.jsonl", PROMPT)
-    tail, calls = Tail(str(path), Claude), 0
+    tail, calls = TranscriptTail(str(path), Claude), 0
     fstat = os.fstat
 
     def late(fd: int) -> os.stat_result:
@@ -255,7 +255,7 @@ def test_older_gemini_files_are_read_whole(home: Home) -> None:
         "messages": [{"id": "1", "timestamp": "2026-11-15T20:00:00Z", "type": "user", "content": "go"}],
     }
     path = home.write("session-x.json", json.dumps(record, indent=2))
-    tail = Tail(str(path), Gemini)
+    tail = TranscriptTail(str(path), Gemini)
     tail.look()
     assert tail.story.event == "prompt"
     path.write_text(json.dumps(record, indent=2)[:-30])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.system import recent_files
-from midwatch.system.recent_files import RecentFiles, written
+from midwatch.system.recent_files import RecentFiles, find_recent
 
 SINCE = 1_794_773_000.0
 
@@ -39,9 +39,9 @@ def found(sense: RecentFiles, folder: Path) -> list[str]:
 def test_the_last_one_comes_first_and_others_are_left_out(folder: Path) -> None:
     paths = [make(folder, "one.jsonl", SINCE + 1), make(folder, "two.jsonl", SINCE + 2)]
     make(folder, "three.json", SINCE + 3)
-    assert written(str(folder), SINCE) == [*reversed(paths)]
-    assert written(str(folder), SINCE, begins="o") == paths[:1]
-    assert written(str(folder / "missing"), SINCE) == written(paths[0], SINCE) == []
+    assert find_recent(str(folder), SINCE) == [*reversed(paths)]
+    assert find_recent(str(folder), SINCE, begins="o") == paths[:1]
+    assert find_recent(str(folder / "missing"), SINCE) == find_recent(paths[0], SINCE) == []
 
 
 def test_a_new_file_is_found_and_one_that_is_gone_or_old_is_not(folder: Path, large: RecentFiles) -> None:

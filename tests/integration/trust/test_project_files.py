@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.config.codec import mqtt_table, settings_file, swarm_table
-from midwatch.config.project_files import FILES, SETTINGS, YES, Input
+from midwatch.config.project_files import FILES, SETTINGS, YES, ProjectInput
 from tests.conftest import Box
 
 ROOT = Path(__file__).parents[3]
@@ -113,7 +113,7 @@ def test_every_key_of_a_settings_file_is_in_the_table() -> None:
     assert sorted(each.name for each in SETTINGS) == sorted(keys)
 
 
-def row(each: Input, name: str) -> str:
+def row(each: ProjectInput, name: str) -> str:
     return f"| {name} | {each.use} | {each.acts or 'no'} | {each.trust or 'no'} |"
 
 

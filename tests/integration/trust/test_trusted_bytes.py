@@ -28,19 +28,19 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def problem(path: Path) -> str:
     """As a program finds it that has just loaded the settings."""
     load.load(str(path.parent))
-    return trust.problem(str(path))
+    return trust.find_problem(str(path))
 
 
 def trusted(path: Path) -> Path:
     load.load(str(path.parent))
-    trust.add(str(path))
+    trust.trust_file(str(path))
     assert problem(path) == ""
     return path
 
 
 def test_a_file_is_not_trusted_until_it_is(file: Path) -> None:
     assert problem(file) == f"{file} is not trusted: read it, then `midwatch trust`"
-    trust.add(str(file))
+    trust.trust_file(str(file))
     assert problem(file) == ""
 
 
@@ -50,8 +50,8 @@ def test_one_changed_byte_wherever_it_is_takes_the_trust_away(file: Path) -> Non
     changes = [data[:n] + bytes([data[n] ^ 1]) + data[n + 1 :] for n in range(len(data))]
     for changed in (*changes, data + b"\n", data[:-1], b""):
         file.write_bytes(changed)
-        load.read(str(file))
-        assert "was changed since you trusted it (20" in trust.problem(str(file)), changed
+        load.read_file(str(file))
+        assert "was changed since you trusted it (20" in trust.find_problem(str(file)), changed
     file.write_bytes(data)
     assert problem(file) == ""
 
@@ -62,7 +62,7 @@ def test_trusting_the_change_trusts_that_and_no_longer_what_was(file: Path) -> N
     trusted(file)
     file.write_text(TEXT)
     assert "was changed" in problem(file)
-    assert len(trust.listed()) == 1
+    assert len(trust.list_entries()) == 1
 
 
 def test_a_file_that_is_exchanged_after_it_was_read_does_not_get_through(file: Path) -> None:
@@ -70,20 +70,20 @@ def test_a_file_that_is_exchanged_after_it_was_read_does_not_get_through(file: P
     file.write_text('[[check]]\nrun = "evil"\n')
     assert load.load(str(file.parent)).checks[0].target == "evil"
     file.write_text(TEXT)
-    assert "was changed" in trust.problem(str(file))
+    assert "was changed" in trust.find_problem(str(file))
 
 
 def test_what_was_read_while_it_was_trusted_stays_so_whatever_stands_there_now(file: Path) -> None:
     trusted(file)
     file.write_text('[[check]]\nrun = "evil"\n')
-    assert trust.problem(str(file)) == ""
+    assert trust.find_problem(str(file)) == ""
     assert "was changed" in problem(file)
 
 
 def test_what_is_trusted_is_what_was_shown_and_not_what_stands_there_at_the_answer(file: Path) -> None:
-    load.given(str(file))
+    load.load_layer(str(file))
     file.write_text('[[check]]\nrun = "evil"\n')
-    trust.add(str(file))
+    trust.trust_file(str(file))
     assert "was changed" in problem(file)
 
 
@@ -99,14 +99,14 @@ def test_the_real_path_counts_when_a_directory_is_reached_by_a_link(file: Path, 
     (tmp_path / "link").symlink_to(file.parent)
     trusted(tmp_path / "link" / "midwatch.toml")
     assert problem(file) == ""
-    assert [each.path for each in trust.listed()] == [str(file)]
+    assert [each.path for each in trust.list_entries()] == [str(file)]
 
 
 def test_a_link_in_the_same_directory_is_the_file_that_it_leads_to(file: Path) -> None:
     file.rename(file.with_name("settings.toml"))
     file.symlink_to("settings.toml")
     trusted(file)
-    assert [each.path for each in trust.listed()] == [str(file.with_name("settings.toml"))]
+    assert [each.path for each in trust.list_entries()] == [str(file.with_name("settings.toml"))]
 
 
 def test_a_link_to_a_file_trusted_elsewhere_is_refused_for_its_commands_would_be_others(
@@ -118,7 +118,7 @@ def test_a_link_to_a_file_trusted_elsewhere_is_refused_for_its_commands_would_be
     evil.symlink_to(file)
     assert "is a link to another directory" in problem(evil)
     with pytest.raises(RefusedError, match="put a copy in its place"):
-        trust.add(str(evil))
+        trust.trust_file(str(evil))
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646, 0o666])
@@ -128,7 +128,7 @@ def test_a_file_that_others_may_write_is_refused(file: Path, mode: int) -> None:
     assert problem(file).startswith(f"others may write to {file}; ")
     assert "`chmod go-w`" in problem(file)
     with pytest.raises(RefusedError, match="others may write"):
-        trust.add(str(file))
+        trust.trust_file(str(file))
     file.chmod(0o600)
     assert problem(file) == ""
 
@@ -159,7 +159,7 @@ def test_no_variable_and_no_key_stands_in_for_trust(file: Path, monkeypatch: pyt
         file.write_text(key + TEXT)
         with pytest.raises(Exception, match="unknown key"):
             load.load(str(file.parent))
-        assert "is not trusted" in trust.problem(str(file))
+        assert "is not trusted" in trust.find_problem(str(file))
 
 
 def test_the_users_own_file_needs_no_trust_and_a_link_to_it_does_not_inherit_that(file: Path, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_the_users_own_file_needs_no_trust_and_a_link_to_it_does_not_inherit_tha
     own.parent.mkdir(parents=True)
     own.write_text(TEXT)
     assert problem(file) != ""
-    assert trust.problem(str(own)) == ""
+    assert trust.find_problem(str(own)) == ""
     file.unlink()
     file.symlink_to(own)
     assert problem(file) != ""
@@ -179,7 +179,7 @@ def test_a_file_that_is_gone_or_unreadable_is_no_trusted_file(file: Path) -> Non
     assert "there is no" in problem(file)
     file.mkdir()
     load._held.clear()
-    assert "not a regular file" in trust.problem(str(file))
+    assert "not a regular file" in trust.find_problem(str(file))
 
 
 def test_checks_that_run_something_or_connect_and_every_fix_need_trust(file: Path) -> None:
@@ -189,10 +189,10 @@ def test_checks_that_run_something_or_connect_and_every_fix_need_trust(file: Pat
                              ("http", "x"), ("tcp", "a:1"), ("disk", "1GB"), ("env", "A"), ("tmux", "3.2"))
     ))  # fmt: skip
     checks = load.load(str(file.parent)).checks
-    assert {check.kind for check in checks if trust.acts(check) and not check.fix} == {
+    assert {check.kind for check in checks if trust.needs_trust(check) and not check.fix} == {
         "run", "module", "package", "venv", "http", "tcp",
     }  # fmt: skip
-    assert all(trust.acts(check) for check in checks if check.fix)
+    assert all(trust.needs_trust(check) for check in checks if check.fix)
 
 
 # The list
@@ -247,7 +247,7 @@ def test_names_that_are_odd_but_possible_can_be_trusted(file: Path) -> None:
         odd.write_text(TEXT)
         odd.chmod(0o644)
         trusted(odd)
-    assert len(trust.listed()) == 4
+    assert len(trust.list_entries()) == 4
 
 
 def test_a_line_break_in_a_path_cannot_add_a_line_to_the_list(file: Path) -> None:
@@ -256,5 +256,5 @@ def test_a_line_break_in_a_path_cannot_add_a_line_to_the_list(file: Path) -> Non
     odd.write_text(TEXT)
     load.load(str(odd.parent))
     with pytest.raises(RefusedError, match="line break in its name"):
-        trust.add(str(odd))
-    assert trust.listed() == []
+        trust.trust_file(str(odd))
+    assert trust.list_entries() == []

@@ -13,7 +13,7 @@ from midwatch.core.policy import PATIENT
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_model import WaitOptions, WaitOutcome
 from midwatch.subjects import wait as waiting
-from midwatch.subjects.decide import decide
+from midwatch.subjects.decide import instruct_shim
 from tests.conftest import Box, alive, until
 from tests.integration.adopt.elsewhere import adopt, stranger
 from tests.integration.wait.disks import over
@@ -102,13 +102,13 @@ def test_adopted_work_that_ends_meanwhile_has_its_end_told(box: Box, gate: Gate,
 
 def test_a_judge_that_finds_no_record_gives_no_answer(box: Box) -> None:
     box.dir.mkdir()
-    assert decide(JobDirectory(str(box.dir), PATIENT), "job") == ""
-    assert decide(JobDirectory(str(box.cwd / "gone"), PATIENT), "job") == ""
+    assert instruct_shim(JobDirectory(str(box.dir), PATIENT), "job") == ""
+    assert instruct_shim(JobDirectory(str(box.cwd / "gone"), PATIENT), "job") == ""
 
 
 def test_a_directory_that_does_not_come_back_ends_the_wait(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     start(box, "job", "sleep", "300")
-    wait = waiting.Wait(JobDirectory(str(box.dir), PATIENT), ["job"], WaitOptions())
+    wait = waiting.SubjectWait(JobDirectory(str(box.dir), PATIENT), ["job"], WaitOptions())
     now = time.monotonic()
 
     def look(later: float) -> list[WaitOutcome]:

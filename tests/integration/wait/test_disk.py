@@ -97,7 +97,7 @@ def test_stop_does_not_lose_a_verdict_that_waits_for_room_on_the_disk(
     until(lambda: not alive(work))
     monkeypatch.setattr(stopping, "SHIM_PATIENCE", 0.5)
     with contextlib.suppress(MidwatchError):
-        stopping.stop(JobDirectory(str(small.dir), PATIENT), "job")
+        stopping.stop_job(JobDirectory(str(small.dir), PATIENT), "job")
     small.path("filler").unlink()
     assert within(small, 10, "wait", "job", "--json").json["exit_code"] == 9
 

@@ -56,15 +56,15 @@ class Swarm:
         return found
 
     def standing(self, session: str = "work") -> watchdog_store.WatchdogStatus | None:
-        return watchdog_store.read(watchdog_store.base(session, str(self.private.socket)))
+        return watchdog_store.read_status(watchdog_store.base_path(session, str(self.private.socket)))
 
     @property
     def log(self) -> str:
-        path = Path(watchdog_store.log_file("work"))
+        path = Path(watchdog_store.default_log_path("work"))
         return path.read_text() if path.exists() else ""
 
     def until_logged(self, words: str) -> None:
-        until(lambda: words in self.log, Path(watchdog_store.log_file("work")).parent)
+        until(lambda: words in self.log, Path(watchdog_store.default_log_path("work")).parent)
 
     @property
     def messages(self) -> int:
@@ -79,7 +79,7 @@ class Swarm:
                        asked.pop("rules", WakeRules()), self.private.server, **asked)  # fmt: skip
         panes = PaneObserver(catalog.load_all(), "/nowhere", self.private.server)
         here = str(self.project)
-        world = ControllerSession(wanted, load.load(here), select.find(here), panes, log.append,
+        world = ControllerSession(wanted, load.load(here), select.find_tracker(here), panes, log.append,
                            lambda: False)  # fmt: skip
         try:
             yield Watchdog(wanted, world, log.append), log

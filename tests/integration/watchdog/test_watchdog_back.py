@@ -27,7 +27,7 @@ def watched(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Watch
     for name in ("PATH", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "STAND_IN"):
         monkeypatch.setenv(name, desk.office.box.env[name])
     log: list[str] = []
-    tracker = builtin.Tasks(str(desk.office.cwd / builtin.NAME))
+    tracker = builtin.BuiltinTracker(str(desk.office.cwd / builtin.NAME))
     tracker.add("First thing")
     asked = WatchdogRequest("desk", str(desk.office.cwd), "claude code", "", (), WakeRules(), desk.tmux.server)
     panes = PaneObserver(catalog.load_all(), "/nowhere", desk.tmux.server)

@@ -189,7 +189,7 @@ def test_a_message_that_was_not_taken_is_sent_when_it_can_be_and_only_once(swarm
         dog.round(tick=False)
     assert "WATCHDOG" not in swarm.agent.box
     assert sum("prompt-sent" in line for line in log) == 1
-    assert undelivered_store.all() == []
+    assert undelivered_store.read_all_notes() == []
 
 
 def test_a_message_that_came_late_into_the_box_is_sent_and_not_written_again(
@@ -210,12 +210,12 @@ def test_a_message_that_came_late_into_the_box_is_sent_and_not_written_again(
     assert f"prompt-left {swarm.agent.pane}: it is sent now" in log
     assert swarm.agent.typed.count(b"<<<WATCHDOG TICK>>>") == 1
     assert swarm.messages == 1
-    assert undelivered_store.all() == []
+    assert undelivered_store.read_all_notes() == []
 
 
 def test_a_report_that_nobody_read_is_told_of(swarm: Swarm) -> None:
-    where = mail_store.place(str(swarm.project))
-    letter = mail_store.send(
+    where = mail_store.mail_directory(str(swarm.project))
+    letter = mail_store.send_mail(
         where, sender="pane3", to="controller", subject="bd-1: done", text="all of it", task="bd-1"
     )
     path = next(Path(where).rglob(f"*{letter.id}*"))
@@ -226,7 +226,7 @@ def test_a_report_that_nobody_read_is_told_of(swarm: Swarm) -> None:
         dog.round(tick=False)
         assert swarm.messages == before + 1
         assert f"- unread_reports: {letter.id} about bd-1\n".encode() in swarm.agent.typed
-        mail_store.mark(where, letter.id)
+        mail_store.mark_mail(where, letter.id)
         dog.round(tick=False)
     assert swarm.messages == before + 1
 
@@ -249,7 +249,7 @@ def test_companions_are_made_only_if_that_was_asked_for(swarm: Swarm) -> None:
     told = [line for line in log if line.startswith("not-trusted ensure_quality")]
     assert len(told) == 1
     assert "is not trusted: read it, then `midwatch trust`" in told[0]
-    trust.add(f"{swarm.project}/midwatch.toml")
+    trust.trust_file(f"{swarm.project}/midwatch.toml")
     with swarm.dog(beads=(task,)) as (dog, log):
         dog.round(tick=True)
     assert f"Quality loops for {task}" in swarm.task("list")
@@ -276,7 +276,7 @@ def test_the_projects_own_words(swarm: Swarm) -> None:
         dog.round(tick=True)
         assert b"<<<WATCHDOG TICK>>>" in swarm.agent.typed, "words were used that nobody has trusted"
         assert [line for line in log if "prompt-template" in line and "is not trusted" in line]
-    trust.add(f"{swarm.project}/midwatch.toml")
+    trust.trust_file(f"{swarm.project}/midwatch.toml")
     with swarm.dog() as (dog, _):
         dog.round(tick=True)
     assert b"\nUp, work! State:\n" in swarm.agent.typed

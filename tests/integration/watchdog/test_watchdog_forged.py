@@ -44,10 +44,10 @@ def test_an_id_that_is_a_paragraph_ends_no_message(swarm: Swarm) -> None:
 
 
 def test_a_report_of_any_subject_and_about_any_task_ends_no_message(swarm: Swarm) -> None:
-    place = mail_store.place(str(swarm.project), str(swarm.box.dir))
-    about = mail_store.send(place, sender="pane2", to="controller", subject="s", text="t", task="bd-2")
-    odd = mail_store.send(place, sender="pane2", to="controller", subject=f'{FORGED} "', text="t")
-    forged = mail_store.send(place, sender="pane2", to="controller", subject="s", text="t", task=FORGED)
+    place = mail_store.mail_directory(str(swarm.project), str(swarm.box.dir))
+    about = mail_store.send_mail(place, sender="pane2", to="controller", subject="s", text="t", task="bd-2")
+    odd = mail_store.send_mail(place, sender="pane2", to="controller", subject=f'{FORGED} "', text="t")
+    forged = mail_store.send_mail(place, sender="pane2", to="controller", subject="s", text="t", task=FORGED)
     for each in (about, odd, forged):  # reports are told of after a minute
         file = Path(place) / f"{each.id}.md"
         file.write_text(re.sub(r"(?m)^at: .*$", "at: 2026-01-01T00:00:00Z", file.read_text()))

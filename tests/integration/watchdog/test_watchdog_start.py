@@ -110,10 +110,10 @@ def test_one_that_was_killed_has_died_and_status_says_so(swarm: Swarm) -> None:
 def test_what_is_held_back_is_in_status_and_in_the_log(swarm: Swarm) -> None:
     task = swarm.task("add", "First thing")
     now = time.time()
-    base = watchdog_store.base("work", str(swarm.private.socket))
+    base = watchdog_store.base_path("work", str(swarm.private.socket))
     told = {name: [] for name in codec.LISTS}  # type: dict[str, list[str]]
     memory = {"told": told, "at": now, "repeats": 0, "sent": [now - 60] * 8, "unread": False, "closed": 0}
-    watchdog_store.write(
+    watchdog_store.write_status(
         base, watchdog_store.WatchdogStatus("work", str(swarm.private.socket), "", ended="once", memory=memory)
     )
     swarm.start()
@@ -132,7 +132,7 @@ def test_the_log_is_found_where_the_original_has_it(swarm: Swarm) -> None:
     swarm.start()
     swarm.until_logged("tick epic=")
     link = swarm.box.cwd / LINK
-    assert os.readlink(link) == watchdog_store.log_file("work")
+    assert os.readlink(link) == watchdog_store.default_log_path("work")
     assert link.read_text() == swarm.log
     assert swarm.start().err == "", "a link that is there is no trouble"
 
@@ -150,7 +150,7 @@ def test_what_is_there_already_is_left_unless_it_is_a_link_of_ours(swarm: Swarm,
         assert f"{link} could not be linked to the log: something else is there" in started.err
         assert link.read_text() == "of the original\n"
     else:
-        assert os.readlink(link) == watchdog_store.log_file("work")
+        assert os.readlink(link) == watchdog_store.default_log_path("work")
 
 
 def test_no_link_is_made_to_a_log_of_ones_own(swarm: Swarm, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_survivors_of_a_crash_are_named(box: Box) -> None:
     start(box, "job", "sh", "-c", "setsid sleep 300 & wait")
     shim, work = box.pids("job")
     run = box.record("job")["run"]
-    until(lambda: len(processes.of_run(run)) > 1)
+    until(lambda: len(processes.find_run_processes(run)) > 1)
     for pid in (shim, work):
         kill(pid, signal.SIGKILL)
         reap(pid)

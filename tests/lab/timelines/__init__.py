@@ -16,7 +16,7 @@ import midwatch
 from midwatch.agents import catalog
 from midwatch.agents.hooks import events
 from midwatch.agents.program_status.observe import ProgramStatus
-from midwatch.replay.record import Recorder
+from midwatch.replay.record import SessionRecorder
 from midwatch.sessions.codec import recording
 from midwatch.sessions.pane_observer import PaneObserver
 from tests.lab.pane import AgentPane
@@ -29,8 +29,8 @@ def told(agent: str, spool: Path) -> dict[str, Any]:
     """How an agent is to be started so that it tells Midwatch's own hook."""
     name = agent.partition("-")[0]
     if name == "opencode":
-        return {"plugin": events.plugin((AGENTS / "opencode" / "plugin.js").read_text(), str(spool))}
-    return {"hooks": events.command(str(AGENTS / "hooks" / "hook.sh"), str(spool), name)}
+        return {"plugin": events.plugin_source((AGENTS / "opencode" / "plugin.js").read_text(), str(spool))}
+    return {"hooks": events.hook_command(str(AGENTS / "hooks" / "hook.sh"), str(spool), name)}
 
 
 class Tape:
@@ -42,7 +42,7 @@ class Tape:
         server = (pane.server_args[0], pane.server_args[1])
         self._panes = PaneObserver(catalog.load_all(), str(spool), server)
         self._panes.status = ProgramStatus(str(status or spool))
-        self._recorder = Recorder(self._panes, pane.pane_id, self._out, redact=True)
+        self._recorder = SessionRecorder(self._panes, pane.pane_id, self._out, redact=True)
         self._truths: list[tuple[float, str, str, str]] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -69,8 +69,8 @@ class Tape:
         agent = self.pane.agent.partition("-")[0]
         for at, turn, detail, by in self._truths:
             truth = recording.RecordedTruth(max(0.0, at - began), turn, detail, by)
-            looks.append((truth.at, recording.truth_line(truth)))
-        header = recording.Writer().header(recording.Header(agent, self.pane.version, scenario))
+            looks.append((truth.at, recording.encode_truth(truth)))
+        header = recording.RecordingWriter().header(recording.RecordingHeader(agent, self.pane.version, scenario))
         ordered = [line for _, line in sorted(looks, key=lambda each: each[0])]
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "\n".join([header, *ordered]).replace(str(AGENTS.parents[2]), "/opt/midwatch")

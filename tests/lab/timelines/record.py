@@ -27,7 +27,9 @@ def reader(agent: str, lab: Lab, status: Path) -> Callable[[str], list[str]]:
     status.mkdir(mode=0o700)
     server = (lab.tmux.arguments[0], lab.tmux.arguments[1])
     asks = catalog.load(agent.partition("-")[0]).asks_after
-    return lambda pane: spawn.capture_command("", program_status_observe.path_of(str(status), server, pane), asks)
+    return lambda pane: spawn.capture_command(
+        "", program_status_observe.status_file_path(str(status), server, pane), asks
+    )
 
 
 def record(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents import catalog, evidence
-from midwatch.agents.definition import hear
+from midwatch.agents.definition import match_sources
 from midwatch.agents.turn_model import Presence
 from midwatch.replay.codec import screen_case
 
@@ -27,7 +27,7 @@ GOLDENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 )
 def test_what_a_hook_tells_of_the_end(agent: str, words: dict[str, str], said: tuple[str, str]) -> None:
     texts = {f"hook.{word}": value for word, value in words.items()}
-    (heard,) = hear(catalog.load(agent), texts, "")
+    (heard,) = match_sources(catalog.load(agent), texts, "")
     assert (heard.turn, heard.detail) == said
 
 
@@ -47,6 +47,8 @@ def test_what_a_hook_tells_of_the_end(agent: str, words: dict[str, str], said: t
 def test_the_agents_own_words_for_what_went_wrong(name: str, words: str) -> None:
     detector, folder = catalog.load(name.partition("/")[0]), GOLDENS / name
     screen, facts = (folder / "screen.ansi.txt").read_text(), (folder / "facts.json").read_text()
-    texts = evidence.look(detector, screen_case.sighting(detector.agent, screen, facts, ""), Presence("alive", ""))
-    (shown,) = (said for said in hear(detector, texts, "") if said.source == "screen")
+    texts = evidence.rule_texts(
+        detector, screen_case.read_observation(detector.agent, screen, facts, ""), Presence("alive", "")
+    )
+    (shown,) = (said for said in match_sources(detector, texts, "") if said.source == "screen")
     assert shown.text.raw.startswith(words)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents import catalog
-from midwatch.agents.definition import regions
+from midwatch.agents.definition import split_regions
 
 SCREENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
 BLANK = {
@@ -24,7 +24,7 @@ BLANK = {
 def test_only_an_empty_conversation_is_blank(agent: str) -> None:
     codex = catalog.load("codex")
     screens = {path.parent.name: tuple(path.read_text().split("\n")) for path in SCREENS.glob(f"{agent}/*/screen.txt")}
-    assert {name for name, rows in screens.items() if "blank" in regions(codex, rows)[0]} == BLANK[agent]
+    assert {name for name, rows in screens.items() if "blank" in split_regions(codex, rows)[0]} == BLANK[agent]
 
 
 WIPED = "\n  >_ OpenAI Codex (v0.169.0)\n     ~/proj\n\n{}\n› Ask Codex to do anything\n\n  gpt-5 · ~/proj"  # noqa: RUF001
@@ -44,4 +44,4 @@ WIPED = "\n  >_ OpenAI Codex (v0.169.0)\n     ~/proj\n\n{}\n› Ask Codex to do 
 )
 def test_what_stands_below_the_banner(between: str, *, blank: bool) -> None:
     rows = tuple(WIPED.format(between).split("\n"))
-    assert ("blank" in regions(catalog.load("codex"), rows)[0]) == blank
+    assert ("blank" in split_regions(catalog.load("codex"), rows)[0]) == blank

@@ -61,4 +61,4 @@ def test_an_error_is_told_in_its_own_words_however_they_are_wrapped() -> None:
 def test_nobody_types_into_the_talk_of_a_sub_agent() -> None:
     case = GOLDENS / "undecidable" / "claude" / "2.1.325-s80x24-agents-talk"
     rows = tuple((case / "screen.ansi.txt").read_text().rstrip("\n").split("\n"))
-    assert input_box.read(CLAUDE, rows).state == UNSEEN
+    assert input_box.read_input_box(CLAUDE, rows).state == UNSEEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.agents import catalog
-from midwatch.agents.definition import hear
+from midwatch.agents.definition import match_sources
 
 CLAUDE = catalog.load("claude")
 OLD, NEW = "2.1.197", "2.1.325"
@@ -15,7 +15,7 @@ LIMIT = "You've hit your 5-hour limit · resets 6:16am (UTC)"
 
 def heard(version: str = NEW, **texts: str) -> tuple[str, str, str]:
     """Turn, detail and end of what the one source says that was given."""
-    (said,) = hear(CLAUDE, {name.replace("__", "."): text for name, text in texts.items()}, version)
+    (said,) = match_sources(CLAUDE, {name.replace("__", "."): text for name, text in texts.items()}, version)
     return said.turn, said.detail, said.until.raw
 
 
@@ -63,7 +63,7 @@ def test_while_agents_run_in_the_background_no_source_of_events_calls_the_turn_e
 
 def test_at_rest_by_its_own_state_nothing_runs_in_the_background_whatever_the_transcript_has_not_seen_end() -> None:
     texts = {"state.status": "idle", "transcript.event": "turn-ended", "transcript.background": "1"}
-    assert [(said.source, said.detail) for said in hear(CLAUDE, texts, NEW)] == [
+    assert [(said.source, said.detail) for said in match_sources(CLAUDE, texts, NEW)] == [
         ("state", ""), ("transcript", "turn-ended"),
     ]  # fmt: skip
 
@@ -71,7 +71,7 @@ def test_at_rest_by_its_own_state_nothing_runs_in_the_background_whatever_the_tr
 @pytest.mark.parametrize(("version", "turns"), [(OLD, ["idle"]), (NEW, []), ("", [])])
 def test_a_title_at_rest_is_believed_only_of_releases_that_change_it(version: str, turns: list[str]) -> None:
     texts = {"title": "✳ Fix the tests"} | ({"version": version} if version else {})
-    assert [said.turn for said in hear(CLAUDE, texts, version)] == turns
+    assert [said.turn for said in match_sources(CLAUDE, texts, version)] == turns
 
 
 @pytest.mark.parametrize("sign", ["⠂", "◐", "◑"])

@@ -4,7 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from midwatch.agents.codex.conversation import CodexThread, ConversationChoice, begun, whose, works_in
+from midwatch.agents.codex.conversation import (
+    CodexThread,
+    ConversationChoice,
+    choose_conversation,
+    start_time,
+    works_in,
+)
 from midwatch.core.pane_model import RunningAgent
 
 CWD = "/home/dev/proj"
@@ -15,12 +21,12 @@ THIRD = "01a1ef13-0000-7000-8000-000000000000"
 
 
 def thread(name: str, *, used: bool = True, asked: float = 0.0, cwd: str = CWD, hidden: bool = False) -> CodexThread:
-    moment = asked or begun(name) + 2
-    return CodexThread(name, cwd, f"/{name}.jsonl", begun(name), hidden, used, moment if used else 0.0)
+    moment = asked or start_time(name) + 2
+    return CodexThread(name, cwd, f"/{name}.jsonl", start_time(name), hidden, used, moment if used else 0.0)
 
 
 def codex(*args: str) -> RunningAgent:
-    return RunningAgent("codex", 1, 1, begun(FIRST) - 1, CWD, ("codex", *args), {})
+    return RunningAgent("codex", 1, 1, start_time(FIRST) - 1, CWD, ("codex", *args), {})
 
 
 def yes() -> bool:
@@ -37,8 +43,8 @@ def never() -> bool:
 
 def test_a_conversation_that_was_cleared_gives_way_to_the_unused_one_below_an_empty_screen() -> None:
     threads = [thread(FIRST), thread(SECOND, used=False)]
-    assert whose(threads, codex(), FIRST, yes, yes) == ConversationChoice(SECOND)
-    assert whose(threads, codex(), "", yes, yes) == ConversationChoice(SECOND), (
+    assert choose_conversation(threads, codex(), FIRST, yes, yes) == ConversationChoice(SECOND)
+    assert choose_conversation(threads, codex(), "", yes, yes) == ConversationChoice(SECOND), (
         "whoever looks for the first time sees it too"
     )
 
@@ -47,54 +53,62 @@ def test_a_conversation_that_was_cleared_gives_way_to_the_unused_one_below_an_em
 def test_without_an_empty_screen_or_beside_another_codex_it_is_nobodys(
     blank: Callable[[], bool], alone: Callable[[], bool]
 ) -> None:
-    found = whose([thread(FIRST), thread(SECOND, used=False)], codex(), FIRST, blank, alone)
+    found = choose_conversation([thread(FIRST), thread(SECOND, used=False)], codex(), FIRST, blank, alone)
     trouble = f"2 conversations were begun in {CWD} since this Codex was started"
     assert found == ConversationChoice("", trouble, unclear=True)
 
 
 def test_two_unused_ones_are_not_guessed_between() -> None:
     threads = [thread(FIRST), thread(SECOND, used=False), thread(THIRD, used=False)]
-    assert whose(threads, codex(), FIRST, yes, yes).unclear
+    assert choose_conversation(threads, codex(), FIRST, yes, yes).unclear
 
 
 def test_one_that_somebody_left_unused_is_not_ours_if_the_talk_went_on_elsewhere() -> None:
     """Ctrl-L empties the screen as well, and leaves the conversation as it is."""
-    threads = [thread(FIRST, asked=begun(SECOND) + 60), thread(SECOND, used=False)]
-    assert whose(threads, codex(), FIRST, yes, yes).unclear
+    threads = [thread(FIRST, asked=start_time(SECOND) + 60), thread(SECOND, used=False)]
+    assert choose_conversation(threads, codex(), FIRST, yes, yes).unclear
 
 
 def test_the_newest_stays_ours_once_it_was_known() -> None:
     threads = [thread(FIRST), thread(SECOND)]
-    assert whose(threads, codex(), SECOND, no, no) == ConversationChoice(SECOND)
-    assert whose([*threads, thread(THIRD)], codex(), SECOND, no, no).unclear, "it may have been cleared again"
-    assert whose(threads, codex(), FIRST, no, no).unclear
+    assert choose_conversation(threads, codex(), SECOND, no, no) == ConversationChoice(SECOND)
+    assert choose_conversation([*threads, thread(THIRD)], codex(), SECOND, no, no).unclear, (
+        "it may have been cleared again"
+    )
+    assert choose_conversation(threads, codex(), FIRST, no, no).unclear
 
 
 def test_the_only_one_needs_no_further_proof() -> None:
     others = [thread(OLD), thread(SECOND, cwd="/elsewhere"), thread(THIRD, hidden=True)]
-    assert whose([thread(FIRST), *others], codex(), "", never, never) == ConversationChoice(FIRST)
+    assert choose_conversation([thread(FIRST), *others], codex(), "", never, never) == ConversationChoice(FIRST)
 
 
 def test_what_the_command_line_names_holds_until_another_is_begun() -> None:
     resumed = codex("resume", OLD)
-    assert whose([thread(OLD)], resumed, "", never, never) == ConversationChoice(OLD)
-    assert whose([thread(OLD), thread(SECOND, used=False)], resumed, OLD, yes, yes) == ConversationChoice(SECOND)
-    assert whose([thread(OLD), thread(SECOND)], resumed, SECOND, no, no) == ConversationChoice(SECOND)
-    unclear = whose([thread(OLD), thread(SECOND)], resumed, OLD, no, no)
+    assert choose_conversation([thread(OLD)], resumed, "", never, never) == ConversationChoice(OLD)
+    assert choose_conversation([thread(OLD), thread(SECOND, used=False)], resumed, OLD, yes, yes) == ConversationChoice(
+        SECOND
+    )
+    assert choose_conversation([thread(OLD), thread(SECOND)], resumed, SECOND, no, no) == ConversationChoice(SECOND)
+    unclear = choose_conversation([thread(OLD), thread(SECOND)], resumed, OLD, no, no)
     assert unclear == ConversationChoice(
         "", f"a conversation was begun in {CWD} since this Codex resumed {OLD}", unclear=True
     )
 
 
 def test_a_fork_is_not_the_conversation_that_it_was_forked_from() -> None:
-    assert whose([thread(OLD), thread(FIRST)], codex("fork", OLD), "", never, never) == ConversationChoice(FIRST)
+    assert choose_conversation(
+        [thread(OLD), thread(FIRST)], codex("fork", OLD), "", never, never
+    ) == ConversationChoice(FIRST)
 
 
 def test_one_that_was_chosen_from_a_list_is_known_only_while_there_is_no_other() -> None:
     chosen = codex("resume", "--last")
-    assert whose([thread(OLD)], chosen, "", never, never) == ConversationChoice(OLD)
-    assert whose([thread(OLD), thread(FIRST)], chosen, "", no, no).unclear
-    assert whose([thread(OLD), thread(FIRST, used=False)], chosen, OLD, yes, yes) == ConversationChoice(FIRST)
+    assert choose_conversation([thread(OLD)], chosen, "", never, never) == ConversationChoice(OLD)
+    assert choose_conversation([thread(OLD), thread(FIRST)], chosen, "", no, no).unclear
+    assert choose_conversation([thread(OLD), thread(FIRST, used=False)], chosen, OLD, yes, yes) == ConversationChoice(
+        FIRST
+    )
 
 
 @pytest.mark.parametrize(

@@ -29,17 +29,25 @@ ASKED = "Do it.\nNow."
 def test_what_it_was_given_is_told_by_where_its_prompt_stands(
     args: tuple[str, ...], given: tuple[str, ...] | None
 ) -> None:
-    assert launch.given_in(START, args, ASKED) == given
+    assert launch.find_options(START, args, ASKED) == given
 
 
 def test_a_task_without_a_prompt_tells_nothing() -> None:
-    assert launch.given_in(START, ("sample", ""), "") is None
+    assert launch.find_options(START, ("sample", ""), "") is None
 
 
 def test_the_prompt_is_put_where_it_stood() -> None:
     given = ("{prompt}", "--tools", "a", "b")
-    assert launch.go_on(START, (), "x1", given, "On.") == ["sample", "--resume", "x1", "On.", "--tools", "a", "b"]
-    assert launch.go_on(START, (), "", given, "On.") == ["sample", "On.", "--tools", "a", "b"]
+    assert launch.continue_command(START, (), "x1", given, "On.") == [
+        "sample",
+        "--resume",
+        "x1",
+        "On.",
+        "--tools",
+        "a",
+        "b",
+    ]
+    assert launch.continue_command(START, (), "", given, "On.") == ["sample", "On.", "--tools", "a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -52,10 +60,10 @@ def test_the_prompt_is_put_where_it_stood() -> None:
     ],
 )
 def test_a_program_that_was_run_by_its_path_is_run_by_it_again(args: tuple[str, ...], program: list[str]) -> None:
-    found = launch.go_on(START, launch.program_in(START, args), "", ("{prompt}",), "On.")
+    found = launch.continue_command(START, launch.program_words(START, args), "", ("{prompt}",), "On.")
     assert found == [*program, "On."]
 
 
 @pytest.mark.parametrize(("model", "words"), [("m", ("-p", "--model", "m", "{prompt}")), ("", ("-p", "{prompt}"))])
 def test_where_no_command_line_was_seen_the_agents_file_tells(model: str, words: tuple[str, ...]) -> None:
-    assert launch.plainly(START, model) == words
+    assert launch.default_options(START, model) == words

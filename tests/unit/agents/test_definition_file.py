@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.agents import catalog, definition_file
-from midwatch.agents.definition import hear, numbered
+from midwatch.agents.definition import match_sources, parse_version
 from midwatch.core.errors import FormatError
 
 GOOD = """\
@@ -67,24 +67,24 @@ def test_an_error_names_file_and_line(old: str, new: str, line: int, says: str) 
 )
 def test_a_rule_holds_for_its_versions_and_where_none_is_known(version: str, *, heard: bool) -> None:
     found = definition_file.read(GOOD, "sample.toml")
-    assert bool(hear(found, {"box": "> busy"}, version)) is heard
+    assert bool(match_sources(found, {"box": "> busy"}, version)) is heard
 
 
 def test_a_rule_is_silent_when_its_not_condition_holds() -> None:
     found = definition_file.read(GOOD, "sample.toml")
-    assert hear(found, {"box": "> not busy"}, "1.0") == ()
+    assert match_sources(found, {"box": "> not busy"}, "1.0") == ()
 
 
 def test_a_rule_is_silent_about_a_text_that_is_not_there() -> None:
-    assert hear(definition_file.read(GOOD, "sample.toml"), {}, "1.0") == ()
+    assert match_sources(definition_file.read(GOOD, "sample.toml"), {}, "1.0") == ()
 
 
 def test_versions_compare_as_numbers() -> None:
-    assert numbered("2.1.197") > numbered("2.1.20")
-    assert numbered("0.153.4-alpha.7") == (0, 153, 4)
+    assert parse_version("2.1.197") > parse_version("2.1.20")
+    assert parse_version("0.153.4-alpha.7") == (0, 153, 4)
 
 
-@pytest.mark.parametrize("agent", list(catalog.paths()))
+@pytest.mark.parametrize("agent", list(catalog.definition_paths()))
 def test_every_file_of_ours_is_good_and_its_rules_have_names_of_their_own(agent: str) -> None:
     found = catalog.load(agent)
     names = [rule.name for rule in found.rules]

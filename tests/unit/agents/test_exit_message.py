@@ -84,7 +84,7 @@ def left(agent: str, case: str) -> tuple[bool, int | None]:
     facts = json.loads((SCREENS / agent / case / "facts.json").read_text())
     cursor = int(facts["cursor_x"]), int(facts["cursor_y"])
     detector = next(each for each in KNOWN if each.agent == agent.partition("-")[0])
-    return exit_message.is_said(detector, rows, cursor), exit_message.told_signal(rows, cursor)
+    return exit_message.has_exit_message(detector, rows, cursor), exit_message.reported_signal(rows, cursor)
 
 
 @pytest.mark.parametrize(("agent", "case"), [(agent, case) for agent, case in ENDED if "killed" in case])
@@ -119,7 +119,7 @@ BYE = ("Resume this session with:", f"claude --resume {ONE}")
 
 
 def is_said(*rows: str) -> bool:
-    return exit_message.is_said(CLAUDE, rows, (len(rows[-1]), len(rows) - 1))
+    return exit_message.has_exit_message(CLAUDE, rows, (len(rows[-1]), len(rows) - 1))
 
 
 def test_what_stands_above_the_agents_box_was_said_before_it_ended() -> None:
@@ -149,9 +149,9 @@ def test_commands_that_were_run_since_take_nothing_back() -> None:
 )  # fmt: skip
 def test_what_shells_say_of_a_signal(row: str, signal: int | None) -> None:
     rows = ("", row, "", PROMPT)
-    assert exit_message.told_signal(rows, (len(PROMPT), 3)) == signal
+    assert exit_message.reported_signal(rows, (len(PROMPT), 3)) == signal
 
 
 def test_of_an_earlier_command_it_says_nothing() -> None:
     rows = ("Killed", f"{PROMPT} ls", "a", "b", PROMPT)
-    assert exit_message.told_signal(rows, (len(PROMPT), 4)) is None
+    assert exit_message.reported_signal(rows, (len(PROMPT), 4)) is None

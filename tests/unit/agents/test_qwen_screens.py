@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents import catalog, evidence
-from midwatch.agents.rules import fuse
+from midwatch.agents.rules import fuse_sources
 from midwatch.core.pane_model import Observation, SourceReport
 from midwatch.replay.codec import screen_case
 
@@ -19,7 +19,9 @@ NEW = sorted(place.name for place in SCREENS.glob("0.24.4-*"))
 
 def seen(name: str, **changed: str) -> Observation:
     facts = json.loads((SCREENS / name / "facts.json").read_text()) | changed
-    return screen_case.sighting("qwen", (SCREENS / name / "screen.txt").read_text(), json.dumps(facts), "facts.json")
+    return screen_case.read_observation(
+        "qwen", (SCREENS / name / "screen.txt").read_text(), json.dumps(facts), "facts.json"
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,21 +36,23 @@ def seen(name: str, **changed: str) -> Observation:
     ],
 )
 def test_the_words_of_an_error_are_read_in_full_and_without_the_hint(name: str, text: str) -> None:
-    assert [said.text.raw for said in evidence.ask(QWEN, seen(name))[0] if said.detail == "turn-failed"] == [text]
+    assert [said.text.raw for said in evidence.read_sources(QWEN, seen(name))[0] if said.detail == "turn-failed"] == [
+        text
+    ]
 
 
 @pytest.mark.parametrize("name", NEW)
 def test_the_screen_alone_tells_what_its_title_tells(name: str) -> None:
     """People may turn the title off, and older releases have none."""
     expected = json.loads((SCREENS / name / "expected.json").read_text())
-    said, there = evidence.ask(QWEN, seen(name, pane_title="Qwen - proj"))
-    assert fuse(said, there).turn == expected["turn"]
+    said, there = evidence.read_sources(QWEN, seen(name, pane_title="Qwen - proj"))
+    assert fuse_sources(said, there).turn == expected["turn"]
 
 
 def test_a_prompt_that_was_sent_and_is_back_in_the_box_was_interrupted() -> None:
     """The screen shows the turn before, which ended well; that is not the end of this one."""
     shown = seen("0.24.4-taken-back-80x24")
-    assert [(said.turn, said.detail) for said in evidence.ask(QWEN, shown)[0]] == [("idle", "")]
+    assert [(said.turn, said.detail) for said in evidence.read_sources(QWEN, shown)[0]] == [("idle", "")]
     sent = SourceReport("transcript", 1.0, {"event": "prompt"})
-    said, _ = evidence.ask(QWEN, shown._replace(reports=(sent,)))
+    said, _ = evidence.read_sources(QWEN, shown._replace(reports=(sent,)))
     assert [(each.turn, each.detail) for each in said if each.source == "screen"] == [("idle", "interrupted")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.agents import catalog, definition_file
-from midwatch.agents.definition import find, newer_than_tested, presence, regions
+from midwatch.agents.definition import find_agent, find_presence, is_newer_than_tested, split_regions
 from midwatch.core.pane_model import ProcessInfo
 
 FILE = """\
@@ -44,7 +44,7 @@ def task(name: str = "sample", args: str = "sample", letter: str = "S", pid: int
 
 
 def test_a_region_is_its_last_match_and_others_lie_around_it() -> None:
-    texts, spans = regions(DETECTOR, ("> old", "said", "> new", "  a  b", "c", "", ""))
+    texts, spans = split_regions(DETECTOR, ("> old", "said", "> new", "  a  b", "c", "", ""))
     assert texts == {
         "screen": "> old\nsaid\n> new\n  a  b\nc", "box": "> new", "above": "> old\nsaid", "below": "a b c",
     }  # fmt: skip
@@ -52,12 +52,12 @@ def test_a_region_is_its_last_match_and_others_lie_around_it() -> None:
 
 
 def test_a_region_that_is_not_there_leaves_its_stand_in() -> None:
-    texts, _ = regions(DETECTOR, ("no prompt", "here"))
+    texts, _ = split_regions(DETECTOR, ("no prompt", "here"))
     assert texts == {"screen": "no prompt\nhere", "above": "no prompt\nhere", "bare": "no prompt\nhere"}
 
 
 def test_hard_blanks_are_blanks() -> None:
-    texts, _ = regions(DETECTOR, (">\xa0new",))
+    texts, _ = split_regions(DETECTOR, (">\xa0new",))
     assert texts["box"] == "> new"
 
 
@@ -77,35 +77,35 @@ def test_hard_blanks_are_blanks() -> None:
     ],
 )
 def test_whether_the_agent_is_there(tasks: tuple[ProcessInfo, ...], state: str) -> None:
-    assert presence(DETECTOR, tasks, "bash", dead=False).state == state
+    assert find_presence(DETECTOR, tasks, "bash", dead=False).state == state
 
 
 def test_without_a_process_list_the_foreground_command_tells() -> None:
-    assert presence(DETECTOR, (), "bash", dead=False).state == "gone"
-    assert presence(DETECTOR, (), "sample", dead=False).state == "unseen"
-    assert presence(DETECTOR, (), "", dead=False).state == "unseen"
+    assert find_presence(DETECTOR, (), "bash", dead=False).state == "gone"
+    assert find_presence(DETECTOR, (), "sample", dead=False).state == "unseen"
+    assert find_presence(DETECTOR, (), "", dead=False).state == "unseen"
 
 
 def test_a_dead_pane_has_no_agent() -> None:
-    assert presence(DETECTOR, (SHELL, task()), "sample", dead=True).state == "gone"
+    assert find_presence(DETECTOR, (SHELL, task()), "sample", dead=True).state == "gone"
 
 
 def test_the_agent_nearest_to_the_shell_is_the_one_of_the_pane() -> None:
     known = catalog.load_all()
     outer = ProcessInfo(11, 10, "S", "claude", ("claude",), 0)
     inner = ProcessInfo(12, 11, "S", "codex", ("codex", "--no-daemon"), 0)
-    found = find(known, (SHELL, outer, inner))
+    found = find_agent(known, (SHELL, outer, inner))
     assert found is not None
     assert (found[0].agent, found[1].pid) == ("claude", 11)
 
 
 def test_codex_daemon_is_not_codex() -> None:
     daemon = ProcessInfo(11, 10, "S", "codex", ("codex", "app-server", "--listen", "unix://", "--managed-daemon"), 0)
-    assert find(catalog.load_all(), (SHELL, daemon)) is None
+    assert find_agent(catalog.load_all(), (SHELL, daemon)) is None
 
 
 def test_a_version_newer_than_any_tested_is_drift() -> None:
-    assert newer_than_tested(DETECTOR, "1.11.0")
-    assert not newer_than_tested(DETECTOR, "1.10.0")
-    assert not newer_than_tested(DETECTOR, "1.2.0")
-    assert not newer_than_tested(DETECTOR, "")
+    assert is_newer_than_tested(DETECTOR, "1.11.0")
+    assert not is_newer_than_tested(DETECTOR, "1.10.0")
+    assert not is_newer_than_tested(DETECTOR, "1.2.0")
+    assert not is_newer_than_tested(DETECTOR, "")

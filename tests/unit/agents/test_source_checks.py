@@ -15,7 +15,7 @@ from midwatch.agents.source_checks.rules import (
     TIMING,
     Overlap,
     count_comparison,
-    disbelieved,
+    find_disbelieved,
     observe,
 )
 from midwatch.agents.turn_model import SourceReading
@@ -267,7 +267,7 @@ def after(*found: str, records: Records = (), claim: Claim = REST, begin: int = 
 
 
 def is_believed(records: Records) -> bool:
-    return REST not in disbelieved(records, "claude", "2.1")
+    return REST not in find_disbelieved(records, "claude", "2.1")
 
 
 def test_three_contradictions_among_the_last_ten_are_enough() -> None:
@@ -321,9 +321,9 @@ def test_a_claim_that_is_not_made_where_it_would_be_wrong_is_noticed_only_while_
 
 def test_other_releases_sources_and_rules_are_believed() -> None:
     records = after(*[CONTRADICTS] * ENOUGH)
-    assert disbelieved(records, "claude", "2.1").keys() == {REST}
-    assert not disbelieved(records, "claude", "2.2")
-    assert not disbelieved(records, "codex", "2.1")
+    assert find_disbelieved(records, "claude", "2.1").keys() == {REST}
+    assert not find_disbelieved(records, "claude", "2.2")
+    assert not find_disbelieved(records, "codex", "2.1")
 
 
 def test_an_unknown_release_has_a_record_of_its_own() -> None:
@@ -341,8 +341,8 @@ def test_the_record_is_bounded_and_the_oldest_is_dropped() -> None:
     assert records[0].version == "1.2"
     for n in range(source_checks_rules.MOST_CLAIMS + 2):
         records = after(AGREES, records=records, claim=REST._replace(rule=f"r{n}"))
-    assert source_checks_rules.claims_of(records, "claude", "2.1")[0].claim.rule == "r2"
-    assert len(source_checks_rules.claims_of(records, "claude", "2.1")) == source_checks_rules.MOST_CLAIMS
+    assert source_checks_rules.find_claims(records, "claude", "2.1")[0].claim.rule == "r2"
+    assert len(source_checks_rules.find_claims(records, "claude", "2.1")) == source_checks_rules.MOST_CLAIMS
 
 
 def test_two_watchers_of_one_stretch_count_it_once() -> None:
@@ -350,10 +350,10 @@ def test_two_watchers_of_one_stretch_count_it_once() -> None:
     for late in (0.0, 0.4, 3.0):
         one = Comparison(REST, CONTRADICTS, "state", WALL + late)
         records, _ = count_comparison(records, "claude", "2.1", one, "7-1", WALL + late + TIMING)
-    assert len(source_checks_rules.claims_of(records, "claude", "2.1")[0].outcomes) == 1
+    assert len(source_checks_rules.find_claims(records, "claude", "2.1")[0].outcomes) == 1
     later = Comparison(REST, CONTRADICTS, "state", WALL + 60)
     records, _ = count_comparison(records, "claude", "2.1", later, "7-1", WALL + 65)
-    assert len(source_checks_rules.claims_of(records, "claude", "2.1")[0].outcomes) == 2
+    assert len(source_checks_rules.find_claims(records, "claude", "2.1")[0].outcomes) == 2
 
 
 def test_what_was_always_right_is_not_written_again() -> None:

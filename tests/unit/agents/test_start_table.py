@@ -55,15 +55,15 @@ def test_what_is_wrong_with_it_is_said_with_its_line(lines: str, said: str) -> N
 
 
 def test_a_new_conversation_gets_the_id_that_was_chosen() -> None:
-    given = launch.options(START, "m1", ("-x",))
+    given = launch.start_options(START, "m1", ("-x",))
     assert given == ("--model=m1", "-x")
-    assert launch.begin(START, "c1", given) == ["sample", "--quiet", "--id", "c1", "--model=m1", "-x"]
-    assert launch.begin(START, "c1", (), headless=True) == ["sample", "--quiet", "-p", "--id", "c1"]
-    assert launch.begin(START, "", ()) == ["sample", "--quiet"]
+    assert launch.begin_command(START, "c1", given) == ["sample", "--quiet", "--id", "c1", "--model=m1", "-x"]
+    assert launch.begin_command(START, "c1", (), headless=True) == ["sample", "--quiet", "-p", "--id", "c1"]
+    assert launch.begin_command(START, "", ()) == ["sample", "--quiet"]
 
 
 def test_a_resumed_one_is_exactly_that_one_with_what_was_asked_for() -> None:
-    assert launch.resume(START, "c1", ("--model=m1",)) == ["sample", "--quiet", "resume", "c1", "--model=m1"]
+    assert launch.resume_command(START, "c1", ("--model=m1",)) == ["sample", "--quiet", "resume", "c1", "--model=m1"]
 
 
 def test_no_agent_resumes_the_latest() -> None:

@@ -19,14 +19,14 @@ def text(*lines: dict[str, Any]) -> str:
 
 
 def words(*lines: dict[str, Any], since: float = 0.0) -> dict[str, str]:
-    status = program_status_codec.fold(program_status_codec.read(text(*lines)), since)
+    status = program_status_codec.combine_reports(program_status_codec.read(text(*lines)), since)
     return {} if status is None else {k: v for k, v in status.words.items() if k != "count"}
 
 
 def test_the_last_report_tells_and_when_it_was_made() -> None:
     found = program_status_codec.read(text({"state": "working"}, {"state": "done", "app": "x"}))
     assert (found.reader, found.boot) == ((7, 70), "b")
-    status = program_status_codec.fold(found, 0.0)
+    status = program_status_codec.combine_reports(found, 0.0)
     assert status is not None
     assert (status.at, status.words) == (102.0, {"state": "done", "before": "working", "app": "x", "count": "2"})
 
@@ -48,7 +48,7 @@ def test_notes_on_the_handshake_are_no_reports() -> None:
 
 def test_a_part_that_is_blocked_blocks_the_whole() -> None:
     blocked = {"state": "blocked", "id": "sub", "kind": "permission", "msg": "approve Bash: ls"}
-    status = program_status_codec.fold(
+    status = program_status_codec.combine_reports(
         program_status_codec.read(text({"state": "working"}, blocked, {"state": "done"})), 0.0
     )
     assert status is not None

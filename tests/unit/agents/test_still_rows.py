@@ -12,7 +12,7 @@ PANE = Pane((), "%0", "s", 1, "", "claude", "/", 80, 24, 0, 0, True, False, Fals
 
 
 def text_of(*rows: str) -> str:
-    return evidence.facts(Detectors()["claude"], Observation("claude", PANE, rows, ()), "%0").progress["text"]
+    return evidence.build_facts(Detectors()["claude"], Observation("claude", PANE, rows, ()), "%0").progress["text"]
 
 
 @pytest.mark.parametrize(

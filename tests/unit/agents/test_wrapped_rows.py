@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.agents import catalog, definition_file, evidence, wrapped_rows
-from midwatch.agents.definition import hear, regions
+from midwatch.agents.definition import match_sources, split_regions
 from midwatch.replay.codec import screen_case
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "agents" / "screens"
@@ -51,7 +51,7 @@ when.past = 'Do you want to proceed\\?'
 
 
 def joined(*rows: str, width: int = 80) -> list[str]:
-    lines, starts = wrapped_rows.join(["─" * width, *rows])
+    lines, starts = wrapped_rows.join_rows(["─" * width, *rows])
     assert len(starts) == len(lines) + 1
     return lines[1:]
 
@@ -106,28 +106,28 @@ def test_other_rows_stay_apart(upper: str, lower: str) -> None:
 
 def test_rules_and_rows_of_the_cursor_agree_after_rows_were_joined() -> None:
     detector = definition_file.read(AGENT, "sample.toml")
-    texts, spans = regions(detector, (*STATUS, RULE, "> x", RULE))
+    texts, spans = split_regions(detector, (*STATUS, RULE, "> x", RULE))
     assert spans["past"] == (0, 2)
     assert spans["input"] == (2, 5)
-    assert [said.turn for said in hear(detector, texts, "")] == ["working"]
+    assert [said.turn for said in match_sources(detector, texts, "")] == ["working"]
 
 
 @pytest.mark.parametrize("rows", [("Do you want to", "proceed?"), ("│ Do you   │", "│ want to  │", "│ proceed? │")])
 def test_a_phrase_is_found_however_it_is_wrapped(rows: tuple[str, ...]) -> None:
     detector = definition_file.read(AGENT, "sample.toml")
-    texts, _ = regions(detector, (*rows, RULE, "> x", RULE))
-    assert [said.turn for said in hear(detector, texts, "")] == ["waiting"]
+    texts, _ = split_regions(detector, (*rows, RULE, "> x", RULE))
+    assert [said.turn for said in match_sources(detector, texts, "")] == ["waiting"]
 
 
 @pytest.mark.parametrize(
     "pattern", [r"^  > \S", r"[a b]", r"a {2,}b", r"a *b", r"\[ x", r"● (?:x)", r"(?: at| in)", r"\n x"]
 )
 def test_blanks_that_are_places_or_sets_are_left_alone(pattern: str) -> None:
-    assert wrapped_rows.phrases(pattern) == pattern
+    assert wrapped_rows.match_across_rows(pattern) == pattern
 
 
 def test_a_blank_between_words_is_a_blank_or_the_end_of_a_row() -> None:
-    found = re.compile(wrapped_rows.phrases(r"esc to (?:close|cancel)"))
+    found = re.compile(wrapped_rows.match_across_rows(r"esc to (?:close|cancel)"))
     assert found.search("esc to cancel")
     assert found.search("esc  │\n│ to\n  close")
     assert not found.search("esc  to cancel")
@@ -139,7 +139,9 @@ def test_a_status_row_that_wraps_and_ticks_is_no_progress() -> None:
     screen, facts = (place / "screen.txt").read_text(), (place / "facts.json").read_text()
     later = re.sub(r"\(\d+s · ↑ \d+", "(9s · ↑ 7", re.sub(r"(?m)^  \.?( {20,})", r"   \1", screen))
     before, after = (
-        evidence.facts(catalog.load("qwen"), screen_case.sighting("qwen", shown, facts, "facts.json"), "x")
+        evidence.build_facts(
+            catalog.load("qwen"), screen_case.read_observation("qwen", shown, facts, "facts.json"), "x"
+        )
         for shown in (screen, later)
     )
     assert before.life["screen"] != after.life["screen"]
@@ -147,5 +149,5 @@ def test_a_status_row_that_wraps_and_ticks_is_no_progress() -> None:
 
 
 def test_signs_that_only_choose_a_font_are_not_there() -> None:
-    texts, _ = regions(definition_file.read(AGENT, "sample.toml"), ("◆\ufe0e done",))
+    texts, _ = split_regions(definition_file.read(AGENT, "sample.toml"), ("◆\ufe0e done",))
     assert texts["screen"] == "◆ done"

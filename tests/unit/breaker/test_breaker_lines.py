@@ -37,24 +37,24 @@ FIELDS: dict[Happening, dict[str, object]] = {
 
 @pytest.mark.parametrize("happening", FIELDS, ids=lambda each: type(each).__name__)
 def test_a_line_holds_these_fields(happening: Happening) -> None:
-    line = breaker_codec.line(happening)
+    line = breaker_codec.encode_happening(happening)
     assert json.loads(line) == {"schema": 1, "at": 1.5, **FIELDS[happening]}
-    assert type(breaker_codec.happening(line)) is type(happening)
-    assert breaker_codec.happening(line) == happening
+    assert type(breaker_codec.decode_happening(line)) is type(happening)
+    assert breaker_codec.decode_happening(line) == happening
 
 
 def test_what_a_shim_writes_without_the_json_module_is_read() -> None:
     line = dumps({"schema": 1, "at": 1.5, **FIELDS[AttemptOutcome(1.5, "r", "job", 2, "failed")]})
-    assert breaker_codec.happening(line) == AttemptOutcome(1.5, "r", "job", 2, "failed")
+    assert breaker_codec.decode_happening(line) == AttemptOutcome(1.5, "r", "job", 2, "failed")
 
 
 def test_a_long_reason_is_cut_so_that_the_line_goes_out_in_one_piece() -> None:
-    assert len(breaker_codec.line(Trip(1.0, "\N{DOG FACE}" * 5000))) < 4096
+    assert len(breaker_codec.encode_happening(Trip(1.0, "\N{DOG FACE}" * 5000))) < 4096
 
 
 def test_fields_of_a_later_version_are_passed_over() -> None:
-    line = json.dumps(json.loads(breaker_codec.line(Reset(1.0, ""))) | {"more": [1]})
-    assert breaker_codec.happening(line) == Reset(1.0, "")
+    line = json.dumps(json.loads(breaker_codec.encode_happening(Reset(1.0, ""))) | {"more": [1]})
+    assert breaker_codec.decode_happening(line) == Reset(1.0, "")
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_fields_of_a_later_version_are_passed_over() -> None:
 )
 def test_what_is_no_line_of_ours_is_said_to_be_wrong(text: str, wrong: str) -> None:
     with pytest.raises(FormatError, match=wrong.replace("[", r"\[")):
-        breaker_codec.happening(text)
+        breaker_codec.decode_happening(text)
 
 
 def test_bad_lines_between_good_ones_are_counted() -> None:
-    good = breaker_codec.line(Reset(1.0, "")).encode()
-    happened, wrong = breaker_codec.lines(good + b"\n\xff\x00\n{\n" + good + b'{"torn')
+    good = breaker_codec.encode_happening(Reset(1.0, "")).encode()
+    happened, wrong = breaker_codec.decode_lines(good + b"\n\xff\x00\n{\n" + good + b'{"torn')
     assert (len(happened), len(wrong)) == (2, 2)
 
 
@@ -101,6 +101,6 @@ def test_bad_lines_between_good_ones_are_counted() -> None:
 )  # fmt: skip
 def test_a_bookmark_that_is_wrong_in_anything_is_no_bookmark(change: dict[str, object]) -> None:
     mark = breaker_codec.Bookmark(10, 7, 3, Ledger(Closed(), {"r": RunningAttempt("n", 1)}))
-    assert breaker_codec.bookmark(breaker_codec.bookmark_text(mark)) == mark
+    assert breaker_codec.decode_bookmark(breaker_codec.encode_bookmark(mark)) == mark
     with pytest.raises(FormatError):
-        breaker_codec.bookmark(json.dumps(json.loads(breaker_codec.bookmark_text(mark)) | change))
+        breaker_codec.decode_bookmark(json.dumps(json.loads(breaker_codec.encode_bookmark(mark)) | change))

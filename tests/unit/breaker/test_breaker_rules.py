@@ -124,9 +124,9 @@ def test_a_failure_beside_a_trial_leaves_the_trial_as_it_is() -> None:
 
 def test_nothing_is_let_through_before_the_cool_down_and_one_trial_after_it() -> None:
     state = after(*OPENED)
-    assert breaker.answer(state, COOLDOWN, 901.0) == breaker.BreakerDecision(admitted=False, wait_s=1.0)
-    assert breaker.answer(state, COOLDOWN, 902.0) == breaker.BreakerDecision(admitted=True, trial=True)
-    assert not breaker.answer(after(*OPENED, TRIAL), COOLDOWN, 5000.0).admitted
+    assert breaker.decide(state, COOLDOWN, 901.0) == breaker.BreakerDecision(admitted=False, wait_s=1.0)
+    assert breaker.decide(state, COOLDOWN, 902.0) == breaker.BreakerDecision(admitted=True, trial=True)
+    assert not breaker.decide(after(*OPENED, TRIAL), COOLDOWN, 5000.0).admitted
 
 
 def test_a_trial_that_succeeds_closes_it() -> None:
@@ -138,7 +138,7 @@ def test_a_trial_that_fails_makes_it_wait_a_whole_cool_down_again(state: str) ->
     failed = after(*OPENED, TRIAL, trial_ends(state))
     assert isinstance(failed, Open)
     assert (failed.since, failed.failures) == (1100.0, 4)
-    assert breaker.answer(failed, COOLDOWN, 1999.0).wait_s == 1.0
+    assert breaker.decide(failed, COOLDOWN, 1999.0).wait_s == 1.0
 
 
 @pytest.mark.parametrize("end", [trial_ends("stopped"), trial_ends("unknown"), Void(1100.0, "t")])
@@ -177,7 +177,7 @@ def test_what_was_tripped_waits_for_a_person_however_long_and_whatever_succeeds(
     early = Started(0.0, "early", "job", trial=False)
     state = after(early, Trip(5.0, "why"), AttemptOutcome(10.0, "early", "job", 1, "completed"))
     assert state == Tripped(5.0, "why")
-    assert breaker.answer(state, COOLDOWN, 1e12) == breaker.BreakerDecision(admitted=False)
+    assert breaker.decide(state, COOLDOWN, 1e12) == breaker.BreakerDecision(admitted=False)
     assert after(Trip(5.0, "why"), Reset(6.0, "")) == Closed()
 
 
@@ -186,30 +186,30 @@ def test_what_was_tripped_waits_for_a_person_however_long_and_whatever_succeeds(
 
 def test_one_that_opened_in_the_future_waits_a_cool_down_from_when_that_was_noticed() -> None:
     ahead = row("failed", "failed") + run(9, "failed", at=1e9)
-    assert breaker.answer(after(*ahead), COOLDOWN, 100.0).wait_s == COOLDOWN
+    assert breaker.decide(after(*ahead), COOLDOWN, 100.0).wait_s == COOLDOWN
     noticed = after(*ahead, SetBack(100.0))
-    assert breaker.answer(noticed, COOLDOWN, 999.0).wait_s == 1.0
-    assert breaker.answer(noticed, COOLDOWN, 1000.0).trial
+    assert breaker.decide(noticed, COOLDOWN, 999.0).wait_s == 1.0
+    assert breaker.decide(noticed, COOLDOWN, 1000.0).trial
 
 
 def test_a_clock_that_was_set_back_never_makes_the_wait_shorter_than_a_cool_down_of_that_clock() -> None:
-    assert breaker.answer(after(*OPENED, SetBack(500.0)), COOLDOWN, 902.0).trial  # it had opened before that: no change
-    assert breaker.answer(after(*OPENED, SetBack(-50.0)), COOLDOWN, 849.0).wait_s == 1.0
+    assert breaker.decide(after(*OPENED, SetBack(500.0)), COOLDOWN, 902.0).trial  # it had opened before that: no change
+    assert breaker.decide(after(*OPENED, SetBack(-50.0)), COOLDOWN, 849.0).wait_s == 1.0
 
 
 # Words
 
 
 def test_a_refusal_says_why_and_what_to_do() -> None:
-    assert breaker.refusal("nightly", after(*OPENED), COOLDOWN, 242.0) == (
+    assert breaker.format_refusal("nightly", after(*OPENED), COOLDOWN, 242.0) == (
         "breaker nightly is open: 3 failures in a row (last: job failed 4m ago); a trial is let through in 11m; "
         "`midwatch breaker reset nightly` closes it now"
     )
-    assert breaker.refusal("nightly", after(*OPENED, TRIAL), COOLDOWN, 1002.0) == (
+    assert breaker.format_refusal("nightly", after(*OPENED, TRIAL), COOLDOWN, 1002.0) == (
         "breaker nightly is open: 3 failures in a row (last: job failed 16m 40s ago); its trial try has not ended yet; "
         "`midwatch breaker reset nightly` closes it now"
     )
-    assert breaker.refusal("nightly", Tripped(0.0, "the key has expired"), COOLDOWN, 7200.0) == (
+    assert breaker.format_refusal("nightly", Tripped(0.0, "the key has expired"), COOLDOWN, 7200.0) == (
         "breaker nightly is open: tripped by a person 2h 00m ago (the key has expired); "
         "only `midwatch breaker reset nightly` closes it"
     )
@@ -225,5 +225,5 @@ def test_a_refusal_says_why_and_what_to_do() -> None:
     ],
 )
 def test_the_last_failure_is_told_in_words(state: str, words: str) -> None:
-    assert breaker.told(after(*run(0, state)), COOLDOWN, 10.0) == f"1 failure (last: {words})"
-    assert breaker.told(after(*run(0, state)), COOLDOWN, -10.0).endswith("0s ago)")
+    assert breaker.format_state(after(*run(0, state)), COOLDOWN, 10.0) == f"1 failure (last: {words})"
+    assert breaker.format_state(after(*run(0, state)), COOLDOWN, -10.0).endswith("0s ago)")

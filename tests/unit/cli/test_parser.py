@@ -1,7 +1,7 @@
 import pytest
 
 from midwatch.cli.command_table import VERBS
-from midwatch.cli.parser import parse, usage, usage_of
+from midwatch.cli.parser import parse, usage, verb_usage
 from midwatch.core.errors import UsageError
 
 
@@ -47,7 +47,7 @@ def test_a_wrong_duration_names_its_option() -> None:
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if not verb.startswith("_")])
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
-    text = usage_of(verb)
+    text = verb_usage(verb)
     assert text.startswith(f"usage: midwatch {verb}")
     assert "Example" in text
     assert f"  {verb}" in usage()

@@ -42,7 +42,7 @@ def test_other_names_tell_nothing(name: str) -> None:
 @pytest.mark.parametrize("story", ["5.3", "5-3", "12.30", "5-3-login", "5-3-log_in-2", "5.3-login"])
 def test_stories(story: str) -> None:
     assert project.check_story(story) == story
-    assert project.prefix(story) in ("5-3", "12-30")
+    assert project.story_prefix(story) in ("5-3", "12-30")
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_what_is_no_story(story: str) -> None:
 
 def test_a_retro_is_about_an_epic_and_nothing_else_is() -> None:
     for said in ("5", "epic-5", "5.3"):
-        assert project.epic_of(project.check_subject("retro", said)) == "5"
+        assert project.epic_number(project.check_subject("retro", said)) == "5"
     with pytest.raises(UsageError):
         project.check_subject("dev", "5")
     with pytest.raises(UsageError):
         project.check_subject("retro", "all")
     with pytest.raises(UsageError):
-        project.epic_of("x")
+        project.epic_number("x")
 
 
 @pytest.mark.parametrize("session", ["a", "A_b-9", "x" * 160, "sa-a-261116-110449-e5-s5-3-dev"])
@@ -86,7 +86,7 @@ def test_what_tmux_spells_otherwise(session: str) -> None:
     ("path", "slug"), [("/a/My-Proj_42x", "myproj42"), ("/", "project"), ("/x/ÄÖ", "project"), ("/x/a", "a")]
 )
 def test_slugs(path: str, slug: str) -> None:
-    assert project.slug(path) == slug
+    assert project.project_slug(path) == slug
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_what_is_no_number(text: str, least: int) -> None:
 
 def test_a_project_has_one_digest_whichever_way_one_came(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    assert project.digest(str(tmp_path / "link")) == project.digest(str(tmp_path)) != project.digest("/")
+    assert project.path_digest(str(tmp_path / "link")) == project.path_digest(str(tmp_path)) != project.path_digest("/")
 
 
 def test_files_are_named_by_project_and_session_where_temporary_files_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", "/elsewhere/")
-    assert project.output_file("/", "s") == f"/elsewhere/sa-{project.digest('/')}-output-s.txt"
-    assert project.state_file("/", "s") == f"/elsewhere/.sa-{project.digest('/')}-session-s-state.json"
+    assert project.output_file("/", "s") == f"/elsewhere/sa-{project.path_digest('/')}-output-s.txt"
+    assert project.state_file("/", "s") == f"/elsewhere/.sa-{project.path_digest('/')}-session-s-state.json"
     monkeypatch.delenv("TMPDIR")
     assert project.output_file("/", "s").startswith("/tmp/sa-6666cd76-output-")

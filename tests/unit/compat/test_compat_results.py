@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from midwatch.compat.story_automator import screen_fields
-from midwatch.compat.story_automator.result_mapping import StoryResult, exceeded, result
+from midwatch.compat.story_automator.result_mapping import StoryResult, map_result, map_timeout
 from midwatch.compat.story_automator.story_verification import StoryVerification
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 
@@ -50,14 +50,14 @@ SIX = ("completed", "crashed", "stuck", "timeout", "incomplete", "not_found")
 def test_each_verdict_has_its_word_and_the_reason_names_ours(
     changes: dict[str, Any], truth: StoryVerification, expected: tuple[str, str, bool]
 ) -> None:
-    found = result(OVER._replace(**changes), truth)
+    found = map_result(OVER._replace(**changes), truth)
     assert (found.final_state, found.exit_reason, found.output_verified) == expected
 
 
 @pytest.mark.parametrize("truth", [THERE, NOTHING, MISSING])
 @pytest.mark.parametrize("state", [*LIVE, *FINAL])
 def test_there_are_six_final_states_and_no_other(state: str, truth: StoryVerification) -> None:
-    found = result(OVER._replace(state=state, detail='odd, "words"\n'), truth)
+    found = map_result(OVER._replace(state=state, detail='odd, "words"\n'), truth)
     assert found.final_state in SIX
     assert len(found.as_csv().split(",")) == 5
 
@@ -67,7 +67,7 @@ def test_there_are_six_final_states_and_no_other(state: str, truth: StoryVerific
     [("working", "exceeded_60m"), ("limited", "exceeded_60m_limited"), ("unknown", "exceeded_60m_unknown")],
 )
 def test_when_the_time_is_up_the_reason_says_what_it_was(state: str, reason: str) -> None:
-    found = exceeded(OVER._replace(state=state), 60.0, NOTHING)
+    found = map_timeout(OVER._replace(state=state), 60.0, NOTHING)
     assert (found.final_state, found.exit_reason) == ("timeout", reason)
 
 
@@ -89,7 +89,7 @@ def test_the_json_has_its_keys_in_their_order() -> None:
     ],
 )
 def test_todos_are_rows_of_a_list(text: str, expected: tuple[int, int]) -> None:
-    assert screen_fields.todos(text) == expected
+    assert screen_fields.count_todos(text) == expected
 
 
 GOLDENS = Path(__file__).parents[2] / "goldens"
@@ -115,12 +115,12 @@ CLAUDE = "agents/screens/claude/{}/screen.txt"
     ],
 )
 def test_todos_are_counted_on_screens_of_real_agents(screen: str, expected: tuple[int, int]) -> None:
-    assert screen_fields.todos((GOLDENS / screen).read_text(encoding="utf-8")) == expected
+    assert screen_fields.count_todos((GOLDENS / screen).read_text(encoding="utf-8")) == expected
 
 
 def test_no_other_screen_of_an_agent_has_todos() -> None:
     others = [path for path in sorted((GOLDENS / "agents").rglob("screen.txt")) if "task" not in path.parent.name]
-    assert {str(path) for path in others if screen_fields.todos(path.read_text(encoding="utf-8"))[1]} == set()
+    assert {str(path) for path in others if screen_fields.count_todos(path.read_text(encoding="utf-8"))[1]} == set()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_no_other_screen_of_an_agent_has_todos() -> None:
     ],
 )
 def test_the_last_list_counts_with_what_it_leaves_out(text: str, expected: tuple[int, int]) -> None:
-    assert screen_fields.todos(text) == expected
+    assert screen_fields.count_todos(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_the_last_list_counts_with_what_it_leaves_out(text: str, expected: tuple
     ],
 )
 def test_a_task_is_one_cell(text: str, task: str) -> None:
-    assert screen_fields.task(text, "the model, answers") == task
+    assert screen_fields.find_task(text, "the model, answers") == task
 
 
 @pytest.mark.parametrize(
@@ -159,4 +159,4 @@ def test_a_task_is_one_cell(text: str, task: str) -> None:
     ],
 )  # fmt: skip
 def test_the_wait_is_guessed_from_the_task_else_from_the_todos(task: str, done: int, total: int, seconds: int) -> None:
-    assert screen_fields.wait(task, done, total) == seconds
+    assert screen_fields.wait_estimate(task, done, total) == seconds

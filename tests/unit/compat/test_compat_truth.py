@@ -48,7 +48,7 @@ def project(tmp_path: Path, sprint: str = "", **stories: str) -> str:
     ],
 )
 def test_statuses_tell(tmp_path: Path, step: str, sprint: str, file: str, done: bool | None) -> None:
-    found = story_verification.find(project(tmp_path, sprint, **({"_5_3_a": file} if file else {})), step, "5.3")
+    found = story_verification.verify_step(project(tmp_path, sprint, **({"_5_3_a": file} if file else {})), step, "5.3")
     reasons = {True: "verified_complete", False: "workflow_not_complete", None: "normal_completion"}
     assert (found.done, found.reason) == (done, reasons[done])
     assert found.says
@@ -65,26 +65,26 @@ def test_statuses_tell(tmp_path: Path, step: str, sprint: str, file: str, done: 
 )
 @pytest.mark.parametrize("subject", ["5", "epic-5", "5.1"])
 def test_a_retro_needs_every_story_of_the_epic(tmp_path: Path, sprint: str, done: bool, subject: str) -> None:
-    found = story_verification.find(project(tmp_path, sprint), "retro", subject)
+    found = story_verification.verify_step(project(tmp_path, sprint), "retro", subject)
     assert (found.done, found.reason) == (done, "verified_complete" if done else "epic_incomplete")
 
 
 @pytest.mark.parametrize("step", ["create", "dev", "review", "retro"])
 @pytest.mark.parametrize("story", ["", "x", "../../etc"])
 def test_without_a_story_nothing_is_done(tmp_path: Path, step: str, story: str) -> None:
-    found = story_verification.find(project(tmp_path), step, story)
+    found = story_verification.verify_step(project(tmp_path), step, story)
     assert (found.done, found.reason) == (False, "story_key_required")
 
 
 def test_two_stories_of_one_number_do_not_tell_of_either(tmp_path: Path) -> None:
     root = project(tmp_path, "5-3-a: done\n  5-3-b: done", _5_3_a="done", _5_3_b="done")
-    found = story_verification.find(root, "review", "5.3")
+    found = story_verification.verify_step(root, "review", "5.3")
     assert (found.done, "5-3-a, 5-3-b" in found.says) == (False, True)
-    assert story_verification.find(root, "review", "5-3-a").done is True
+    assert story_verification.verify_step(root, "review", "5-3-a").done is True
 
 
 def created(root: str, since: float | None = None) -> tuple[bool | None, str]:
-    found = story_verification.find(root, "create", "5.3", since)
+    found = story_verification.verify_step(root, "create", "5.3", since)
     return found.done, found.reason
 
 
@@ -117,20 +117,20 @@ def test_nothing_outside_the_directory_is_a_story(tmp_path: Path) -> None:
     (tmp_path / "real.md").write_text("Status: done\n")
     (tmp_path / ARTIFACTS / "5-3-a.md").symlink_to(tmp_path / "real.md")
     assert created(root)[0] is False
-    assert story_verification.find(root, "review", "5.3").done is False
+    assert story_verification.verify_step(root, "review", "5.3").done is False
     os.unlink(tmp_path / ARTIFACTS / "5-3-a.md")
     (tmp_path / ARTIFACTS / "story.md").write_text("Status: done\n")
     (tmp_path / ARTIFACTS / "5-3-a.md").symlink_to("story.md")
     assert created(root)[0] is True
-    assert story_verification.find(root, "review", "5.3").done is True
+    assert story_verification.verify_step(root, "review", "5.3").done is True
 
 
 def test_files_that_are_no_files_tell_nothing(tmp_path: Path) -> None:
     root = project(tmp_path)
     os.mkfifo(tmp_path / ARTIFACTS / "sprint-status.yaml")
     os.mkfifo(tmp_path / ARTIFACTS / "5-3-a.md")
-    assert story_verification.find(root, "review", "5.3").done is False
-    assert story_verification.find(root, "dev", "5.3").done is None
+    assert story_verification.verify_step(root, "review", "5.3").done is False
+    assert story_verification.verify_step(root, "dev", "5.3").done is None
     assert created(root)[0] is False
 
 
@@ -138,5 +138,5 @@ def test_rubbish_tells_nothing(tmp_path: Path) -> None:
     root = project(tmp_path)
     (tmp_path / ARTIFACTS / "sprint-status.yaml").write_bytes(b"\xff\xfe\x00: : :\n- {]\n" * 100)
     (tmp_path / ARTIFACTS / "5-3-a.md").write_bytes(bytes(range(256)))
-    assert story_verification.find(root, "review", "5.3").done is False
-    assert story_verification.find(root, "dev", "5.3").done is None
+    assert story_verification.verify_step(root, "review", "5.3").done is False
+    assert story_verification.verify_step(root, "dev", "5.3").done is None

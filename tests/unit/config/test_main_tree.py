@@ -28,9 +28,9 @@ def test_a_worktree_has_the_files_of_its_main_tree(repository: str) -> None:
     tree = f"{repository}-tree"
     subprocess.run(["git", "-C", repository, "worktree", "add", "-q", tree], check=True, env=GIT, timeout=30)
     os.mkdir(f"{tree}/below")
-    assert paths.project(f"{tree}/below") == tree
-    assert paths.main_tree(f"{tree}/below") == repository
-    assert paths.main_tree(repository) == repository
+    assert paths.project_root(f"{tree}/below") == tree
+    assert paths.main_worktree(f"{tree}/below") == repository
+    assert paths.main_worktree(repository) == repository
 
 
 def test_a_submodule_is_a_project_of_its_own(repository: str) -> None:
@@ -38,8 +38,8 @@ def test_a_submodule_is_a_project_of_its_own(repository: str) -> None:
     os.mkdir(below)
     with open(f"{below}/.git", "w", encoding="utf-8") as file:
         file.write("gitdir: ../.git/modules/lib\n")
-    assert paths.main_tree(below) == below
+    assert paths.main_worktree(below) == below
 
 
 def test_a_directory_without_git_is_itself(tmp_path: Path) -> None:
-    assert paths.main_tree(str(tmp_path)) == str(tmp_path)
+    assert paths.main_worktree(str(tmp_path)) == str(tmp_path)

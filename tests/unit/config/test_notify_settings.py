@@ -49,9 +49,9 @@ def test_what_it_is_told_of_can_be_chosen() -> None:
 
 
 def test_the_channels_of_both_files_count_and_none_silences_the_other() -> None:
-    user = settings_file.given('[notify]\ncommand = "mine {text}"\n', "u.toml")
-    project = settings_file.given('[notify]\ncommand = "theirs"\non = ["failed"]\n', "p.toml")
-    assert settings_file.merged(user, project).channels == (
+    user = settings_file.parse_layer('[notify]\ncommand = "mine {text}"\n', "u.toml")
+    project = settings_file.parse_layer('[notify]\ncommand = "theirs"\non = ["failed"]\n', "p.toml")
+    assert settings_file.merge_layers(user, project).channels == (
         Channel("command", ("mine", "{text}"), USUAL, "u.toml:2"),
         Channel("command", ("theirs",), ("failed",), "p.toml:2"),
     )

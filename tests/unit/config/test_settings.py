@@ -196,7 +196,7 @@ def test_the_line_is_right_however_it_is_written(text: str, line: int) -> None:
 
 def test_bytes_that_are_not_utf_8_are_an_error_with_their_line() -> None:
     with pytest.raises(FormatError, match=r"^d\.toml:3: this is not UTF-8; "):
-        settings_file.decoded(b"# one\n# two\nname = '\xff'\n", "d.toml")
+        settings_file.decode_text(b"# one\n# two\nname = '\xff'\n", "d.toml")
 
 
 # Two files
@@ -204,9 +204,10 @@ def test_bytes_that_are_not_utf_8_are_an_error_with_their_line() -> None:
 
 def merged(user: str | None, project: str | None) -> Settings:
     given = [
-        None if text is None else settings_file.given(text, f"{at}.toml") for at, text in enumerate((user, project))
+        None if text is None else settings_file.parse_layer(text, f"{at}.toml")
+        for at, text in enumerate((user, project))
     ]
-    return settings_file.merged(*given)
+    return settings_file.merge_layers(*given)
 
 
 def test_the_projects_file_beats_the_users_key_by_key() -> None:
@@ -255,7 +256,7 @@ def documented(section: str) -> dict[str, list[str]]:
 def test_the_example_of_the_documentation_can_be_read_and_shows_every_key() -> None:
     block = re.search(r"^```toml\n(.*?)^```", DOCS, re.DOTALL | re.MULTILINE)
     assert block is not None
-    found = settings_file.given(block[1], "docs.toml")
+    found = settings_file.parse_layer(block[1], "docs.toml")
     assert set(found) == set(Settings._fields)
     policy = found["policy"]
     assert isinstance(policy, dict)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.core.errors import MidwatchError, RefusedError
-from midwatch.core.foreign_text import QUOTED, ForeignText, escaped, is_plain
-from midwatch.core.prompt_text import for_prompt
+from midwatch.core.foreign_text import QUOTED, ForeignText, escape_text, is_plain
+from midwatch.core.prompt_text import make_prompt_safe
 
 texts = st.text(st.characters(codec=None, categories=None))
 
@@ -40,7 +40,7 @@ def test_whatever_it_is_a_line_is_one_line_of_what_can_be_seen(raw: str) -> None
     line = ForeignText(raw).line()
     assert line.isprintable()
     assert len(line.splitlines()) <= 1
-    assert escaped(line) == line
+    assert escape_text(line) == line
 
 
 @given(texts, st.integers(1, 80))
@@ -61,7 +61,7 @@ def test_a_block_keeps_lines_and_tabs() -> None:
 
 @given(texts)
 def test_a_prompt_is_one_line_without_marks(raw: str) -> None:
-    prompt = for_prompt(raw)
+    prompt = make_prompt_safe(raw)
     assert is_plain(prompt)
     assert "<<<" not in prompt
 

@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.core import verdict_json
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.redaction import HIDDEN, HINTS, Redactor, clean, clean_words
+from midwatch.core.redaction import HIDDEN, HINTS, Redactor, redact, redact_words
 from midwatch.core.verdict import Verdict
 from midwatch.integrations.mqtt.codec import messages
 from midwatch.journal import codec as journal_codec
@@ -72,11 +72,11 @@ SHAPES = {
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
 def test_a_secret_of_each_shape_is_hidden(text: str) -> None:
-    found = clean(text)
+    found = redact(text)
     assert PLANTED not in found
     assert PLANTED.replace("-", "/") not in found
     assert len(found) == len(text)
-    assert clean(found) == found
+    assert redact(found) == found
 
 
 @pytest.mark.parametrize(
@@ -85,19 +85,19 @@ def test_a_secret_of_each_shape_is_hidden(text: str) -> None:
      "mail ann@example.test", "tool -u ann", "tokens=5 used", "https://example.test/a@b"],
 )  # fmt: skip
 def test_what_only_looks_like_one_stays(text: str) -> None:
-    assert clean(text) == text
+    assert redact(text) == text
 
 
 def test_a_word_behind_such_an_option_is_its_value() -> None:
     words = ["curl", "--token", "a b", "-u", "ann:pw", "--password=xx", "x", "-H", "Authorization: Bearer zzz"]
     told = ["curl", "--token", "███", "-u", "ann:██", "--password=██", "x", "-H", "Authorization: Bearer ███"]
-    assert clean_words(words) == told
+    assert redact_words(words) == told
 
 
 def test_a_long_text_does_not_take_long_to_clean() -> None:
     """Counted in steps of the pattern's own: such a text of a hostile pane would take minutes if they were squared."""
     for text in ("a" * 200_000 + " token", "-a" * 100_000 + " token", "eyJ" * 60_000, "password" * 25_000):
-        assert len(clean(text)) == len(text)
+        assert len(redact(text)) == len(text)
 
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
@@ -106,13 +106,14 @@ def test_neither_a_notice_nor_a_message_nor_a_line_holds_it(text: str) -> None:
         "job", ChangeSubject("r1", agent="claude"), "waiting", False, text, "escalate", 1.0, "b", 1.0, "/p",
         cause="question", message=text,
     )  # fmt: skip
-    event = journal_codec.noted("r1", 1.0, "job", "ended", {"reason": text, "moved": [{"note": text}]})
-    told = messages.told(event._replace(seq=1), {"reason": text}, None, host="h", project="/p", dir="/d")
+    event = journal_codec.uncounted_event("r1", 1.0, "job", "ended", {"reason": text, "moved": [{"note": text}]})
+    told = messages.build_event(event._replace(seq=1), {"reason": text}, None, host="h", project="/p", dir="/d")
     said_by_it = ForeignText(text)
     verdict = Verdict("job", "session", "failed", final=True, reason=text, process="", progress="", message=said_by_it)
     said = (
-        *message_text.fields(change).values(), event.body, messages.encode(told).decode(),
-        verdict_json.encode(verdict, "x"), verdict_json.worded(verdict), str(verdict_json.fields(verdict, "x")),
+        *message_text.template_fields(change).values(), event.body, messages.encode_event(told).decode(),
+        verdict_json.encode_verdict(verdict, "x"), verdict_json.format_reason(verdict),
+        str(verdict_json.verdict_fields(verdict, "x")),
     )  # fmt: skip
     assert not [each for each in said if PLANTED in each]
 

@@ -25,8 +25,8 @@ TOPIC = "midwatch/v1/desk/shop/build/event"
 
 
 def test_a_topic_names_host_project_and_subject() -> None:
-    assert messages.topic("midwatch", "desk", "/home/ann/shop", "build") == TOPIC
-    assert messages.all_events("a/b") == "a/b/v1/+/+/+/event"
+    assert messages.event_topic("midwatch", "desk", "/home/ann/shop", "build") == TOPIC
+    assert messages.subscription_topic("a/b") == "a/b/v1/+/+/+/event"
 
 
 @given(st.text(), st.text(), st.text())
@@ -34,7 +34,7 @@ def test_whatever_a_name_holds_a_topic_has_six_parts_that_brokers_read_as_meant(
     host: str, project: str, name: str
 ) -> None:
     host, project, name = (part.replace("\udcff", "") for part in (host, project, name))
-    found = messages.topic("p", *(part.encode("utf-8", "replace").decode() for part in (host, project, name)))
+    found = messages.event_topic("p", *(part.encode("utf-8", "replace").decode() for part in (host, project, name)))
     assert len(found.split("/")) == 6
     assert not set(found) & set("+#\0")
     assert all(found.split("/"))
@@ -42,17 +42,17 @@ def test_whatever_a_name_holds_a_topic_has_six_parts_that_brokers_read_as_meant(
 
 def test_different_names_have_different_topics() -> None:
     names = ["a+b", "a%2Bb", "a b", "%3", "3", "ü", "a/b", "%", ""]
-    assert len({messages.topic("p", "h", "x", name) for name in names}) == len(names)
+    assert len({messages.event_topic("p", "h", "x", name) for name in names}) == len(names)
 
 
 def test_what_is_encoded_is_read_again() -> None:
-    assert messages.read(TOPIC, messages.encode(TOLD), "midwatch") == TOLD
+    assert messages.decode_event(TOPIC, messages.encode_event(TOLD), "midwatch") == TOLD
     full = TOLD._replace(agent="claude", session="s", pane="%3", conversation="c", cwd="/x", elapsed_s=2.5)
-    assert messages.read(TOPIC, messages.encode(full), "midwatch") == full
+    assert messages.decode_event(TOPIC, messages.encode_event(full), "midwatch") == full
 
 
 def test_what_is_not_known_is_not_there() -> None:
-    found = json.loads(messages.encode(TOLD))
+    found = json.loads(messages.encode_event(TOLD))
     assert list(found) == [
         "schema", "host", "project", "dir", "name", "run", "kind", "event", "state", "reason", "exit_code", "at", "seq",
     ]  # fmt: skip
@@ -60,8 +60,8 @@ def test_what_is_not_known_is_not_there() -> None:
 
 
 def test_fields_that_are_added_later_are_passed_over() -> None:
-    more = json.dumps({**json.loads(messages.encode(TOLD)), "colour": "green"}).encode()
-    assert messages.read(TOPIC, more, "midwatch") == TOLD
+    more = json.dumps({**json.loads(messages.encode_event(TOLD)), "colour": "green"}).encode()
+    assert messages.decode_event(TOPIC, more, "midwatch") == TOLD
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_fields_that_are_added_later_are_passed_over() -> None:
     ids=str,
 )  # fmt: skip
 def test_a_message_that_is_not_in_order_is_none(change: dict[str, object]) -> None:
-    wrong = json.dumps({**json.loads(messages.encode(TOLD)), **change}).encode()
-    assert messages.read(TOPIC, wrong, "midwatch") is None
+    wrong = json.dumps({**json.loads(messages.encode_event(TOLD)), **change}).encode()
+    assert messages.decode_event(TOPIC, wrong, "midwatch") is None
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,14 @@ def test_a_message_that_is_not_in_order_is_none(change: dict[str, object]) -> No
 )  # fmt: skip
 def test_a_host_a_name_or_a_project_that_cannot_be_one_is_none(change: dict[str, str]) -> None:
     wrong = TOLD._replace(**change)  # type: ignore[arg-type]
-    topic = messages.topic("midwatch", wrong.host, wrong.project, wrong.name)
-    assert messages.read(topic, messages.encode(wrong), "midwatch") is None
+    topic = messages.event_topic("midwatch", wrong.host, wrong.project, wrong.name)
+    assert messages.decode_event(topic, messages.encode_event(wrong), "midwatch") is None
 
 
 @pytest.mark.parametrize("state", [*LIVE, *FINAL])
 def test_every_state_of_a_verdict_is_known(state: str) -> None:
     told = TOLD._replace(state=state)
-    assert messages.read(TOPIC, messages.encode(told), "midwatch") == told
+    assert messages.decode_event(TOPIC, messages.encode_event(told), "midwatch") == told
 
 
 def test_every_state_of_a_task_that_was_not_taken_is_known() -> None:
@@ -107,20 +107,20 @@ def test_every_state_of_a_task_that_was_not_taken_is_known() -> None:
 
 
 def test_a_message_of_another_prefix_version_or_topic_is_none() -> None:
-    good = messages.encode(TOLD)
+    good = messages.encode_event(TOLD)
     for topic in ("", "x", "other/v1/desk/shop/build/event", "midwatch/v2/desk/shop/build/event", TOPIC + "/x"):
-        assert messages.read(topic, good, "midwatch") is None
+        assert messages.decode_event(topic, good, "midwatch") is None
 
 
 def test_a_message_that_is_too_large_is_not_even_read() -> None:
-    large = messages.encode(TOLD._replace(reason="x" * messages.LARGEST))
-    assert messages.read(TOPIC, large, "midwatch") is None
-    assert messages.read(TOPIC, b"[" * 60000, "midwatch") is None
+    large = messages.encode_event(TOLD._replace(reason="x" * messages.LARGEST))
+    assert messages.decode_event(TOPIC, large, "midwatch") is None
+    assert messages.decode_event(TOPIC, b"[" * 60000, "midwatch") is None
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_make_it_stumble(payload: bytes) -> None:
-    assert messages.read(TOPIC, payload, "midwatch") is None
+    assert messages.decode_event(TOPIC, payload, "midwatch") is None
 
 
 @given(
@@ -129,21 +129,23 @@ def test_no_bytes_make_it_stumble(payload: bytes) -> None:
     )
 )
 def test_no_json_makes_it_stumble(value: object) -> None:
-    assert messages.read(TOPIC, json.dumps(value).encode(), "midwatch") is None
+    assert messages.decode_event(TOPIC, json.dumps(value).encode(), "midwatch") is None
 
 
 def test_an_event_of_the_journal_is_told_with_all_that_it_says() -> None:
     event = Event("r1", 3, 12.5, "build", "ended", "{}", 9)
     said = {"state": "failed", "exit_code": 2, "reason": "token=supersecret1234 is\nwrong", "elapsed_s": 3, "left": []}
-    found = messages.told(event, said, None, host="desk", project="/p", dir="/d")
+    found = messages.build_event(event, said, None, host="desk", project="/p", dir="/d")
     assert (found.state, found.exit_code, found.elapsed_s, found.seq, found.at) == ("failed", 2, 3.0, 9, 12.5)
     assert "supersecret" not in found.reason
     assert "\n" not in found.reason
-    odd = messages.told(
+    odd = messages.build_event(
         event, {"state": 1, "exit_code": True, "reason": None}, None, host="desk", project="/p", dir="/d"
     )
     assert (odd.state, odd.exit_code, odd.reason) == ("", None, "")
-    assert messages.read(messages.topic("x", "desk", "/p", "build"), messages.encode(odd), "x") is None
+    assert (
+        messages.decode_event(messages.event_topic("x", "desk", "/p", "build"), messages.encode_event(odd), "x") is None
+    )
 
 
 def test_our_name_at_a_broker_is_the_same_each_time_and_nobody_elses() -> None:
@@ -166,7 +168,7 @@ def test_our_name_at_a_broker_is_the_same_each_time_and_nobody_elses() -> None:
     ],
 )
 def test_an_address_is_read(url: str, found: tuple[str, int, bool]) -> None:
-    assert mqtt_table.address(url) == found
+    assert mqtt_table.parse_address(url) == found
 
 
 @pytest.mark.parametrize(
@@ -176,12 +178,12 @@ def test_an_address_is_read(url: str, found: tuple[str, int, bool]) -> None:
 )  # fmt: skip
 def test_what_is_no_address_is_an_error(url: str) -> None:
     with pytest.raises(FormatError):
-        mqtt_table.address(url)
+        mqtt_table.parse_address(url)
 
 
 def test_a_password_in_an_address_is_not_repeated_in_the_error() -> None:
     with pytest.raises(FormatError, match="username and password_file") as error:
-        mqtt_table.address("mqtt://ann:word@x")
+        mqtt_table.parse_address("mqtt://ann:word@x")
     assert "word@" not in str(error.value)
 
 
@@ -237,9 +239,9 @@ def test_what_is_wrong_in_a_table_is_told_with_its_line(lines: list[str], says: 
 
 def test_a_projects_table_stands_for_the_whole_of_the_users() -> None:
     """Else a password meant for one broker could go to another."""
-    user = settings_file.given('[mqtt]\nurl = "mqtt://a"\nusername = "ann"\npassword_env = "W"\n', "config.toml")
-    own = settings_file.given('[mqtt]\nurl = "mqtt://b"\n', "midwatch.toml")
-    assert settings_file.merged(user, own).mqtt == MqttSettings("b", 1883, source="midwatch.toml:2")
-    assert settings_file.merged(user, {}).mqtt == MqttSettings(
+    user = settings_file.parse_layer('[mqtt]\nurl = "mqtt://a"\nusername = "ann"\npassword_env = "W"\n', "config.toml")
+    own = settings_file.parse_layer('[mqtt]\nurl = "mqtt://b"\n', "midwatch.toml")
+    assert settings_file.merge_layers(user, own).mqtt == MqttSettings("b", 1883, source="midwatch.toml:2")
+    assert settings_file.merge_layers(user, {}).mqtt == MqttSettings(
         "a", 1883, username="ann", password_env="W", source="config.toml:2"
     )

@@ -152,18 +152,18 @@ LATER = NOW + 1.0
 def test_a_strict_policy_ends_a_step_that_hangs_or_is_too_slow_and_no_other(
     facts: JobFacts, timeout_at: float, state: str | None
 ) -> None:
-    found = adopted_text.demanded(facts, job_verdict.judge(facts), STRICT, timeout_at)
+    found = adopted_text.required_end(facts, job_verdict.judge(facts), STRICT, timeout_at)
     assert (found and found[0]) == state
 
 
 def test_a_policy_that_reports_does_not_end_what_hangs() -> None:
     facts = step(seen=HUNG)
-    assert adopted_text.demanded(facts, job_verdict.judge(facts), STRICT._replace(on_stuck="report"), LATER) is None
+    assert adopted_text.required_end(facts, job_verdict.judge(facts), STRICT._replace(on_stuck="report"), LATER) is None
 
 
 def test_a_job_of_ours_is_left_to_its_own_keeper() -> None:
     ours = facts(ALIVE, ALIVE)
-    assert adopted_text.demanded(ours, job_verdict.judge(ours), STRICT, NOW) is None
+    assert adopted_text.required_end(ours, job_verdict.judge(ours), STRICT, NOW) is None
 
 
 # Files of an earlier run --------------------------------------------------------------------------------------------

@@ -47,49 +47,49 @@ def facts(of: Record, shim: Process = ALIVE, work: Process = GONE) -> JobFacts:
 
 @pytest.mark.parametrize("state", ["failed", "crashed", "timeout", "stuck"])
 def test_these_ends_are_tried_again_after_the_back_off(state: str) -> None:
-    what, seconds, word, reason = stall.answer(facts(record(end(state))), PATIENT)
-    assert (what, word, seconds) == ("retry", "ended", backoff.delay(1, 30.0, "r1"))
+    what, seconds, word, reason = stall.instruct_shim(facts(record(end(state))), PATIENT)
+    assert (what, word, seconds) == ("retry", "ended", backoff.retry_delay(1, 30.0, "r1"))
     assert reason.startswith(f"attempt 1 {state}: ")
     assert "; attempt 2 of 3 in " in reason
 
 
 def test_an_end_that_nobody_saw_is_tried_again_as_a_crash_is() -> None:
     unseen = end("unknown", None, None, "it ended after its shim had gone")._replace(cause="exit-unseen")
-    answer = stall.answer(facts(record(unseen)), PATIENT)
-    assert (answer.what, answer.seconds) == ("retry", backoff.delay(1, 30.0, "r1"))
-    assert stall.answer(facts(record(unseen._replace(cause="not-seen"))), PATIENT).what == "end"
+    answer = stall.instruct_shim(facts(record(unseen)), PATIENT)
+    assert (answer.what, answer.seconds) == ("retry", backoff.retry_delay(1, 30.0, "r1"))
+    assert stall.instruct_shim(facts(record(unseen._replace(cause="not-seen"))), PATIENT).what == "end"
 
 
 def test_the_second_pause_is_longer_than_the_first() -> None:
-    first = stall.answer(facts(record(end("failed"))), PATIENT).seconds
-    second = stall.answer(facts(record(end("failed"), end("failed"))), PATIENT).seconds
+    first = stall.instruct_shim(facts(record(end("failed"))), PATIENT).seconds
+    second = stall.instruct_shim(facts(record(end("failed"), end("failed"))), PATIENT).seconds
     assert first < second
 
 
 def test_after_the_last_attempt_there_is_no_other() -> None:
-    answer = stall.answer(facts(record(*[end("failed")] * 3)), PATIENT)
+    answer = stall.instruct_shim(facts(record(*[end("failed")] * 3)), PATIENT)
     assert (answer.what, answer.reason) == ("end", "not tried again: 3 of 3 attempts were made")
 
 
 def test_what_could_not_be_started_will_not_start_the_next_time() -> None:
     never = end("failed", 127, None, "could not be started: No such file")._replace(cause="not-started")
-    answer = stall.answer(facts(record(never)), PATIENT)
+    answer = stall.instruct_shim(facts(record(never)), PATIENT)
     assert answer.what == "end"
     assert "could not be started" in answer.reason
 
 
 def test_a_program_that_ends_with_127_of_its_own_is_tried_again() -> None:
-    assert stall.answer(facts(record(end("failed", 127))), PATIENT).what == "retry"
+    assert stall.instruct_shim(facts(record(end("failed", 127))), PATIENT).what == "retry"
 
 
 def test_an_open_breaker_ends_it() -> None:
-    answer = stall.answer(facts(record(end("failed"))), PATIENT, breaker="breaker night is open")
+    answer = stall.instruct_shim(facts(record(end("failed"))), PATIENT, breaker="breaker night is open")
     assert (answer.what, answer.reason) == ("end", "not tried again: breaker night is open")
 
 
 def test_while_an_attempt_runs_the_shim_asks_about_its_silence() -> None:
     running = record(end("failed"), attempt=2)
-    assert stall.answer(facts(running, work=ALIVE), PATIENT).word == "moving"
+    assert stall.instruct_shim(facts(running, work=ALIVE), PATIENT).word == "moving"
 
 
 def test_between_attempts_it_is_starting_and_says_when() -> None:

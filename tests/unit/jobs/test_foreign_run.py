@@ -19,37 +19,37 @@ def times(status: int, pid: int | None, start: int | None = None, now: int = T +
 
 
 def test_a_status_older_than_the_pid_file_is_of_an_earlier_run() -> None:
-    assert foreign_run.owner(times(ODD - MS, ODD, ODD - 3 * MS)) == "earlier"
+    assert foreign_run.status_owner(times(ODD - MS, ODD, ODD - 3 * MS)) == "earlier"
 
 
 def test_a_run_that_ended_without_a_status_does_not_take_that_of_an_earlier_one() -> None:
-    assert foreign_run.owner(times(ODD - 2 * S, ODD)) == "earlier"
-    assert foreign_run.owner(times(ODD - MS, ODD, moved=(ODD - 2 * MS, ODD + MS))) == "earlier"
+    assert foreign_run.status_owner(times(ODD - 2 * S, ODD)) == "earlier"
+    assert foreign_run.status_owner(times(ODD - MS, ODD, moved=(ODD - 2 * MS, ODD + MS))) == "earlier"
 
 
 def test_a_script_that_writes_its_pid_file_last_is_believed_once_it_has_ended() -> None:
-    assert foreign_run.owner(times(ODD - MS, ODD, moved=(ODD - 2 * MS,))) == "this"
+    assert foreign_run.status_owner(times(ODD - MS, ODD, moved=(ODD - 2 * MS,))) == "this"
 
 
 @pytest.mark.parametrize("start", [None, ODD - 3 * MS], ids=["gone", "alive"])
 def test_a_status_newer_than_the_pid_file_is_of_this_run_at_once(start: int | None) -> None:
-    assert foreign_run.owner(times(ODD + 1, ODD, start, now=ODD + 2)) == "this"
+    assert foreign_run.status_owner(times(ODD + 1, ODD, start, now=ODD + 2)) == "this"
 
 
 def test_a_status_older_than_the_process_is_of_an_earlier_run_whatever_the_pid_file_says() -> None:
-    assert foreign_run.owner(times(ODD + 2 * S, ODD, ODD + 3 * S)) == "earlier"
+    assert foreign_run.status_owner(times(ODD + 2 * S, ODD, ODD + 3 * S)) == "earlier"
 
 
 def test_a_start_time_is_no_more_exact_than_the_clock_tick_that_counts_it() -> None:
-    assert foreign_run.owner(times(ODD + MS, ODD, ODD + 10 * MS)) == "this"
+    assert foreign_run.status_owner(times(ODD + MS, ODD, ODD + 10 * MS)) == "this"
 
 
 def test_without_a_pid_file_the_status_is_all_there_is() -> None:
-    assert foreign_run.owner(times(ODD, None)) == "this"
+    assert foreign_run.status_owner(times(ODD, None)) == "this"
 
 
 def test_the_process_that_ended_in_the_same_tick_wrote_the_status() -> None:
-    assert foreign_run.owner(times(T, T)) == foreign_run.owner(times(ODD, ODD)) == "this"
+    assert foreign_run.status_owner(times(T, T)) == foreign_run.status_owner(times(ODD, ODD)) == "this"
 
 
 IN_ONE_TICK = pytest.mark.parametrize(
@@ -61,47 +61,47 @@ IN_ONE_TICK = pytest.mark.parametrize(
 @IN_ONE_TICK
 def test_in_one_tick_a_process_that_works_on_is_another_run(at: int, start: int, tick: int) -> None:
     below = (start + 20 * MS,)
-    assert foreign_run.owner(times(at, at, start, now=at + S // 2, children=below)) == "open"
-    decided = foreign_run.decided_at(times(at, at))
+    assert foreign_run.status_owner(times(at, at, start, now=at + S // 2, children=below)) == "open"
+    decided = foreign_run.decision_time(times(at, at))
     assert at + tick + S <= decided <= at + tick + S + S // 10
-    assert foreign_run.owner(times(at, at, start, now=decided, children=below)) == "earlier"
-    assert foreign_run.owner(times(at, at, start, now=decided + 10 * S, moved=(at + tick + 9 * S,))) == "earlier"
+    assert foreign_run.status_owner(times(at, at, start, now=decided, children=below)) == "earlier"
+    assert foreign_run.status_owner(times(at, at, start, now=decided + 10 * S, moved=(at + tick + 9 * S,))) == "earlier"
 
 
 @IN_ONE_TICK
 def test_in_one_tick_a_process_that_rests_has_written_its_own_status(at: int, start: int, tick: int) -> None:
-    decided = foreign_run.decided_at(times(at, at))
-    assert foreign_run.owner(times(at, at, start, now=decided, moved=(at,))) == "this"
+    decided = foreign_run.decision_time(times(at, at))
+    assert foreign_run.status_owner(times(at, at, start, now=decided, moved=(at,))) == "this"
     assert decided <= at + tick + S + S // 10
 
 
 def test_on_a_coarse_clock_a_status_may_seem_older_than_the_process_that_wrote_it() -> None:
     """Started at 0.9 of a second that all files are dated to; it wrote its result in the next."""
-    assert foreign_run.owner(times(T, T, T + 1900 * MS, now=T + 2 * S)) == "open"
-    assert foreign_run.owner(times(T, T, T + 900 * MS, now=T + 2 * S, result=T + S)) == "this"
-    assert foreign_run.owner(times(T + S, T, T + 900 * MS, now=T + 2 * S)) == "this"
+    assert foreign_run.status_owner(times(T, T, T + 1900 * MS, now=T + 2 * S)) == "open"
+    assert foreign_run.status_owner(times(T, T, T + 900 * MS, now=T + 2 * S, result=T + S)) == "this"
+    assert foreign_run.status_owner(times(T + S, T, T + 900 * MS, now=T + 2 * S)) == "this"
 
 
 def test_a_coarse_status_two_ticks_older_than_the_process_is_of_an_earlier_run_at_once() -> None:
-    assert foreign_run.owner(times(T, T, T + 3 * S, now=T + 3 * S)) == "earlier"
+    assert foreign_run.status_owner(times(T, T, T + 3 * S, now=T + 3 * S)) == "earlier"
 
 
 OLD = ODD - 100 * S
 
 
 def test_in_one_tick_an_older_process_that_rests_has_written_its_status() -> None:
-    assert foreign_run.owner(times(ODD, ODD, OLD)) == "this"
-    assert foreign_run.owner(times(ODD, ODD, OLD, moved=(ODD,), children=(ODD - 50 * S, ODD + 50 * S))) == "this"
+    assert foreign_run.status_owner(times(ODD, ODD, OLD)) == "this"
+    assert foreign_run.status_owner(times(ODD, ODD, OLD, moved=(ODD,), children=(ODD - 50 * S, ODD + 50 * S))) == "this"
 
 
 @pytest.mark.parametrize("sign", [{"moved": (ODD + 10 * S,)}, {"children": (ODD + 3 * MS,)}], ids=["beats", "runs"])
 def test_in_one_tick_an_older_process_that_works_has_begun_the_step_again(sign: dict[str, Any]) -> None:
-    assert foreign_run.owner(times(ODD, ODD, OLD, **sign)) == "earlier"
+    assert foreign_run.status_owner(times(ODD, ODD, OLD, **sign)) == "earlier"
 
 
 def test_a_pid_file_from_the_future_makes_no_status_old() -> None:
     """The clock was set back between the two: the process itself tells."""
-    assert foreign_run.owner(times(ODD, ODD + 3600 * S, OLD)) == "this"
+    assert foreign_run.status_owner(times(ODD, ODD + 3600 * S, OLD)) == "this"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ GOLDEN = Path(__file__).parents[2] / "goldens" / "formats" / "v1" / "adopted.jso
 
 
 def test_a_record_of_adopted_work_loads() -> None:
-    record = sentinel.record(GOLDEN.read_text())
+    record = sentinel.decode_record(GOLDEN.read_text())
     assert record.adopted == Adopted("/home/user/pipeline", "build", stop=False, log="/home/user/pipeline/build.log")
     assert record.end is not None
     assert (record.end.state, record.end.exit_code, record.end.signal) == ("unknown", None, None)

@@ -194,7 +194,7 @@ def test_a_suspended_shim_keeps_no_time_so_nothing_is_stuck() -> None:
 
 def test_lost_time_moves_every_moment_that_silence_is_reckoned_from() -> None:
     before = seen(630.0, stale_since=NOW - 30.0)
-    after = stall.shift(before, 100.0)
+    after = stall.shift_times(before, 100.0)
     assert after.stale_since == NOW + 70.0
     assert after.sources["output"].moved == before.sources["output"].moved + 100.0
 
@@ -310,7 +310,7 @@ def test_nothing_of_that_name_is_not_found() -> None:
 
 
 def told(notes: ProgressSnapshot, policy: Policy = PATIENT) -> tuple[str, float, str]:
-    return stall.answer(facts(of=record(policy=policy), notes=notes), policy)[:3]
+    return stall.instruct_shim(facts(of=record(policy=policy), notes=notes), policy)[:3]
 
 
 def test_the_shim_is_told_to_wait_out_the_grace_period_first() -> None:
@@ -333,7 +333,7 @@ def test_the_shim_is_told_that_work_moved_when_the_look_saw_it() -> None:
 
 def kept(notes: ProgressSnapshot, now: float = NOW) -> ProgressSnapshot:
     """What a watcher that keeps the time notes after a look."""
-    return stall.keep(job_verdict.judge(facts(GONE, ALIVE, notes=notes)), notes, PATIENT, now)
+    return stall.next_progress(job_verdict.judge(facts(GONE, ALIVE, notes=notes)), notes, PATIENT, now)
 
 
 def test_a_watcher_that_keeps_the_time_begins_the_grace_period_once() -> None:

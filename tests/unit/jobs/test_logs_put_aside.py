@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.jobs.log_scan import LogReader, LogScan, tail
+from midwatch.jobs.log_scan import LogReader, LogScan, read_tail
 from midwatch.tmux.pane_log_filter import PaneLog
 
 
@@ -78,8 +78,8 @@ def test_the_last_lines_are_taken_from_both(log: PaneLog, count: int) -> None:
 
 def test_the_end_of_a_log_is_taken_from_both(log: PaneLog) -> None:
     write(log, 0, 6)
-    assert tail(log.path, 35) == numbered(0, 6)[-35:]
-    assert tail(log.path, 1000) == numbered(0, 6)
+    assert read_tail(log.path, 35) == numbered(0, 6)[-35:]
+    assert read_tail(log.path, 1000) == numbered(0, 6)
 
 
 def test_a_line_is_found_once_wherever_it_is(log: PaneLog) -> None:

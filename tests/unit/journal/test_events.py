@@ -39,25 +39,25 @@ def as_bytes(line: dict[str, Any]) -> bytes:
 
 @given(lines)
 def test_a_line_comes_out_as_it_went_in(line: dict[str, Any]) -> None:
-    event = journal_codec.read(as_bytes(line))
-    assert json.loads(journal_codec.encode(event._replace(seq=7))) == line | {"seq": 7}
+    event = journal_codec.decode_event(as_bytes(line))
+    assert json.loads(journal_codec.encode_event(event._replace(seq=7))) == line | {"seq": 7}
 
 
 @given(lines)
 def test_what_is_printed_is_one_line_whoever_splits_it(line: dict[str, Any]) -> None:
-    shown = journal_codec.encode(journal_codec.read(as_bytes(line)))
+    shown = journal_codec.encode_event(journal_codec.decode_event(as_bytes(line)))
     assert shown.isascii()
     assert shown.splitlines() == [shown]
 
 
 @given(st.sampled_from(["started", "attempt", "ended", "quiet", "else"]), bodies)
 def test_words_are_found_for_any_body_and_cannot_move_a_cursor(event: str, body: dict[str, Any]) -> None:
-    assert journal_codec.words(event, body).isprintable()
+    assert journal_codec.format_event(event, body).isprintable()
 
 
 @given(st.binary())
 def test_bytes_that_are_no_event_are_kept_as_they_are(rubbish: bytes) -> None:
-    assert journal_codec.parts(rubbish) == [rubbish]
+    assert journal_codec.split_line(rubbish) == [rubbish]
 
 
 @given(lines, st.lists(st.tuples(lines, st.floats(0, 1)), max_size=3))
@@ -65,8 +65,8 @@ def test_a_line_behind_others_that_were_cut_off_is_not_lost(
     line: dict[str, Any], before: list[tuple[dict[str, Any], float]]
 ) -> None:
     torn = b"".join(as_bytes(each)[: int(len(as_bytes(each)) * part)] for each, part in before)
-    found = journal_codec.parts(torn + as_bytes(line))
-    assert found[-1] == journal_codec.read(as_bytes(line))
+    found = journal_codec.split_line(torn + as_bytes(line))
+    assert found[-1] == journal_codec.decode_event(as_bytes(line))
     assert all(isinstance(part, Event) or part in torn for part in found)
 
 
@@ -74,7 +74,7 @@ def test_a_line_behind_others_that_were_cut_off_is_not_lost(
 def test_a_line_that_was_cut_off_is_no_event(line: dict[str, Any], data: st.DataObject) -> None:
     whole = as_bytes(line)
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
-    assert journal_codec.parts(cut) == [cut]
+    assert journal_codec.split_line(cut) == [cut]
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_a_line_that_was_cut_off_is_no_event(line: dict[str, Any], data: st.Data
 )  # fmt: skip
 def test_a_field_that_is_not_what_it_should_be_is_a_format_error(change: dict[str, Any]) -> None:
     line = {"schema": 1, "run": "r", "n": 1, "at": 5.0, "name": "a", "event": "e"}
-    journal_codec.read(as_bytes(line))
+    journal_codec.decode_event(as_bytes(line))
     with pytest.raises(FormatError, match="not an event"):
-        journal_codec.read(as_bytes(line | change))
+        journal_codec.decode_event(as_bytes(line | change))
 
 
 @pytest.mark.parametrize("missing", ["schema", "run", "n", "at", "name", "event"])
@@ -98,32 +98,34 @@ def test_a_missing_field_is_a_format_error(missing: str) -> None:
     line = {"schema": 1, "run": "r", "n": 1, "at": 5.0, "name": "a", "event": "e"}
     del line[missing]
     with pytest.raises(FormatError, match="not an event"):
-        journal_codec.read(as_bytes(line))
+        journal_codec.decode_event(as_bytes(line))
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "[" * 100_000, '"\xff', "9" * 5000])
 def test_what_no_other_reader_of_json_would_take_is_a_format_error(value: str) -> None:
     text = f'{{"schema": 1, "run": "r", "n": 1, "at": 5, "name": "a", "event": "e", "more": {value}}}'
     with pytest.raises(FormatError, match="not an event"):
-        journal_codec.read(text.encode("latin-1"))
+        journal_codec.decode_event(text.encode("latin-1"))
 
 
 def test_what_cannot_be_read_is_known_by_its_place_and_its_first_bytes() -> None:
-    torn = journal_codec.unreadable("a", "r", 0, b"\xff{" * 500, 1000, 5.0)
+    torn = journal_codec.unreadable_event("a", "r", 0, b"\xff{" * 500, 1000, 5.0)
     assert torn.n == -1
-    assert journal_codec.body(torn) == {"text": "\ufffd{" * 100, "bytes": 1000, "place": 0}
+    assert journal_codec.event_body(torn) == {"text": "\ufffd{" * 100, "bytes": 1000, "place": 0}
 
 
 def test_a_note_cannot_take_the_place_of_what_every_event_has() -> None:
-    noted = journal_codec.noted("", 5.0, "a", "trusted", {"by": "me", "seq": 99, "schema": 7})
-    assert json.loads(journal_codec.encode(noted)) == {
+    noted = journal_codec.uncounted_event("", 5.0, "a", "trusted", {"by": "me", "seq": 99, "schema": 7})
+    assert json.loads(journal_codec.encode_event(noted)) == {
         "schema": 1, "seq": 0, "run": "", "n": None, "at": 5.0, "name": "a", "event": "trusted", "by": "me",
     }  # fmt: skip
 
 
 def test_lines_of_the_first_release_load_and_are_told() -> None:
-    found = [journal_codec.read(line) for line in GOLDEN.read_bytes().splitlines()]
-    assert [f"{event.event}: {journal_codec.words(event.event, journal_codec.body(event))}" for event in found] == [
+    found = [journal_codec.decode_event(line) for line in GOLDEN.read_bytes().splitlines()]
+    assert [
+        f"{event.event}: {journal_codec.format_event(event.event, journal_codec.event_body(event))}" for event in found
+    ] == [
         "started: pid 5144",
         "stale: no output for 10m; its grace period begins",
         "stuck: no output for 10m 30s",
@@ -154,4 +156,4 @@ def test_lines_of_the_first_release_load_and_are_told() -> None:
     ],
 )
 def test_an_event_is_told_in_words(event: str, body: dict[str, Any], said: str) -> None:
-    assert journal_codec.words(event, body) == said
+    assert journal_codec.format_event(event, body) == said

@@ -51,7 +51,7 @@ class Book:
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[Book]:
-    paths.prepare(str(tmp_path / "jobs"))
+    paths.prepare_directory(str(tmp_path / "jobs"))
     found = Book(tmp_path / "jobs")
     yield found
     found.journal.close()
@@ -82,7 +82,7 @@ def test_lines_that_are_met_again_keep_their_numbers_and_use_up_no_other(book: B
 def test_the_body_is_kept_as_it_came(book: Book) -> None:
     book.write(1, mono=5.5, reason="é\udcff \n", deep={"a": [1, None]})
     book.journal.take_in()
-    assert journal_codec.body(book.journal.after(0)[0]) == {
+    assert journal_codec.event_body(book.journal.after(0)[0]) == {
         "mono": 5.5,
         "reason": "é\udcff \n",
         "deep": {"a": [1, None]},
@@ -121,7 +121,7 @@ def test_a_line_of_any_length_is_passed_over_and_what_follows_is_not(book: Book)
         spool.write(b"x" * (3 << 20) + b"\n")
     book.write(2)
     assert [event for _, _, event in book.taken()] == ["moved", "unreadable", "moved"]
-    told = journal_codec.body(book.journal.after(1)[0])
+    told = journal_codec.event_body(book.journal.after(1)[0])
     assert (told["bytes"], len(str(told["text"]))) == (3 << 20, journal_codec.KEPT)
 
 
@@ -336,10 +336,10 @@ def test_two_that_have_it_open_see_the_same(book: Book) -> None:
 
 
 def test_a_note_is_an_event_without_a_number_of_its_own(book: Book) -> None:
-    journal.note(str(book.dir), "job", "r1", "adopted", pid=5)
-    journal.note(str(book.dir), "job", "r1", "adopted", pid=6)
+    journal.record_event(str(book.dir), "job", "r1", "adopted", pid=5)
+    journal.record_event(str(book.dir), "job", "r1", "adopted", pid=6)
     assert book.taken() == [("r1", None, "adopted")] * 2
-    assert [journal_codec.body(event) for event in book.journal.after(0)] == [{"pid": 5}, {"pid": 6}]
+    assert [journal_codec.event_body(event) for event in book.journal.after(0)] == [{"pid": 5}, {"pid": 6}]
 
 
 LEFT = (".journal.sqlite.0123abcd", ".journal.sqlite.0123abcd-wal", ".journal.sqlite.0123abcd-journal")
@@ -381,7 +381,7 @@ def test_what_a_living_maker_has_begun_is_left_alone(book: Book, monkeypatch: py
 
 def test_a_note_that_cannot_be_written_is_a_warning(book: Book, capsys: pytest.CaptureFixture[str]) -> None:
     (book.dir / "journal.sqlite").symlink_to("elsewhere")
-    journal.note(str(book.dir), "job", "r1", "adopted")
+    journal.record_event(str(book.dir), "job", "r1", "adopted")
     said = capsys.readouterr().err
     assert said.startswith("midwatch: warning: this was not noted: ")
     assert "journal.sqlite is a symbolic link" in said
@@ -389,7 +389,7 @@ def test_a_note_that_cannot_be_written_is_a_warning(book: Book, capsys: pytest.C
 
 def test_a_note_in_our_own_directory_makes_it_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDWATCH_HOME", str(tmp_path / "new"))
-    journal.note(str(tmp_path / "new"), "", "", "trusted")
+    journal.record_event(str(tmp_path / "new"), "", "", "trusted")
     with contextlib.closing(Journal(str(tmp_path / "new"))) as found:
         assert [event.event for event in found.after(0)] == ["trusted"]
 
@@ -411,8 +411,8 @@ def test_nothing_is_written_into_a_directory_that_is_not_ours(
         if os.getuid() == 0:  # root's directories are trusted
             os.chown(directory, 54321, 54321)
     before = os.listdir(directory)
-    assert journal.not_kept(str(directory))
-    journal.note(str(directory), "job", "", "adopted")
+    assert journal.find_problem(str(directory))
+    journal.record_event(str(directory), "job", "", "adopted")
     assert os.listdir(directory) == before
 
 
@@ -482,7 +482,7 @@ def test_a_damaged_journal_is_put_aside_and_made_anew_from_the_spools(book: Book
         case "after":
             book.journal.after(0)
         case "note":
-            journal.note(str(book.dir), "job", "r2", "noted")
+            journal.record_event(str(book.dir), "job", "r2", "noted")
     found = [(run, n) for run, n, _ in book.taken() if n is not None]
     assert found == [("r2", n) for n in range(1, 201)]
     assert book.journal.after(0)[0].seq > newest, "a listener would have skipped it"
@@ -495,8 +495,8 @@ def test_a_damaged_journal_is_put_aside_and_made_anew_from_the_spools(book: Book
 def test_whoever_has_a_damaged_journal_open_goes_on_with_the_new_one(book: Book) -> None:
     book.write(1)
     assert book.numbers() == [1]
-    inode = journal_database.inode_of(str(book.dir))
-    assert journal_database.put_aside(str(book.dir), inode)
+    inode = journal_database.journal_inode(str(book.dir))
+    assert journal_database.set_aside(str(book.dir), inode)
     with contextlib.closing(Journal(str(book.dir))) as other:
         other.take_in()
         book.write(2)
@@ -507,17 +507,17 @@ def test_whoever_has_a_damaged_journal_open_goes_on_with_the_new_one(book: Book)
 def test_a_new_journal_in_which_nothing_stands_yet_is_not_behind_the_damaged_one(book: Book) -> None:
     book.write(1, event="ended")
     assert book.numbers() == [1]
-    assert journal_database.put_aside(str(book.dir), journal_database.inode_of(str(book.dir)))
+    assert journal_database.set_aside(str(book.dir), journal_database.journal_inode(str(book.dir)))
     assert book.journal.newest() > 1
 
 
 def test_only_the_journal_that_was_found_damaged_is_put_aside(book: Book) -> None:
     book.write(1)
     book.journal.take_in()
-    inode = journal_database.inode_of(str(book.dir))
-    assert journal_database.put_aside(str(book.dir), inode)
+    inode = journal_database.journal_inode(str(book.dir))
+    assert journal_database.set_aside(str(book.dir), inode)
     book.journal.take_in()
-    assert journal_database.put_aside(str(book.dir), inode) == ""
+    assert journal_database.set_aside(str(book.dir), inode) == ""
     assert book.numbers() == [1]
 
 

@@ -33,7 +33,10 @@ def change(
 
 
 def test_a_job_is_told_in_one_line() -> None:
-    assert message_text.text(change("failed", "exit 2 after 41s")) == "build failed: exit 2 after 41s (next: escalate)"
+    assert (
+        message_text.format_message(change("failed", "exit 2 after 41s"))
+        == "build failed: exit 2 after 41s (next: escalate)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,28 +50,28 @@ def test_a_job_is_told_in_one_line() -> None:
     ],
 )
 def test_a_session_is_told_by_its_name_and_how_to_get_there(state: str, cause: str, reason: str, text: str) -> None:
-    found = message_text.text(change(state, reason, SESSION, cause=cause, until="3pm"))
+    found = message_text.format_message(change(state, reason, SESSION, cause=cause, until="3pm"))
     assert found == f"{text} (claude in work, %3) · tmux attach -t =api"
 
 
 def test_what_the_agent_asks_is_told_in_its_own_words_without_keys_and_on_one_line() -> None:
     asked = change("waiting", "it waits for a permission", SESSION, cause="permission")
     key = "sk-" + "a1b2" * 6
-    found = message_text.text(asked._replace(message=f"approve Bash:\ncurl -H {key} \x1b[2J"))
+    found = message_text.format_message(asked._replace(message=f"approve Bash:\ncurl -H {key} \x1b[2J"))
     assert found.startswith("api waits for a permission: approve Bash: curl -H █")
     assert (key in found, found.isprintable()) == (False, True)
 
 
 def test_a_pane_of_which_only_its_number_is_known_is_called_by_that() -> None:
     about = ChangeSubject("r", agent="claude")
-    assert message_text.text(change("waiting", "it waits for an answer", about, "%3", "question")) == (
+    assert message_text.format_message(change("waiting", "it waits for an answer", about, "%3", "question")) == (
         "%3 waits for an answer (claude)"
     )
 
 
 def test_keys_in_a_reason_are_hidden() -> None:
     key = "sk-" + "a1b2" * 6
-    found = message_text.fields(change("failed", f"refused with {key} at token=abcdefgh"))
+    found = message_text.template_fields(change("failed", f"refused with {key} at token=abcdefgh"))
     assert key not in str(found)
     assert "abcdefgh" not in str(found)
     assert "refused with █" in found["text"]
@@ -76,7 +79,9 @@ def test_keys_in_a_reason_are_hidden() -> None:
 
 @given(st.text(), st.text(max_size=20))
 def test_whatever_is_said_it_is_one_bounded_line_that_is_no_option(reason: str, where: str) -> None:
-    for value in message_text.fields(change("waiting", reason, SESSION._replace(where=where, session=where))).values():
+    for value in message_text.template_fields(
+        change("waiting", reason, SESSION._replace(where=where, session=where))
+    ).values():
         assert value.isprintable()
         assert len(value) <= plain_text.LONGEST
         assert not value.startswith("-")
@@ -88,9 +93,9 @@ def test_whatever_is_said_it_is_one_bounded_line_that_is_no_option(reason: str, 
 
 def test_a_text_is_split_as_a_shell_would_and_a_list_is_taken_as_it_is() -> None:
     words = ("openclaw", "system", "event", "--text", "{text}", "--mode", "now")
-    assert command_template.template("openclaw system event --text {text} --mode now") == words
-    assert command_template.template("say 'to {name}:' \"$HOME\" ~") == ("say", "to {name}:", "$HOME", "~")
-    assert command_template.template(("say", "a b", "")) == ("say", "a b", "")
+    assert command_template.parse_template("openclaw system event --text {text} --mode now") == words
+    assert command_template.parse_template("say 'to {name}:' \"$HOME\" ~") == ("say", "to {name}:", "$HOME", "~")
+    assert command_template.parse_template(("say", "a b", "")) == ("say", "a b", "")
 
 
 @pytest.mark.parametrize(
@@ -115,15 +120,22 @@ def test_a_text_is_split_as_a_shell_would_and_a_list_is_taken_as_it_is() -> None
 )
 def test_what_is_filled_in_stays_one_word_and_is_not_looked_at_again(said: str) -> None:
     values = dict.fromkeys(command_template.FIELDS, said)
-    assert command_template.fill(("say", "{text}", "x={reason}!", "{state}{next}"), values) == [
+    assert command_template.fill_template(("say", "{text}", "x={reason}!", "{state}{next}"), values) == [
         "say", said, f"x={said}!", said + said,
     ]  # fmt: skip
 
 
 def test_braces_that_are_no_field_are_letters() -> None:
     values = dict.fromkeys(command_template.FIELDS, "T")
-    words = command_template.template("""say '{"text": "{text}"}' {} '{ text }' '{{text}}' '{print $1}'""")
-    assert command_template.fill(words, values) == ["say", '{"text": "T"}', "{}", "{ text }", "{text}", "{print $1}"]
+    words = command_template.parse_template("""say '{"text": "{text}"}' {} '{ text }' '{{text}}' '{print $1}'""")
+    assert command_template.fill_template(words, values) == [
+        "say",
+        '{"text": "T"}',
+        "{}",
+        "{ text }",
+        "{text}",
+        "{print $1}",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -148,30 +160,30 @@ def test_braces_that_are_no_field_are_letters() -> None:
 )
 def test_a_command_that_cannot_be_filled_in_safely_is_an_error(given: str | tuple[str, ...], says: str) -> None:
     with pytest.raises(FormatError, match=says if "\\" in says else re.escape(says)):
-        command_template.template(given)
+        command_template.parse_template(given)
 
 
 def test_a_shell_may_be_given_a_notice_as_a_word_of_its_own() -> None:
-    words = command_template.template("""sh -c 'say "$1"' sh {text}""")
-    assert command_template.fill(words, dict.fromkeys(command_template.FIELDS, "$(x)"))[-1] == "$(x)"
+    words = command_template.parse_template("""sh -c 'say "$1"' sh {text}""")
+    assert command_template.fill_template(words, dict.fromkeys(command_template.FIELDS, "$(x)"))[-1] == "$(x)"
 
 
 @given(st.lists(st.text(string.printable), min_size=1, max_size=4), st.text(string.printable))
 def test_any_list_is_a_template_or_an_error_and_keeps_its_words(words: list[str], said: str) -> None:
     try:
-        found = command_template.template(tuple(words))
+        found = command_template.parse_template(tuple(words))
     except FormatError:
         return
-    assert len(command_template.fill(found, dict.fromkeys(command_template.FIELDS, said))) == len(words)
+    assert len(command_template.fill_template(found, dict.fromkeys(command_template.FIELDS, said))) == len(words)
 
 
 @pytest.mark.parametrize("given", ["ntfy://topic", "json://127.0.0.1:80/x?y=1", "mailto://u:p@h", "x+y.z://a"])
 def test_a_url_is_taken_as_it_is(given: str) -> None:
-    assert command_template.url(given) == given
+    assert command_template.check_url(given) == given
 
 
 @pytest.mark.parametrize("given", ["", "secret", "://secret", "1x://secret", "json://secret x", "json://secret\n"])
 def test_what_is_no_url_is_an_error_that_does_not_repeat_it(given: str) -> None:
     with pytest.raises(FormatError, match="no URL") as error:
-        command_template.url(given)
+        command_template.check_url(given)
     assert "secret" not in str(error.value)

@@ -21,17 +21,21 @@ CHANGE = Change(
 )  # fmt: skip
 LATER = ("number",)
 """Fields that files of earlier releases do not have."""
-READERS: list[tuple[Any, Any]] = [(outbox_file.notice, NOTICE), (outbox_file.told, TOLD), (outbox_file.change, CHANGE)]
+READERS: list[tuple[Any, Any]] = [
+    (outbox_file.decode_notification, NOTICE),
+    (outbox_file.decode_state, TOLD),
+    (outbox_file.decode_change, CHANGE),
+]
 
 
 @pytest.mark.parametrize(("read", "value"), READERS)
 def test_what_was_written_is_read(read: Any, value: Any) -> None:
-    assert read(outbox_file.encode(value)) == value
+    assert read(outbox_file.encode_value(value)) == value
 
 
 @pytest.mark.parametrize(("read", "value"), READERS)
 def test_every_field_must_be_what_it_is(read: Any, value: Any) -> None:
-    good = json.loads(outbox_file.encode(value))
+    good = json.loads(outbox_file.encode_value(value))
     for key in good:
         odds: list[Any] = [[], 1 if isinstance(good[key], bool) else True, 1e300]
         for odd in odds:
@@ -43,14 +47,14 @@ def test_every_field_must_be_what_it_is(read: Any, value: Any) -> None:
 
 
 def test_a_notice_of_an_earlier_release_has_no_number_and_is_delivered_at_once() -> None:
-    found = json.loads(outbox_file.encode(NOTICE))
+    found = json.loads(outbox_file.encode_value(NOTICE))
     del found["number"]
-    assert outbox_file.notice(json.dumps(found)).number == 0
+    assert outbox_file.decode_notification(json.dumps(found)).number == 0
 
 
 def test_the_fields_of_a_notice_are_text() -> None:
     with pytest.raises(FormatError, match="no text"):
-        outbox_file.notice(outbox_file.encode(NOTICE._replace(fields={"text": 1})))  # type: ignore[dict-item]
+        outbox_file.decode_notification(outbox_file.encode_value(NOTICE._replace(fields={"text": 1})))  # type: ignore[dict-item]
 
 
 @given(st.one_of(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps)))

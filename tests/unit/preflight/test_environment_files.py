@@ -21,7 +21,7 @@ from midwatch.preflight.codec import virtualenv as codec
     ids=["venv", "uv", "virtualenv", "a candidate", "nobody says"],
 )
 def test_the_version_that_an_environment_was_made_for(text: str, version: str) -> None:
-    assert codec.made_for(codec.config(text)) == version
+    assert codec.config_version(codec.parse_config(text)) == version
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_the_version_that_an_environment_was_made_for(text: str, version: str) -
     [("python3.11", "3.11"), ("pypy3.10", "3.10"), ("python3.13t", "3.13"), ("python3", ""), ("python3.11-config", "")],
 )
 def test_versions_in_names(name: str, version: str) -> None:
-    assert codec.version_in(name) == version
+    assert codec.parse_version(name) == version
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_versions_in_names(name: str, version: str) -> None:
     ids=["venv", "uv", "Python 3.13", "relocatable", "none", "broken"],
 )
 def test_the_directory_that_activate_was_written_for(text: str, directory: str) -> None:
-    assert codec.activates(text) == directory
+    assert codec.activated_directory(text) == directory
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_directory_that_activate_was_written_for(text: str, directory: str) 
     ],
 )
 def test_the_interpreter_of_a_script(text: str, interpreter: str | None) -> None:
-    assert codec.interpreter(text, "/v/bin") == interpreter
+    assert codec.script_interpreter(text, "/v/bin") == interpreter
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,14 @@ def test_the_interpreter_of_a_script(text: str, interpreter: str | None) -> None
     ],
 )
 def test_the_module_that_a_console_script_calls(text: str, module: str) -> None:
-    assert codec.calls(text) == module
+    assert codec.called_module(text) == module
 
 
 def test_what_a_path_file_adds() -> None:
-    assert codec.search_paths("# note\nimport x; x.y()\nimport\tz\n\n /src \nimportant\n") == ["/src", "important"]
+    assert codec.parse_search_paths("# note\nimport x; x.y()\nimport\tz\n\n /src \nimportant\n") == [
+        "/src",
+        "important",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_what_a_path_file_adds() -> None:
     ],
 )
 def test_where_a_finder_looks(text: str, found: dict[str, str]) -> None:
-    assert codec.redirects(text) == found
+    assert codec.parse_redirects(text) == found
 
 
 @pytest.mark.parametrize(
@@ -114,11 +117,11 @@ def test_where_a_finder_looks(text: str, found: dict[str, str]) -> None:
     ],
 )
 def test_the_directory_of_an_editable_install(about: object, directory: str) -> None:
-    assert codec.editable(json.dumps(about)) == directory
+    assert codec.editable_directory(json.dumps(about)) == directory
 
 
 def test_a_torn_direct_url_tells_nothing() -> None:
-    assert codec.editable('{"url": "file:') == ""
+    assert codec.editable_directory('{"url": "file:') == ""
 
 
 @pytest.mark.parametrize(
@@ -134,4 +137,4 @@ def test_a_torn_direct_url_tells_nothing() -> None:
     ],
 )
 def test_the_package_that_a_directory_records(name: str, found: tuple[str, str] | None) -> None:
-    assert codec.recorded(name) == found
+    assert codec.parse_package_name(name) == found

@@ -7,19 +7,19 @@ import pytest
 from midwatch.config.model import PreflightCheck
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.program_result import ProgramResult
-from midwatch.preflight.model import Finding, Imported, Reached, Space
+from midwatch.preflight.model import AddressReply, DiskSpace, Finding, InterpreterReply
 from midwatch.preflight.rules import findings as judge
 from midwatch.preflight.rules import virtualenv as judge_environment
 from midwatch.preflight.virtualenv_model import (
     GONE,
     OTHER,
     OWN,
-    Environment,
+    EnvironmentOrigin,
     EnvironmentRecipe,
+    EnvironmentScript,
+    InstalledPackage,
     Interpreter,
-    Origin,
-    Package,
-    Script,
+    VirtualEnvironment,
 )
 
 
@@ -37,28 +37,32 @@ def failed(name: str = "a", fix: str = "") -> Finding:
 
 def test_a_finding_carries_what_its_check_gives_and_advice_only_when_it_failed() -> None:
     about = check(fix="mend", source="f:1")
-    assert judge.finding(about, "s", ok=True, advice="do") == Finding("run x", "run", True, "s", "mend", "", "f:1")
-    assert judge.finding(about, "s", ok=False, advice="do").advice == "do"
+    assert judge.build_finding(about, "s", ok=True, advice="do") == Finding(
+        "run x", "run", True, "s", "mend", "", "f:1"
+    )
+    assert judge.build_finding(about, "s", ok=False, advice="do").advice == "do"
 
 
 def test_text_of_others_is_one_plain_line() -> None:
-    assert judge.clean("a\x1b[1;31mred\x1b[0m\r\n\tb\x1b]0;title\x07c\udc80") == "ared bc"
-    assert judge.clean("x" * 1000) == "x" * 399 + "…"
+    assert judge.clean_line("a\x1b[1;31mred\x1b[0m\r\n\tb\x1b]0;title\x07c\udc80") == "ared bc"
+    assert judge.clean_line("x" * 1000) == "x" * 399 + "…"
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 399])
 def test_a_status_below_400_passes(status: int) -> None:
-    assert judge.reached(check("http"), Reached(status, "s")).ok
+    assert judge.address_finding(check("http"), AddressReply(status, "s")).ok
 
 
 @pytest.mark.parametrize("status", [0, 400, 404, 500])
 def test_a_status_that_says_no_and_none_at_all_fail(status: int) -> None:
-    assert not judge.reached(check("http"), Reached(status, "s")).ok
+    assert not judge.address_finding(check("http"), AddressReply(status, "s")).ok
 
 
 def test_room_is_enough_or_it_is_said_what_is_missing() -> None:
     def says(free: int = 100, *, names_left: bool = True, read_only: bool = False) -> tuple[bool, str]:
-        found = judge.room(check("disk"), 100, "/p", Space(free, names_left=names_left, read_only=read_only))
+        found = judge.disk_finding(
+            check("disk"), 100, "/p", DiskSpace(free, names_left=names_left, read_only=read_only)
+        )
         return found.ok, found.says
 
     assert says() == (True, "100 B free at /p")
@@ -68,13 +72,13 @@ def test_room_is_enough_or_it_is_said_what_is_missing() -> None:
 
 
 def test_neither_value_of_a_variable_is_said() -> None:
-    found = judge.variable(check("env", "KEY=wanted"), "KEY", "wanted", "seen")
+    found = judge.variable_finding(check("env", "KEY=wanted"), "KEY", "wanted", "seen")
     assert not found.ok
     assert "wanted" not in repr(found)
     assert "seen" not in repr(found)
-    assert judge.variable(check("env", "KEY=wanted"), "KEY", "wanted", "wanted").ok
-    assert judge.variable(check("env", "KEY="), "KEY", "", "").ok
-    assert not judge.variable(check("env", "KEY"), "KEY", None, "").ok
+    assert judge.variable_finding(check("env", "KEY=wanted"), "KEY", "wanted", "wanted").ok
+    assert judge.variable_finding(check("env", "KEY="), "KEY", "", "").ok
+    assert not judge.variable_finding(check("env", "KEY"), "KEY", None, "").ok
 
 
 @pytest.mark.parametrize(
@@ -88,30 +92,34 @@ def test_neither_value_of_a_variable_is_said() -> None:
     ],
 )
 def test_a_command_is_judged_by_its_end(ended: ProgramResult, *, ok: bool, says: str) -> None:
-    found = judge.ran(check(), ended)
+    found = judge.command_finding(check(), ended)
     assert (found.ok, found.says) == (ok, says)
 
 
 def test_a_version_of_tmux_that_cannot_be_read_has_not_passed() -> None:
-    assert judge.tmux(check("tmux"), "3.0", "").says == "tmux does not say a version that can be compared"
-    assert judge.tmux(check("tmux"), "new", "tmux 3.3").says == "'new' is not a version of tmux; say 3.3 or 3.3a"
-    assert not judge.tmux(check("tmux"), "new", "tmux 3.3").ok
+    assert judge.tmux_finding(check("tmux"), "3.0", "").says == "tmux does not say a version that can be compared"
+    assert (
+        judge.tmux_finding(check("tmux"), "new", "tmux 3.3").says == "'new' is not a version of tmux; say 3.3 or 3.3a"
+    )
+    assert not judge.tmux_finding(check("tmux"), "new", "tmux 3.3").ok
 
 
 def test_a_package_needs_both_metadata_and_module() -> None:
-    def ok(told: Imported) -> bool:
-        return judge.package(check("package"), told, "").ok
+    def ok(told: InterpreterReply) -> bool:
+        return judge.package_finding(check("package"), told, "").ok
 
-    assert ok(Imported("", version="1", place="/p"))
-    assert not ok(Imported("", place="/p", recorded=False))
-    assert not ok(Imported("ImportError: x", version="1"))
-    assert not ok(Imported("gave no answer within 10s"))
+    assert ok(InterpreterReply("", version="1", place="/p"))
+    assert not ok(InterpreterReply("", place="/p", recorded=False))
+    assert not ok(InterpreterReply("ImportError: x", version="1"))
+    assert not ok(InterpreterReply("gave no answer within 10s"))
 
 
 def test_a_summary_counts_and_names_and_is_empty_when_all_is_well() -> None:
-    assert judge.summary([passed(), passed()]) == ""
-    assert judge.summary([failed("tcp x")]) == "1 of 1 check failed: tcp x: broken; `midwatch preflight` tells more"
-    many = judge.summary([passed(), *(failed(name) for name in "abcde")])
+    assert judge.format_summary([passed(), passed()]) == ""
+    assert (
+        judge.format_summary([failed("tcp x")]) == "1 of 1 check failed: tcp x: broken; `midwatch preflight` tells more"
+    )
+    many = judge.format_summary([passed(), *(failed(name) for name in "abcde")])
     assert many == (
         "5 of 6 checks failed: a: broken; b: broken; c: broken; and 2 more; `midwatch preflight` tells more"
     )
@@ -119,25 +127,33 @@ def test_a_summary_counts_and_names_and_is_empty_when_all_is_well() -> None:
 
 def test_those_that_could_not_run_are_named_however_many() -> None:
     unrun = [failed(name)._replace(ran=False) for name in "abcde"]
-    assert judge.counted([passed(), failed("x"), *unrun]) == "1 of 7 checks failed, 5 could not be run: a, b, c, d, e"
-    assert judge.counted([passed(), *unrun]) == "5 of 6 checks could not be run: a, b, c, d, e"
-    assert judge.counted([passed(), passed()]) == "all 2 checks passed"
-    assert judge.summary([unrun[0], failed("x")]) == (
+    assert (
+        judge.format_counts([passed(), failed("x"), *unrun])
+        == "1 of 7 checks failed, 5 could not be run: a, b, c, d, e"
+    )
+    assert judge.format_counts([passed(), *unrun]) == "5 of 6 checks could not be run: a, b, c, d, e"
+    assert judge.format_counts([passed(), passed()]) == "all 2 checks passed"
+    assert judge.format_summary([unrun[0], failed("x")]) == (
         "1 of 2 checks failed, 1 could not be run: a; x: broken; a: broken; `midwatch preflight` tells more"
     )
-    assert not any(each.ran for each in (judge.late(check()), judge.barred(check(), "no trust")))
+    assert not any(each.ran for each in (judge.timeout_finding(check()), judge.untrusted_finding(check(), "no trust")))
 
 
 def test_what_became_of_a_fix_is_said_only_where_something_is_left() -> None:
     found = [passed(), failed("b", "mend"), failed("c", "other")]
-    assert [each.says for each in judge.after(found, {"mend": "no help"})] == ["fine", "broken; no help", "broken"]
+    assert [each.says for each in judge.findings_after_fixes(found, {"mend": "no help"})] == [
+        "fine",
+        "broken; no help",
+        "broken",
+    ]
 
 
 def test_a_directory_with_blanks_is_quoted_in_advice() -> None:
     assert (
-        judge.install("my env", EnvironmentRecipe(("pyproject.toml",))) == "`'my env'/bin/python -m pip install -e .`"
+        judge.install_command("my env", EnvironmentRecipe(("pyproject.toml",)))
+        == "`'my env'/bin/python -m pip install -e .`"
     )
-    assert "UV_PROJECT_ENVIRONMENT='my env' uv sync" in judge.rebuild("my env", EnvironmentRecipe(("uv.lock",)))
+    assert "UV_PROJECT_ENVIRONMENT='my env' uv sync" in judge.rebuild_command("my env", EnvironmentRecipe(("uv.lock",)))
 
 
 PYPROJECT = """
@@ -172,45 +188,56 @@ ALL = ("click", "pytest", "ruff", "mypy", "mkdocs-material")
 def test_advice_keeps_the_extras_and_groups_that_were_installed(
     names: tuple[str, ...], there: tuple[str, ...], expected: str
 ) -> None:
-    made = judge_environment.recipe(Origin(names, PYPROJECT, {}), [Package(name, "1.0") for name in there])
-    assert judge.install(".venv", made) == expected
-    assert expected.strip("`").partition("`")[0] in judge.rebuild(".venv", made)
+    made = judge_environment.build_recipe(
+        EnvironmentOrigin(names, PYPROJECT, {}), [InstalledPackage(name, "1.0") for name in there]
+    )
+    assert judge.install_command(".venv", made) == expected
+    assert expected.strip("`").partition("`")[0] in judge.rebuild_command(".venv", made)
 
 
 def test_advice_keeps_the_files_of_requirements_that_were_installed() -> None:
     files = {"requirements-dev.txt": "-r requirements.txt\npytest==8\n", "requirements.txt": "click # it\n"}
-    origin = Origin(tuple(files), "", files)
-    both = judge_environment.recipe(origin, [Package("click", "1"), Package("pytest", "8")])
+    origin = EnvironmentOrigin(tuple(files), "", files)
+    both = judge_environment.build_recipe(origin, [InstalledPackage("click", "1"), InstalledPackage("pytest", "8")])
     assert both.requirements == ("requirements-dev.txt", "requirements.txt")
-    assert judge_environment.recipe(origin, [Package("click", "1")]).requirements == ("requirements.txt",)
-    assert judge_environment.recipe(origin, []).requirements == ("requirements.txt",)
+    assert judge_environment.build_recipe(origin, [InstalledPackage("click", "1")]).requirements == (
+        "requirements.txt",
+    )
+    assert judge_environment.build_recipe(origin, []).requirements == ("requirements.txt",)
 
 
 @pytest.mark.parametrize("text", ["", "= x", "project = 3\n", '[project]\noptional-dependencies = ["x"]\n'])
 def test_a_project_file_that_tells_nothing_changes_no_advice(text: str) -> None:
-    assert judge_environment.recipe(Origin(LOCKED, text, {}), [Package("x", "1")]) == EnvironmentRecipe(LOCKED)
+    assert judge_environment.build_recipe(
+        EnvironmentOrigin(LOCKED, text, {}), [InstalledPackage("x", "1")]
+    ) == EnvironmentRecipe(LOCKED)
 
 
 # Environments -------------------------------------------------------------------------------------------------
 
-WELL = Environment(
+WELL = VirtualEnvironment(
     "/p/.venv",
     config={"home": "/usr/bin", "version": "3.11.7"},
     interpreter=Interpreter("/p/.venv/bin/python", "/usr/bin/python3.11", "", "3.11"),
     libraries=("3.11",),
-    scripts=(Script("app", "/p/.venv/bin/python", OWN),),
-    packages=(Package("app", "1.0"),),
+    scripts=(EnvironmentScript("app", "/p/.venv/bin/python", OWN),),
+    packages=(InstalledPackage("app", "1.0"),),
 )
 
 
 def troubles(**changed: object) -> dict[str, tuple[str, ...]]:
-    seen = judge_environment.aspects(WELL._replace(**changed))  # type: ignore[arg-type]
+    seen = judge_environment.list_aspects(WELL._replace(**changed))  # type: ignore[arg-type]
     return {aspect.name: aspect.troubles for aspect in seen if aspect.troubles}
 
 
 def test_an_environment_in_order_has_no_trouble() -> None:
     assert troubles() == {}
-    assert [aspect.name for aspect in judge_environment.aspects(WELL)] == ["python", "place", "scripts", "packages"]
+    assert [aspect.name for aspect in judge_environment.list_aspects(WELL)] == [
+        "python",
+        "place",
+        "scripts",
+        "packages",
+    ]
 
 
 def test_packages_for_another_version_are_not_seen() -> None:
@@ -235,9 +262,9 @@ def test_what_could_not_be_read_is_trouble() -> None:
 
 def test_scripts_with_the_same_fault_are_said_together() -> None:
     scripts = (
-        *(Script(name, "/old/bin/python", GONE) for name in "abcde"),
-        Script("f", "/other/bin/python", OTHER, "x"),
-        Script("g", "/p/.venv/bin/python", OWN, "lost.cli"),
+        *(EnvironmentScript(name, "/old/bin/python", GONE) for name in "abcde"),
+        EnvironmentScript("f", "/other/bin/python", OTHER, "x"),
+        EnvironmentScript("g", "/p/.venv/bin/python", OWN, "lost.cli"),
     )
     assert troubles(scripts=scripts)["scripts"] == (
         "a, b, c and 2 more: bad interpreter, /old/bin/python is not there",
@@ -255,6 +282,8 @@ def test_a_source_that_is_gone_is_said_once() -> None:
 
 
 def test_what_its_python_says_is_held_against_its_configuration() -> None:
-    assert list(judge_environment.answer(WELL, Imported("", python="3.11.9"))) == []
-    assert list(judge_environment.answer(WELL, Imported("", python="3.12.1"))) != []
-    assert list(judge_environment.answer(WELL, Imported("gave no answer"))) == ["its Python gave no answer"]
+    assert list(judge_environment.reply_problems(WELL, InterpreterReply("", python="3.11.9"))) == []
+    assert list(judge_environment.reply_problems(WELL, InterpreterReply("", python="3.12.1"))) != []
+    assert list(judge_environment.reply_problems(WELL, InterpreterReply("gave no answer"))) == [
+        "its Python gave no answer"
+    ]

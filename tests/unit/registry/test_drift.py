@@ -7,19 +7,19 @@ import pytest
 from midwatch.core.presence import GONE, LIVES, THERE, UNKNOWN
 from midwatch.registry.model import (
     ENDED,
-    Add,
-    LeftOut,
+    AddRow,
     PaneDirectory,
     ReconcileMemory,
     ReconcilePlan,
     ReconcileRules,
     Registry,
     RegistryRow,
-    Remove,
+    RemoveRow,
     RowPane,
-    Set,
+    SetFields,
     TmuxPane,
     TmuxSnapshot,
+    UnregisteredPane,
 )
 from midwatch.registry.rules import drift
 
@@ -58,7 +58,7 @@ def planned(
 ) -> ReconcilePlan:
     found = TmuxSnapshot() if sight is None else sight
     listed = tuple(each._replace(at=at) for at, each in enumerate(rows))
-    return drift.plan(Registry(listed), found, before, rules, now=now, wall=WALL)[0]
+    return drift.plan_changes(Registry(listed), found, before, rules, now=now, wall=WALL)[0]
 
 
 def kinds(plan: ReconcilePlan) -> list[str]:
@@ -72,18 +72,18 @@ def test_a_running_session_that_tmux_does_not_have_is_marked_terminated() -> Non
     (found,) = planned(row(), sight=TmuxSnapshot(processes={0: GONE})).drifts
     assert found.message == f"{NAME}: tmux gone (was pane 201132, cmd claude)."
     assert found.deed == "Marked terminated."
-    assert found.change == Set(
+    assert found.change == SetFields(
         0, {"status": "terminated", "terminated_at": "2027-01-15T08:00:00Z", "termination_mode": "auto-detected"}
     )
 
 
 def test_gone_needs_two_looks_a_second_apart() -> None:
     gone = TmuxSnapshot(processes={0: GONE})
-    first, memory = drift.plan(Registry((row(),)), gone, ReconcileMemory(), RULES, now=100.0, wall=WALL)
+    first, memory = drift.plan_changes(Registry((row(),)), gone, ReconcileMemory(), RULES, now=100.0, wall=WALL)
     assert (first.drifts, first.again) == ((), 1.0)
-    second, memory = drift.plan(Registry((row(),)), gone, memory, RULES, now=100.5, wall=WALL)
+    second, memory = drift.plan_changes(Registry((row(),)), gone, memory, RULES, now=100.5, wall=WALL)
     assert (second.drifts, second.again) == ((), 0.5)
-    third, _ = drift.plan(Registry((row(),)), gone, memory, RULES, now=101.0, wall=WALL)
+    third, _ = drift.plan_changes(Registry((row(),)), gone, memory, RULES, now=101.0, wall=WALL)
     assert (kinds(third), third.again) == (["A"], None)
 
 
@@ -91,10 +91,10 @@ def test_a_lost_session_is_told_at_once_and_its_row_marked_five_seconds_after_tm
     """A tool that stops a session ends it first and writes its row then."""
     gone, memory, waits = TmuxSnapshot(processes={0: GONE}), ReconcileMemory(), []
     for now in (100.0, 101.0, 102.5, 104.9, 105.0, 200.0):
-        plan, memory = drift.plan(Registry((row(),)), gone, memory, RULES, now=now, wall=WALL)
+        plan, memory = drift.plan_changes(Registry((row(),)), gone, memory, RULES, now=now, wall=WALL)
         waits.append([round(each.wait_s, 3) for each in plan.drifts])
     assert waits == [[], [4.0], [2.5], [0.1], [0.0], [0.0]]
-    stopped, _ = drift.plan(Registry((row("stopped"),)), gone, memory, RULES, now=104.0, wall=WALL)
+    stopped, _ = drift.plan_changes(Registry((row("stopped"),)), gone, memory, RULES, now=104.0, wall=WALL)
     assert stopped.drifts == (), "the tool has written first"
 
 
@@ -113,9 +113,9 @@ def test_what_an_earlier_boot_has_ended_is_marked_without_waiting() -> None:
 
 def test_a_session_that_came_back_between_two_looks_begins_anew() -> None:
     gone, back = TmuxSnapshot(processes={0: GONE}), TmuxSnapshot(panes=(pane(),), processes={0: LIVES})
-    _, memory = drift.plan(Registry((row(),)), gone, ReconcileMemory(), RULES, now=100.0, wall=WALL)
-    _, memory = drift.plan(Registry((row(),)), back, memory, RULES, now=101.0, wall=WALL)
-    again, _ = drift.plan(Registry((row(),)), gone, memory, RULES, now=102.0, wall=WALL)
+    _, memory = drift.plan_changes(Registry((row(),)), gone, ReconcileMemory(), RULES, now=100.0, wall=WALL)
+    _, memory = drift.plan_changes(Registry((row(),)), back, memory, RULES, now=101.0, wall=WALL)
+    again, _ = drift.plan_changes(Registry((row(),)), gone, memory, RULES, now=102.0, wall=WALL)
     assert (again.drifts, again.again) == ((), 1.0)
 
 
@@ -158,7 +158,7 @@ def test_a_session_with_our_naming_is_registered() -> None:
     assert (found.kind, found.message, found.deed) == (
         "B", f"{NAME}: tmux found but not in the list.", "Auto-registered.",
     )  # fmt: skip
-    assert found.change == Add(NAME, {
+    assert found.change == AddRow(NAME, {
         "status": "running", "agent": "claude", "created_at": "2027-01-15T08:00:00Z",
         "pane": {"pid": 7, "cmd": "claude", "cwd": HOME, "id": "%1", "start": 70, "boot": "b1"},
         "last_visible_status": "auto-registered", "claude_session_id_own": "b3a7",
@@ -201,7 +201,7 @@ def test_a_session_with_our_naming_elsewhere_is_left_out_with_the_condition_that
     cwd: str, cause: str, why: str
 ) -> None:
     plan = planned(sight=TmuxSnapshot(panes=(pane(cwd=cwd),)))
-    assert (plan.drifts, plan.left_out) == ((), (LeftOut((), NAME, "%1", cwd, cause, why),))
+    assert (plan.drifts, plan.left_out) == ((), (UnregisteredPane((), NAME, "%1", cwd, cause, why),))
     assert plan.left_out[0].line() == f"{NAME} (pane %1): not registered, {why}"
 
 
@@ -260,7 +260,7 @@ def seen(**fields: object) -> TmuxSnapshot:
 def test_an_id_that_has_appeared_is_noted() -> None:
     (found,) = planned(row(), sight=seen(appeared={0: "b3a7-c2f"})).drifts
     assert found.message == f"{NAME}: session id materialized b3a7-c2f."
-    assert (found.kind, found.change) == ("C", Set(0, {"claude_session_id_own": "b3a7-c2f"}))
+    assert (found.kind, found.change) == ("C", SetFields(0, {"claude_session_id_own": "b3a7-c2f"}))
 
 
 def test_an_id_that_another_row_has_is_not_taken() -> None:
@@ -317,7 +317,7 @@ def test_two_rows_for_one_pane_are_told() -> None:
 
 def test_a_session_that_has_another_pane_now_is_noted() -> None:
     (found,) = planned(row(), sight=TmuxSnapshot(panes=(pane(pid=9, start=4),), processes={0: GONE})).drifts
-    assert (found.kind, found.change) == ("moved", Set(0, {
+    assert (found.kind, found.change) == ("moved", SetFields(0, {
         "pane.pid": 9, "pane.cmd": "claude", "pane.cwd": HOME, "pane.id": "%1", "pane.start": 4, "pane.boot": "b1",
     }))  # fmt: skip
 
@@ -399,7 +399,7 @@ def test_old_rows_are_told_and_pruned_only_on_demand() -> None:
     (found,) = planned(old).drifts
     assert (found.kind, found.change) == ("old", None)
     (found,) = planned(old, rules=RULES._replace(prune=True)).drifts
-    assert (found.kind, found.change) == ("old", Remove(0))
+    assert (found.kind, found.change) == ("old", RemoveRow(0))
     assert planned(row("terminated", since=WALL - 29 * 86400)).drifts == ()
     assert planned(row("terminated")).drifts == ()
 
@@ -467,14 +467,14 @@ def test_what_is_only_told_needs_no_patience() -> None:
 def test_the_last_visible_status_changes_only_when_the_turn_does() -> None:
     working = TmuxSnapshot(panes=(pane(turn="working"),), processes={0: LIVES})
     noted = row(seen_status="a person's own words")
-    first, memory = drift.plan(Registry((noted,)), working, ReconcileMemory(), RULES, now=1.0, wall=WALL)
+    first, memory = drift.plan_changes(Registry((noted,)), working, ReconcileMemory(), RULES, now=1.0, wall=WALL)
     assert first == ReconcilePlan((), (), None)
-    same, memory = drift.plan(Registry((noted,)), working, memory, RULES, now=2.0, wall=WALL)
+    same, memory = drift.plan_changes(Registry((noted,)), working, memory, RULES, now=2.0, wall=WALL)
     assert same == ReconcilePlan((), (), None)
     idle = TmuxSnapshot(panes=(pane(turn="idle"),), processes={0: LIVES})
-    other, memory = drift.plan(Registry((noted,)), idle, memory, RULES, now=3.0, wall=WALL)
-    assert other == ReconcilePlan((), (Set(0, {"last_visible_status": "idle"}),), None)
+    other, memory = drift.plan_changes(Registry((noted,)), idle, memory, RULES, now=3.0, wall=WALL)
+    assert other == ReconcilePlan((), (SetFields(0, {"last_visible_status": "idle"}),), None)
     unknown = TmuxSnapshot(panes=(pane(),), processes={0: LIVES})
-    nothing, memory = drift.plan(Registry((noted,)), unknown, memory, RULES, now=4.0, wall=WALL)
+    nothing, memory = drift.plan_changes(Registry((noted,)), unknown, memory, RULES, now=4.0, wall=WALL)
     assert nothing == ReconcilePlan((), (), None)
     assert memory.turns == {NAME: "idle"}

@@ -3,7 +3,7 @@
 import pytest
 
 from midwatch.core.pane_model import SourceReport
-from midwatch.registry.pane_cache import corrected
+from midwatch.registry.pane_cache import latest_conversation
 
 NAMED, NEWER = "01a1ef11-0000-7000-8000-000000000000", "01a1ef12-0000-7000-8000-000000000000"
 
@@ -19,8 +19,8 @@ NAMED, NEWER = "01a1ef11-0000-7000-8000-000000000000", "01a1ef12-0000-7000-8000-
     ],
 )
 def test_a_server_that_knows_of_a_later_one_outweighs_the_command_line(report: SourceReport, seen: str) -> None:
-    assert corrected(NAMED, (report,)) == seen
+    assert latest_conversation(NAMED, (report,)) == seen
 
 
 def test_a_server_that_can_only_guess_gives_no_conversation() -> None:
-    assert corrected("", (SourceReport("api", None, {"conversation": NEWER}),)) == ""
+    assert latest_conversation("", (SourceReport("api", None, {"conversation": NEWER}),)) == ""

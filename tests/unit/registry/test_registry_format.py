@@ -6,8 +6,8 @@ import pytest
 
 from midwatch.core.errors import FormatError
 from midwatch.registry.codec import registry_file
-from midwatch.registry.codec.registry_file import apply, read
-from midwatch.registry.model import INVALID, Add, Change, RegistryRow, Remove, RowPane, Set
+from midwatch.registry.codec.registry_file import apply_changes, parse_registry
+from midwatch.registry.model import INVALID, AddRow, Change, RegistryRow, RemoveRow, RowPane, SetFields
 
 FULL = """\
 # Sessions of the lab.
@@ -43,12 +43,12 @@ sessions:
 
 
 def only(text: str) -> RegistryRow:
-    (row,) = read(text).rows
+    (row,) = parse_registry(text).rows
     return row
 
 
 def test_every_field_is_read() -> None:
-    first, second = read(FULL).rows
+    first, second = parse_registry(FULL).rows
     assert first._replace(data={}) == RegistryRow(
         0, "lab-landing-page-creator-claude", "running", 4, "claude",
         RowPane(201132, "claude", "/srv/lab/landing-page", "%3", 8123456, "3f0c2a52-1111-4000-8000-000000000000"),
@@ -75,21 +75,24 @@ def test_every_field_is_read() -> None:
     ],
 )
 def test_rows_are_found_in_every_shape(text: str) -> None:
-    assert [(row.at, row.name, row.status) for row in read(text).rows] == [(0, "a", "running"), (1, "b", "stopped")]
+    assert [(row.at, row.name, row.status) for row in parse_registry(text).rows] == [
+        (0, "a", "running"),
+        (1, "b", "stopped"),
+    ]
 
 
 @pytest.mark.parametrize(
     "text", ["sessions:\n", "sessions: []\n", "sessions: {}\n", "version: 1\n", "{}", "[]", registry_file.NEW]
 )
 def test_a_list_may_be_empty_and_takes_a_first_row(text: str) -> None:
-    assert read(text).rows == ()
-    new = apply(text, [Add("a", {"status": "running"})])
+    assert parse_registry(text).rows == ()
+    new = apply_changes(text, [AddRow("a", {"status": "running"})])
     assert only(new).name == "a"
-    assert read(apply(new, [Remove(0)])).rows == ()
+    assert parse_registry(apply_changes(new, [RemoveRow(0)])).rows == ()
 
 
 def test_a_new_list_says_what_it_is() -> None:
-    new = apply(registry_file.NEW, [Add("a", {"status": "running", "pane": {"pid": 1}})])
+    new = apply_changes(registry_file.NEW, [AddRow("a", {"status": "running", "pane": {"pid": 1}})])
     assert (
         new == registry_file.NEW.removesuffix(" []\n") + "\n  - name: a\n    status: running\n    pane:\n      pid: 1\n"
     )
@@ -176,29 +179,29 @@ def test_the_latest_moment_counts() -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_row_is_told_with_its_line_and_spoils_no_other(text: str, line: int, words: str) -> None:
-    first = read(text, "/x/agent-sessions.yaml").rows[0]
+    first = parse_registry(text, "/x/agent-sessions.yaml").rows[0]
     assert first.status == INVALID
     assert first.problem.startswith(f"/x/agent-sessions.yaml:{line}: "), first.problem
     assert words in first.problem
-    new = apply(text, [Add("b", {"status": "running"})])
+    new = apply_changes(text, [AddRow("b", {"status": "running"})])
     assert new.startswith(text)
-    last = read(new).rows[-1]
+    last = parse_registry(new).rows[-1]
     assert (last.name, last.status) == ("b", "running")
-    stopped = apply(new, [Set(last.at, {"status": "stopped"})])
+    stopped = apply_changes(new, [SetFields(last.at, {"status": "stopped"})])
     assert stopped.startswith(text)
-    assert read(stopped).rows[-1].status == "stopped"
+    assert parse_registry(stopped).rows[-1].status == "stopped"
 
 
 def test_the_name_and_the_id_of_a_row_that_cannot_be_understood_are_taken() -> None:
     text = "- {name: a, status: runing, agy_session_id_own: b3a7}\n- c\n"
-    found = [(row.name, row.agent, row.conversation) for row in read(text).rows]
+    found = [(row.name, row.agent, row.conversation) for row in parse_registry(text).rows]
     assert found == [("a", "agy", "b3a7"), ("c", "", "")]
 
 
 def test_a_change_that_cannot_be_made_holds_up_no_other() -> None:
     text = "base: &b {status: running}\nsessions:\n  a: *b\n  c: {status: running}\n"
-    changes: list[Change] = [Set(0, {"status": "stopped"}), Set(1, {"status": "stopped"})]
-    fine, refused = registry_file.Listing(text).possible(changes)
+    changes: list[Change] = [SetFields(0, {"status": "stopped"}), SetFields(1, {"status": "stopped"})]
+    fine, refused = registry_file.RegistryText(text).possible(changes)
     assert fine == changes[1:]
     assert [(change, "line 3: an anchor" in str(error)) for change, error in refused] == [(changes[0], True)]
 
@@ -215,11 +218,11 @@ def test_a_change_that_cannot_be_made_holds_up_no_other() -> None:
 )
 def test_what_is_wrong_outside_of_the_rows_spoils_the_file(text: str, line: int, words: str) -> None:
     with pytest.raises(FormatError) as caught:
-        read(text, "/x/agent-sessions.yaml")
+        parse_registry(text, "/x/agent-sessions.yaml")
     assert str(caught.value).startswith(f"/x/agent-sessions.yaml:{line}: "), caught.value
     assert words in str(caught.value)
     with pytest.raises(FormatError, match=f"^line {line}: "):
-        apply(text, [Add("b", {"status": "running"})])
+        apply_changes(text, [AddRow("b", {"status": "running"})])
 
 
 def test_a_session_that_ended_is_written_down_and_all_else_stays() -> None:
@@ -228,63 +231,71 @@ def test_a_session_that_ended_is_written_down_and_all_else_stays() -> None:
         "terminated_at": "2026-06-21T00:00:00Z",
         "termination_mode": "auto-detected",
     }
-    assert apply(FULL, [Set(0, ended)]) == FULL.replace("status: running", "status: terminated").replace(
+    assert apply_changes(FULL, [SetFields(0, ended)]) == FULL.replace("status: running", "status: terminated").replace(
         "kept\n\n",
         'kept\n    terminated_at: "2026-06-21T00:00:00Z"\n    termination_mode: auto-detected\n\n',
     )
 
 
 def test_fields_that_lie_deeper_are_set_where_they_lie() -> None:
-    changes: list[Change] = [Set(0, {"pane.pid": 5, "agent_identities.claude.session_id": "x", "pane.new": 1})]
-    assert apply(FULL, changes) == FULL.replace("201132", "5").replace(
+    changes: list[Change] = [SetFields(0, {"pane.pid": 5, "agent_identities.claude.session_id": "x", "pane.new": 1})]
+    assert apply_changes(FULL, changes) == FULL.replace("201132", "5").replace(
         "87dc548e-0000-4000-8000-0000000000ff", "x"
     ).replace("000000000000\n    tmux", "000000000000\n      new: 1\n    tmux")
 
 
 def test_a_pane_that_stands_in_the_row_itself_is_set_there() -> None:
     text = "- name: a\n  status: running\n  pid: 1 # c\n  cwd: /x\n"
-    new = apply(text, [Set(0, {"pane.pid": 2, "pane.cwd": "/y", "pane.cmd": "claude", "pane.id": "%1"})])
+    new = apply_changes(text, [SetFields(0, {"pane.pid": 2, "pane.cwd": "/y", "pane.cmd": "claude", "pane.id": "%1"})])
     assert new == '- name: a\n  status: running\n  pid: 2 # c\n  cwd: /y\n  pane:\n    cmd: claude\n    id: "%1"\n'
     assert only(new).pane == RowPane(2, "claude", "/y", "%1")
-    assert apply(new, [Set(0, {"pane.pid": 2, "pane.cmd": "claude"})]) == new
+    assert apply_changes(new, [SetFields(0, {"pane.pid": 2, "pane.cmd": "claude"})]) == new
 
 
 def test_a_new_row_is_written_as_its_neighbours_are() -> None:
     row: dict[str, object] = {"status": "running", "pane": {"pid": 1, "id": "%1"}}
     text = "- session: a\n  status: running\n  pid: 3\n"
-    assert apply(text, [Add("b", row)]) == text + '- session: b\n  status: running\n  pid: 1\n  pane:\n    id: "%1"\n'
+    assert (
+        apply_changes(text, [AddRow("b", row)])
+        == text + '- session: b\n  status: running\n  pid: 1\n  pane:\n    id: "%1"\n'
+    )
     text = "sessions:\n  a:\n    status: running\n"
     new = text + '  b:\n    status: running\n    pane:\n      pid: 1\n      id: "%1"\n'
-    assert apply(text, [Add("b", row)]) == new
+    assert apply_changes(text, [AddRow("b", row)]) == new
     with pytest.raises(FormatError, match="a stands in the list already"):
-        apply(text, [Add("a", row)])
+        apply_changes(text, [AddRow("a", row)])
 
 
 def test_rows_are_meant_as_they_stand_before_any_change() -> None:
     text = "- {name: a, status: running}\n- {name: b, status: running}\n- {name: c, status: running}\n"
-    changes: list[Change] = [Remove(0), Set(2, {"status": "stopped"}), Set(0, {"status": "archived"}), Remove(1)]
-    assert apply(text, changes) == "- {name: c, status: stopped}\n"
+    changes: list[Change] = [
+        RemoveRow(0),
+        SetFields(2, {"status": "stopped"}),
+        SetFields(0, {"status": "archived"}),
+        RemoveRow(1),
+    ]
+    assert apply_changes(text, changes) == "- {name: c, status: stopped}\n"
 
 
 def test_rows_with_one_name_are_told_apart_by_their_place() -> None:
     text = "- {name: a, status: running}\n- {name: a, status: running}\n"
-    assert apply(text, [Set(1, {"status": "stopped"})]) == text[:29] + "- {name: a, status: stopped}\n"
+    assert apply_changes(text, [SetFields(1, {"status": "stopped"})]) == text[:29] + "- {name: a, status: stopped}\n"
 
 
 def test_a_row_that_is_made_of_others_is_not_changed() -> None:
     text = "base: &b {status: running}\nsessions:\n  a:\n    <<: *b\n    x: 1\n  b: *b\n"
-    assert [row.line for row in read(text).rows] == [3, 6]
+    assert [row.line for row in parse_registry(text).rows] == [3, 6]
     for at, line in ((0, 3), (1, 6)):
         with pytest.raises(FormatError, match=f"^line {line}: an anchor"):
-            apply(text, [Set(at, {"status": "stopped"})])
+            apply_changes(text, [SetFields(at, {"status": "stopped"})])
 
 
 def test_a_byte_that_yaml_cannot_hold_is_refused() -> None:
     with pytest.raises(FormatError, match="no UTF-8"):
-        apply(registry_file.NEW, [Add("a", {"status": "running", "pane": {"cwd": "/x\udc80"}})])
+        apply_changes(registry_file.NEW, [AddRow("a", {"status": "running", "pane": {"cwd": "/x\udc80"}})])
 
 
 def test_a_change_to_a_row_that_is_no_table_is_refused_with_its_line() -> None:
     text = "- name: api\n  status: running\n- status:0 terminated\n"
     with pytest.raises(FormatError, match=r"^line 3: a session must be a table of fields"):
-        registry_file.apply(text, [Set(1, {"mine": 1})])
+        registry_file.apply_changes(text, [SetFields(1, {"mine": 1})])

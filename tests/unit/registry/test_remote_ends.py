@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.integrations.mqtt.codec.messages import SubjectEvent
-from midwatch.registry.remote_ends import Reported, ReportedEnds, is_end
+from midwatch.registry.remote_ends import ReportedDrifts, ReportedEnds, is_session_end
 from midwatch.registry.store import RegistryFile
 
 END = SubjectEvent(
@@ -44,10 +44,10 @@ def test_only_the_end_of_its_process_ends_a_session(event: str, state: str, kind
         host="far", project="/p", dir="/d", name="n", run="r", kind=kind, event=event, state=state, reason="",
         exit_code=None, at=1.0, seq=1,
     )  # fmt: skip
-    assert is_end(told) is over
+    assert is_session_end(told) is over
 
 
-def reported(file: Path, *events: SubjectEvent, accepted: tuple[str, ...] = ("far",)) -> Reported:
+def reported(file: Path, *events: SubjectEvent, accepted: tuple[str, ...] = ("far",)) -> ReportedDrifts:
     file.write_text("sessions:\n  - {name: n, status: running, host: far}\n  - {name: n, status: running}\n")
     return ReportedEnds(RegistryFile(str(file)), "here", accepted).write(events)
 

@@ -12,7 +12,7 @@ from midwatch.core.job_model import End
 from midwatch.core.policy import PATIENT, STRICT, Policy
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.replay.codec import event_evidence
-from midwatch.replay.model import Happened, OtherPolicy, ReplayRow
+from midwatch.replay.model import OtherPolicy, ReplayRow, RunHappening
 from midwatch.replay.rules import policy_comparison, replay_job
 
 BEGAN = 1000.0
@@ -21,41 +21,41 @@ STALE = "no output or beat for 10m; stuck in 30s unless it moves"
 STUCK = "no output or beat for 10m 30s (stale after 10m, grace 30s)"
 
 
-def event(word: str, after: float, **more: Any) -> Happened:
+def event(word: str, after: float, **more: Any) -> RunHappening:
     """What was noted so many seconds after the start."""
-    return Happened("build", "r1", word, 5000.0 + after, mono=BEGAN + after, **more)
+    return RunHappening("build", "r1", word, 5000.0 + after, mono=BEGAN + after, **more)
 
 
-def started(policy: Policy = SLOW, **more: Any) -> Happened:
+def started(policy: Policy = SLOW, **more: Any) -> RunHappening:
     return event("started", 0.0, policy=policy, began=BEGAN, **more)
 
 
-def asked(word: str, after: float, reason: str, last: float = 0.0, stale_since: float | None = None) -> Happened:
+def asked(word: str, after: float, reason: str, last: float = 0.0, stale_since: float | None = None) -> RunHappening:
     since = None if stale_since is None else BEGAN + stale_since
     moved = {"output": BEGAN + last, "beat": BEGAN}
     return event(word, after + 0.1, reason=reason, judged=BEGAN + after, moved=moved, stale_since=since)
 
 
-def silence(word: str, since: float, until: float) -> Happened:
+def silence(word: str, since: float, until: float) -> RunHappening:
     return event(word, until, since=BEGAN + since, until=BEGAN + until)
 
 
-def ended(after: float, state: str = "completed", code: int | None = 0, moved: float | None = None) -> Happened:
+def ended(after: float, state: str = "completed", code: int | None = 0, moved: float | None = None) -> RunHappening:
     end = End(state, code, None if code is not None else 15, "", 0.0, after, ())
     moments = None if moved is None else {"output": BEGAN + moved}
     return event("ended", after, end=end, state=state, moved=moments)
 
 
-def again(*events: Happened) -> list[ReplayRow]:
-    story, rows = replay_job.begin(events[0]), []
+def again(*events: RunHappening) -> list[ReplayRow]:
+    story, rows = replay_job.begin_run(events[0]), []
     for it in events:
-        story, row = replay_job.step(story, it)
+        story, row = replay_job.replay_event(story, it)
         rows += [row] if row else []
     return rows
 
 
-def under(otherwise: OtherPolicy, *events: Happened) -> list[ReplayRow]:
-    return policy_comparison.attempt(replay_job.begin(events[0]), list(events), otherwise)[0]
+def under(otherwise: OtherPolicy, *events: RunHappening) -> list[ReplayRow]:
+    return policy_comparison.compare_attempt(replay_job.begin_run(events[0]), list(events), otherwise)[0]
 
 
 def told(rows: list[ReplayRow]) -> list[tuple[float, str, str]]:
@@ -104,7 +104,7 @@ def test_a_run_is_judged_as_it_was() -> None:
         asked("stale", 600.0, STALE, last=1.0),
     ],
 )
-def test_a_verdict_that_its_evidence_does_not_give_is_another(wrong: Happened) -> None:
+def test_a_verdict_that_its_evidence_does_not_give_is_another(wrong: RunHappening) -> None:
     assert marks(again(started(), wrong)) == "=≠"
 
 
@@ -155,7 +155,7 @@ def test_an_attempt_is_followed_as_the_judge_said() -> None:
     end = End("failed", 1, None, "", 0.0, 3.0, ())
     first = started(attempt=1, retries=2, backoff_s=30.0)
     failed = event("attempt", 3.0, attempt=1, end=end, state="failed")
-    wait = backoff.delay(1, 30.0, "r1")
+    wait = backoff.retry_delay(1, 30.0, "r1")
     reason = f"attempt 1 failed: exit 1 after 3s; attempt 2 of 3 in {round(wait)}s"
     retrying = event("retrying", 3.2, attempt=2, in_s=wait, reason=reason, judged=BEGAN + 3.1)
     second = event("started", 30.0, attempt=2, policy=SLOW, retries=2, backoff_s=30.0)
@@ -191,7 +191,7 @@ def test_without_its_start_nothing_is_claimed() -> None:
 
 
 @pytest.mark.parametrize("less", [NIGHT[1]._replace(judged=None), NIGHT[1]._replace(moved=None)])
-def test_without_what_the_judge_saw_nothing_is_claimed(less: Happened) -> None:
+def test_without_what_the_judge_saw_nothing_is_claimed(less: RunHappening) -> None:
     assert again(started(), less)[1].uncertain == replay_job.NOT_SEEN
 
 
@@ -204,7 +204,7 @@ def test_what_moved_while_the_judge_answered_leaves_it_open_what_he_saw() -> Non
 
 
 def test_events_of_others_are_shown_and_not_judged() -> None:
-    rows = again(started(), Happened("build", "r1", "told-mother", 5003.0))
+    rows = again(started(), RunHappening("build", "r1", "told-mother", 5003.0))
     assert [(row.event, row.mark, row.at) for row in rows] == [("started", "=", 0.0), ("told-mother", " ", 3.0)]
 
 
@@ -363,15 +363,15 @@ def test_a_policy_of_which_nothing_is_known_cannot_be_left() -> None:
 )
 def test_what_is_no_event_is_refused_in_words(line: bytes, says: str) -> None:
     with pytest.raises(FormatError, match=says):
-        event_evidence.line(line)
+        event_evidence.decode_line(line)
 
 
 def test_of_an_event_of_others_only_that_it_was_is_taken() -> None:
     odd = b'{"schema": 1, "event": "new", "name": "a", "run": "r", "at": 1, "policy": 3, "reason": [], "n": "x"}'
-    assert event_evidence.line(odd).happened == (Happened("a", "r", "new", 1.0),)
+    assert event_evidence.decode_line(odd).happened == (RunHappening("a", "r", "new", 1.0),)
 
 
 def test_an_event_behind_one_that_was_cut_off_is_not_lost() -> None:
     whole = b'{"schema": 1, "run": "r", "n": 2, "at": 1.5, "name": "a", "event": "continued"}'
-    found = event_evidence.line(whole[:30] + whole)
+    found = event_evidence.decode_line(whole[:30] + whole)
     assert ([it.event for it in found.happened], found.torn) == (["continued"], 30)

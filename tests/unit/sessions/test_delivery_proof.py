@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.core.pane_model import SourceReport
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.prompting.rules.delivery_proof import proof
+from midwatch.sessions.prompting.rules.delivery_proof import find_proof
 
 SENT = 1000.0
 
@@ -28,34 +28,34 @@ def transcript(event: str, at: float = SENT + 1) -> SourceReport:
 
 
 def test_the_text_in_the_transcript_is_the_best_proof() -> None:
-    assert proof(IDLE, IDLE, (hook("Stop"),), SENT, written=True) == "transcript"
+    assert find_proof(IDLE, IDLE, (hook("Stop"),), SENT, written=True) == "transcript"
 
 
 def test_a_transcript_that_cannot_be_searched_proves_by_going_on() -> None:
-    assert proof(IDLE, IDLE, (transcript("prompt"),), SENT, written=None) == "transcript"
-    assert proof(IDLE, IDLE, (transcript("prompt", SENT - 1),), SENT, written=None) == ""
-    assert proof(IDLE, IDLE, (transcript(""),), SENT, written=None) == ""
+    assert find_proof(IDLE, IDLE, (transcript("prompt"),), SENT, written=None) == "transcript"
+    assert find_proof(IDLE, IDLE, (transcript("prompt", SENT - 1),), SENT, written=None) == ""
+    assert find_proof(IDLE, IDLE, (transcript(""),), SENT, written=None) == ""
 
 
 def test_one_that_can_be_searched_must_hold_the_text() -> None:
-    assert proof(IDLE, IDLE, (transcript("prompt"),), SENT, written=False) == ""
+    assert find_proof(IDLE, IDLE, (transcript("prompt"),), SENT, written=False) == ""
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "PreToolUse", "Stop", "BeforeAgent"])
 def test_a_hook_of_a_turn_since_then_is_a_proof(event: str) -> None:
-    assert proof(IDLE, IDLE, (hook(event),), SENT, written=False) == "hook"
+    assert find_proof(IDLE, IDLE, (hook(event),), SENT, written=False) == "hook"
 
 
 @pytest.mark.parametrize(
     "report", [hook("UserPromptSubmit", SENT - 1), hook("UserPromptSubmit", None), hook("SessionStart")], ids=str
 )
 def test_an_older_hook_or_one_of_no_turn_is_none(report: SourceReport) -> None:
-    assert proof(IDLE, IDLE, (report,), SENT, written=False) == ""
+    assert find_proof(IDLE, IDLE, (report,), SENT, written=False) == ""
 
 
 def test_a_state_file_that_goes_from_idle_to_working_is_a_proof() -> None:
-    assert proof(IDLE, verdict("working", "state"), (), SENT, written=False) == "state"
-    assert proof(verdict("idle", "api"), verdict("working", "api"), (), SENT, written=False) == "state"
+    assert find_proof(IDLE, verdict("working", "state"), (), SENT, written=False) == "state"
+    assert find_proof(verdict("idle", "api"), verdict("working", "api"), (), SENT, written=False) == "state"
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_a_state_file_that_goes_from_idle_to_working_is_a_proof() -> None:
     ],
 )
 def test_a_screen_or_half_a_change_is_none(before: Verdict, after: Verdict) -> None:
-    assert proof(before, after, (), SENT, written=False) == ""
+    assert find_proof(before, after, (), SENT, written=False) == ""

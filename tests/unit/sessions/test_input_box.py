@@ -76,7 +76,7 @@ def rows(case: Path) -> tuple[str, ...]:
 @pytest.mark.parametrize("case", screens())
 def test_at_rest_the_box_is_empty_unless_something_was_typed(case: Path) -> None:
     turn = json.loads((case / "expected.json").read_text())["turn"]
-    found, agent = input_box.read(detector(case), rows(case)).state, detector(case).agent
+    found, agent = input_box.read_input_box(detector(case), rows(case)).state, detector(case).agent
     names = {case.name, re.sub(r"^(?:previous|\d+(?:\.\d+)+)-", "", case.name)}
     older = {case.name, case.name.removeprefix("previous-")}  # newer releases show more of what they have
     if case.name in HIDDEN[agent] or (agent == "claude" and older & {*HIDDEN[agent]}):
@@ -91,7 +91,7 @@ def test_at_rest_the_box_is_empty_unless_something_was_typed(case: Path) -> None
 
 @pytest.mark.parametrize(("case", "text"), DRAFTS.items())
 def test_a_draft_is_read_without_its_frame(case: str, text: str) -> None:
-    assert input_box.read(detector(SCREENS / case), rows(SCREENS / case)) == InputBox(DRAFT, text)
+    assert input_box.read_input_box(detector(SCREENS / case), rows(SCREENS / case)) == InputBox(DRAFT, text)
 
 
 def test_words_in_the_box_that_are_dim_are_the_agents_own() -> None:
@@ -101,17 +101,17 @@ def test_words_in_the_box_that_are_dim_are_the_agents_own() -> None:
     first = "❯ \x1b[7mT\x1b[27mry it"  # noqa: RUF001
     footer = "  ? for shortcuts"
     claude = FIRST["claude"]
-    assert input_box.read(claude, (line, suggested, line, footer)).state == EMPTY
-    assert input_box.read(claude, (line, typed, line, footer)) == InputBox(DRAFT, "Try")
-    assert input_box.read(claude, (line, first, line, footer)) == InputBox(DRAFT, "Try it")
+    assert input_box.read_input_box(claude, (line, suggested, line, footer)).state == EMPTY
+    assert input_box.read_input_box(claude, (line, typed, line, footer)) == InputBox(DRAFT, "Try")
+    assert input_box.read_input_box(claude, (line, first, line, footer)) == InputBox(DRAFT, "Try it")
 
 
 def test_where_nobody_has_looked_at_a_box_there_is_none() -> None:
-    assert input_box.read(FIRST["claude"]._replace(typing=None), rows(SCREENS / "claude" / "idle-fresh")) == InputBox(
-        UNSEEN
-    )
+    assert input_box.read_input_box(
+        FIRST["claude"]._replace(typing=None), rows(SCREENS / "claude" / "idle-fresh")
+    ) == InputBox(UNSEEN)
 
 
 def test_what_is_dim_is_blank_and_all_else_stays() -> None:
     given = ("a\x1b[2mb\x1b[22mc", "\x1b[38;5;2mgreen\x1b[2m dim", "still \x1b[0mback", "")
-    assert sgr.undimmed(given) == ("a c", "green    ", "      back", "")
+    assert sgr.blank_dim_text(given) == ("a c", "green    ", "      back", "")

@@ -17,7 +17,7 @@ DAY = 86400
 
 def look(said: SourceReading, wall: float, memory: SessionMemory | None = None) -> SessionFacts:
     facts = SessionFacts("api", "Claude Code", wall, wall, (said,), Presence("alive", ""), {}, {})
-    return limit_tracker.dated(facts, memory)
+    return limit_tracker.date_limits(facts, memory)
 
 
 def ends(words: str, wall: float, memory: SessionMemory | None = None) -> float | None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.sessions.codec.limit_time import moment
+from midwatch.sessions.codec.limit_time import parse_limit_end
 
 LOCAL = timezone(timedelta(hours=2))
 SAID = datetime(2026, 11, 16, 15, 20, 30, tzinfo=LOCAL)
@@ -21,7 +21,7 @@ def named(name: str) -> tzinfo | None:
 
 
 def meant(words: str) -> str:
-    found = moment(words, SAID.timestamp(), LOCAL, named)
+    found = parse_limit_end(words, SAID.timestamp(), LOCAL, named)
     return "" if found is None else datetime.fromtimestamp(found, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -76,5 +76,5 @@ def test_what_means_no_moment_is_none(words: str) -> None:
 
 @given(st.text(alphabet="0123456789 :apmhdsNovDec(),UTCZ-/+.", max_size=40))
 def test_nothing_breaks_it(words: str) -> None:
-    found = moment(words, SAID.timestamp(), LOCAL, named)
+    found = parse_limit_end(words, SAID.timestamp(), LOCAL, named)
     assert found is None or isinstance(found, float)

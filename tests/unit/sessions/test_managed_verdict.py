@@ -6,7 +6,7 @@ import pytest
 
 from midwatch.core.pane_model import ProcessInfo
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.rules.managed_verdict import PaneState, as_verified, judge, shell_at_prompt
+from midwatch.sessions.rules.managed_verdict import PaneState, apply_verification, find_idle_shell, judge
 
 JOB = Verdict(
     "api", "session", "working", False, "alive", "alive", "unknown", elapsed_s=100.0, log="/x/api.log",
@@ -152,7 +152,7 @@ def test_an_agent_that_left_its_shell_has_ended_though_the_shell_lives() -> None
 def test_a_shell_at_its_prompt_runs_nothing_and_was_given_nothing(
     tasks: tuple[ProcessInfo, ...], expected: str
 ) -> None:
-    assert shell_at_prompt(tasks) == expected
+    assert find_idle_shell(tasks) == expected
 
 
 # What a monitor said of the work -----------------------------------------------------------------------------------
@@ -162,16 +162,16 @@ MISSING = ENDED._replace(state="incomplete", cause="not-verified", reason="the w
 
 
 def test_what_a_monitor_did_not_find_is_not_completed() -> None:
-    assert as_verified(ENDED, MISSING) == ENDED._replace(
+    assert apply_verification(ENDED, MISSING) == ENDED._replace(
         state="incomplete", cause="not-verified", reason="the work is not there"
     )
 
 
 @pytest.mark.parametrize("said", [None, ENDED, ENDED._replace(cause="verified"), MISSING._replace(cause="deadline")])
 def test_nothing_else_that_it_said_changes_an_end(said: Verdict | None) -> None:
-    assert as_verified(ENDED, said) == ENDED
+    assert apply_verification(ENDED, said) == ENDED
 
 
 def test_another_end_stays_what_it_is() -> None:
     failed = ENDED._replace(state="failed")
-    assert as_verified(failed, MISSING) == failed
+    assert apply_verification(failed, MISSING) == failed

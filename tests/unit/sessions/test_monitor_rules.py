@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from midwatch.core.verdict import FINAL, Evidence, Verdict
-from midwatch.jobs.rules import resumable
+from midwatch.jobs.rules import resume_condition
 from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.rules import monitor
 from midwatch.sessions.rules.monitor import MonitorContext
-from midwatch.verification.model import Verified
+from midwatch.verification.model import VerificationResult
 
 LOOK = Verdict("api", "session", "working", False, "the model answers", "alive", "advancing", turn="working")
 IDLE = LOOK._replace(state="idle", turn="idle", reason="its turn has ended")
@@ -18,44 +18,44 @@ UNSEEN = LOOK._replace(state="unknown", final=True, cause="exit-unseen", reason=
 
 @pytest.mark.parametrize("state", ["working", "starting", "unknown"])
 def test_what_goes_on_is_watched(state: str) -> None:
-    assert monitor.outcome(LOOK._replace(state=state), MonitorContext(worked=True, idle_s=9.0)) is None
+    assert monitor.find_outcome(LOOK._replace(state=state), MonitorContext(worked=True, idle_s=9.0)) is None
 
 
 @pytest.mark.parametrize("state", ["stuck", "waiting", "limited"])
 def test_what_needs_somebody_is_said_at_once(state: str) -> None:
     verdict = LOOK._replace(state=state)
-    assert monitor.outcome(verdict, MonitorContext()) == verdict
+    assert monitor.find_outcome(verdict, MonitorContext()) == verdict
 
 
 @pytest.mark.parametrize("state", sorted(FINAL))
 def test_an_end_is_said_once_it_is_sure(state: str) -> None:
     verdict = LOOK._replace(state=state, final=True)
-    assert monitor.outcome(verdict, MonitorContext()) == verdict
-    assert monitor.outcome(verdict._replace(settled=False), MonitorContext()) is None
+    assert monitor.find_outcome(verdict, MonitorContext()) == verdict
+    assert monitor.find_outcome(verdict._replace(settled=False), MonitorContext()) is None
 
 
 def test_what_nobody_here_can_see_is_said_once_a_second_look_agrees() -> None:
     verdict = LOOK._replace(state="unknown", process="unknown", turn="")
-    assert monitor.outcome(verdict, MonitorContext()) == verdict
-    assert monitor.outcome(verdict._replace(settled=False), MonitorContext()) is None
+    assert monitor.find_outcome(verdict, MonitorContext()) == verdict
+    assert monitor.find_outcome(verdict._replace(settled=False), MonitorContext()) is None
 
 
 def test_a_turn_that_has_ended_is_completed_with_nothing_to_verify_against() -> None:
-    found = monitor.outcome(IDLE._replace(detail="turn-ended"), MonitorContext(idle_s=1.0))
+    found = monitor.find_outcome(IDLE._replace(detail="turn-ended"), MonitorContext(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("completed", True)
-    assert monitor.verified(found, None).reason == "its turn has ended; nothing to verify against"
+    assert monitor.apply_verification(found, None).reason == "its turn has ended; nothing to verify against"
 
 
 def test_a_turn_that_failed_has_failed() -> None:
-    found = monitor.outcome(IDLE._replace(detail="turn-failed"), MonitorContext(idle_s=1.0))
+    found = monitor.find_outcome(IDLE._replace(detail="turn-failed"), MonitorContext(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("failed", True)
 
 
 def test_an_interrupted_turn_waits_for_a_person() -> None:
     interrupted = IDLE._replace(state="waiting", detail="interrupted", reason="it was interrupted")
-    found = monitor.outcome(interrupted, MonitorContext(idle_s=1.0))
+    found = monitor.find_outcome(interrupted, MonitorContext(idle_s=1.0))
     assert found is not None
     assert (found.state, found.final) == ("waiting", False)
     assert found.reason == "it was interrupted: somebody must say how it goes on"
@@ -63,24 +63,26 @@ def test_an_interrupted_turn_waits_for_a_person() -> None:
 
 @pytest.mark.parametrize("detail", ["turn-ended", "turn-failed", "interrupted", "background-work", ""])
 def test_a_queued_message_may_begin_the_next_turn_at_once(detail: str) -> None:
-    assert monitor.outcome(IDLE._replace(detail=detail), MonitorContext(worked=True, idle_s=0.9)) is None
+    assert monitor.find_outcome(IDLE._replace(detail=detail), MonitorContext(worked=True, idle_s=0.9)) is None
 
 
 def test_background_work_goes_on() -> None:
-    assert monitor.outcome(IDLE._replace(detail="background-work"), MonitorContext(worked=True, idle_s=900.0)) is None
+    assert (
+        monitor.find_outcome(IDLE._replace(detail="background-work"), MonitorContext(worked=True, idle_s=900.0)) is None
+    )
 
 
 def test_at_its_prompt_after_a_turn_of_which_nobody_told_the_end_it_waits_for_a_person() -> None:
     idle = IDLE._replace(reason="at its prompt")
-    found = monitor.outcome(idle, MonitorContext(worked=True, idle_s=2.5))
+    found = monitor.find_outcome(idle, MonitorContext(worked=True, idle_s=2.5))
     assert found is not None
     assert (found.state, found.final) == ("waiting", False)
     assert found.reason == "at its prompt, but nothing tells that its turn has ended: was it interrupted?"
-    assert monitor.outcome(idle, MonitorContext(worked=True, idle_s=2.4)) is None
+    assert monitor.find_outcome(idle, MonitorContext(worked=True, idle_s=2.4)) is None
 
 
 def test_at_its_prompt_before_any_turn_there_is_nothing_to_say() -> None:
-    assert monitor.outcome(IDLE, MonitorContext(worked=False, idle_s=900.0)) is None
+    assert monitor.find_outcome(IDLE, MonitorContext(worked=False, idle_s=900.0)) is None
 
 
 @pytest.mark.parametrize(
@@ -107,25 +109,25 @@ def test_at_its_prompt_before_any_turn_there_is_nothing_to_say() -> None:
     ],
 )
 def test_only_what_hangs_or_crashed_is_brought_back(verdict: Verdict, wanted: bool) -> None:
-    assert resumable.is_resumable(verdict) is wanted
+    assert resume_condition.is_resumable(verdict) is wanted
 
 
 def test_an_end_that_nobody_saw_is_completed_if_the_work_is_there() -> None:
     assert monitor.is_verifiable(UNSEEN)
     assert not monitor.is_verifiable(LOOK._replace(state="unknown", cause="not-seen"))
-    found = monitor.verified(UNSEEN, Verified(done=True, reason="a.txt is there"))
+    found = monitor.apply_verification(UNSEEN, VerificationResult(done=True, reason="a.txt is there"))
     assert (found.state, found.cause, found.reason) == ("completed", "verified", "gone; verified: a.txt is there")
-    assert not resumable.is_resumable(found)
+    assert not resume_condition.is_resumable(found)
 
 
-@pytest.mark.parametrize("found", [None, Verified(done=False, reason="a.txt is missing")])
-def test_it_stays_unknown_if_nothing_tells_that_it_is(found: Verified | None) -> None:
-    assert monitor.verified(UNSEEN, found) == UNSEEN
+@pytest.mark.parametrize("found", [None, VerificationResult(done=False, reason="a.txt is missing")])
+def test_it_stays_unknown_if_nothing_tells_that_it_is(found: VerificationResult | None) -> None:
+    assert monitor.apply_verification(UNSEEN, found) == UNSEEN
 
 
 def test_what_is_abandoned_is_left_as_it_is_and_said_to_be() -> None:
-    why = monitor.times_up(MonitorOptions(deadline_s=7200.0))
-    found = monitor.abandoned(LOOK._replace(settled=False), "deadline", why)
+    why = monitor.format_timeout(MonitorOptions(deadline_s=7200.0))
+    found = monitor.abandoned_verdict(LOOK._replace(settled=False), "deadline", why)
     assert (found.state, found.final, found.settled, found.process) == ("abandoned", True, True, "alive")
     assert found.cause == "deadline"
     assert found.reason == "the monitor's time was up (2h 00m); it was left as it is (working: the model answers)"
@@ -135,8 +137,8 @@ def test_what_waits_for_nobody_knows_what_is_looked_at_once_more() -> None:
     """An agent writes that it waits before it has drawn its question."""
     vague = LOOK._replace(state="waiting", turn="waiting", reason="it waits for a person")
     assert monitor.is_vague(vague)
-    assert monitor.outcome(vague, MonitorContext(vague_s=0.3)) is None
-    assert monitor.outcome(vague, MonitorContext(vague_s=1.0)) == vague
+    assert monitor.find_outcome(vague, MonitorContext(vague_s=0.3)) is None
+    assert monitor.find_outcome(vague, MonitorContext(vague_s=1.0)) == vague
     assert not monitor.is_vague(vague._replace(detail="permission"))
     menu = vague._replace(detail="menu")
     assert monitor.is_vague(menu), "only its state file tells of it: it may be the menu of a limit"
@@ -146,13 +148,13 @@ def test_what_waits_for_nobody_knows_what_is_looked_at_once_more() -> None:
 
 def test_a_limit_may_be_watched_through() -> None:
     limited = LOOK._replace(state="limited", turn="limited")
-    assert monitor.outcome(limited, MonitorContext(), MonitorOptions(on_limit="watch")) is None
-    assert monitor.outcome(limited, MonitorContext(), MonitorOptions(on_limit="wait")) == limited
+    assert monitor.find_outcome(limited, MonitorContext(), MonitorOptions(on_limit="watch")) is None
+    assert monitor.find_outcome(limited, MonitorContext(), MonitorOptions(on_limit="wait")) == limited
 
 
 def test_who_never_begins_may_be_given_up() -> None:
     rest = IDLE._replace(reason="at its prompt")
-    assert monitor.outcome(rest, MonitorContext(idle_s=59.0), MonitorOptions(unbegun_s=60.0)) is None
-    found = monitor.outcome(rest, MonitorContext(idle_s=60.0), MonitorOptions(unbegun_s=60.0))
+    assert monitor.find_outcome(rest, MonitorContext(idle_s=59.0), MonitorOptions(unbegun_s=60.0)) is None
+    found = monitor.find_outcome(rest, MonitorContext(idle_s=60.0), MonitorOptions(unbegun_s=60.0))
     assert found is not None
     assert (found.state, found.reason) == ("incomplete", "at its prompt for 1m, and was never seen to begin")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.sessions.prompting.model import InputBox, PromptOutcome, Refusal
+from midwatch.sessions.prompting.model import InputBox, PromptOutcome, PromptRefusal
 from midwatch.sessions.prompting.rules import readiness
 from midwatch.tmux.codec.guarded_input import AttachedClient, PaneSnapshot
 
@@ -26,8 +26,8 @@ def verdict(
 
 def judged(
     said: Verdict | None = None, glimpse: PaneSnapshot = ALL_WELL, box: InputBox | None = None, *, front: bool = True
-) -> Refusal | None:
-    return readiness.refusal(
+) -> PromptRefusal | None:
+    return readiness.find_refusal(
         said or verdict(), front=front, glimpse=glimpse, box=box or InputBox("empty"), pane="%3", wall=NOW
     )
 
@@ -71,14 +71,14 @@ def test_in_any_other_turn_we_may_not(turn: str, reason: str, says: str) -> None
     ("turn", "detail"), [("waiting", "trust"), ("waiting", "login"), ("waiting", "menu"), ("exited", "suspended")]
 )
 def test_for_what_it_waits_is_told(turn: str, detail: str) -> None:
-    assert judged(verdict(turn, "why", detail=detail)) == Refusal("waiting", "why", detail)
+    assert judged(verdict(turn, "why", detail=detail)) == PromptRefusal("waiting", "why", detail)
 
 
 def test_a_limit_that_is_over_is_in_nobodys_way() -> None:
     limited, box = verdict("limited", "it hit a limit, until 5pm"), InputBox("empty")
 
-    def past(said: Verdict, box: InputBox) -> Refusal | None:
-        return readiness.refusal(
+    def past(said: Verdict, box: InputBox) -> PromptRefusal | None:
+        return readiness.find_refusal(
             said, front=True, glimpse=ALL_WELL, box=box, pane="%3", wall=NOW, past_limit=True
         )  # fmt: skip
 
@@ -114,7 +114,7 @@ def test_what_a_person_must_see_to_does_not_pass_by_itself() -> None:
 def test_what_may_pass_is_waited_for_and_half_a_screen_is_no_reason(
     outcome: str, lasted: float, over: bool, told: bool
 ) -> None:
-    assert readiness.is_told(Refusal(outcome, "why"), lasted, over=over) is told
+    assert readiness.is_final_refusal(PromptRefusal(outcome, "why"), lasted, over=over) is told
 
 
 def test_the_screen_itself_must_show_the_prompt() -> None:
@@ -160,10 +160,10 @@ def test_a_clock_that_was_set_back_makes_nobody_go_away() -> None:
                                                 ({"control": True}, False)], ids=str)  # fmt: skip
 def test_who_wants_to_be_alone_minds_a_person_whose_hands_rest(changed: dict[str, Any], minds: bool) -> None:
     there = ALL_WELL._replace(clients=(client(**({"active": int(NOW) - 1000} | changed)),))
-    found = readiness.refusal(
+    found = readiness.find_refusal(
         verdict(), front=True, glimpse=there, box=InputBox("empty"), pane="%3", wall=NOW, alone=True
     )  # fmt: skip
-    assert found == (Refusal("person", "a person is in that pane") if minds else None)
+    assert found == (PromptRefusal("person", "a person is in that pane") if minds else None)
 
 
 @pytest.mark.parametrize(
@@ -195,5 +195,5 @@ def test_what_only_the_screen_shows_must_be_seen_twice() -> None:
 
 
 def test_a_persons_last_key_is_known() -> None:
-    assert readiness.last_key(ALL_WELL, "%3") == 0
-    assert readiness.last_key(ALL_WELL._replace(clients=(client(), client(active=7))), "%3") == int(NOW) - 3
+    assert readiness.last_key_time(ALL_WELL, "%3") == 0
+    assert readiness.last_key_time(ALL_WELL._replace(clients=(client(), client(active=7))), "%3") == int(NOW) - 3

@@ -28,15 +28,15 @@ def test_what_is_written_is_read(seen: list[tuple[str, list[str], list[ProcessIn
         Observation("claude", PANE._replace(title=title), tuple(rows), tuple(some), tuple(told), float(n), 1000.0 + n)
         for n, (title, rows, some, told) in enumerate(seen)
     ]
-    writer = recording.Writer()
-    header = recording.Header("claude", "2.1", "x")
+    writer = recording.RecordingWriter()
+    header = recording.RecordingHeader("claude", "2.1", "x")
     truth = recording.RecordedTruth(0.5, "working", "model", "server: asked")
-    lines = [writer.header(header), *(writer.line(each) for each in sightings), recording.truth_line(truth)]
-    assert list(recording.read(lines, "t")) == [header, *sightings, truth]
+    lines = [writer.header(header), *(writer.line(each) for each in sightings), recording.encode_truth(truth)]
+    assert list(recording.read_recording(lines, "t")) == [header, *sightings, truth]
 
 
 def test_what_did_not_change_is_not_written_again() -> None:
-    writer = recording.Writer()
+    writer = recording.RecordingWriter()
     seen = Observation("claude", PANE, ("a", "b"), (), (), 1.0, 1001.0)
     writer.line(seen)
     assert writer.line(seen._replace(rows=("a", "c"), now=2.0)) == '{"at":1.0,"wall":1001.0,"rows":{"1":"c"}}'
@@ -47,4 +47,4 @@ def test_what_did_not_change_is_not_written_again() -> None:
 )
 def test_what_is_no_timeline_is_refused_with_its_line(text: str, says: str) -> None:
     with pytest.raises(FormatError, match=says):
-        list(recording.read([text], "t"))
+        list(recording.read_recording([text], "t"))

@@ -9,13 +9,13 @@ import pytest
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.prompting.model import InputBox
 from midwatch.sessions.prompting.rules import recovery
-from midwatch.sessions.prompting.rules.recovery import Front, Left, RecoveryCase, RecoveryStep
+from midwatch.sessions.prompting.rules.recovery import ExitedAgent, ForegroundProgram, RecoveryCase, RecoveryStep
 from midwatch.tmux.codec.guarded_input import AttachedClient, PaneSnapshot
 
 NOW = 1_700_000_000.0
 ALL_WELL = PaneSnapshot("guard", dead=False, mode=False, deaf=False, together=False, clients=(), rows=())
-SHELL = Front("bash", prompt=True, owned=True)
-TALK = Left("claude", "8d7f2c1e")
+SHELL = ForegroundProgram("bash", prompt=True, owned=True)
+TALK = ExitedAgent("claude", "8d7f2c1e")
 
 
 def verdict(turn: str, detail: str = "", reason: str = "so it is") -> Verdict:
@@ -29,7 +29,7 @@ ENDED = RecoveryCase("%3", ALL_WELL, NOW, verdict("exited"), there=SHELL, left=T
 
 
 def step(case: RecoveryCase, **change: Any) -> RecoveryStep:
-    return recovery.step(case._replace(**change))
+    return recovery.next_step(case._replace(**change))
 
 
 def what(case: RecoveryCase, **change: Any) -> tuple[str, str]:
@@ -99,7 +99,11 @@ def test_nothing_is_typed_to_a_shell_that_keys_would_not_reach(
 
 def test_a_suspended_agent_is_woken_by_its_own_shell_at_its_prompt() -> None:
     assert what(SUSPENDED) == ("wake", "waiting")
-    for front in (Front("vim"), Front("bash", prompt=True), Front("bash", owned=True)):
+    for front in (
+        ForegroundProgram("vim"),
+        ForegroundProgram("bash", prompt=True),
+        ForegroundProgram("bash", owned=True),
+    ):
         assert what(SUSPENDED, there=front) == ("report", "waiting"), front
     others = SHELL._replace(stopped=("vim (77)",))
     assert what(SUSPENDED, there=others) == ("report", "waiting")
@@ -109,23 +113,26 @@ def test_a_suspended_agent_is_woken_by_its_own_shell_at_its_prompt() -> None:
 def test_an_agent_that_ended_is_resumed_only_by_the_id_of_its_conversation() -> None:
     assert what(ENDED) == ("resume", "exited")
     assert "8d7f2c1e" in step(ENDED).why
-    assert what(ENDED, left=Left("claude")) == ("report", "exited")
+    assert what(ENDED, left=ExitedAgent("claude")) == ("report", "exited")
     assert what(ENDED, left=TALK._replace(obstacle="it is open elsewhere")) == ("report", "exited")
     assert "it is open elsewhere" in step(ENDED, left=TALK._replace(obstacle="it is open elsewhere")).why
 
 
 def test_an_agent_that_ended_is_resumed_only_in_a_shell_at_its_prompt() -> None:
-    assert what(ENDED, there=Front("less")) == ("report", "exited")
-    assert "less is in front" in step(ENDED, there=Front("less")).why
+    assert what(ENDED, there=ForegroundProgram("less")) == ("report", "exited")
+    assert "less is in front" in step(ENDED, there=ForegroundProgram("less")).why
     assert what(ENDED, verdict=None) == ("resume", "exited")
 
 
 def test_a_pane_that_never_had_an_agent_is_told() -> None:
-    assert what(ENDED, verdict=None, left=Left()) == ("report", "exited")
-    assert step(ENDED, verdict=None, left=Left()).why == "no agent is in it, but bash"
+    assert what(ENDED, verdict=None, left=ExitedAgent()) == ("report", "exited")
+    assert step(ENDED, verdict=None, left=ExitedAgent()).why == "no agent is in it, but bash"
 
 
 def test_a_dead_pane_is_brought_back_only_where_somebody_knows_what_it_was() -> None:
     dead = ALL_WELL._replace(dead=True)
-    assert what(ENDED, glimpse=dead, verdict=None, there=Front()) == ("resume", "exited")
-    assert what(ENDED, glimpse=dead, verdict=None, there=Front(), left=Left()) == ("report", "exited")
+    assert what(ENDED, glimpse=dead, verdict=None, there=ForegroundProgram()) == ("resume", "exited")
+    assert what(ENDED, glimpse=dead, verdict=None, there=ForegroundProgram(), left=ExitedAgent()) == (
+        "report",
+        "exited",
+    )

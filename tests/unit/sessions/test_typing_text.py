@@ -35,17 +35,17 @@ GEMINI = re.compile(r"\[Pasted Text: (?:(?P<lines>\d+) lines|(?P<chars>\d+) char
     ],
 )
 def test_what_is_pasted(text: str, pasted: str) -> None:
-    assert sessions_text.clean(text) == pasted
+    assert sessions_text.clean_prompt(text) == pasted
 
 
 @pytest.mark.parametrize("text", ["look at @main.py", "in a@b", "use $skill", "a backslash \\"])
 def test_where_enter_would_choose_or_break_the_line_a_blank_stands_before_it(text: str) -> None:
-    assert sessions_text.clean(text) == f"{text} "
+    assert sessions_text.clean_prompt(text) == f"{text} "
 
 
 @pytest.mark.parametrize("text", ["@main.py tells", "costs 5$", "C:\\temp is full", "/compact"])
 def test_elsewhere_none_does(text: str) -> None:
-    assert sessions_text.clean(text) == text
+    assert sessions_text.clean_prompt(text) == text
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_elsewhere_none_does(text: str) -> None:
 )
 def test_what_cannot_be_sent(text: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        sessions_text.clean(text)
+        sessions_text.clean_prompt(text)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_cannot_be_sent(text: str, says: str) -> None:
     ],
 )
 def test_a_text_is_found_again(box: str, text: str) -> None:
-    assert sessions_text.is_shown(box, text, None)
+    assert sessions_text.is_in_box(box, text, None)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_text_is_found_again(box: str, text: str) -> None:
     ],
 )
 def test_another_text_is_not_taken_for_it(box: str, text: str) -> None:
-    assert not sessions_text.is_shown(box, text, None)
+    assert not sessions_text.is_in_box(box, text, None)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_another_text_is_not_taken_for_it(box: str, text: str) -> None:
     ],
 )
 def test_a_folded_text_is_known_by_its_size(box: str, text: str, folded: re.Pattern[str] | None, same: bool) -> None:
-    assert sessions_text.is_shown(box, text, folded) is same
-    assert sessions_text.is_ours(box, text, folded) is same
+    assert sessions_text.is_in_box(box, text, folded) is same
+    assert sessions_text.is_only_in_box(box, text, folded) is same
 
 
 def test_ours_is_what_is_left_of_it_too_but_nothing_with_it() -> None:
-    assert sessions_text.is_ours("one\ntwo", "one\ntwo\nthree", None)
-    assert not sessions_text.is_ours("one\ntwo!", "one\ntwo\nthree", None)
-    assert not sessions_text.is_ours("", "one", None)
+    assert sessions_text.is_only_in_box("one\ntwo", "one\ntwo\nthree", None)
+    assert not sessions_text.is_only_in_box("one\ntwo!", "one\ntwo\nthree", None)
+    assert not sessions_text.is_only_in_box("", "one", None)

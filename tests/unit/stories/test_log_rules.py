@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.stories.codec.model_answer import FIELDS, STEPS
-from midwatch.stories.model import Parsed, ParseTrouble
+from midwatch.stories.model import ParsedLog, ParseTrouble
 from midwatch.stories.rules import log
 
 # A model that contradicts itself
@@ -13,8 +13,8 @@ from midwatch.stories.rules import log
 NO_ISSUES = {"critical": 0, "high": 0, "medium": 0, "low": 0}
 
 
-def said(step: str, status: str = "SUCCESS", action: str = "proceed", **fields: object) -> Parsed:
-    return Parsed(step, status, "all is well", action, fields, "model")
+def said(step: str, status: str = "SUCCESS", action: str = "proceed", **fields: object) -> ParsedLog:
+    return ParsedLog(step, status, "all is well", action, fields, "model")
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,10 @@ def said(step: str, status: str = "SUCCESS", action: str = "proceed", **fields: 
         ),
     ],
 )  # fmt: skip
-def test_what_says_proceed_beside_a_failure_is_not_believed(parsed: Parsed, status: str, action: str, why: str) -> None:
-    found = log.believed(parsed)
+def test_what_says_proceed_beside_a_failure_is_not_believed(
+    parsed: ParsedLog, status: str, action: str, why: str
+) -> None:
+    found = log.check_consistency(parsed)
     assert (found.status, found.next_action, found.fields) == (status, action, parsed.fields)
     assert found.summary == f"it says proceed, but {why}, so it is not believed: all is well"
 
@@ -54,13 +56,13 @@ def test_what_says_proceed_beside_a_failure_is_not_believed(parsed: Parsed, stat
         said("dev", "SUCCESS", "escalate", tests_passed=False, build_passed=False),
     ],
 )
-def test_what_agrees_with_itself_or_is_careful_stays_as_it_is(parsed: Parsed) -> None:
-    assert log.believed(parsed) == parsed
+def test_what_agrees_with_itself_or_is_careful_stays_as_it_is(parsed: ParsedLog) -> None:
+    assert log.check_consistency(parsed) == parsed
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_model_that_cannot_tell_is_for_people(step: str) -> None:
-    found = log.untold(step, ParseTrouble("sub-agent timed out", "it hangs"))
+    found = log.unparsed_log(step, ParseTrouble("sub-agent timed out", "it hangs"))
     assert (found.status, found.next_action, found.by) == ("AMBIGUOUS", "escalate", "model")
     assert found.summary == "sub-agent timed out: it hangs"
     assert found.fields == dict.fromkeys(FIELDS[step])
@@ -70,7 +72,7 @@ def test_a_model_that_cannot_tell_is_for_people(step: str) -> None:
 
 
 def rules(text: str, step: str) -> tuple[str, str, list[object]]:
-    found = log.by_rules(text, step)
+    found = log.parse_by_rules(text, step)
     assert (found.by, found.trouble, found.step) == ("rules", None, step)
     assert list(found.fields) == list(FIELDS[step])
     return found.status, found.next_action, list(found.fields.values())
@@ -244,7 +246,7 @@ def test_a_retrospective_that_was_held_is_known() -> None:
 
 
 def test_the_summary_quotes_what_it_was_read_from() -> None:
-    found = log.by_rules("error TS1: x\n== 1 failed, 2 passed ==\n", "dev")
+    found = log.parse_by_rules("error TS1: x\n== 1 failed, 2 passed ==\n", "dev")
     assert found.summary == "it says “1 failed, 2 passed ==”, “error TS1: x”"
 
 

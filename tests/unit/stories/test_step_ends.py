@@ -11,7 +11,7 @@ from midwatch.core.policy import PATIENT
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions.spawn import SpawnRequest
-from midwatch.stories.step import Stepper, StepPlan
+from midwatch.stories.step import StepPlan, StepRunner
 
 UNSEEN = Verdict(
     "api", "session", "unknown", True, "it ended after its shim had gone", "exited(unknown)", "unknown",
@@ -35,6 +35,6 @@ def test_an_end_that_nobody_saw_is_a_crash_unless_the_turn_had_ended(
 ) -> None:
     claude = next(each for each in catalog.load_all() if each.agent == "claude")
     plan = StepPlan(SpawnRequest("api", claude, str(tmp_path), ()), "work")
-    stepper = Stepper(JobDirectory(str(tmp_path), PATIENT), PATIENT, plan, lambda _: None, print)
+    stepper = StepRunner(JobDirectory(str(tmp_path), PATIENT), PATIENT, plan, lambda _: None, print)
     assert stepper.counted(stepper.ended(verdict)).crashes == crashes
     assert stepper.is_begun_anew(verdict) is bool(crashes)

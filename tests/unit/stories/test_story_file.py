@@ -34,4 +34,4 @@ from midwatch.stories.codec import story_file
     ],
 )
 def test_the_first_status_counts(text: str, status: str) -> None:
-    assert story_file.status(text) == status
+    assert story_file.find_status(text) == status

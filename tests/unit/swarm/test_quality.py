@@ -8,7 +8,7 @@ from midwatch.core.foreign_text import ForeignText
 from midwatch.swarm.codec import quality_text
 from midwatch.swarm.codec.quality_text import LOOPS
 from midwatch.swarm.rules import quality
-from midwatch.swarm.rules.quality import Due
+from midwatch.swarm.rules.quality import DueTask
 from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerTask, Work
 
 ALL = tuple([ForeignText(quality_text.record(loop, "")) for loop in LOOPS])
@@ -26,8 +26,8 @@ def work(*tasks: TrackerTask) -> Work:
     return Work({task.id: task for task in tasks}, "here")
 
 
-def due(*tasks: TrackerTask, beads: tuple[str, ...] = ("bd-1",)) -> tuple[Due, ...]:
-    return quality.due(work(*tasks), beads)
+def due(*tasks: TrackerTask, beads: tuple[str, ...] = ("bd-1",)) -> tuple[DueTask, ...]:
+    return quality.find_due(work(*tasks), beads)
 
 
 # Which beads want a companion
@@ -35,7 +35,7 @@ def due(*tasks: TrackerTask, beads: tuple[str, ...] = ("bd-1",)) -> tuple[Due, .
 
 @pytest.mark.parametrize("status", [OPEN, IN_PROGRESS, BLOCKED, DEFERRED, CLOSED])
 def test_a_bead_without_a_companion_wants_one_whatever_its_status(status: str) -> None:
-    assert due(bead(status=status, closed=5.0)) == (Due("bd-1", "", LOOPS, "there is no companion"),)
+    assert due(bead(status=status, closed=5.0)) == (DueTask("bd-1", "", LOOPS, "there is no companion"),)
 
 
 def test_a_label_exempts_a_bead() -> None:
@@ -77,13 +77,15 @@ def test_while_work_goes_on_nothing_is_due_but_an_open_companion(status: str) ->
 def test_when_work_is_closed_its_loops_are_due() -> None:
     told = due(bead(status=CLOSED, closed=5.0), companion(notes=(ForeignText("[cross-review] none"),)))
     assert told == (
-        Due("bd-1", "q-bd-1", ("self-review", "random exploration"), "not recorded: self-review, random exploration"),
+        DueTask(
+            "bd-1", "q-bd-1", ("self-review", "random exploration"), "not recorded: self-review, random exploration"
+        ),
     )
 
 
 def test_when_all_is_recorded_the_companion_is_to_be_closed() -> None:
     told = due(bead(status=CLOSED, closed=5.0), companion(notes=ALL))
-    assert told == (Due("bd-1", "q-bd-1", (), "all loops are recorded; it can be closed"),)
+    assert told == (DueTask("bd-1", "q-bd-1", (), "all loops are recorded; it can be closed"),)
 
 
 @pytest.mark.parametrize("later", [0.0, 1.0])
@@ -93,12 +95,12 @@ def test_a_bead_whose_companion_was_closed_after_it_has_nothing_due(later: float
 
 def test_a_closed_companion_does_not_count_for_a_bead_that_is_open_again() -> None:
     told = due(bead(status=IN_PROGRESS), companion(status=CLOSED, closed=9.0, notes=ALL))
-    assert told == (Due("bd-1", "", LOOPS, "q-bd-1 is closed, but bd-1 is not"),)
+    assert told == (DueTask("bd-1", "", LOOPS, "q-bd-1 is closed, but bd-1 is not"),)
 
 
 def test_a_closed_companion_does_not_count_for_a_bead_that_was_closed_anew() -> None:
     told = due(bead(status=CLOSED, closed=9.0), companion(status=CLOSED, closed=5.0, notes=ALL))
-    assert told == (Due("bd-1", "", LOOPS, "bd-1 was closed anew after q-bd-1"),)
+    assert told == (DueTask("bd-1", "", LOOPS, "bd-1 was closed anew after q-bd-1"),)
 
 
 def test_of_several_closed_companions_the_last_counts() -> None:
@@ -135,7 +137,7 @@ def test_where_nobody_tells_when_a_companion_was_closed_its_last_change_stands_f
 
 
 def test_those_meant_without_names_are_in_progress_or_have_had_a_companion() -> None:
-    found = quality.managed(
+    found = quality.find_managed_beads(
         work(
             bead("going", IN_PROGRESS), bead("open"), bead("past", CLOSED, 1.0), bead("again"), companion("again"),
             bead("done", CLOSED, 1.0), companion("done", CLOSED, 2.0), bead("epic", IN_PROGRESS, kind="epic"),
@@ -205,31 +207,31 @@ def test_no_other_word_is_a_loop(word: str) -> None:
 
 def test_a_companion_is_kept_open_until_all_is_recorded() -> None:
     done = bead(status=CLOSED, closed=5.0)
-    assert quality.keeps_open(work(done), companion(notes=ALL[1:])) == "not recorded: self-review"
-    assert quality.keeps_open(work(done), companion(notes=ALL)) == ""
+    assert quality.find_open_reason(work(done), companion(notes=ALL[1:])) == "not recorded: self-review"
+    assert quality.find_open_reason(work(done), companion(notes=ALL)) == ""
 
 
 def test_a_companion_is_kept_open_until_its_bead_is_closed() -> None:
-    assert quality.keeps_open(work(bead()), companion(notes=ALL)).startswith("bd-1 is not closed")
+    assert quality.find_open_reason(work(bead()), companion(notes=ALL)).startswith("bd-1 is not closed")
 
 
 def test_a_companion_whose_bead_is_gone_can_be_closed() -> None:
-    assert quality.keeps_open(work(), companion(notes=ALL)) == ""
+    assert quality.find_open_reason(work(), companion(notes=ALL)) == ""
 
 
 def test_other_tasks_are_none_of_its_business() -> None:
-    assert quality.keeps_open(work(bead()), bead()) == ""
+    assert quality.find_open_reason(work(bead()), bead()) == ""
 
 
 @pytest.mark.parametrize("status", [OPEN, IN_PROGRESS, BLOCKED, DEFERRED])
 def test_a_companion_is_ready_once_its_bead_is_closed(status: str) -> None:
     found = work(bead(status=status), companion(), bead("bd-2"), companion("bd-gone"))
-    ready = {task.id for task in quality.ready(found)}
+    ready = {task.id for task in quality.find_ready(found)}
     assert ready == {"bd-2", "q-bd-gone", *(["bd-1"] if status == OPEN else [])}
-    assert quality.waits_for(found, found.tasks["q-bd-1"]) == "bd-1"
+    assert quality.find_blocker(found, found.tasks["q-bd-1"]) == "bd-1"
     done = work(bead(status=CLOSED), companion())
-    assert [task.id for task in quality.ready(done)] == ["q-bd-1"]
-    assert quality.waits_for(done, done.tasks["q-bd-1"]) == quality.waits_for(found, found.tasks["bd-2"]) == ""
+    assert [task.id for task in quality.find_ready(done)] == ["q-bd-1"]
+    assert quality.find_blocker(done, done.tasks["q-bd-1"]) == quality.find_blocker(found, found.tasks["bd-2"]) == ""
 
 
 def test_a_title_names_no_bead_that_cannot_be_one() -> None:

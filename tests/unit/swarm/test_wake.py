@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.swarm.model import AUTO, Wake, WakeMemory, WakeRules, WorkState
+from midwatch.swarm.model import AUTO, WakeDecision, WakeMemory, WakeRules, WorkState
 from midwatch.swarm.rules import wake
 
 RULES = WakeRules(interval=420.0)
@@ -13,20 +13,20 @@ TOLD = WakeMemory(told=OPEN, at=1000.0, sent=(1000.0,))
 
 
 def sends(state: WorkState, memory: WakeMemory = TOLD, *, now: float = 1001.0, rules: WakeRules = RULES) -> str:
-    return wake.wake(state, memory, rules, now=now).send
+    return wake.decide_wake(state, memory, rules, now=now).send
 
 
 def test_the_first_tick_is_told() -> None:
-    assert wake.wake(OPEN, WakeMemory(), RULES, now=5.0) == Wake("tick", "first tick")
+    assert wake.decide_wake(OPEN, WakeMemory(), RULES, now=5.0) == WakeDecision("tick", "first tick")
 
 
 def test_where_there_is_no_work_at_all_nobody_is_woken() -> None:
-    assert wake.wake(WorkState(closed=False), WakeMemory(), RULES, now=5.0) == Wake("", "nothing new")
+    assert wake.decide_wake(WorkState(closed=False), WakeMemory(), RULES, now=5.0) == WakeDecision("", "nothing new")
     assert sends(WorkState(closed=False, workers=("%3 crashed",)), WakeMemory()) == "tick"
 
 
 def test_nothing_new_is_not_told() -> None:
-    assert wake.wake(OPEN, TOLD, RULES, now=1001.0) == Wake("", "nothing new")
+    assert wake.decide_wake(OPEN, TOLD, RULES, now=1001.0) == WakeDecision("", "nothing new")
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_the_same_is_repeated_after_one_two_four_intervals_and_then_hourly() -> 
     memory, now = TOLD, 1000.0
     while len(gaps) < 7:
         now += 1.0
-        if wake.wake(OPEN, memory, RULES, now=now).send:
+        if wake.decide_wake(OPEN, memory, RULES, now=now).send:
             gaps.append(now - (memory.at or 0.0))
-            memory = wake.delivered(OPEN, memory, "tick", now=now, proven=True)
+            memory = wake.remember_delivery(OPEN, memory, "tick", now=now, proven=True)
     assert gaps == [420.0, 840.0, 1680.0, 3360.0, 3600.0, 3600.0, 3600.0]
 
 
 def test_news_begins_the_count_anew() -> None:
     memory = TOLD._replace(repeats=3)
     changed = OPEN._replace(ready=("bd-1", "bd-3"))
-    assert wake.delivered(changed, memory, "tick", now=2000.0, proven=True).repeats == 0
+    assert wake.remember_delivery(changed, memory, "tick", now=2000.0, proven=True).repeats == 0
 
 
 def test_patience_is_counted_from_delivery() -> None:
@@ -67,7 +67,7 @@ def test_patience_is_counted_from_delivery() -> None:
 
 
 def test_nothing_is_sent_while_the_last_one_is_unread() -> None:
-    found = wake.wake(OPEN._replace(ready=("bd-1", "bd-3")), TOLD._replace(unread=True), RULES, now=1001.0)
+    found = wake.decide_wake(OPEN._replace(ready=("bd-1", "bd-3")), TOLD._replace(unread=True), RULES, now=1001.0)
     assert (found.send, "ready bd-3" in found.why) == ("", True)
 
 
@@ -100,11 +100,11 @@ def test_there_is_a_ceiling_per_hour() -> None:
 
 
 def test_repeats_do_not_count_towards_the_ceiling_nor_do_notices_of_a_closed_epic() -> None:
-    again = wake.delivered(OPEN, TOLD, "tick", now=1420.0, proven=True)
+    again = wake.remember_delivery(OPEN, TOLD, "tick", now=1420.0, proven=True)
     assert (again.sent, again.repeats) == ((1000.0,), 1)
-    assert wake.delivered(WorkState(closed=True), TOLD, "closed", now=1420.0, proven=True).sent == (1000.0,)
+    assert wake.remember_delivery(WorkState(closed=True), TOLD, "closed", now=1420.0, proven=True).sent == (1000.0,)
     news = OPEN._replace(ready=("bd-1", "bd-3"))
-    assert wake.delivered(news, TOLD, "tick", now=1420.0, proven=True).sent == (1000.0, 1420.0)
+    assert wake.remember_delivery(news, TOLD, "tick", now=1420.0, proven=True).sent == (1000.0, 1420.0)
 
 
 def test_a_repeat_does_not_wait_for_the_ceiling() -> None:
@@ -116,7 +116,7 @@ def test_it_is_known_when_what_is_held_back_will_be_sent(extra: int) -> None:
     """Also where more were sent than the ceiling allows, because they did not wait for it."""
     sent = tuple(1000.0 + number for number in range(RULES.ceiling + extra))
     busy, news = TOLD._replace(sent=sent), OPEN._replace(ready=("bd-1", "bd-3"))
-    found = wake.wake(news, busy, RULES, now=2000.0)
+    found = wake.decide_wake(news, busy, RULES, now=2000.0)
     assert (found.held, found.message) == ("8 messages within an hour are enough", "ready bd-3")
     assert found.until == 1000.0 + extra + 3600.0
     assert sends(news, busy, now=found.until - 0.5) == ""
@@ -127,7 +127,7 @@ def test_it_is_known_when_what_is_held_back_will_be_sent(extra: int) -> None:
     "state", [OPEN._replace(ready=("bd-1", "bd-3")), WorkState(closed=True)], ids=["news", "a closed epic"]
 )
 def test_it_is_known_when_the_unread_one_holds_nothing_back_any_more(state: WorkState) -> None:
-    found = wake.wake(state, TOLD._replace(unread=True), RULES, now=1001.0)
+    found = wake.decide_wake(state, TOLD._replace(unread=True), RULES, now=1001.0)
     assert (found.send, found.held, found.until) == ("", "the last message is unread", 1000.0 + 3600.0)
 
 
@@ -147,29 +147,29 @@ def test_crashes_and_tasks_of_the_highest_priority_do_not_wait(
 
 
 def test_what_becomes_ready_a_second_time_is_news_a_second_time() -> None:
-    memory = wake.seen(OPEN._replace(ready=()), TOLD)
+    memory = wake.forget_finished(OPEN._replace(ready=()), TOLD)
     assert sends(OPEN, memory) == "tick"
 
 
 def test_a_closed_epic_ends_it_or_is_told_ten_times() -> None:
     closed = WorkState(closed=True)
-    assert wake.wake(closed, TOLD, RULES._replace(exit_mode=AUTO), now=1001.0).end
+    assert wake.decide_wake(closed, TOLD, RULES._replace(exit_mode=AUTO), now=1001.0).end
     memory, now, told = TOLD, 1001.0, 0
     for _ in range(20):
-        found = wake.wake(closed, memory, RULES, now=now)
+        found = wake.decide_wake(closed, memory, RULES, now=now)
         assert not found.end
         if found.send:
             assert found.send == "closed"
             told += 1
-            memory = wake.delivered(closed, memory, "closed", now=now, proven=True)
+            memory = wake.remember_delivery(closed, memory, "closed", now=now, proven=True)
         now += 420.0
     assert told == 10
 
 
 def test_between_two_ticks_a_closed_epic_is_not_told_again() -> None:
     closed = WorkState(closed=True)
-    memory = wake.delivered(closed, TOLD, "closed", now=1001.0, proven=True)
-    assert wake.wake(closed, memory, RULES, now=1010.0) == Wake("", "the epic is closed; told already")
-    assert wake.wake(closed, memory, RULES, now=1001.0 + 420.0).send == "closed"
+    memory = wake.remember_delivery(closed, TOLD, "closed", now=1001.0, proven=True)
+    assert wake.decide_wake(closed, memory, RULES, now=1010.0) == WakeDecision("", "the epic is closed; told already")
+    assert wake.decide_wake(closed, memory, RULES, now=1001.0 + 420.0).send == "closed"
     unread = memory._replace(unread=True)
-    assert wake.wake(closed, unread, RULES, now=1001.0 + 420.0).send == ""
+    assert wake.decide_wake(closed, unread, RULES, now=1001.0 + 420.0).send == ""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.swarm.model import DeliveryResult, Recipient, SessionSnapshot, Worker
+from midwatch.swarm.model import DeliveryResult, MessageRecipient, SessionSnapshot, WorkerState
 from midwatch.swarm.rules.worker import GRACE
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
 from tests.unit.swarm.rounds import TAKEN, Rounds, World
 
-FIRST = Recipient("aaa", "100:1")
+FIRST = MessageRecipient("aaa", "100:1")
 
 
-def sight(recipient: Recipient, *workers: Worker, pane: str = "%1", state: str = "idle") -> SessionSnapshot:
+def sight(recipient: MessageRecipient, *workers: WorkerState, pane: str = "%1", state: str = "idle") -> SessionSnapshot:
     return SessionSnapshot(pane, "", state, workers, recipient=recipient)
 
 
-def told(recipient: Recipient = FIRST) -> tuple[World, Rounds]:
+def told(recipient: MessageRecipient = FIRST) -> tuple[World, Rounds]:
     world = World(bd_1=OPEN)
     world.sight = sight(recipient)
     rounds = Rounds(world)
@@ -27,11 +27,11 @@ def told(recipient: Recipient = FIRST) -> tuple[World, Rounds]:
 
 @pytest.mark.parametrize(
     ("now", "pane"),
-    [(Recipient("bbb", "100:1"), "%1"), (Recipient("bbb", "200:2"), "%1"), (Recipient("bbb", "200:2"), "%9"),
-     (Recipient("", "200:2"), "%9")],
+    [(MessageRecipient("bbb", "100:1"), "%1"), (MessageRecipient("bbb", "200:2"), "%1"),
+     (MessageRecipient("bbb", "200:2"), "%9"), (MessageRecipient("", "200:2"), "%9")],
     ids=["cleared", "started anew in its pane", "in another pane", "in another pane, its id is not known"],
 )  # fmt: skip
-def test_a_new_conversation_gets_the_state_at_the_next_tick(now: Recipient, pane: str) -> None:
+def test_a_new_conversation_gets_the_state_at_the_next_tick(now: MessageRecipient, pane: str) -> None:
     world, rounds = told()
     world.sight = sight(now, pane=pane)
     assert rounds.look() == "", "between ticks only news is told"
@@ -43,10 +43,10 @@ def test_a_new_conversation_gets_the_state_at_the_next_tick(now: Recipient, pane
 
 @pytest.mark.parametrize(
     "now",
-    [FIRST, Recipient("aaa", "200:2"), Recipient("", "100:1"), Recipient()],
+    [FIRST, MessageRecipient("aaa", "200:2"), MessageRecipient("", "100:1"), MessageRecipient()],
     ids=["the same", "resumed", "its id cannot be read", "nobody was seen"],
 )
-def test_the_same_conversation_is_not_told_again(now: Recipient) -> None:
+def test_the_same_conversation_is_not_told_again(now: MessageRecipient) -> None:
     world, rounds = told()
     world.sight = sight(now)
     assert rounds.tick(later=60.0) == ""
@@ -56,16 +56,16 @@ def test_the_same_conversation_is_not_told_again(now: Recipient) -> None:
 
 def test_an_id_that_is_known_only_after_the_first_message_is_learned() -> None:
     """Codex names its conversation with its first turn."""
-    world, rounds = told(Recipient("", "100:1"))
+    world, rounds = told(MessageRecipient("", "100:1"))
     world.sight = sight(FIRST)
     assert rounds.look() == ""
-    world.sight = sight(Recipient("bbb", "100:1"))
+    world.sight = sight(MessageRecipient("bbb", "100:1"))
     assert rounds.tick(later=60.0) == "tick"
 
 
 def test_news_between_ticks_tells_a_new_conversation_all_of_it() -> None:
     world, rounds = told()
-    world.sight = sight(Recipient("bbb", "100:1"), Worker("%2", "codex", "crashed"))
+    world.sight = sight(MessageRecipient("bbb", "100:1"), WorkerState("%2", "codex", "crashed"))
     assert rounds.look() == "tick"
     assert "- ready: bd-1" in world.texts[-1]
     assert rounds.tick(later=60.0) == "", "it was told twice"
@@ -76,16 +76,16 @@ def test_a_new_conversation_waits_for_no_message_of_the_last_one() -> None:
     world.sight, world.answer = sight(FIRST), DeliveryResult(taken=True, proven=False, reason="nothing tells")
     rounds = Rounds(world)
     rounds.tick()
-    world.sight = sight(Recipient("bbb", "200:2"), pane="%9")
+    world.sight = sight(MessageRecipient("bbb", "200:2"), pane="%9")
     assert rounds.tick(later=60.0) == "tick"
 
 
 def test_what_is_held_for_a_new_conversation_comes_when_it_may() -> None:
     world, rounds = told()
-    world.sight = sight(Recipient("bbb", "100:1"), state="working")
+    world.sight = sight(MessageRecipient("bbb", "100:1"), state="working")
     assert rounds.tick(later=60.0) == "tick"
     assert (len(world.texts), rounds.dog.held) == (1, "it is at work")
-    world.sight = sight(Recipient("bbb", "100:1"))
+    world.sight = sight(MessageRecipient("bbb", "100:1"))
     rounds.look()
     assert len(world.texts) == 2
 
@@ -98,7 +98,7 @@ def test_what_is_left_in_the_box_of_another_pane_is_not_told() -> None:
     )
     rounds = Rounds(world)
     rounds.tick()
-    world.sight, world.answer, world.submitted = sight(Recipient("bbb", "200:2"), pane="%9"), TAKEN, "sent"
+    world.sight, world.answer, world.submitted = sight(MessageRecipient("bbb", "200:2"), pane="%9"), TAKEN, "sent"
     rounds.tick(later=60.0)
     assert not [line for line in rounds.log if line.startswith("prompt-left")]
 
@@ -106,7 +106,7 @@ def test_what_is_left_in_the_box_of_another_pane_is_not_told() -> None:
 def test_a_new_conversation_hears_of_workers_that_the_last_one_saw_come_to_rest() -> None:
     world = World(bd_1=IN_PROGRESS)
     rounds = Rounds(world)
-    idle = Worker("%2", "codex", "idle")
+    idle = WorkerState("%2", "codex", "idle")
     world.sight = sight(FIRST, idle)
     rounds.tick()
     world.sight = sight(FIRST, idle, state="working")  # its own turn begins after the worker came to rest
@@ -114,7 +114,7 @@ def test_a_new_conversation_hears_of_workers_that_the_last_one_saw_come_to_rest(
     world.sight = sight(FIRST, idle)
     rounds.look(later=GRACE)
     assert rounds.dog._decided()[0].workers == ()
-    world.sight = sight(Recipient("bbb", "100:1"), idle)
+    world.sight = sight(MessageRecipient("bbb", "100:1"), idle)
     rounds.tick()
     assert rounds.dog._decided()[0].workers == ("%2 (codex) is idle",)
 
@@ -125,13 +125,13 @@ def test_a_new_conversation_is_asked_to_verify_a_closed_epic() -> None:
     rounds = Rounds(world)
     assert rounds.tick() == "closed"
     assert rounds.tick(later=60.0) == ""
-    world.sight = sight(Recipient("bbb", "100:1"))
+    world.sight = sight(MessageRecipient("bbb", "100:1"))
     assert rounds.tick(later=60.0) == "closed"
 
 
 def test_the_first_message_lists_all_workers() -> None:
     world = World(bd_1=OPEN)
-    world.sight = sight(FIRST, *[Worker(f"%{number}", "codex", state) for number, state in
+    world.sight = sight(FIRST, *[WorkerState(f"%{number}", "codex", state) for number, state in
                                  enumerate(("working", "idle", "starting", "unknown", "waiting"), 2)])  # fmt: skip
     Rounds(world).tick()
     (line,) = [line for line in world.texts[0].splitlines() if line.startswith("- workers: ")]

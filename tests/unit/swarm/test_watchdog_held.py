@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from midwatch.swarm.model import DeliveryResult, SessionSnapshot, WakeRules, Worker
+from midwatch.swarm.model import DeliveryResult, SessionSnapshot, WakeRules, WorkerState
 from midwatch.trackers.model import CLOSED, IN_PROGRESS, OPEN
 from tests.unit.swarm.rounds import Rounds, World
 
@@ -73,7 +73,7 @@ def test_what_an_unread_message_holds_back_is_told_with_its_time() -> None:
 @pytest.mark.parametrize("what", ["crashed", "failed", "ended", "gone", "urgent", "urgent and blocked"])
 def test_crashes_and_tasks_of_the_highest_priority_do_not_wait(what: str) -> None:
     world, rounds = after_news(8)
-    worker = Worker("%2", "codex", "working")
+    worker = WorkerState("%2", "codex", "working")
     world.sight = SessionSnapshot("%1", "", "idle", (worker,))
     rounds.look()
     if what.startswith("urgent"):
@@ -91,7 +91,7 @@ def test_what_else_is_new_waits_for_the_limit(what: str) -> None:
     if what == "priority 1":
         world.tasks["bd-new"] = OPEN
     else:
-        world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", what),))
+        world.sight = SessionSnapshot("%1", "", "idle", (WorkerState("%2", "codex", what),))
     assert rounds.tick(later=1.0) == ""
     assert rounds.dog.held == "8 messages within an hour are enough"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.swarm.model import AUTO, DeliveryResult, SessionSnapshot, WakeRules, Worker
+from midwatch.swarm.model import AUTO, DeliveryResult, SessionSnapshot, WakeRules, WorkerState
 from midwatch.swarm.watchdog import FRESH
 from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerError
 from tests.unit.swarm.rounds import TAKEN, Rounds, World
@@ -51,7 +51,7 @@ def test_a_worker_that_crashes_is_told_between_ticks() -> None:
     world = World(bd_1=IN_PROGRESS)
     rounds = Rounds(world)
     rounds.tick()
-    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (WorkerState("%2", "codex", "crashed"),))
     assert rounds.look() == "tick"
     assert "- workers: %2 (codex) crashed" in world.texts[1]
     assert rounds.look() == ""
@@ -60,7 +60,7 @@ def test_a_worker_that_crashes_is_told_between_ticks() -> None:
 def test_a_pane_that_is_gone_is_told_even_if_the_controller_was_busy_then() -> None:
     world = World(bd_1=IN_PROGRESS)
     rounds = Rounds(world)
-    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "working"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (WorkerState("%2", "codex", "working"),))
     rounds.tick()
     world.sight, world.answer = (
         SessionSnapshot("%1", "", "working", ()),
@@ -104,7 +104,7 @@ def test_a_tracker_that_fails_delays_and_is_told_with_what_was_known() -> None:
     world.failing = None
     assert rounds.tick(later=420.0) == "tick"
     world.failing = TrackerError("it prints rubbish")
-    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (WorkerState("%2", "codex", "crashed"),))
     assert rounds.look() == "tick"
     assert "- ready: bd-1" in world.texts[-1]
     assert 'the tasks may be others by now: "it prints rubbish"' in world.texts[-1]
@@ -113,7 +113,7 @@ def test_a_tracker_that_fails_delays_and_is_told_with_what_was_known() -> None:
 def test_a_crash_is_told_though_nothing_is_known_of_the_work() -> None:
     world = World()
     world.failing = TrackerError("no")
-    world.sight = SessionSnapshot("%1", "", "idle", (Worker("%2", "codex", "crashed"),))
+    world.sight = SessionSnapshot("%1", "", "idle", (WorkerState("%2", "codex", "crashed"),))
     assert Rounds(world).tick() == "tick"
 
 

@@ -45,7 +45,7 @@ class Child:
         self._process.wait()
 
     def status(self) -> tuple[int | None, str]:
-        found, why = exit_status.status(self.pidfd, self.pid, self.start)
+        found, why = exit_status.read_status(self.pidfd, self.pid, self.start)
         return (None if found is None else found & ~CORE), why
 
 
@@ -83,7 +83,7 @@ def test_a_zombie_shows_how_it_ended(said: str) -> None:
     with child(end) as each:
         each.end()
         assert each.status() == (expected, "")
-    assert exit_status.in_words(expected) == said
+    assert exit_status.format_status(expected) == said
 
 
 @pytest.mark.parametrize("said", ENDS)
@@ -107,14 +107,14 @@ def test_what_a_parent_has_taken_the_pidfd_still_tells(said: str) -> None:
 
 @keeping
 def test_a_parent_that_comes_between_the_two_questions_takes_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = exit_status._zombie
+    asked = exit_status._read_proc_status
     with child() as each:
 
         def late(pid: int, start: int) -> tuple[int | None, str]:
             each.reap()
             return asked(pid, start)
 
-        monkeypatch.setattr(exit_status, "_zombie", late)
+        monkeypatch.setattr(exit_status, "_read_proc_status", late)
         each.end()
         assert each.status() == (3 << 8, "")
 
@@ -133,7 +133,7 @@ def test_what_a_parent_has_taken_on_an_old_kernel_is_not_known() -> None:
 def test_another_process_that_has_the_pid_by_now_is_not_asked() -> None:
     with child() as each:
         each.end()
-        assert exit_status.status(each.pidfd, each.pid, each.start + 1)[0] is None
+        assert exit_status.read_status(each.pidfd, each.pid, each.start + 1)[0] is None
 
 
 def test_the_status_of_all_threads_counts_though_the_first_left_before() -> None:
@@ -195,7 +195,7 @@ def test_a_zero_that_the_kernel_shows_to_strangers_is_not_taken_for_success(monk
 @rooted
 @keeping
 def test_a_hidden_status_is_told_once_the_parent_has_taken_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = exit_status._zombie
+    asked = exit_status._read_proc_status
     hidden: list[int | None] = []
     with child("exit 3") as each:
 
@@ -205,7 +205,7 @@ def test_a_hidden_status_is_told_once_the_parent_has_taken_it(monkeypatch: pytes
             each.reap()
             return found
 
-        monkeypatch.setattr(exit_status, "_zombie", late)
+        monkeypatch.setattr(exit_status, "_read_proc_status", late)
         each.end()
         with as_nobody():
             assert each.status() == (3 << 8, "")

@@ -32,7 +32,7 @@ def made(path: str, *statements: str) -> None:
 
 
 def rows(path: str, query: str = "SELECT * FROM t", limits: DatabaseLimits = LIMITS) -> list[Row]:
-    return foreign_database.read(path, ("t",), limits, lambda database: database.rows(query))[1]
+    return foreign_database.read_tables(path, ("t",), limits, lambda database: database.rows(query))[1]
 
 
 def test_a_plain_table_is_read(path: str) -> None:

@@ -11,7 +11,7 @@ from midwatch.system import procfs
 def tracked(source: str, before: float, after: float, span: float) -> float:
     """When a source moved, sampled first at 0 and again after a span."""
     sources: procfs.Sources = {source: (before, 0.0, 0.0)}
-    procfs.track(sources, {source: after}, span)
+    procfs.update_sources(sources, {source: after}, span)
     return sources[source][2]
 
 
@@ -36,14 +36,14 @@ def test_movement(source: str, after: float, span: float, moved: bool) -> None:
 
 def test_a_span_too_short_to_tell_keeps_its_first_sample() -> None:
     sources: procfs.Sources = {"cpu": (0.0, 0.0, 0.0)}
-    procfs.track(sources, {"cpu": 0.5}, 0.5)
-    procfs.track(sources, {"cpu": 0.5}, 1.0)
+    procfs.update_sources(sources, {"cpu": 0.5}, 0.5)
+    procfs.update_sources(sources, {"cpu": 0.5}, 1.0)
     assert sources["cpu"] == (0.5, 1.0, 1.0)
 
 
 def test_a_source_that_appears_has_moved() -> None:
     sources: procfs.Sources = {}
-    procfs.track(sources, {"beat": 1.0}, 7.0)
+    procfs.update_sources(sources, {"beat": 1.0}, 7.0)
     assert sources["beat"] == (1.0, 7.0, 7.0)
 
 

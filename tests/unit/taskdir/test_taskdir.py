@@ -8,19 +8,19 @@ import pytest
 
 from midwatch.core.foreign_text import NOTHING, ForeignText
 from midwatch.core.job_model import Alive, Gone, ProgressSource, Unseen
-from midwatch.taskdir.model import Notes, Numbers, ResumeRecipe, TaskFacts, TaskSession, TaskStep, WrapperPane
+from midwatch.taskdir.model import ResumeRecipe, TaskFacts, TaskNotes, TaskNumbers, TaskSession, TaskStep, WrapperPane
 from midwatch.taskdir.rules import action
 from midwatch.taskdir.rules.verdict import LAST_WORDS, judge
 
 NOW = 10_000.0
-NUMBERS = Numbers()
+NUMBERS = TaskNumbers()
 ALIVE, GONE = Alive(42, "S"), Gone("process 42 has ended")
 SHELL = WrapperPane("%3", 40, NOTHING)
 HERE = TaskSession(True, "", "claude-a", SHELL, 1)
 BUSY = HERE._replace(pane=WrapperPane("%3", 40, ForeignText("claude")))
 AWAY = TaskSession(False, "there is no session claude-a")
 HIDDEN = TaskSession(None, "tmux does not answer")
-SEEN = Notes(
+SEEN = TaskNotes(
     "boot", NOW - 1, NOW - 1000, agent=(42, 7), wrapper=(41, 6), pane=("%3", 40), command="bash w",
     sources={"output": ProgressSource(5.0, NOW - 1, NOW - 1)},
 )  # fmt: skip
@@ -35,14 +35,14 @@ def state(**more: object) -> str:
     return judge(facts(**more), NUMBERS).state
 
 
-def quiet(seconds: float, **more: object) -> Notes:
+def quiet(seconds: float, **more: object) -> TaskNotes:
     source = ProgressSource(5.0, NOW - 1, NOW - seconds)
     return SEEN._replace(sources={"output": source, "cpu": source}, **more)  # type: ignore[arg-type]
 
 
-def step(before: Notes = SEEN, numbers: Numbers = NUMBERS, /, **more: Any) -> TaskStep:
+def step(before: TaskNotes = SEEN, numbers: TaskNumbers = NUMBERS, /, **more: Any) -> TaskStep:
     found = facts(**more)
-    return action.plan(found if "notes" in more else found._replace(notes=before), before, numbers)
+    return action.plan_step(found if "notes" in more else found._replace(notes=before), before, numbers)
 
 
 # Ends
@@ -343,7 +343,7 @@ def test_a_deadline_abandons_what_goes_on_and_not_what_has_ended() -> None:
 
 def test_time_that_was_lost_moves_every_moment() -> None:
     notes = LATER._replace(resumed_at=1.0, unknown_since=2.0, stale_since=3.0)
-    later = action.shift(notes, 100.0)
+    later = action.shift_times(notes, 100.0)
     moments = ("at", "began", "resumed_at", "gone_since", "unknown_since", "stale_since")
     assert all(getattr(later, name) == getattr(notes, name) + 100.0 for name in moments)
     assert later.sources["output"] == ProgressSource(5.0, NOW + 99, NOW + 99)
@@ -382,7 +382,7 @@ def test_what_is_printed_takes_back_the_doubling_however_it_was_seen(source: str
 
 # The next monitor
 
-MINE = Notes("boot", NOW, NOW, monitor=(9, 9))
+MINE = TaskNotes("boot", NOW, NOW, monitor=(9, 9))
 OURS = "sh /tmp/task/midwatch.sh"
 
 
@@ -394,5 +394,5 @@ OURS = "sh /tmp/task/midwatch.sh"
 def test_a_wrapper_that_was_seen_is_known_to_the_next_one(before: str, given: str, command: str, over: bool) -> None:
     verdict = judge(facts(done=True, code=137), NUMBERS) if over else None
     notes = LATER._replace(command=before, verdict=verdict, total=3)
-    found = action.taken_over(notes, MINE._replace(command=given), NOW, "/tmp/task")
+    found = action.take_over_notes(notes, MINE._replace(command=given), NOW, "/tmp/task")
     assert (found.command, found.total, found.verdict, found.monitor) == (command, 0 if over else 3, None, (9, 9))

@@ -16,7 +16,7 @@ from midwatch.core.job_model import ProgressSource
 from midwatch.core.verdict import Verdict
 from midwatch.system.atomic_files import dumps
 from midwatch.taskdir import codec as taskdir_codec
-from midwatch.taskdir.model import Notes, Numbers, TaskAgent
+from midwatch.taskdir.model import TaskAgent, TaskNotes, TaskNumbers
 
 JSON, LINES = taskdir_codec.MANIFESTS
 
@@ -25,8 +25,8 @@ JSON, LINES = taskdir_codec.MANIFESTS
 
 
 def test_the_numbers_are_those_of_the_protocol_where_nothing_is_given() -> None:
-    found = taskdir_codec.numbers({})
-    assert found == Numbers()
+    found = taskdir_codec.parse_numbers({})
+    assert found == TaskNumbers()
     assert (found.base_s, found.max_s, found.deadline_s, found.grace_s, found.retries) == (30, 300, 18000, 30, 10)
     assert (found.stale_s, found.silence_s, found.dispatch_s) == (90, 120, 10)
 
@@ -36,7 +36,7 @@ def test_every_variable_of_the_protocol_is_read() -> None:
         "MONITOR_BASE_INTERVAL": "10", "MONITOR_MAX_INTERVAL": "60", "MONITOR_DEADLINE": "2h",
         "MONITOR_GRACE_PERIOD": "0", "MONITOR_MAX_RETRIES": "3", "MONITOR_DISPATCH_WAIT": "5",
     }  # fmt: skip
-    assert taskdir_codec.numbers(given) == Numbers(10.0, 60.0, 7200.0, 0.0, 3, 5.0)
+    assert taskdir_codec.parse_numbers(given) == TaskNumbers(10.0, 60.0, 7200.0, 0.0, 3, 5.0)
 
 
 @pytest.mark.parametrize(
@@ -52,16 +52,16 @@ def test_every_variable_of_the_protocol_is_read() -> None:
 )
 def test_a_variable_that_makes_no_sense_is_named(variable: str, value: str) -> None:
     with pytest.raises(UsageError, match=variable):
-        taskdir_codec.numbers({variable: value})
+        taskdir_codec.parse_numbers({variable: value})
 
 
 def test_an_empty_variable_is_as_good_as_none() -> None:
-    assert taskdir_codec.numbers({"MONITOR_DEADLINE": "", "MONITOR_MAX_RETRIES": " "}) == Numbers()
+    assert taskdir_codec.parse_numbers({"MONITOR_DEADLINE": "", "MONITOR_MAX_RETRIES": " "}) == TaskNumbers()
 
 
 @pytest.mark.parametrize(("retry", "seconds"), [(0, 30), (1, 60), (2, 120), (3, 240), (4, 300), (9999, 300)])
 def test_the_interval_doubles_to_its_largest(retry: int, seconds: int) -> None:
-    assert Numbers().interval(retry) == seconds
+    assert TaskNumbers().interval(retry) == seconds
 
 
 # Small files
@@ -73,14 +73,14 @@ def test_the_interval_doubles_to_its_largest(retry: int, seconds: int) -> None:
      ("x", None), ("³", None)],
 )  # fmt: skip
 def test_an_exit_code_is_a_number_from_0_to_255(text: str, code: int | None) -> None:
-    assert taskdir_codec.exit_code(text) == code
+    assert taskdir_codec.parse_exit_code(text) == code
 
 
 def test_times_are_those_of_the_manifest() -> None:
-    assert taskdir_codec.stamp(1771463031.9) == "2026-02-19T01:03:51Z"
-    assert taskdir_codec.moment("2026-02-19T01:03:51Z") == 1771463031.0
-    assert taskdir_codec.moment("yesterday") is None
-    assert taskdir_codec.moment(None) is None
+    assert taskdir_codec.format_time(1771463031.9) == "2026-02-19T01:03:51Z"
+    assert taskdir_codec.parse_time("2026-02-19T01:03:51Z") == 1771463031.0
+    assert taskdir_codec.parse_time("yesterday") is None
+    assert taskdir_codec.parse_time(None) is None
 
 
 # Manifests
@@ -88,7 +88,7 @@ def test_times_are_those_of_the_manifest() -> None:
 
 def test_fields_of_a_json_manifest_are_merged_and_numbers_stay_numbers() -> None:
     text = '{"pid": 42, "ratio": 0.5, "model": "opus", "own": {"a": [1]}, "status": "running"}'
-    found = json.loads(taskdir_codec.merged(JSON, text, {"status": "crashed", "retry_count": 1}))
+    found = json.loads(taskdir_codec.merge_fields(JSON, text, {"status": "crashed", "retry_count": 1}))
     assert found == {
         "pid": 42, "ratio": 0.5, "model": "opus", "own": {"a": [1]}, "status": "crashed", "retry_count": 1,
     }  # fmt: skip
@@ -97,24 +97,24 @@ def test_fields_of_a_json_manifest_are_merged_and_numbers_stay_numbers() -> None
 
 def test_lines_of_a_manifest_are_replaced_and_all_others_kept() -> None:
     text = "task_name=a=b\n# a remark\nstatus=running\nstatus_of_mine=x\n"
-    found = taskdir_codec.merged(LINES, text, {"status": "hung", "retry_count": 2})
+    found = taskdir_codec.merge_fields(LINES, text, {"status": "hung", "retry_count": 2})
     assert found == "task_name=a=b\n# a remark\nstatus_of_mine=x\nstatus=hung\nretry_count=2\n"
-    assert taskdir_codec.manifest(LINES, found)["task_name"] == "a=b"
+    assert taskdir_codec.parse_manifest(LINES, found)["task_name"] == "a=b"
 
 
 def test_a_value_cannot_bring_a_line_of_its_own() -> None:
-    assert taskdir_codec.merged(LINES, "", {"reason": "a\nstatus=done"}) == "reason=a status=done\n"
+    assert taskdir_codec.merge_fields(LINES, "", {"reason": "a\nstatus=done"}) == "reason=a status=done\n"
 
 
 def test_a_hang_is_called_as_the_owner_of_each_form_calls_it() -> None:
-    assert json.loads(taskdir_codec.merged(JSON, "{}", {"status": "hung"}))["status"] == "crashed"
-    assert taskdir_codec.merged(LINES, "", {"status": "hung"}) == "status=hung\n"
+    assert json.loads(taskdir_codec.merge_fields(JSON, "{}", {"status": "hung"}))["status"] == "crashed"
+    assert taskdir_codec.merge_fields(LINES, "", {"status": "hung"}) == "status=hung\n"
 
 
 def test_bytes_that_are_no_utf_8_come_and_go() -> None:
     raw = b'{"tmpdir": "/tmp/\xff\xe9", "name": "\xc3\xa9"}'
     text = raw.decode("utf-8", "surrogateescape")
-    found = taskdir_codec.merged(JSON, text, {"status": "x"}).encode("utf-8", "surrogateescape")
+    found = taskdir_codec.merge_fields(JSON, text, {"status": "x"}).encode("utf-8", "surrogateescape")
     assert b"/tmp/\xff\xe9" in found
     assert b"\xc3\xa9" in found
 
@@ -122,16 +122,16 @@ def test_bytes_that_are_no_utf_8_come_and_go() -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", "[" * 100_000])
 def test_a_manifest_that_is_none_is_an_error(text: str) -> None:
     with pytest.raises(FormatError):
-        taskdir_codec.manifest(JSON, text)
+        taskdir_codec.parse_manifest(JSON, text)
     with pytest.raises(FormatError):
-        taskdir_codec.merged(JSON, text, {"status": "x"})
+        taskdir_codec.merge_fields(JSON, text, {"status": "x"})
 
 
 @given(st.text())
 def test_any_text_can_be_read_as_lines_and_merged_twice_is_merged_once(text: str) -> None:
-    once = taskdir_codec.merged(LINES, text, {"status": "hung"})
-    assert taskdir_codec.manifest(LINES, once)["status"] == "hung"
-    assert taskdir_codec.merged(LINES, once, {"status": "hung"}) == once
+    once = taskdir_codec.merge_fields(LINES, text, {"status": "hung"})
+    assert taskdir_codec.parse_manifest(LINES, once)["status"] == "hung"
+    assert taskdir_codec.merge_fields(LINES, once, {"status": "hung"}) == once
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_any_text_can_be_read_as_lines_and_merged_twice_is_merged_once(text: str
 def test_a_manifest_tells_of_an_end_only_if_it_says_that_there_was_one(
     fields: dict[str, object], code: int | None
 ) -> None:
-    assert taskdir_codec.told_code(fields) == code
+    assert taskdir_codec.find_exit_code(fields) == code
 
 
 # Our notes
@@ -157,19 +157,19 @@ def test_a_manifest_tells_of_an_end_only_if_it_says_that_there_was_one(
 
 def test_notes_are_read_as_they_were_written() -> None:
     verdict = Verdict("s", "session", "stuck", final=False, reason="why", process="alive", progress="stalled")
-    notes = Notes(
+    notes = TaskNotes(
         "boot", 10.5, 1.0, total=3, retry=1, resumed_at=9.0, phase="typed", cause="hung", agent=(42, 7),
         wrapper=(41, 6), group=(41, 40), pane=("%3", 40), command="bash '/a b/wrapper.sh'", code=137, gone_since=8.0,
         sources={"output": ProgressSource(3.0, 2.0, 1.0)}, stale_since=4.0, stuck=True,
         monitor=(99, 1), verdict=verdict,
     )  # fmt: skip
-    assert taskdir_codec.notes(dumps(taskdir_codec.noted(notes)), "s") == notes
+    assert taskdir_codec.decode_notes(dumps(taskdir_codec.encode_notes(notes)), "s") == notes
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"schema": 2}', '{"schema": 1, "began": "x"}'])
 def test_notes_that_are_none_are_an_error(text: str) -> None:
     with pytest.raises(FormatError):
-        taskdir_codec.notes(text, "s")
+        taskdir_codec.decode_notes(text, "s")
 
 
 # A field that goes, and a script of ours
@@ -182,17 +182,17 @@ def test_notes_that_are_none_are_an_error(text: str) -> None:
 )  # fmt: skip
 def test_a_field_that_is_set_to_nothing_is_taken_out(name: str, text: str, left: dict[str, object]) -> None:
     fields: taskdir_codec.Fields = {"status": "y", "gone": None, "never": None}
-    assert taskdir_codec.manifest(name, taskdir_codec.merged(name, text, fields)) == left
+    assert taskdir_codec.parse_manifest(name, taskdir_codec.merge_fields(name, text, fields)) == left
 
 
 def test_what_was_seen_of_the_agent_comes_back_as_it_was_and_may_be_missing() -> None:
     worker = TaskAgent("claude", "id", "/p", ("-p", "{prompt}"), {"HOME": "/h"})
-    notes = Notes("boot", 1.0, 1.0, worker=worker, met=2.0)
-    assert taskdir_codec.notes(dumps(taskdir_codec.noted(notes)), "x") == notes
-    older = taskdir_codec.noted(notes)
+    notes = TaskNotes("boot", 1.0, 1.0, worker=worker, met=2.0)
+    assert taskdir_codec.decode_notes(dumps(taskdir_codec.encode_notes(notes)), "x") == notes
+    older = taskdir_codec.encode_notes(notes)
     for field in ("worker", "met", "ended_at"):
         del older[field]
-    assert taskdir_codec.notes(dumps(older), "x") == Notes("boot", 1.0, 1.0)
+    assert taskdir_codec.decode_notes(dumps(older), "x") == TaskNotes("boot", 1.0, 1.0)
 
 
 def test_a_script_of_ours_is_a_wrapper_by_the_rules_of_the_others(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_script_of_ours_is_a_wrapper_by_the_rules_of_the_others(tmp_path: Path
     (task / "done").touch()
     words = ["sh", "-c", 'echo "$$ $PWD $1 ${NESTED-none}" > "$0/seen"; exit 7', str(task), "Continue; 'now' $HOME\n"]
     path = Path(taskdir_codec.script_path(str(task)))
-    path.write_text(taskdir_codec.script(str(task), str(project), words, ("NESTED",)))
+    path.write_text(taskdir_codec.format_script(str(task), str(project), words, ("NESTED",)))
     command = taskdir_codec.script_command(str(task))
     subprocess.run(["sh", "-c", command], env={"PATH": os.environ["PATH"], "NESTED": "1"}, check=True)
     pid = (task / "pid").read_text().strip()

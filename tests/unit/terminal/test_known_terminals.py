@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.terminal.known_terminals import can_be_asked, shows_bar, shows_status, takes_reports
+from midwatch.terminal.known_terminals import answers_queries, shows_progress_bar, shows_status, takes_reports
 
 
 def program(name: str, version: str) -> dict[str, str]:
@@ -39,7 +39,7 @@ def program(name: str, version: str) -> dict[str, str]:
     ids=str,
 )
 def test_what_a_terminal_shows(env: dict[str, str], status: bool, bar: bool) -> None:
-    assert (shows_status(env), shows_bar(env)) == (status, bar)
+    assert (shows_status(env), shows_progress_bar(env)) == (status, bar)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_who_takes_reports(env: dict[str, str], takes: bool) -> None:
 
 
 def test_a_terminal_at_the_other_end_of_a_line_is_not_asked() -> None:
-    assert can_be_asked({"TERM": "xterm"})
-    assert not can_be_asked({"TERM": "xterm", "SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"})
-    assert not can_be_asked({"TERM": "xterm", "SSH_TTY": "/dev/pts/1"})
+    assert answers_queries({"TERM": "xterm"})
+    assert not answers_queries({"TERM": "xterm", "SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"})
+    assert not answers_queries({"TERM": "xterm", "SSH_TTY": "/dev/pts/1"})

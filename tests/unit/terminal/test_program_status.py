@@ -6,7 +6,15 @@ import base64
 
 import pytest
 
-from midwatch.terminal.program_status import ASKS, MOST_RECORDS, PROMPTS, RESETS, StatusRecords, StatusStream, parse
+from midwatch.terminal.program_status import (
+    ASKS,
+    MOST_RECORDS,
+    PROMPTS,
+    RESETS,
+    StatusRecords,
+    StatusStream,
+    parse_report,
+)
 
 
 def coded(text: str | bytes) -> str:
@@ -25,7 +33,7 @@ def test_a_report_is_found_in_the_midst_of_other_output(end: str) -> None:
 
 def test_all_that_a_report_may_hold() -> None:
     payload = f"state=blocked:id=a/b.1:kind=permission:progress=40:app=x:title={coded('T')}:msg={coded('approve: ü')}"
-    assert parse(payload.encode()) == {
+    assert parse_report(payload.encode()) == {
         "state": "blocked", "id": "a/b.1", "kind": "permission", "progress": 40, "app": "x", "title": "T",
         "msg": "approve: ü",
     }  # fmt: skip
@@ -48,7 +56,7 @@ def test_the_question_whether_anybody_reads_a_reset_and_a_prompt_are_told_apart(
     ],
 )  # fmt: skip
 def test_what_is_malformed_is_no_report(payload: str) -> None:
-    assert parse(payload.encode()) is None
+    assert parse_report(payload.encode()) is None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +75,7 @@ def test_what_is_malformed_is_no_report(payload: str) -> None:
     ],
 )
 def test_of_a_report_what_does_not_belong_there_is_passed_over(payload: str, left: dict[str, str | int]) -> None:
-    assert parse(payload.encode()) == left
+    assert parse_report(payload.encode()) == left
 
 
 def test_a_sequence_that_is_too_long_is_none() -> None:

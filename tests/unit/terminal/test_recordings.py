@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.terminal.transcript import Transcript
+from midwatch.terminal.transcript import ScreenTranscript
 from tests.lab import casts
 
 HERE = Path(__file__).parents[2] / "goldens" / "terminal"
@@ -30,7 +30,7 @@ ANSWERS = {
 def written(cast: casts.Cast, *, after: int = 1) -> str:
     """What comes of it, the pieces as they came or cut up further."""
     parts: list[str] = []
-    transcript = Transcript(cast.columns, cast.rows, parts.append)
+    transcript = ScreenTranscript(cast.columns, cast.rows, parts.append)
     for at, piece in cast.pieces:
         while (due := transcript.due()) is not None and due <= at:
             transcript.look(due)

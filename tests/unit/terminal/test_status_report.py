@@ -22,8 +22,8 @@ from midwatch.terminal.status_report import (
     STATES,
     TITLE,
     StatusAnswers,
-    encode,
     encode_bar,
+    encode_status,
 )
 
 
@@ -44,31 +44,35 @@ def decoded(value: str) -> str:
 
 
 def test_a_report_says_what_it_was_given() -> None:
-    report = encode("blocked", path="a/b-1", kind="permission", progress=40, app="midwatch", title="api", msg="Write?")
+    report = encode_status(
+        "blocked", path="a/b-1", kind="permission", progress=40, app="midwatch", title="api", msg="Write?"
+    )
     assert report == (
         b"\x1b]7501;state=blocked:id=a/b-1:kind=permission:progress=40:app=midwatch:title=YXBp:msg=V3JpdGU/\x1b\\"
     )
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    assert encode("idle") == b"\x1b]7501;state=idle\x1b\\"
+    assert encode_status("idle") == b"\x1b]7501;state=idle\x1b\\"
 
 
 def test_a_cleared_record_has_nothing_but_its_id() -> None:
-    assert encode("clear", path="x", app="midwatch", title="api", msg="gone") == b"\x1b]7501;state=clear:id=x\x1b\\"
+    assert (
+        encode_status("clear", path="x", app="midwatch", title="api", msg="gone") == b"\x1b]7501;state=clear:id=x\x1b\\"
+    )
 
 
 @pytest.mark.parametrize("character", ["a", "é", "€", "𝄞"])
 @pytest.mark.parametrize(("field", "most"), [("title", TITLE), ("msg", MESSAGE)])
 def test_long_text_is_cut_between_two_characters(field: str, most: int, character: str) -> None:
     text: dict[str, Any] = {field: "x" + character * most}
-    found = decoded(pairs(encode("working", **text))[field])
+    found = decoded(pairs(encode_status("working", **text))[field])
     assert ("x" + character * most).startswith(found)
     assert most - len(character.encode()) < len(found.encode()) <= most
 
 
 def test_control_characters_become_blanks() -> None:
-    assert decoded(pairs(encode("done", msg="a\x1b]0;b\x07\r\n\x9bc\u202ed\udcff"))["msg"]) == "a ]0;b    c d "
+    assert decoded(pairs(encode_status("done", msg="a\x1b]0;b\x07\r\n\x9bc\u202ed\udcff"))["msg"]) == "a ]0;b    c d "
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_control_characters_become_blanks() -> None:
 )
 def test_what_no_terminal_would_accept_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no "):
-        encode(**({"state": "working"} | wrong))
+        encode_status(**({"state": "working"} | wrong))
 
 
 NAME = st.text(st.sampled_from(sorted(NAMED)), min_size=1, max_size=SEGMENT)
@@ -117,7 +121,7 @@ REPORTS = st.builds(
 
 @given(REPORTS)
 def test_any_report_keeps_the_limits_and_holds_no_control_character(report: dict[str, Any]) -> None:
-    sequence = encode(**report)
+    sequence = encode_status(**report)
     assert len(sequence) <= SEQUENCE
     assert all(0x20 <= byte < 0x7F for byte in sequence[2:-2])
     found = pairs(sequence)

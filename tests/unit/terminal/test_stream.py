@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midwatch.terminal.stream import PIECE, Stream
+from midwatch.terminal.stream import PIECE, TerminalStream
 
 
 class Collected:
@@ -28,9 +28,9 @@ class Collected:
         self.gone.append("forgotten")
 
 
-def stream(data: bytes = b"", columns: int = 20, height: int = 4) -> tuple[Stream, Collected]:
+def stream(data: bytes = b"", columns: int = 20, height: int = 4) -> tuple[TerminalStream, Collected]:
     reader = Collected()
-    found = Stream(columns, height, reader)
+    found = TerminalStream(columns, height, reader)
     found.feed(data)
     return found, reader
 

@@ -10,7 +10,7 @@ from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Beat
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 from midwatch.terminal.report_model import ProgramReport
-from midwatch.terminal.rules import CLEAR, ongoing, outcome, overall, run_outcome
+from midwatch.terminal.rules import CLEAR, outcome_report, overall_report, progress_report, run_outcome_report
 
 
 def verdict(state: str, cause: Cause = "", reason: str = "so it is", name: str = "api", **more: object) -> Verdict:
@@ -20,7 +20,7 @@ def verdict(state: str, cause: Cause = "", reason: str = "so it is", name: str =
 @pytest.mark.parametrize("state", [*LIVE, *FINAL])
 def test_every_outcome_is_reported_by_its_exit_code(state: str) -> None:
     wanted = "blocked" if state == "waiting" else "error" if exit_code(state) else "done"
-    assert outcome(verdict(state), exit_code(state)) == ProgramReport(wanted, "api", f"{state}: so it is")
+    assert outcome_report(verdict(state), exit_code(state)) == ProgramReport(wanted, "api", f"{state}: so it is")
 
 
 @pytest.mark.parametrize(
@@ -36,57 +36,57 @@ def test_every_outcome_is_reported_by_its_exit_code(state: str) -> None:
     ],
 )
 def test_the_cause_tells_what_a_person_is_asked_for(cause: Cause, kind: str) -> None:
-    assert outcome(verdict("waiting", cause), 8).kind == kind
-    assert ongoing([verdict("waiting", cause)], 1) == ProgramReport("blocked", "api", "waiting: so it is", kind)
+    assert outcome_report(verdict("waiting", cause), 8).kind == kind
+    assert progress_report([verdict("waiting", cause)], 1) == ProgramReport("blocked", "api", "waiting: so it is", kind)
 
 
 def test_a_line_that_was_waited_for_is_done_in_whatever_state() -> None:
-    assert outcome(verdict("waiting"), 0).state == "done"
+    assert outcome_report(verdict("waiting"), 0).state == "done"
 
 
 def test_a_wait_that_ran_out_of_time_is_an_error() -> None:
-    assert outcome(verdict("working"), 13).state == "error"
+    assert outcome_report(verdict("working"), 13).state == "error"
 
 
 def test_a_monitor_that_was_ended_leaves_nothing() -> None:
-    assert outcome(verdict("abandoned", "monitor-ended"), 11) == CLEAR
-    assert outcome(verdict("abandoned", "deadline"), 11).state == "error"
+    assert outcome_report(verdict("abandoned", "monitor-ended"), 11) == CLEAR
+    assert outcome_report(verdict("abandoned", "deadline"), 11).state == "error"
 
 
 def test_work_that_ctrl_c_ended_leaves_nothing() -> None:
-    assert run_outcome(verdict("stopped", "interrupt")) == CLEAR
-    assert run_outcome(verdict("stopped", "stop-asked")).state == "error"
-    assert run_outcome(verdict("failed", "exit")).state == "error"
-    assert run_outcome(verdict("completed", "exit")).state == "done"
+    assert run_outcome_report(verdict("stopped", "interrupt")) == CLEAR
+    assert run_outcome_report(verdict("stopped", "stop-asked")).state == "error"
+    assert run_outcome_report(verdict("failed", "exit")).state == "error"
+    assert run_outcome_report(verdict("completed", "exit")).state == "done"
 
 
 def test_foreign_text_is_shown_as_what_it_is() -> None:
-    found = outcome(verdict("failed", reason="a\x1b]0;b\nc", name="a\u202eb"), 1)
+    found = outcome_report(verdict("failed", reason="a\x1b]0;b\nc", name="a\u202eb"), 1)
     assert (found.title, found.msg) == ("a\\u202eb", "failed: a\\e]0;b\\nc")
 
 
 def test_while_it_works_its_own_note_and_progress_are_reported() -> None:
-    assert ongoing([verdict("working")], 1) == ProgramReport("working", "api", "working: so it is")
-    assert ongoing([verdict("working", kind="job")], 1) == ProgramReport("working", "api", "working")
+    assert progress_report([verdict("working")], 1) == ProgramReport("working", "api", "working: so it is")
+    assert progress_report([verdict("working", kind="job")], 1) == ProgramReport("working", "api", "working")
     beaten = verdict("working", beat=Beat(ForeignText("epoch\t3"), 0.409))
-    assert ongoing([beaten], 1) == ProgramReport("working", "api", "epoch\\t3", progress=40)
-    assert ongoing([verdict("working", beat=Beat(ForeignText(""), None), kind="job")], 1).msg == "working"
-    assert ongoing([verdict("working", beat=Beat(ForeignText(""), 7.0))], 1).progress == 100
+    assert progress_report([beaten], 1) == ProgramReport("working", "api", "epoch\\t3", progress=40)
+    assert progress_report([verdict("working", beat=Beat(ForeignText(""), None), kind="job")], 1).msg == "working"
+    assert progress_report([verdict("working", beat=Beat(ForeignText(""), 7.0))], 1).progress == 100
 
 
 def test_several_are_reported_together() -> None:
     live = [verdict("working", name=name) for name in ("a", "b", "c")]
-    assert ongoing(live, 5) == ProgramReport("working", "a, b, c", "5 of 5 go on")
-    failed = outcome(verdict("failed"), 1)
-    assert ongoing(live[:1], 1, [failed]) == ProgramReport("working", "a", "1 of 2 go on")
-    blocked = outcome(verdict("waiting", "question"), 8)
-    assert ongoing(live[:1], 1, [failed, blocked]) == blocked
+    assert progress_report(live, 5) == ProgramReport("working", "a, b, c", "5 of 5 go on")
+    failed = outcome_report(verdict("failed"), 1)
+    assert progress_report(live[:1], 1, [failed]) == ProgramReport("working", "a", "1 of 2 go on")
+    blocked = outcome_report(verdict("waiting", "question"), 8)
+    assert progress_report(live[:1], 1, [failed, blocked]) == blocked
 
 
 def test_the_end_of_several_is_what_a_person_has_most_to_do_with() -> None:
-    done, failed = outcome(verdict("completed"), 0), outcome(verdict("failed"), 1)
-    blocked = outcome(verdict("waiting"), 8)
-    assert overall([done, failed, blocked]) == blocked
-    assert overall([done, failed]) == failed
-    assert overall([done]) == done
-    assert overall([done, done]) == ProgramReport("done", "api, api", "all 2 are done")
+    done, failed = outcome_report(verdict("completed"), 0), outcome_report(verdict("failed"), 1)
+    blocked = outcome_report(verdict("waiting"), 8)
+    assert overall_report([done, failed, blocked]) == blocked
+    assert overall_report([done, failed]) == failed
+    assert overall_report([done]) == done
+    assert overall_report([done, done]) == ProgramReport("done", "api, api", "all 2 are done")

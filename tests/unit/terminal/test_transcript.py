@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midwatch.terminal.transcript import RESTS, SETTLES, Transcript
+from midwatch.terminal.transcript import RESTS, SETTLES, ScreenTranscript
 
 DRAWS = b"\x1b[H"
 """What makes clear that this is a program that draws."""
@@ -16,7 +16,7 @@ class Written:
     def __init__(self, columns: int = 40, height: int = 8) -> None:
         self.lines: list[str] = []
         self.now = 0.0
-        self.transcript = Transcript(columns, height, lambda text: self.lines.extend(text[:-1].split("\n")))
+        self.transcript = ScreenTranscript(columns, height, lambda text: self.lines.extend(text[:-1].split("\n")))
 
     def show(self, data: str | bytes, after: float = 0.05) -> None:
         """What a pane prints some time after the last."""

@@ -13,7 +13,7 @@ import pytest
 
 from midwatch.agents.program_status import codec as program_status_codec
 from midwatch.tmux import pane_status_reader
-from midwatch.tmux.pane_status_reader import ANSWER, Handshake, StatusFile, StatusReader
+from midwatch.tmux.pane_status_reader import ANSWER, StatusFile, StatusHandshake, StatusReader
 
 SIGN = b"\x1b[?2031h"
 QUESTION = b"\x1b[>0q\x1b[?u\x1b]7501;?\x07\x1b[c"
@@ -103,7 +103,7 @@ def test_it_is_not_woken_while_there_is_nothing_to_answer(typed: Typed, tmp_path
 
 def test_it_does_not_wait_for_a_pane_that_takes_nothing(typed: Typed) -> None:
     typed.fill()
-    handshake = Handshake(SIGN, typed.pane)
+    handshake = StatusHandshake(SIGN, typed.pane)
     handshake.hear(SIGN, asked=False)
     handshake.answer()
     assert handshake.answers == 0
@@ -150,7 +150,7 @@ def test_a_file_stays_below_its_bound_and_keeps_what_holds(tmp_path: Path) -> No
     file._size = pane_status_reader.STATUS_LIMIT
     file.take(b"\x1b]7501;state=working:id=another\x07")
     assert path.stat().st_size < pane_status_reader.STATUS_LIMIT
-    status = program_status_codec.fold(program_status_codec.read(path.read_text()), 0.0)
+    status = program_status_codec.combine_reports(program_status_codec.read(path.read_text()), 0.0)
     assert status is not None
     assert (status.words["state"], status.words["before"], status.words["children"]) == ("idle", "working", "2")
 

@@ -23,13 +23,13 @@ def shown(pane: str, rows: list[str]) -> str:
     return f"{WORD}C{pane},{len(rows)}\n" + "".join(f"{row}\n" for row in rows)
 
 
-def read(text: str) -> commands.Reply:
-    return commands.read(text.encode("utf-8", "surrogateescape"), WORD, ("-L", "x"))
+def read(text: str) -> commands.QueryReply:
+    return commands.read_reply(text.encode("utf-8", "surrogateescape"), WORD, ("-L", "x"))
 
 
 def test_every_field_is_where_it_belongs() -> None:
     reply = read(SERVER + listed("%3", "title", "node", "/home", "main") + END)
-    assert reply.server == commands.Server("3.3a", 123, 1794000000)
+    assert reply.server == commands.TmuxServer("3.3a", 123, 1794000000)
     assert reply.panes == (
         Pane(
             ("-L", "x"), "%3", "main", 77, "title", "node", "/home", 80, 3, 5, 1, cursor_visible=True, alternate=False,
@@ -88,7 +88,7 @@ HOSTILE = [END[:-1], f"{WORD}C%3,1", f"{WORD}C%9,99999", f"{WORD}P%3,1", f"{WORD
 def test_screens_come_as_they_are_whatever_they_show(screens: list[list[str]]) -> None:
     wanted = {f"%{number}": rows or [""] for number, rows in enumerate(screens)}
     text = SERVER + "".join(shown(pane, rows) for pane, rows in wanted.items()) + END
-    reply = commands.read(text.encode("utf-8", "replace"), WORD)
+    reply = commands.read_reply(text.encode("utf-8", "replace"), WORD)
     expected = {pane: tuple(row.encode("utf-8", "replace").decode() for row in rows) for pane, rows in wanted.items()}
     assert (reply.complete, reply.screens, reply.panes) == (True, expected, ())
 
@@ -98,7 +98,7 @@ def test_a_line_that_is_known_is_not_read_again() -> None:
 
     def again(*lines: str, word: str) -> tuple[Pane, ...]:
         text = "".join((*lines, END)).replace(WORD, word)
-        return commands.read(text.encode(), word, ("-L", "x"), known=known).panes
+        return commands.read_reply(text.encode(), word, ("-L", "x"), known=known).panes
 
     one, other = listed("%1", "t", "c", "/", "s"), listed("%2", "t", "c", "/", "s")
     first = again(one, other, word=WORD)
@@ -134,7 +134,7 @@ def test_of_a_reply_cut_off_anywhere_only_what_came_whole_counts() -> None:
 )
 def test_any_bytes_are_read_without_a_word(parts: list[bytes]) -> None:
     data = b"".join(parts)
-    reply = commands.read(data, WORD)
+    reply = commands.read_reply(data, WORD)
     assert END[:-1].encode() in data or not reply.complete
 
 
@@ -157,7 +157,7 @@ def test_any_bytes_are_read_without_a_word(parts: list[bytes]) -> None:
     ],
 )
 def test_trouble_names_the_place_and_what_to_do(said: str, cause: str, advice: str) -> None:
-    trouble = commands.trouble(said, "/the/socket")
+    trouble = commands.read_trouble(said, "/the/socket")
     assert trouble.cause == cause
     assert advice in trouble.words
     assert "/the/socket" in trouble.words
@@ -168,13 +168,13 @@ def test_trouble_names_the_place_and_what_to_do(said: str, cause: str, advice: s
     "version", ["3.0", "3.0a", "3.3a", "3.10", "next-3.6", "4.0", "tmux 3.3a", "master", "openbsd-7.4", ""]
 )
 def test_versions_that_can_be_asked(version: str) -> None:
-    assert not commands.too_old(version)
+    assert not commands.is_too_old(version)
 
 
 @pytest.mark.parametrize("version", ["1.8", "2.9a", "tmux 2.9", "next-2.8", "2"])
 def test_versions_that_are_too_old(version: str) -> None:
-    assert commands.too_old(version)
-    assert "3.0 or later" in commands.outdated(version, "/s").words
+    assert commands.is_too_old(version)
+    assert "3.0 or later" in commands.outdated_trouble(version, "/s").words
 
 
 # Names --------------------------------------------------------------------------------------------------------
@@ -192,13 +192,13 @@ def test_versions_that_are_too_old(version: str) -> None:
     ],
 )
 def test_the_socket_of_the_server_that_we_run_in(variable: str, socket: str) -> None:
-    assert commands.socket_of(variable) == socket
+    assert commands.parse_socket(variable) == socket
 
 
 def test_sessions_are_named_exactly() -> None:
     pane = read(listed("%3", "t", "c", "/", "a_b_c") + listed("%3", "t", "c", "/", "twin") + END).panes[0]
-    assert commands.in_session(pane, "a_b_c")
-    assert commands.in_session(pane, "twin")
-    assert not commands.in_session(pane, "a.b:c")  # from tmux 3.7 on, that is another
-    assert not commands.in_session(pane, "a_b")
-    assert not commands.in_session(pane, "")
+    assert commands.is_in_session(pane, "a_b_c")
+    assert commands.is_in_session(pane, "twin")
+    assert not commands.is_in_session(pane, "a.b:c")  # from tmux 3.7 on, that is another
+    assert not commands.is_in_session(pane, "a_b")
+    assert not commands.is_in_session(pane, "")

@@ -19,7 +19,7 @@ def issue(own: str, **more: Any) -> dict[str, Any]:
 
 
 def read(*issues: dict[str, Any] | str, now: float | None = None) -> Work:
-    return beads.work(
+    return beads.parse_work(
         "\n".join([each if isinstance(each, str) else json.dumps(each) for each in issues]), "a test", now
     )
 
@@ -128,27 +128,27 @@ def test_the_last_line_of_an_id_counts_and_what_is_no_issue_is_passed_over() -> 
 
 
 def test_only_a_line_feed_ends_a_line() -> None:
-    line = beads.line(issue("a", title="one\u2028two\x85three"))
+    line = beads.encode_issue(issue("a", title="one\u2028two\x85three"))
     assert "\u2028" in line
-    assert beads.work(line, "a test").tasks["a"].title.raw == "one\u2028two\x85three"
-    assert beads.statuses(line) == {"a": "open"}
+    assert beads.parse_work(line, "a test").tasks["a"].title.raw == "one\u2028two\x85three"
+    assert beads.parse_statuses(line) == {"a": "open"}
 
 
 def test_a_file_that_holds_something_and_no_issue_is_an_error_and_an_empty_one_is_no_work() -> None:
     with pytest.raises(TrackerError, match="a test holds no issue that can be read"):
-        beads.work("rubbish\n", "a test")
-    assert beads.work("\n\n", "a test").tasks == {}
+        beads.parse_work("rubbish\n", "a test")
+    assert beads.parse_work("\n\n", "a test").tasks == {}
 
 
 @pytest.mark.parametrize("left", [1, 20, 40])
 def test_a_file_that_is_cut_off_is_an_error(left: int) -> None:
     first, last = json.dumps(issue("a")), json.dumps(issue("b"))
     with pytest.raises(TrackerError, match="a test is cut off in line 2: issues are missing"):
-        beads.work(f"{first}\n{last[:left]}", "a test")
+        beads.parse_work(f"{first}\n{last[:left]}", "a test")
     with pytest.raises(TrackerError, match="cut off in line 2"):
-        beads.work(f"{first}\n\0\0\0", "a test")
+        beads.parse_work(f"{first}\n\0\0\0", "a test")
     for whole in (f"{first}\n{last}", f"{first}\n{last}\n", f"{first}\n"):
-        assert beads.work(whole, "a test").trouble == ""
+        assert beads.parse_work(whole, "a test").trouble == ""
 
 
 def test_lines_that_are_no_json_are_told_and_those_of_another_kind_are_not() -> None:
@@ -186,24 +186,24 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_a_list_is_understood(form: str) -> None:
-    assert [each["id"] for each in beads.answer(FORMS[form], "", "br list")] == ["a", "b"]
+    assert [each["id"] for each in beads.parse_answer(FORMS[form], "", "br list")] == ["a", "b"]
 
 
 def test_one_issue_alone_is_a_list_of_one() -> None:
-    assert beads.answer('{"id": "a", "title": "x"}', "", "br create") == [{"id": "a", "title": "x"}]
+    assert beads.parse_answer('{"id": "a", "title": "x"}', "", "br create") == [{"id": "a", "title": "x"}]
 
 
 def test_a_list_of_nothing_is_an_answer() -> None:
-    assert beads.answer("[]", "", "br list") == []
+    assert beads.parse_answer("[]", "", "br list") == []
 
 
 def test_what_show_tells_of_dependencies_is_understood() -> None:
-    shown = beads.answer(
+    shown = beads.parse_answer(
         '[{"id": "a", "status": "open", "parent": "e", "dependencies": [{"id": "b", "dependency_type": "blocks"},'
         ' {"id": "e", "status": "open", "dependency_type": "parent-child"}]}]',
         "", "br show",
     )  # fmt: skip
-    found = beads.of(shown, "a test").tasks["a"]
+    found = beads.build_work(shown, "a test").tasks["a"]
     assert (found.needs, found.parent) == (("b",), "e")
 
 
@@ -220,19 +220,19 @@ ERRORS = {
 @pytest.mark.parametrize("form", ERRORS)
 def test_every_form_of_an_error_is_told_in_its_words(form: str) -> None:
     with pytest.raises(TrackerError, match="`br show` said: no such issue: q"):
-        beads.answer(*ERRORS[form], "br show")
+        beads.parse_answer(*ERRORS[form], "br show")
 
 
 @pytest.mark.parametrize("out", ["", "rubbish\x1b[31m", "[{", "{}", "7", "[" * 100_000])
 def test_what_is_no_answer_is_an_error(out: str) -> None:
     with pytest.raises(TrackerError, match="is that a program of beads"):
-        beads.answer(out, "", "br list")
+        beads.parse_answer(out, "", "br list")
 
 
 def test_half_a_surrogate_pair_survives_being_written() -> None:
     text = '{"id": "a", "title": "\\ud83d", "extra": {"ä": 1.5}}'
-    found = beads.issue(text)
+    found = beads.parse_issue(text)
     assert found is not None
-    written = beads.line(found)
+    written = beads.encode_issue(found)
     written.encode()
     assert json.loads(written) == json.loads(text)

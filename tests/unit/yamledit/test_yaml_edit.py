@@ -7,9 +7,9 @@ import yaml
 
 from midwatch.core.errors import FormatError
 from midwatch.yamledit import parse
-from midwatch.yamledit.edit import Append, Cut, Edit, Put, edit
-from midwatch.yamledit.emit import inline
-from midwatch.yamledit.parse import load
+from midwatch.yamledit.edit import AppendItem, Edit, PutValue, RemoveItem, apply_edits
+from midwatch.yamledit.emit import emit_inline
+from midwatch.yamledit.parse import parse_document
 
 
 @pytest.fixture(params=["CSafeLoader", "SafeLoader"], autouse=True)
@@ -19,7 +19,7 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def edited(text: str, *edits: Edit) -> str:
-    return edit(load(text, "r.yaml"), edits).text
+    return apply_edits(parse_document(text, "r.yaml"), edits).text
 
 
 @pytest.mark.parametrize(
@@ -58,28 +58,28 @@ def edited(text: str, *edits: Edit) -> str:
     ],
 )  # fmt: skip
 def test_a_value_is_put_in_its_place(text: str, path: tuple[str, ...], value: object, expected: str) -> None:
-    assert edited(text, Put(path, value)) == expected
+    assert edited(text, PutValue(path, value)) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "change", "expected"),
     [
-        ("- a: 1\n  b: 2\n# c\n", Append((), {"a": 3, "b": {"c": 4}}),
+        ("- a: 1\n  b: 2\n# c\n", AppendItem((), {"a": 3, "b": {"c": 4}}),
          "- a: 1\n  b: 2\n- a: 3\n  b:\n    c: 4\n# c\n"),
-        ("s:\n-   a: 1\n    # in\n\nt: 1\n", Append(("s",), {"a": 3, "b": 4}),
+        ("s:\n-   a: 1\n    # in\n\nt: 1\n", AppendItem(("s",), {"a": 3, "b": 4}),
          "s:\n-   a: 1\n    # in\n-   a: 3\n    b: 4\n\nt: 1\n"),
-        ("s:\n  - a: 1\n\n  # two\n  - a: 2\n\n  - a: 3\nt: 1\n", Append(("s",), {"a": 4}),
+        ("s:\n  - a: 1\n\n  # two\n  - a: 2\n\n  - a: 3\nt: 1\n", AppendItem(("s",), {"a": 4}),
          "s:\n  - a: 1\n\n  # two\n  - a: 2\n\n  - a: 3\n\n  - a: 4\nt: 1\n"),
-        ("- a: 1\n\n- a: |+\n    x\n", Append((), {"a": 3}), "- a: 1\n\n- a: |+\n    x\n- a: 3\n"),
-        ("s:\n  - {a: 1}  # c\n", Append(("s",), {"a": 2, "b": "x"}), "s:\n  - {a: 1}  # c\n  - {a: 2, b: x}\n"),
-        ("s: [{a: 1}]\n", Append(("s",), {"a": 2}), "s: [{a: 1}, {a: 2}]\n"),
-        ("s: []  # c\nt: 1\n", Append(("s",), {"a": 2}), "s:  # c\n  - a: 2\nt: 1\n"),
-        ("s:  # c\nt: 1\n", Append(("s",), {"a": 2}), "s:  # c\n  - a: 2\nt: 1\n"),
-        ("t: 1", Append(("s",), {"a": 2}), "t: 1\ns:\n  - a: 2"),
-        ("s:\n  x:\n    a: 1\n", Append(("s",), {"a": 2}, "yes"), 's:\n  x:\n    a: 1\n  "yes":\n    a: 2\n'),
-        ("s:\n  x: {a: 1}\n", Append(("s",), {"a": 2}, "y z"), "s:\n  x: {a: 1}\n  y z: {a: 2}\n"),
-        ("s: {x: {a: 1}}\n", Append(("s",), {"a": 2}, "y1"), "s: {x: {a: 1}, y1: {a: 2}}\n"),
-        ("a: &x 1\ns:\n- 1\n- *x # c\n", Append(("s",), 2),
+        ("- a: 1\n\n- a: |+\n    x\n", AppendItem((), {"a": 3}), "- a: 1\n\n- a: |+\n    x\n- a: 3\n"),
+        ("s:\n  - {a: 1}  # c\n", AppendItem(("s",), {"a": 2, "b": "x"}), "s:\n  - {a: 1}  # c\n  - {a: 2, b: x}\n"),
+        ("s: [{a: 1}]\n", AppendItem(("s",), {"a": 2}), "s: [{a: 1}, {a: 2}]\n"),
+        ("s: []  # c\nt: 1\n", AppendItem(("s",), {"a": 2}), "s:  # c\n  - a: 2\nt: 1\n"),
+        ("s:  # c\nt: 1\n", AppendItem(("s",), {"a": 2}), "s:  # c\n  - a: 2\nt: 1\n"),
+        ("t: 1", AppendItem(("s",), {"a": 2}), "t: 1\ns:\n  - a: 2"),
+        ("s:\n  x:\n    a: 1\n", AppendItem(("s",), {"a": 2}, "yes"), 's:\n  x:\n    a: 1\n  "yes":\n    a: 2\n'),
+        ("s:\n  x: {a: 1}\n", AppendItem(("s",), {"a": 2}, "y z"), "s:\n  x: {a: 1}\n  y z: {a: 2}\n"),
+        ("s: {x: {a: 1}}\n", AppendItem(("s",), {"a": 2}, "y1"), "s: {x: {a: 1}, y1: {a: 2}}\n"),
+        ("a: &x 1\ns:\n- 1\n- *x # c\n", AppendItem(("s",), 2),
          "a: &x 1\ns:\n- 1\n- *x # c\n- 2\n"),
     ],
 )  # fmt: skip
@@ -110,54 +110,69 @@ def test_something_new_stands_at_the_end_as_its_neighbours_are_written(text: str
 def test_what_is_cut_is_gone_with_its_comments_only(
     text: str, paths: list[tuple[str | int, ...]], expected: str
 ) -> None:
-    assert edited(text, *(Cut(path) for path in paths)) == expected
+    assert edited(text, *(RemoveItem(path) for path in paths)) == expected
 
 
 def test_new_lines_end_as_the_others_do() -> None:
-    assert edited("a: 1 # c\r\n", Put(("b",), 2)) == "a: 1 # c\r\nb: 2\r\n"
-    assert edited("# c\r\n- a: 1", Append((), {"a": 2, "b": 3})) == "# c\r\n- a: 1\r\n- a: 2\r\n  b: 3"
-    assert edited("a: null\r\n", Put(("a",), {"b": 1})) == "a:\r\n  b: 1\r\n"
+    assert edited("a: 1 # c\r\n", PutValue(("b",), 2)) == "a: 1 # c\r\nb: 2\r\n"
+    assert edited("# c\r\n- a: 1", AppendItem((), {"a": 2, "b": 3})) == "# c\r\n- a: 1\r\n- a: 2\r\n  b: 3"
+    assert edited("a: null\r\n", PutValue(("a",), {"b": 1})) == "a:\r\n  b: 1\r\n"
 
 
 def test_many_changes_are_made_at_once_each_where_it_stood() -> None:
     text = "s:\n- a: 1\n- a: 2\n- a: 3\n"
-    changes = (Put(("s", 2, "b"), "x"), Cut(("s", 0)), Append(("s",), {"a": 4}), Put(("s", 1, "a"), 5))
+    changes = (
+        PutValue(("s", 2, "b"), "x"),
+        RemoveItem(("s", 0)),
+        AppendItem(("s",), {"a": 4}),
+        PutValue(("s", 1, "a"), 5),
+    )
     assert edited(text, *changes) == "s:\n- a: 5\n- a: 3\n  b: x\n- a: 4\n"
 
 
 def test_what_comes_in_the_place_of_the_last_adds_nothing_to_a_text_that_keeps_blank_lines() -> None:
     text = "- a: |+\n    x\n\n- a: 2\n"
-    assert edited(text, Cut((1,)), Append((), {"a": 3})) == "- a: |+\n    x\n\n- a: 3\n"
+    assert edited(text, RemoveItem((1,)), AppendItem((), {"a": 3})) == "- a: |+\n    x\n\n- a: 3\n"
 
 
 def test_all_that_was_there_may_be_exchanged() -> None:
     for text in ("- a: 1\n- a: 2\n", "[{a: 1}, {a: 2}]\n", "[{a: 1}, {a: 2}, ]\n"):
-        assert load(edited(text, Cut((0,)), Cut((1,)), Append((), {"a": 3}))).data == [{"a": 3}]
+        assert parse_document(edited(text, RemoveItem((0,)), RemoveItem((1,)), AppendItem((), {"a": 3}))).data == [
+            {"a": 3}
+        ]
 
 
 def test_a_later_value_of_a_key_counts_and_what_goes_below_it_is_added() -> None:
-    assert edited("a: 1\n", Put(("a",), 2), Put(("a",), {"b": 3}), Put(("a", "c"), 4)) == "a:\n  b: 3\n  c: 4\n"
+    assert (
+        edited("a: 1\n", PutValue(("a",), 2), PutValue(("a",), {"b": 3}), PutValue(("a", "c"), 4))
+        == "a:\n  b: 3\n  c: 4\n"
+    )
 
 
 def test_what_is_so_already_is_left_as_it_is_written() -> None:
-    document = load("a: 'x'\nb: 0x10\nc: {d: 1.0}\n")
-    same: list[Edit] = [Put(("a",), "x"), Put(("b",), 16), Put(("c",), {"d": 1.0}), Put(("c", "d"), 1.0)]
-    assert edit(document, same) is document
-    assert edit(document, [Put(("c", "d"), 1)]).text == "a: 'x'\nb: 0x10\nc: {d: 1}\n"
-    assert edited("a: 1\n", Put(("a",), True)) == "a: true\n"
+    document = parse_document("a: 'x'\nb: 0x10\nc: {d: 1.0}\n")
+    same: list[Edit] = [
+        PutValue(("a",), "x"),
+        PutValue(("b",), 16),
+        PutValue(("c",), {"d": 1.0}),
+        PutValue(("c", "d"), 1.0),
+    ]
+    assert apply_edits(document, same) is document
+    assert apply_edits(document, [PutValue(("c", "d"), 1)]).text == "a: 'x'\nb: 0x10\nc: {d: 1}\n"
+    assert edited("a: 1\n", PutValue(("a",), True)) == "a: true\n"
 
 
 @pytest.mark.parametrize(
     ("text", "change", "line"),
     [
-        ("a: 1\nb: &x 2\n", Put(("b",), 3), 2),
-        ("a: &x 1\n\nb: *x\n", Put(("b",), 3), 3),
-        ("a: !!int &x 1\n", Put(("a",), 3), 1),
-        ("a: &x {c: 1}\nb:\n  <<: *x\n  d: 1\n", Put(("b", "d"), 2), 2),
-        ("a: &x {c: 1}\nb:\n  <<: *x\n  d: 1\n", Put(("b", "c"), 2), 2),
-        ("a: &x\n  c: 1\nb: *x\n", Put(("a", "c"), 2), 1),
-        ("a: &x\n  c: 1\nb: *x\n", Put(("b", "c"), 2), 3),
-        ("- &x {a: 1}\n- *x\n", Put((1, "a"), 2), 1),
+        ("a: 1\nb: &x 2\n", PutValue(("b",), 3), 2),
+        ("a: &x 1\n\nb: *x\n", PutValue(("b",), 3), 3),
+        ("a: !!int &x 1\n", PutValue(("a",), 3), 1),
+        ("a: &x {c: 1}\nb:\n  <<: *x\n  d: 1\n", PutValue(("b", "d"), 2), 2),
+        ("a: &x {c: 1}\nb:\n  <<: *x\n  d: 1\n", PutValue(("b", "c"), 2), 2),
+        ("a: &x\n  c: 1\nb: *x\n", PutValue(("a", "c"), 2), 1),
+        ("a: &x\n  c: 1\nb: *x\n", PutValue(("b", "c"), 2), 3),
+        ("- &x {a: 1}\n- *x\n", PutValue((1, "a"), 2), 1),
     ],
 )
 def test_what_is_written_for_several_places_is_not_changed_in_one(text: str, change: Edit, line: int) -> None:
@@ -168,10 +183,10 @@ def test_what_is_written_for_several_places_is_not_changed_in_one(text: str, cha
 @pytest.mark.parametrize(
     ("text", "change"),
     [
-        ("a: |\n  x", Put(("b",), 1)),
-        ("a: &x 1\nb: *x\n", Cut(("a",))),
-        ("x: &x {a: 1}\ny: *x\n", Put(("x", "a"), 2)),
-        ("a: 1\n", Append((), 2, "a")),
+        ("a: |\n  x", PutValue(("b",), 1)),
+        ("a: &x 1\nb: *x\n", RemoveItem(("a",))),
+        ("x: &x {a: 1}\ny: *x\n", PutValue(("x", "a"), 2)),
+        ("a: 1\n", AppendItem((), 2, "a")),
     ],
 )
 def test_a_change_that_would_change_more_is_refused(text: str, change: Edit) -> None:
@@ -206,7 +221,7 @@ def test_a_change_that_would_change_more_is_refused(text: str, change: Edit) -> 
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str) -> None:
     with pytest.raises(FormatError) as caught:
-        load(text, "r.yaml")
+        parse_document(text, "r.yaml")
     assert str(caught.value).startswith(f"r.yaml:{line}: "), caught.value
     assert words in str(caught.value)
 
@@ -215,12 +230,12 @@ def test_a_few_lines_that_mean_millions_of_values_are_refused() -> None:
     text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
     text += "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
     with pytest.raises(FormatError, match="more than 1,000,000 values"):
-        load(text)
+        parse_document(text)
 
 
 def test_merged_and_aliased_values_are_read_as_yaml_means_them() -> None:
     text = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 5}\nd: [*a, *a]\n"
-    assert load(text).data == yaml.safe_load(text)
+    assert parse_document(text).data == yaml.safe_load(text)
 
 
 ODD = [
@@ -237,34 +252,34 @@ ODD = [
 @pytest.mark.parametrize("value", ODD, ids=ascii)
 def test_any_text_is_read_back_as_it_was(value: str) -> None:
     for written in (
-        f"a: {inline(value)}\n",
-        f"{{a: {inline(value)}}}",
-        f"[{{a: {inline(value)}}}, 1]",
-        f"a: # c\n {inline(value)}",
+        f"a: {emit_inline(value)}\n",
+        f"{{a: {emit_inline(value)}}}",
+        f"[{{a: {emit_inline(value)}}}, 1]",
+        f"a: # c\n {emit_inline(value)}",
     ):
         data = yaml.load(written, Loader=parse.LOADER)
         data = data[0] if isinstance(data, list) else data
         assert data == {"a": value}, written
-    assert load(edited("x: 1\n", Put((value or "k",), value))).data == {"x": 1, (value or "k"): value}
+    assert parse_document(edited("x: 1\n", PutValue((value or "k",), value))).data == {"x": 1, (value or "k"): value}
 
 
 def test_texts_that_are_only_texts_stand_without_quotes() -> None:
     for value in ("running", "plain words", "/home/me/a-b_c.d", "claude --resume x", "b3a7-c2f"):
-        assert inline(value) == value
-    assert inline("%3") == '"%3"'
-    assert inline("2026-01-01") == '"2026-01-01"'
+        assert emit_inline(value) == value
+    assert emit_inline("%3") == '"%3"'
+    assert emit_inline("2026-01-01") == '"2026-01-01"'
 
 
 @pytest.mark.parametrize(
     "value", [0, -1, 10**30, 1.0, 0.1, 1e16, 1e-7, -2.5e300, float("inf"), float("-inf"), True, False, None]
 )
 def test_any_number_or_truth_is_read_back_as_it_was(value: object) -> None:
-    found = yaml.load(f"a: {inline(value)}", Loader=parse.LOADER)["a"]
+    found = yaml.load(f"a: {emit_inline(value)}", Loader=parse.LOADER)["a"]
     assert (found, type(found)) == (value, type(value))
 
 
 def test_what_yaml_cannot_hold_is_refused() -> None:
     with pytest.raises(FormatError, match="no UTF-8"):
-        inline("a\udc80b")
+        emit_inline("a\udc80b")
     with pytest.raises(TypeError):
-        inline(object())
+        emit_inline(object())

@@ -23,13 +23,15 @@ class AgyDatabase(DatabaseFormat):
 
     def path(self, running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
         home = FILES.home(running.environment)
-        named = home and (wanted or file_locations.asked_for(running.args) or last_conversation(home, running, heads))
+        named = home and (
+            wanted or file_locations.requested_conversation(running.args) or last_conversation(home, running, heads)
+        )
         return f"{home}/conversations/{named}.db" if named else ""
 
     def report(
         self, database: DatabaseReader, path: str, running: RunningAgent, wanted: str  # noqa: ARG002  # the path tells them
     ) -> SourceReport | None:  # fmt: skip
-        changed = max(each[2] for each in foreign_database.state(path) if each) // 1_000_000
+        changed = max(each[2] for each in foreign_database.database_state(path) if each) // 1_000_000
         words = {"event": "", "open": "", "path": path, "size": str(changed)}
         words["conversation"] = os.path.basename(path).removesuffix(".db")
         for row in database.rows("SELECT count(*) AS steps FROM steps"):

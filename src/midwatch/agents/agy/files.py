@@ -13,9 +13,9 @@ from midwatch.agents.agent_files import AgentFiles
 from midwatch.agents.agy.transcript import Agy
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.file_locations import Environment
-from midwatch.agents.transcripts.transcript_state import text
+from midwatch.agents.transcripts.transcript_state import text_at
 from midwatch.core.pane_model import RunningAgent
-from midwatch.system.recent_files import SLACK, written
+from midwatch.system.recent_files import SLACK, find_recent
 
 
 class AgyFiles(AgentFiles):
@@ -34,11 +34,11 @@ class AgyFiles(AgentFiles):
     def find(self, running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
         if not (home := self.home(running.environment)):
             return ""
-        asked = wanted or file_locations.asked_for(running.args)
+        asked = wanted or file_locations.requested_conversation(running.args)
         if not (wanted := asked or last_conversation(home, running, heads)):
             return ""
         logs = f"{home}/brain/{wanted}/.system_generated/logs"
-        found = written(logs, 0.0 if asked else running.started, ("transcript.jsonl", "transcript_full.jsonl"))
+        found = find_recent(logs, 0.0 if asked else running.started, ("transcript.jsonl", "transcript_full.jsonl"))
         return max(found, default="")
 
     def arrived(self, running: RunningAgent, heads: FileHeadCache) -> set[str]:
@@ -57,7 +57,7 @@ FILES = AgyFiles()
 
 def last_conversation(home: str, running: RunningAgent, heads: FileHeadCache) -> str:
     """The last conversation of a directory, as agy notes it; it may be that of another agy there."""
-    last = text(heads.data(f"{home}/cache/last_conversations.json"), running.cwd)
+    last = text_at(heads.data(f"{home}/cache/last_conversations.json"), running.cwd)
     return last if file_locations.ID.match(last) else ""
 
 

@@ -7,7 +7,7 @@ no ids, so they are open until the next step of such a kind, one by one.
 
 from __future__ import annotations
 
-from midwatch.agents.transcripts.transcript_state import TranscriptState, instant, items, text
+from midwatch.agents.transcripts.transcript_state import TranscriptState, objects_at, parse_instant, text_at
 
 PASSED = frozenset(("CONVERSATION_HISTORY", "SYSTEM_MESSAGE", "KNOWLEDGE_ARTIFACTS", "EPHEMERAL_MESSAGE"))
 
@@ -18,24 +18,24 @@ class Agy(TranscriptState):
         self._calls: list[str] = []
 
     def tell(self, line: dict[str, object]) -> None:
-        at, kind = instant(line.get("created_at")), text(line, "type")
+        at, kind = parse_instant(line.get("created_at")), text_at(line, "type")
         if kind == "USER_INPUT":
             self._calls.clear()
             self.abandon_calls()
             self.happened("prompt", at)
         elif kind == "PLANNER_RESPONSE":
             self._planned(line, at)
-        elif kind and kind not in PASSED and text(line, "source") == "MODEL":
+        elif kind and kind not in PASSED and text_at(line, "source") == "MODEL":
             if self._calls:
                 self.answered(self._calls.pop(0))
             self.happened("tool-result", at)
 
     def _planned(self, line: dict[str, object], at: float | None) -> None:
         self.spend(str(line.get("step_index")), line.get("output_tokens"))
-        calls = list(items(line, "tool_calls"))
+        calls = list(objects_at(line, "tool_calls"))
         for nth, call in enumerate(calls):
             self._calls.append(f"{line.get('step_index')}.{nth}")
-            self.called(self._calls[-1], text(call, "name"))
-        said = "text" if text(line, "content") else "thinking"
-        over = said == "text" and text(line, "status") == "DONE"
+            self.called(self._calls[-1], text_at(call, "name"))
+        said = "text" if text_at(line, "content") else "thinking"
+        over = said == "text" and text_at(line, "status") == "DONE"
         self.happened("tool-call" if calls else "turn-ended" if over else said, at)

@@ -13,7 +13,7 @@ from midwatch.agents import file_locations
 from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, listed, stem
 from midwatch.agents.claude import state_file
 from midwatch.agents.claude.transcript import Claude
-from midwatch.agents.file_head_cache import FileHeadCache, remember
+from midwatch.agents.file_head_cache import FileHeadCache, cache_value
 from midwatch.agents.file_locations import Environment
 from midwatch.agents.transcripts.transcript_state import TranscriptState
 from midwatch.core.pane_model import RunningAgent, SourceReport
@@ -42,7 +42,7 @@ class ClaudeFiles(AgentFiles):
     def find(self, running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
         if not (home := self.home(running.environment)):
             return ""
-        if wanted := wanted or file_locations.asked_for(running.args):
+        if wanted := wanted or file_locations.requested_conversation(running.args):
             for directory in self.shelves(running, heads):
                 if os.path.exists(path := f"{directory}/{wanted}.jsonl"):
                     return path
@@ -78,7 +78,7 @@ def _elsewhere(top: str, wanted: str, heads: FileHeadCache) -> str:
         mark = f"{top}/{wanted}@{os.stat(top).st_mtime_ns}"
         if mark not in heads.paths:
             paths = [f"{top}/{name}/{wanted}.jsonl" for name in os.listdir(top)]
-            remember(heads.paths, mark, next((path for path in paths if os.path.exists(path)), ""))
+            cache_value(heads.paths, mark, next((path for path in paths if os.path.exists(path)), ""))
     except FileNotFoundError:
         return ""
     return heads.paths[mark]

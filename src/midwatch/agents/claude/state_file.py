@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 
-from midwatch.agents.transcripts.transcript_state import inner, instant, number, short, text
+from midwatch.agents.transcripts.transcript_state import parse_instant, shorten_line, text_at, to_number, value_at
 from midwatch.core.errors import FormatError
 from midwatch.core.pane_model import RunningAgent, SourceReport
 
@@ -35,18 +35,18 @@ def read(content: bytes, running: RunningAgent) -> SourceReport | None:
         found = json.loads(content.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         raise FormatError("its session file is cut off or no JSON") from error
-    if not _own(found, running) or not text(found, "status"):
+    if not _is_own_file(found, running) or not text_at(found, "status"):
         return None
-    words = {word: short(text(found, field)) for word, field in WORDS.items() if text(found, field)}
-    at = instant(number(inner(found, "statusUpdatedAt")) or number(inner(found, "updatedAt")))
+    words = {word: shorten_line(text_at(found, field)) for word, field in WORDS.items() if text_at(found, field)}
+    at = parse_instant(to_number(value_at(found, "statusUpdatedAt")) or to_number(value_at(found, "updatedAt")))
     return SourceReport("state", at, words)
 
 
-def _own(found: object, running: RunningAgent) -> bool:
-    if number(inner(found, "pid")) != running.pid:
+def _is_own_file(found: object, running: RunningAgent) -> bool:
+    if to_number(value_at(found, "pid")) != running.pid:
         return False
-    start = inner(found, "procStart")
+    start = value_at(found, "procStart")
     if isinstance(start, str | int) and not isinstance(start, bool) and start != "":
         return str(start) == str(running.start)
-    began = instant(number(inner(found, "startedAt")))
+    began = parse_instant(to_number(value_at(found, "startedAt")))
     return began is not None and began >= running.started - SLACK

@@ -15,12 +15,12 @@ import re
 from midwatch.agents.transcripts.transcript_state import (
     ENDS,
     TranscriptState,
-    inner,
-    instant,
-    items,
-    number,
-    text,
-    until_in,
+    find_limit_end,
+    objects_at,
+    parse_instant,
+    text_at,
+    to_number,
+    value_at,
 )
 
 INTERRUPTED = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
@@ -46,10 +46,10 @@ class Claude(TranscriptState):
     def tell(self, line: dict[str, object]) -> None:
         if line.get("isSidechain") is True:
             return
-        self.belongs(text(line, "cwd"))
-        self.know(version=text(line, "version"))
-        at = instant(line.get("timestamp"))
-        kind = text(line, "type")
+        self.belongs(text_at(line, "cwd"))
+        self.know(version=text_at(line, "version"))
+        at = parse_instant(line.get("timestamp"))
+        kind = text_at(line, "type")
         if kind == "user":
             self._user(line, at)
         elif kind == "assistant":
@@ -57,23 +57,23 @@ class Claude(TranscriptState):
         elif kind == "system":
             self._system(line, at)
         elif kind == "attachment":
-            self._ended(text(line, "attachment", "prompt"))
+            self._ended(text_at(line, "attachment", "prompt"))
         elif kind == "queue-operation":
-            self._ended(text(line, "content"))
+            self._ended(text_at(line, "content"))
 
     def _user(self, line: dict[str, object], at: float | None) -> None:
         if line.get("isCompactSummary") is True:
             self.happened("compacted", at)
             return
-        whole = text(line, "message", "content")
-        blocks = list(items(line, "message", "content"))
-        said = [whole] if whole else [text(block, "text") for block in blocks if text(block, "type") == "text"]
-        results = [text(block, "tool_use_id") for block in blocks if text(block, "type") == "tool_result"]
+        whole = text_at(line, "message", "content")
+        blocks = list(objects_at(line, "message", "content"))
+        said = [whole] if whole else [text_at(block, "text") for block in blocks if text_at(block, "type") == "text"]
+        results = [text_at(block, "tool_use_id") for block in blocks if text_at(block, "type") == "tool_result"]
         for each in said:
             self._ended(each)
         for call in results:
             self.answered(call)
-        if task := text(line, "toolUseResult", "backgroundTaskId"):
+        if task := text_at(line, "toolUseResult", "backgroundTaskId"):
             self.goes_on(task)
         if not line.get("promptSource") and any(each in INTERRUPTED for each in said):
             self.happened("interrupted", at)
@@ -92,40 +92,42 @@ class Claude(TranscriptState):
         self._prompted = True
 
     def _assistant(self, line: dict[str, object], at: float | None) -> None:
-        blocks = list(items(line, "message", "content"))
-        said = " ".join(text(block, "text") for block in blocks if text(block, "type") == "text")
-        self.spend(text(line, "message", "id"), _output_tokens(line))
+        blocks = list(objects_at(line, "message", "content"))
+        said = " ".join(text_at(block, "text") for block in blocks if text_at(block, "type") == "text")
+        self.spend(text_at(line, "message", "id"), _output_tokens(line))
         if line.get("isApiErrorMessage") is True:
-            resets = number(inner(line, "quotaLimits", "resetsAt"))
-            until = until_in(said) or str(resets or "")
-            self.failed(text(line, "error") or "error", said, at, status=line.get("apiErrorStatus"), until=until)
+            resets = to_number(value_at(line, "quotaLimits", "resetsAt"))
+            until = find_limit_end(said) or str(resets or "")
+            self.failed(text_at(line, "error") or "error", said, at, status=line.get("apiErrorStatus"), until=until)
             return
         event = ""
         for block in blocks:
-            kind = text(block, "type")
+            kind = text_at(block, "type")
             if kind == "tool_use":
-                self.called(text(block, "id"), text(block, "name"))
+                self.called(text_at(block, "id"), text_at(block, "name"))
                 event = "tool-call"
             elif kind in ("thinking", "redacted_thinking"):
                 event = "thinking"
             elif kind == "text":
                 event = "text"
-        real = text(line, "message", "model") != SYNTHETIC
-        over = text(line, "message", "stop_reason") in OVER if real else said == NOTHING_TO_DO
+        real = text_at(line, "message", "model") != SYNTHETIC
+        over = text_at(line, "message", "stop_reason") in OVER if real else said == NOTHING_TO_DO
         if event:
             self.happened("turn-ended" if event == "text" and over else event, at)
 
     def _system(self, line: dict[str, object], at: float | None) -> None:
-        kind = text(line, "subtype")
+        kind = text_at(line, "subtype")
         if kind == "compact_boundary":
             self.happened("compacted", at)
         elif kind == "turn_duration":
-            self.pending(sum(number(line.get(f"pending{what}Count")) or 0 for what in ("BackgroundAgent", "Workflow")))
+            self.pending(
+                sum(to_number(line.get(f"pending{what}Count")) or 0 for what in ("BackgroundAgent", "Workflow"))
+            )
             late = self.event == "prompt" and at is not None and self.at is not None and at < self.at
             if self.event not in ENDS and not late:
                 self.happened("turn-ended", at)
         elif kind == "informational":
-            self._notice(text(line, "content"), at)
+            self._notice(text_at(line, "content"), at)
 
     def _notice(self, said: str, at: float | None) -> None:
         """What Claude Code itself says of a limit."""

@@ -48,7 +48,7 @@ class ConversationChoice(Value):
     """It may be one of several."""
 
 
-def no() -> bool:
+def never() -> bool:
     return False
 
 
@@ -59,12 +59,12 @@ def works_in(directory: str, running: RunningAgent) -> bool:
     return not running.cwd or running.cwd == directory or os.path.realpath(directory) in named
 
 
-def whose(
+def choose_conversation(
     threads: list[CodexThread],
     running: RunningAgent,
     before: str = "",
-    blank: Callable[[], bool] = no,
-    alone: Callable[[], bool] = no,
+    blank: Callable[[], bool] = never,
+    alone: Callable[[], bool] = never,
 ) -> ConversationChoice:
     """Which of the daemon's conversations is the one in a pane.
 
@@ -80,7 +80,7 @@ def whose(
     possible = here if resumes and not named else new
     if len(possible) == 1 and not named:
         return ConversationChoice(possible[0].id)
-    cleared = _cleared(new, here)
+    cleared = _conversation_after_clear(new, here)
     if cleared and blank() and alone():
         return ConversationChoice(cleared)
     if before and before == max([each.id for each in new], default=""):  # such ids sort by the time of their beginning
@@ -96,7 +96,7 @@ def whose(
     )
 
 
-def _cleared(new: list[CodexThread], here: list[CodexThread]) -> str:
+def _conversation_after_clear(new: list[CodexThread], here: list[CodexThread]) -> str:
     """The only unused conversation, if no other one in that directory was used since it was begun; else empty."""
     unused = [each for each in new if not each.used]
     if len(unused) != 1 or any(each.used and each.asked > unused[0].begun for each in here):
@@ -104,12 +104,12 @@ def _cleared(new: list[CodexThread], here: list[CodexThread]) -> str:
     return unused[0].id
 
 
-def begun(conversation: str) -> float:
+def start_time(conversation: str) -> float:
     """When a conversation was begun: its id is a UUID of version 7. What the daemon says is now, until it is saved."""
     return int(conversation[:8] + conversation[9:13], 16) / 1000 if CONVERSATION.fullmatch(conversation) else 0.0
 
 
-def unused(running: RunningAgent) -> str:
+def unused_conversation(running: RunningAgent) -> str:
     """The last of several conversations that a Codex without a daemon has begun, while it has no prompt; else empty.
 
     Codex locks each conversation when it begins, and opens its rollout with its first prompt.

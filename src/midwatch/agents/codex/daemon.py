@@ -16,10 +16,18 @@ import time
 from collections.abc import Callable
 
 from midwatch.agents import conversation_holders
-from midwatch.agents.codex.conversation import CodexThread, ConversationChoice, begun, no, unused, whose, works_in
+from midwatch.agents.codex.conversation import (
+    CodexThread,
+    ConversationChoice,
+    choose_conversation,
+    never,
+    start_time,
+    unused_conversation,
+    works_in,
+)
 from midwatch.agents.codex.websocket import ConnectionLostError, WebSocket
 from midwatch.agents.definition import Detector
-from midwatch.core.numbers import moment
+from midwatch.core.numbers import parse_moment
 from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system import process_tree
 
@@ -43,8 +51,8 @@ class CodexDaemon:
         running: RunningAgent,
         conversation: str = "",
         before: str = "",
-        blank: Callable[[], bool] = no,
-        alone: Callable[[], bool] = no,
+        blank: Callable[[], bool] = never,
+        alone: Callable[[], bool] = never,
     ) -> SourceReport | None:
         """What its daemon says of the conversation in a pane; None where no daemon runs or knows of one.
 
@@ -55,13 +63,13 @@ class CodexDaemon:
         """
         daemon = self._daemon(running)
         if daemon is None:
-            new = unused(running)
+            new = unused_conversation(running)
             return SourceReport("api", None, {"conversation": new}) if new and blank() else None
         deadline = time.monotonic() + LIMIT
         try:
             found = ConversationChoice(conversation)
             if not conversation:
-                found = whose(daemon.loaded(deadline), running, before, blank, alone)
+                found = choose_conversation(daemon.loaded(deadline), running, before, blank, alone)
             if not found.id:
                 return SourceReport("api", None, {}, found.trouble, found.unclear) if found.trouble else None
             return daemon.look(found.id, deadline)
@@ -79,12 +87,12 @@ class CodexDaemon:
 
     def is_alone(self, running: RunningAgent, agent: Detector) -> bool:
         """Whether no other Codex that lives can have begun a conversation of its daemon in its directory."""
-        own = process_tree.ancestry(running.pid)
-        for task in conversation_holders.agents(agent):
-            if task.pid in own or running.pid in process_tree.ancestry(task.pid):
+        own = process_tree.list_ancestry(running.pid)
+        for task in conversation_holders.find_running_agents(agent):
+            if task.pid in own or running.pid in process_tree.list_ancestry(task.pid):
                 continue  # a launcher and the program that it has started are one Codex
-            other = process_tree.running(task, running.agent, agent.variables)
-            if other and socket_of(other) == socket_of(running) and works_in(running.cwd, other):
+            other = process_tree.find_running_agent(task, running.agent, agent.variables)
+            if other and daemon_socket_path(other) == daemon_socket_path(running) and works_in(running.cwd, other):
                 return False
         return True
 
@@ -93,11 +101,11 @@ class CodexDaemon:
             daemon.close()
 
     def _daemon(self, running: RunningAgent) -> _DaemonConnection | None:
-        path = socket_of(running)
+        path = daemon_socket_path(running)
         return self._daemons.setdefault(path, _DaemonConnection(path)) if os.path.exists(path) else None
 
 
-def socket_of(running: RunningAgent) -> str:
+def daemon_socket_path(running: RunningAgent) -> str:
     """Where the daemon of a Codex listens; empty for one that has its own server."""
     home = running.environment.get("CODEX_HOME") or running.environment.get("HOME", "") + "/.codex"
     # The name in Codex's home is a link, since that path may be longer than a socket's may be.
@@ -163,10 +171,10 @@ class _DaemonConnection:
             id=found["id"],
             cwd=str(found.get("cwd") or ""),
             path=str(found.get("path") or ""),
-            begun=begun(found["id"]),
+            begun=start_time(found["id"]),
             hidden=hidden,
             used=hidden or bool(found.get("preview", "?")),
-            asked=moment(found.get("recencyAt")) or 0.0,
+            asked=parse_moment(found.get("recencyAt")) or 0.0,
         )
         self._threads[thread.id] = thread
         return thread
@@ -193,7 +201,7 @@ class _DaemonConnection:
             wire.send(json.dumps(call).encode(), deadline)
         left = set(wanted)
         while left:
-            message = _understood(wire.receive(deadline))
+            message = _parse_reply(wire.receive(deadline))
             if message.get("method") == "thread/status/changed":
                 self._note(message)
             elif message.get("id") in left and "method" not in message:
@@ -209,7 +217,7 @@ class _DaemonConnection:
             self._changed[str(told.get("threadId"))] = (told.get("status"), moment)
 
 
-def _understood(text: bytes) -> dict[str, Any]:
+def _parse_reply(text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from datetime import datetime
 from midwatch.agents import file_locations
 from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, listed
 from midwatch.agents.codex.transcript import Codex
-from midwatch.agents.file_head_cache import FileHeadCache, remember
+from midwatch.agents.file_head_cache import FileHeadCache, cache_value
 from midwatch.agents.file_locations import Environment
 from midwatch.core.pane_model import RunningAgent
 from midwatch.system import procfs
@@ -53,7 +53,7 @@ class CodexFiles(AgentFiles):
             return ""
         if not wanted and (held := _held(running, heads)):
             return held
-        if wanted := wanted or file_locations.asked_for(running.args):
+        if wanted := wanted or file_locations.requested_conversation(running.args):
             return _rollout(f"{home}/sessions", wanted, running, heads)
         return self.only(running, heads)
 
@@ -97,7 +97,7 @@ def _rollout(top: str, wanted: str, running: RunningAgent, heads: FileHeadCache)
         days = _days(top, 0.0 if wanted not in heads.paths else running.started)
         names = ((day, name) for day in days for name in os.listdir(day))
         path = next((f"{day}/{name}" for day, name in names if rollout_id(name) == wanted), "")
-        remember(heads.paths, wanted, path)
+        cache_value(heads.paths, wanted, path)
     return heads.paths[wanted]
 
 

@@ -14,7 +14,7 @@ class CodexService(AgentService):
 
     def read(self, pane: ServedPane) -> SourceReport | None:
         def blank() -> bool:
-            return "blank" in definition.regions(pane.detector, pane.rows)[0]
+            return "blank" in definition.split_regions(pane.detector, pane.rows)[0]
 
         def alone() -> bool:
             return self._daemon.is_alone(pane.running, pane.detector)

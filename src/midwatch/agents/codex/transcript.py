@@ -8,7 +8,15 @@ name (`response_item` of role `user`) also holds what Codex itself puts in; so t
 
 from __future__ import annotations
 
-from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, instant, items, number, text, until_in
+from midwatch.agents.transcripts.transcript_state import (
+    TranscriptState,
+    find_limit_end,
+    objects_at,
+    parse_instant,
+    text_at,
+    to_number,
+    value_at,
+)
 
 CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"))
 OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
@@ -23,12 +31,12 @@ class Codex(TranscriptState):
         self._resets = ""
 
     def tell(self, line: dict[str, object]) -> None:
-        at = instant(line.get("timestamp"))
-        kind, load = text(line, "type"), line.get("payload")
+        at = parse_instant(line.get("timestamp"))
+        kind, load = text_at(line, "type"), line.get("payload")
         if kind == "session_meta":
             self._meta(load)
         elif kind == "turn_context":
-            self.belongs(text(load, "cwd"))
+            self.belongs(text_at(load, "cwd"))
         elif kind == "compacted":
             self.happened("compacted", at)
         elif kind == "event_msg":
@@ -39,17 +47,17 @@ class Codex(TranscriptState):
     def _meta(self, load: object) -> None:
         """The first such line is this rollout's own; a fork carries those of its ancestors behind it."""
         if not self.conversation:
-            self.conversation = text(load, "id") or text(load, "session_id")
-            self.belongs(text(load, "cwd"))
-            self.know(version=text(load, "cli_version"))
-            self.side = text(load, "thread_source") not in ("", "user") or isinstance(inner(load, "source"), dict)
+            self.conversation = text_at(load, "id") or text_at(load, "session_id")
+            self.belongs(text_at(load, "cwd"))
+            self.know(version=text_at(load, "cli_version"))
+            self.side = text_at(load, "thread_source") not in ("", "user") or isinstance(value_at(load, "source"), dict)
 
     def _event(self, load: object, at: float | None) -> None:
-        kind = text(load, "type")
+        kind = text_at(load, "type")
         if kind in ("task_started", "turn_started", "user_message"):
             self.happened("prompt", at)
         elif kind in ("task_complete", "turn_complete"):
-            self._over(inner(load, "error"), at)
+            self._over(value_at(load, "error"), at)
         elif kind == "turn_aborted":
             self.happened("interrupted", at)
         elif kind == "agent_message":
@@ -57,11 +65,11 @@ class Codex(TranscriptState):
         elif kind == "agent_reasoning":
             self.happened("thinking", at)
         elif kind == "token_count":
-            self.spent(inner(load, "info", "total_token_usage", "output_tokens"))
-            self._resets = _resets(load)
-        elif kind == "item_completed" and text(load, "item", "type") == "UserMessage":
+            self.spent(value_at(load, "info", "total_token_usage", "output_tokens"))
+            self._resets = _limit_reset_time(load)
+        elif kind == "item_completed" and text_at(load, "item", "type") == "UserMessage":
             self.happened("prompt", at)
-        elif kind in SUMMED or (kind == "item_completed" and text(load, "item", "type") == "ContextCompaction"):
+        elif kind in SUMMED or (kind == "item_completed" and text_at(load, "item", "type") == "ContextCompaction"):
             self.happened("compacted", at)
 
     def _over(self, error: object, at: float | None) -> None:
@@ -70,15 +78,15 @@ class Codex(TranscriptState):
             return
         info = error.get("codex_error_info")
         word = info if isinstance(info, str) else next(iter(info), "") if isinstance(info, dict) else ""
-        message = text(error, "message")
-        until = until_in(message) or (self._resets if word == "usage_limit_exceeded" else "")
-        self.failed(word or "error", message, at, status=inner(info, word, "http_status_code"), until=until)
+        message = text_at(error, "message")
+        until = find_limit_end(message) or (self._resets if word == "usage_limit_exceeded" else "")
+        self.failed(word or "error", message, at, status=value_at(info, word, "http_status_code"), until=until)
 
     def _item(self, load: object, at: float | None) -> None:
-        kind, call = text(load, "type"), text(load, "call_id")
+        kind, call = text_at(load, "type"), text_at(load, "call_id")
         if kind in CALLS:
             if call:
-                self.called(call, text(load, "name") or kind.removesuffix("_call"))
+                self.called(call, text_at(load, "name") or kind.removesuffix("_call"))
             self.happened("tool-call", at)
         elif kind in OUTPUTS:
             self.answered(call)
@@ -87,17 +95,17 @@ class Codex(TranscriptState):
             self.happened("thinking", at)
         elif kind in SUMMED:
             self.happened("compacted", at)
-        elif kind == "message" and text(load, "role") == "assistant" and any(items(load, "content")):
+        elif kind == "message" and text_at(load, "role") == "assistant" and any(objects_at(load, "content")):
             self.happened("text", at)
 
 
-def _resets(load: object) -> str:
+def _limit_reset_time(load: object) -> str:
     """When the last of the windows that are used up begins anew, in seconds since the epoch."""
-    windows = [inner(load, "rate_limits", name) for name in ("primary", "secondary")]
+    windows = [value_at(load, "rate_limits", name) for name in ("primary", "secondary")]
     ends = [
         moment
         for window in windows
-        if (number(inner(window, "used_percent")) or 0) >= FULL
-        and (moment := number(inner(window, "resets_at"))) is not None
+        if (to_number(value_at(window, "used_percent")) or 0) >= FULL
+        and (moment := to_number(value_at(window, "resets_at"))) is not None
     ]
     return str(max(ends)) if ends else ""

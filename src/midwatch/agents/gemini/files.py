@@ -14,7 +14,7 @@ from midwatch.agents.file_locations import Environment
 from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.transcripts.transcript_state import TranscriptState
 from midwatch.core.pane_model import RunningAgent
-from midwatch.system.recent_files import written
+from midwatch.system.recent_files import find_recent
 
 SHORT = 8
 """Characters of an id that the names of its files end with."""
@@ -51,10 +51,10 @@ class GeminiFiles(AgentFiles):
         return [f"{top}/{name}/chats" for name in found]
 
     def find(self, running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
-        if not (wanted := wanted or file_locations.asked_for(running.args)):
+        if not (wanted := wanted or file_locations.requested_conversation(running.args)):
             return self.only(running, heads)
         ends = tuple(f"-{wanted[:SHORT]}{suffix}" for suffix in self.ends)
-        paths = (path for chats in self.shelves(running, heads) for path in written(chats, 0.0, ends, self.begins))
+        paths = (path for chats in self.shelves(running, heads) for path in find_recent(chats, 0.0, ends, self.begins))
         return next((path for path in paths if heads.story(path, Gemini).conversation == wanted), "")
 
     def beside(self, path: str, story: TranscriptState) -> str:
@@ -75,4 +75,4 @@ def names(directory: str, registry: object) -> list[str]:
     projects = registry.get("projects") if isinstance(registry, dict) else None
     named = projects.get(directory) if isinstance(projects, dict) else None
     own = [named] if isinstance(named, str) and named and "/" not in named else []
-    return [*own, file_locations.digest(directory)]
+    return [*own, file_locations.directory_digest(directory)]

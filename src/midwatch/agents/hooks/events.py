@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from midwatch.core.errors import FormatError
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.value import Value
 
 VERSION = "1"
@@ -98,15 +98,15 @@ class HookEvent(Value):
 # Lines ----------------------------------------------------------------------------------------------------------
 
 
-def event(line: str) -> HookEvent | None:
+def parse_event(line: str) -> HookEvent | None:
     """Read a line of the spool; None for one of a conversation that nobody sees. Raises FormatError."""
     parts = line.split("\t", FIELDS - 1)
     if len(parts) != FIELDS or parts[0] != VERSION:
         raise FormatError(f"this is no line of a hook's spool: {line[:20]!r}")
     _, agent, pane, tmux, pid, boot, up, end, start = parts
-    found = payload(start, end)
+    found = parse_payload(start, end)
     name = found.get("hook_event_name") or found.get("type")
-    if not isinstance(name, str) or not agent or (caller := whole_number(pid)) is None:
+    if not isinstance(name, str) or not agent or (caller := parse_whole_number(pid)) is None:
         raise FormatError(f"a hook of {agent[:20]!r} was called without saying for what")
     asked = found.get("input-messages")
     if isinstance(asked, list) and asked and str(asked[-1]).startswith(HIDDEN):
@@ -114,44 +114,44 @@ def event(line: str) -> HookEvent | None:
     return HookEvent(
         agent=agent,
         name=name,
-        conversation=_text(found.get("session_id") or found.get("thread-id")),
-        child=_text(found.get("agent_id")),
+        conversation=_to_text(found.get("session_id") or found.get("thread-id")),
+        child=_to_text(found.get("agent_id")),
         pane=pane,
         server=tmux.rsplit(",", 2)[0],
         pid=caller,
         boot=boot,
-        up=_number(up),
-        words=_words(name, found),
+        up=_to_number(up),
+        words=_collect_texts(name, found),
     )
 
 
-def payload(start: str, end: str = "") -> dict[str, object]:
+def parse_payload(start: str, end: str = "") -> dict[str, object]:
     """The fields of a JSON object that may have lost its middle, as far as they are whole."""
     try:
         found = json.loads(start)
     except (ValueError, RecursionError):
-        return _leading(start) | (_trailing(end) if len(end) <= LONGEST_END else {})
+        return _leading_fields(start) | (_trailing_fields(end) if len(end) <= LONGEST_END else {})
     return found if isinstance(found, dict) else {}
 
 
-def _leading(text: str) -> dict[str, object]:
+def _leading_fields(text: str) -> dict[str, object]:
     decode = json.JSONDecoder().raw_decode
     found: dict[str, object] = {}
     at = text.find("{") + 1
     try:
         while True:
-            key, at = decode(text, _blank(text, at))
-            at = _blank(text, at)
+            key, at = decode(text, _skip_blanks(text, at))
+            at = _skip_blanks(text, at)
             if text[at] != ":" or not isinstance(key, str):
                 return found
-            value, at = decode(text, _blank(text, at + 1))
-            at = _blank(text, at) + 1  # an error at the end: a number there may have lost digits
+            value, at = decode(text, _skip_blanks(text, at + 1))
+            at = _skip_blanks(text, at) + 1  # an error at the end: a number there may have lost digits
             found[key] = value
     except (ValueError, IndexError, RecursionError):
         return found
 
 
-def _trailing(text: str) -> dict[str, object]:
+def _trailing_fields(text: str) -> dict[str, object]:
     """From the first comma on behind which whole fields and the end of the object stand."""
     at = text.find(",")
     while at >= 0:
@@ -164,16 +164,16 @@ def _trailing(text: str) -> dict[str, object]:
     return {}
 
 
-def _blank(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     while text[at] in " \t\r\n":
         at += 1
     return at
 
 
-def _words(name: str, found: dict[str, object]) -> dict[str, str]:
-    words = {word: text for word, keys in WORDS.items() if (text := _first(found, keys))}
+def _collect_texts(name: str, found: dict[str, object]) -> dict[str, str]:
+    words = {word: text for word, keys in WORDS.items() if (text := _first_text(found, keys))}
     if name == "StopFailure" and "message" not in words:
-        words["message"] = _text(found.get("last_assistant_message"))
+        words["message"] = _to_text(found.get("last_assistant_message"))
     if "message" in words:
         words["message"] = words["message"][:LONGEST]
     tasks = found.get("background_tasks")
@@ -182,17 +182,17 @@ def _words(name: str, found: dict[str, object]) -> dict[str, str]:
     return words
 
 
-def _first(found: dict[str, object], keys: tuple[str, ...]) -> str:
-    return next((text for key in keys if (text := _text(found.get(key)))), "")
+def _first_text(found: dict[str, object], keys: tuple[str, ...]) -> str:
+    return next((text for key in keys if (text := _to_text(found.get(key)))), "")
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value)
 
 
-def _number(text: str) -> float:
+def _to_number(text: str) -> float:
     try:
         found = float(text)
     except ValueError:
@@ -200,24 +200,24 @@ def _number(text: str) -> float:
     return found if 0.0 <= found < MOST_UP else 0.0
 
 
-def quoted(text: str) -> str:
+def quote_word(text: str) -> str:
     """One word of a shell's command line."""
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
-def command(script: str, spool: str, agent: str) -> str:
+def hook_command(script: str, spool: str, agent: str) -> str:
     """What to write into an agent's settings as the command of a hook.
 
     With `exec`, so that the shell which runs it becomes the hook, and the hook's parent is the agent.
     """
-    return f"exec /bin/sh {quoted(script)} {quoted(spool)} {quoted(agent)}"
+    return f"exec /bin/sh {quote_word(script)} {quote_word(spool)} {quote_word(agent)}"
 
 
-def arguments(script: str, spool: str, agent: str) -> list[str]:
+def hook_arguments(script: str, spool: str, agent: str) -> list[str]:
     """The same for settings that want a list, to which the agent adds the payload (Codex: `notify`)."""
     return ["/bin/sh", script, spool, agent]
 
 
-def plugin(source: str, spool: str) -> str:
+def plugin_source(source: str, spool: str) -> str:
     """The text of OpenCode's plugin for a spool."""
     return source.replace('"SPOOL"', json.dumps(spool))

@@ -72,14 +72,20 @@ class HookSpool:
             return self._of_daemon(names, running, conversation)
         server = os.path.realpath(tmux_client.socket_path(pane.server))
         here = [name for name in names if name.endswith(f"{pane.id}{SUFFIX}")]
-        found = self._turn(here, running, (pane.id, server), lambda events: own(events, running, pane.id, server))
+        found = self._turn(
+            here, running, (pane.id, server), lambda events: select_agent_events(events, running, pane.id, server)
+        )
         if found.latest is None and conversation:
-            found = self._turn(names, running, (conversation,), lambda events: _talk(events, conversation))
-        return _report(found)
+            found = self._turn(
+                names, running, (conversation,), lambda events: _conversation_events(events, conversation)
+            )
+        return _build_report(found)
 
     def _of_box(self, box: str, running: RunningAgent) -> SourceReport | None:
         name = f"{box}/{running.agent}{SUFFIX}"
-        found = _report(self._turn([name], running, (box,), lambda events: _of_agent(events, running)))
+        found = _build_report(
+            self._turn([name], running, (box,), lambda events: _without_other_agents(events, running))
+        )
         if found is None:
             return None
         return found._replace(words={word: text for word, text in found.words.items() if word not in NOT_OF_TURN})
@@ -96,7 +102,9 @@ class HookSpool:
             if len(found) > 1:
                 return SourceReport("hook", None, {}, f"{len(found)} conversations in {running.cwd} have called hooks")
             conversation = found[0] if found else ""
-        return _report(self._turn(names, running, (conversation,), lambda events: _talk(events, conversation)))
+        return _build_report(
+            self._turn(names, running, (conversation,), lambda events: _conversation_events(events, conversation))
+        )
 
     def _turn(
         self,
@@ -112,8 +120,8 @@ class HookSpool:
         if before is not None and before[0] == state:
             found = before[1]
         else:
-            found = turns.turn(choose(self._events(names, running, deep=False)))
-            found = found if found.event else turns.turn(choose(self._events(names, running, deep=True)))
+            found = turns.derive_turn(choose(self._events(names, running, deep=False)))
+            found = found if found.event else turns.derive_turn(choose(self._events(names, running, deep=True)))
         self._turns[asked] = state, found
         if len(self._turns) > MOST:
             del self._turns[next(iter(self._turns))]
@@ -143,13 +151,13 @@ class HookSpool:
             return []
 
 
-def own(events: list[HookEvent], running: RunningAgent, pane: str, server: str) -> list[HookEvent]:
+def select_agent_events(events: list[HookEvent], running: RunningAgent, pane: str, server: str) -> list[HookEvent]:
     """Of the events in a pane those of one agent, without those of others that run below it as its tools."""
     same = {name for name in {each.server for each in events} if os.path.realpath(name) == server}
-    return _of_agent([each for each in events if each.pane == pane and each.server in same], running)
+    return _without_other_agents([each for each in events if each.pane == pane and each.server in same], running)
 
 
-def _of_agent(here: list[HookEvent], running: RunningAgent) -> list[HookEvent]:
+def _without_other_agents(here: list[HookEvent], running: RunningAgent) -> list[HookEvent]:
     called = {each.conversation for each in here if each.pid == running.pid}
     if called:
         return [each for each in here if each.conversation in called]
@@ -165,11 +173,11 @@ def _of_agent(here: list[HookEvent], running: RunningAgent) -> list[HookEvent]:
     return found
 
 
-def _talk(events: list[HookEvent], conversation: str) -> list[HookEvent]:
+def _conversation_events(events: list[HookEvent], conversation: str) -> list[HookEvent]:
     return [each for each in events if conversation and each.conversation == conversation]
 
 
-def _report(found: turns.HookTurn) -> SourceReport | None:
+def _build_report(found: turns.HookTurn) -> SourceReport | None:
     if found.event is None or found.latest is None:
         return None
     booted = time.time() - float(procfs.read_text("/proc/uptime").split()[0])
@@ -194,12 +202,12 @@ class _PaneSpool:
 
     def look(self) -> int:
         """Read on; how often there was something new so far."""
-        seen = _state(self._path)
+        seen = _file_state(self._path)
         if seen and seen == self._seen:
             return self._news
-        inode, data, end, goes_on = _bytes(self._path, self._inode, self._offset)
+        inode, data, end, goes_on = _read_from(self._path, self._inode, self._offset)
         if not goes_on:
-            self._older, self._events = _bytes(self._path + ASIDE)[1].split(b"\n"), []
+            self._older, self._events = _read_from(self._path + ASIDE)[1].split(b"\n"), []
             self._inode, self._rest = inode, b""
         self._seen = seen if inode else ()
         self._news += bool(data) or not goes_on
@@ -209,19 +217,19 @@ class _PaneSpool:
         if not self._events:
             self._older += lines
             lines, self._older = self._older[-2 * RECENT :], self._older[: -2 * RECENT]  # every other is empty
-        self._events = (self._events + _parsed(lines))[-KEPT:]
+        self._events = (self._events + _parse_lines(lines))[-KEPT:]
         return self._news
 
     def read(self, *, deep: bool) -> list[HookEvent]:
         """The events of the file as it is now; ``deep``: all of them, else at least the last."""
         self.look()
         if deep and self._older:
-            self._events = _parsed(self._older) + self._events
+            self._events = _parse_lines(self._older) + self._events
             self._older = []
         return self._events
 
 
-def _state(path: str) -> tuple[int, ...]:
+def _file_state(path: str) -> tuple[int, ...]:
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:
@@ -229,7 +237,7 @@ def _state(path: str) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _bytes(path: str, inode: int = 0, offset: int = 0) -> tuple[int, bytes, int, bool]:
+def _read_from(path: str, inode: int = 0, offset: int = 0) -> tuple[int, bytes, int, bool]:
     """A file's inode, and what is in it: from an offset on if that goes on with what is known already, else all.
 
     Of what is larger than any hook makes it, the end. Then where that ends, and whether it goes on.
@@ -246,11 +254,11 @@ def _bytes(path: str, inode: int = 0, offset: int = 0) -> tuple[int, bytes, int,
         return found.st_ino, data, file.tell(), goes_on
 
 
-def _parsed(lines: list[bytes]) -> list[HookEvent]:
+def _parse_lines(lines: list[bytes]) -> list[HookEvent]:
     found = []
     for line in lines:
         try:
-            event = hooks_events.event(line.decode("utf-8", "replace")) if 0 < len(line) <= LONGEST else None
+            event = hooks_events.parse_event(line.decode("utf-8", "replace")) if 0 < len(line) <= LONGEST else None
         except FormatError:
             continue  # torn by a full disk, or of a later version
         if event is not None:

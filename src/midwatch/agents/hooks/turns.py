@@ -28,7 +28,7 @@ class HookTurn(Value):
     words: dict[str, str]
 
 
-def turn(events: Iterable[HookEvent]) -> HookTurn:
+def derive_turn(events: Iterable[HookEvent]) -> HookTurn:
     """What the events of one conversation say together; they must be in order."""
     seen = _Fold()
     for each in events:

@@ -11,7 +11,7 @@ from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.file_locations import Environment
 from midwatch.agents.opencode.files import database_path
 from midwatch.agents.opencode.transcript import OpenCode
-from midwatch.agents.transcripts.transcript_state import number
+from midwatch.agents.transcripts.transcript_state import to_number
 from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system.foreign_database import DatabaseReader, Row
 from midwatch.system.recent_files import SLACK
@@ -40,17 +40,17 @@ class OpenCodeDatabase(DatabaseFormat):
             return None
         story = OpenCode()
         story.session(session)
-        changed = [number(session.get("time_updated")) or 0]
+        changed = [to_number(session.get("time_updated")) or 0]
         for row in reversed(database.rows(LAST, story.conversation)):
             parts = database.rows(
                 "SELECT time_updated, data FROM part WHERE message_id = ? ORDER BY id LIMIT ?", row["id"], PARTS
             )
             story.tell(_object(row["data"]) | {"parts": [_object(part["data"]) for part in parts]})
-            changed += [number(each["time_updated"]) or 0 for each in (row, *parts)]
+            changed += [to_number(each["time_updated"]) or 0 for each in (row, *parts)]
         below = "SELECT id FROM session WHERE parent_id = ? ORDER BY time_updated DESC LIMIT ?"
         newest = "SELECT time_updated FROM part WHERE session_id = ? ORDER BY rowid DESC LIMIT ?"
         for child in (session, *database.rows(below, story.conversation, LATEST)):
-            changed += [number(part["time_updated"]) or 0 for part in database.rows(newest, child["id"], LATEST)]
+            changed += [to_number(part["time_updated"]) or 0 for part in database.rows(newest, child["id"], LATEST)]
         return SourceReport("transcript", story.at, story.words() | {"path": path, "size": str(max(changed))})
 
 
@@ -58,7 +58,7 @@ DATABASE = OpenCodeDatabase()
 
 
 def _session(database: DatabaseReader, running: RunningAgent, wanted: str) -> Row | None:
-    if wanted := wanted or file_locations.asked_for(running.args):
+    if wanted := wanted or file_locations.requested_conversation(running.args):
         found = database.rows("SELECT * FROM session WHERE id = ?", wanted)
     else:
         found = database.rows(RECENT, running.cwd, (running.started - SLACK) * 1000)

@@ -42,7 +42,7 @@ class OpenCodeServer:
     def read(self, running: RunningAgent, conversation: str = "") -> SourceReport | None:
         """What the server says; None where there is none."""
         who = (running.pid, running.start)
-        self._known[who] = found = listening(running.pid, self._known.pop(who, None))
+        self._known[who] = found = find_sockets(running.pid, self._known.pop(who, None))
         if len(self._known) > MOST:
             del self._known[next(iter(self._known))]
         port = found.port
@@ -59,10 +59,12 @@ class OpenCodeServer:
                 ask.close()
         except (OSError, ServerSilentError) as error:
             return SourceReport("api", None, {}, f"OpenCode's server {error}")
-        return said(status, permissions, questions, sessions, conversation)
+        return combine_replies(status, permissions, questions, sessions, conversation)
 
 
-def said(status: Any, permissions: Any, questions: Any, sessions: Any, conversation: str = "") -> SourceReport:
+def combine_replies(
+    status: Any, permissions: Any, questions: Any, sessions: Any, conversation: str = ""
+) -> SourceReport:
     """The server's answers, put together. With several sessions at work the one that no other began is meant."""
     if not isinstance(status, dict) or not all(isinstance(each, list) for each in (permissions, questions, sessions)):
         return SourceReport(
@@ -91,14 +93,14 @@ class _Sockets(Value):
     """Two looks found the same sockets: none of them will begin to listen any more."""
 
 
-def listening(pid: int, before: _Sockets | None = None) -> _Sockets:
+def find_sockets(pid: int, before: _Sockets | None = None) -> _Sockets:
     """The port at which a process can be reached from this machine; the lowest if there are several.
 
     Which of all sockets of the machine listen costs the kernel more than all else of a look: it is asked no oftener
     than it takes to be sure.
     """
     try:
-        links = [_link(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        links = [_read_link(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
         own = frozenset([link[len("socket:[") : -1] for link in links if link.startswith("socket:[")])
         if before is not None and before.own == own and before.sure:
             return before
@@ -113,7 +115,7 @@ def listening(pid: int, before: _Sockets | None = None) -> _Sockets:
     return _Sockets(own, min(ports, default=None), sure=before is not None and before.own == own)
 
 
-def _link(path: str) -> str:
+def _read_link(path: str) -> str:
     try:
         return os.readlink(path)
     except OSError:

@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import re
 
-from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, instant, items, number, text
+from midwatch.agents.transcripts.transcript_state import (
+    TranscriptState,
+    objects_at,
+    parse_instant,
+    text_at,
+    to_number,
+    value_at,
+)
 
 GOES_ON = frozenset(("tool-calls", "unknown"))
 """Why a step finished that another one follows."""
@@ -26,62 +33,62 @@ class OpenCode(TranscriptState):
 
     def tell(self, line: dict[str, object]) -> None:
         """``line`` is a message's data, with its parts in order under `parts`."""
-        made = instant(inner(line, "time", "created"))
-        if text(line, "role") == "user":
-            parts = inner(line, "parts")
-            compacts = any(text(part, "type") == "compaction" for part in (parts if isinstance(parts, list) else []))
+        made = parse_instant(value_at(line, "time", "created"))
+        if text_at(line, "role") == "user":
+            parts = value_at(line, "parts")
+            compacts = any(text_at(part, "type") == "compaction" for part in (parts if isinstance(parts, list) else []))
             self.happened("compacted" if compacts else "prompt", made)
-        elif text(line, "role") == "assistant":
-            self.know(cwd=text(line, "path", "cwd"))
+        elif text_at(line, "role") == "assistant":
+            self.know(cwd=text_at(line, "path", "cwd"))
             self._assistant(line, made)
 
     def session(self, row: dict[str, object]) -> None:
-        self.conversation = text(row, "id")
-        self.belongs(text(row, "directory"))
-        self.know(version=text(row, "version"))
+        self.conversation = text_at(row, "id")
+        self.belongs(text_at(row, "directory"))
+        self.know(version=text_at(row, "version"))
         self.spent(row.get("tokens_output"))
 
     def _assistant(self, line: dict[str, object], made: float | None) -> None:
         self.happened("prompt", made)
-        parts = inner(line, "parts")
+        parts = value_at(line, "parts")
         for part in parts if isinstance(parts, list) else []:
             self._part(part)
-        done = instant(inner(line, "time", "completed"))
-        error = inner(line, "error")
+        done = parse_instant(value_at(line, "time", "completed"))
+        error = value_at(line, "error")
         if isinstance(error, dict):
             at = done or self.at
-            if text(error, "name") == ABORTED:
+            if text_at(error, "name") == ABORTED:
                 self.happened("interrupted", at)
             else:
-                status = inner(error, "data", "statusCode")
-                self.failed(text(error, "name") or "error", text(error, "data", "message"), at, status=status)
-        elif done is not None and (not text(line, "finish") or _refused(line)):
+                status = value_at(error, "data", "statusCode")
+                self.failed(text_at(error, "name") or "error", text_at(error, "data", "message"), at, status=status)
+        elif done is not None and (not text_at(line, "finish") or _refused(line)):
             self.happened("interrupted", done)
-        elif done is not None and text(line, "finish") not in GOES_ON:
+        elif done is not None and text_at(line, "finish") not in GOES_ON:
             self.happened("compacted" if line.get("summary") is True else "turn-ended", done)
 
     def _part(self, part: object) -> None:
-        kind = text(part, "type")
+        kind = text_at(part, "type")
         if kind == "tool":
-            call, state = text(part, "callID"), text(part, "state", "status")
+            call, state = text_at(part, "callID"), text_at(part, "state", "status")
             if state in UNDER_WAY:
-                self.called(call, text(part, "tool"))
-                self.happened("tool-call", instant(inner(part, "state", "time", "start")) or self.at)
+                self.called(call, text_at(part, "tool"))
+                self.happened("tool-call", parse_instant(value_at(part, "state", "time", "start")) or self.at)
             else:
                 self.answered(call)
-                self.happened("tool-result", instant(inner(part, "state", "time", "end")) or self.at)
+                self.happened("tool-result", parse_instant(value_at(part, "state", "time", "end")) or self.at)
         elif kind == "retry":
-            error = inner(part, "error")
-            status = number(inner(error, "data", "statusCode"))
+            error = value_at(part, "error")
+            status = to_number(value_at(error, "data", "statusCode"))
             self.know(
-                error=text(error, "name"),
-                message=text(error, "data", "message"),
+                error=text_at(error, "name"),
+                message=text_at(error, "data", "message"),
                 status="" if status is None else str(status),
             )
         elif kind in PARTS:
-            moment = inner(part, "time", "end") or inner(part, "time", "start")
-            self.happened(PARTS[kind], instant(moment) or self.at)
+            moment = value_at(part, "time", "end") or value_at(part, "time", "start")
+            self.happened(PARTS[kind], parse_instant(moment) or self.at)
 
 
 def _refused(line: dict[str, object]) -> bool:
-    return any(REFUSED.fullmatch(text(part, "state", "error")) for part in items(line, "parts"))
+    return any(REFUSED.fullmatch(text_at(part, "state", "error")) for part in objects_at(line, "parts"))

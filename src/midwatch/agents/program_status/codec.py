@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from midwatch.core.errors import FormatError
-from midwatch.core.numbers import moment
+from midwatch.core.numbers import parse_moment
 from midwatch.core.text import visible
 from midwatch.core.value import Value
 from midwatch.terminal.program_status import StatusRecords
@@ -33,7 +33,7 @@ class StatusLines(Value):
     lines: tuple[dict[str, Any], ...]
 
 
-class Status(Value):
+class ProgramState(Value):
     """What the reports of one process say together."""
 
     at: float
@@ -54,10 +54,10 @@ def read(text: str) -> StatusLines:
 
 
 def _is_dated(line: object) -> bool:
-    return isinstance(line, dict) and all(moment(line.get(key)) is not None for key in ("at", "up"))
+    return isinstance(line, dict) and all(parse_moment(line.get(key)) is not None for key in ("at", "up"))
 
 
-def fold(found: StatusLines, since: float) -> Status | None:
+def combine_reports(found: StatusLines, since: float) -> ProgramState | None:
     """What a process that began ``since`` (seconds after boot) reports; None where it reports nothing (any more)."""
     records, count, at, when = StatusRecords(), 0, 0.0, {"": 0.0}
     for line in found.lines:
@@ -87,4 +87,4 @@ def fold(found: StatusLines, since: float) -> Status | None:
         "progress": told.get("progress", ""), "title": root.get("title", ""), "app": root.get("app", ""),
         "children": len(busy) or "", "count": count,
     }  # fmt: skip
-    return Status(at, {word: visible(str(value))[:LONGEST_TEXT] for word, value in words.items() if value != ""})
+    return ProgramState(at, {word: visible(str(value))[:LONGEST_TEXT] for word, value in words.items() if value != ""})

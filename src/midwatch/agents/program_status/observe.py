@@ -48,20 +48,24 @@ class ProgramStatus:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            return _trouble(f"{path} cannot be read: {error.strerror}")
+            return _unreadable_report(f"{path} cannot be read: {error.strerror}")
         except FormatError as error:
-            return _trouble(f"{path}: {error}")
-        status = program_status_codec.fold(found, start / procfs.TICKS) if found.boot == procfs.boot_id() else None
+            return _unreadable_report(f"{path}: {error}")
+        status = (
+            program_status_codec.combine_reports(found, start / procfs.TICKS)
+            if found.boot == procfs.boot_id()
+            else None
+        )
         if status is None:
             return None
         pid, began = found.reader
         if procfs.start_time(pid) != began:
-            return _trouble("what the agent reports is not read any more: its reader has ended")
+            return _unreadable_report("what the agent reports is not read any more: its reader has ended")
         return SourceReport(REPORTS, status.at, {**status.words, "path": path})
 
     def _name(self, pane: Pane) -> str:
         if pane.server not in self._sockets:
-            self._sockets[pane.server] = _of_server(pane.server)
+            self._sockets[pane.server] = _encode_server(pane.server)
         return f"{self._sockets[pane.server]}{pane.id}{SUFFIX}"
 
     def _lines(self, path: str) -> StatusLines:
@@ -76,14 +80,14 @@ class ProgramStatus:
         return before[1]
 
 
-def path_of(directory: str, server: tuple[str, ...], pane: str) -> str:
+def status_file_path(directory: str, server: tuple[str, ...], pane: str) -> str:
     """Where the reader of a pane notes what is reported there."""
-    return f"{directory}/{_of_server(server)}{pane}{SUFFIX}"
+    return f"{directory}/{_encode_server(server)}{pane}{SUFFIX}"
 
 
-def _of_server(server: tuple[str, ...]) -> str:
+def _encode_server(server: tuple[str, ...]) -> str:
     return os.path.realpath(tmux_client.socket_path(server)).replace("/", ",")
 
 
-def _trouble(why: str) -> SourceReport:
+def _unreadable_report(why: str) -> SourceReport:
     return SourceReport(REPORTS, None, {}, why)

@@ -10,10 +10,10 @@ from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, stem
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.file_locations import Environment
 from midwatch.agents.qwen.transcript import Qwen
-from midwatch.agents.transcripts.transcript_state import inner, number, text
+from midwatch.agents.transcripts.transcript_state import text_at, to_number, value_at
 from midwatch.core.pane_model import RunningAgent
 from midwatch.system import procfs
-from midwatch.system.recent_files import written
+from midwatch.system.recent_files import find_recent
 
 
 class QwenFiles(AgentFiles):
@@ -35,7 +35,7 @@ class QwenFiles(AgentFiles):
 
     def find(self, running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
         for chats in self.shelves(running, heads):
-            if wanted := wanted or self.claimed(running, heads) or file_locations.asked_for(running.args):
+            if wanted := wanted or self.claimed(running, heads) or file_locations.requested_conversation(running.args):
                 return f"{chats}/{wanted}.jsonl"
         return self.only(running, heads)
 
@@ -44,11 +44,13 @@ class QwenFiles(AgentFiles):
         paths = [
             path
             for chats in self.shelves(running, heads)
-            for path in written(chats, running.started, (".runtime.json",))
+            for path in find_recent(chats, running.started, (".runtime.json",))
         ]
         signed = [heads.data(path) for path in paths]
-        own = [each for each in signed if number(inner(each, "pid")) in (running.pid, *procfs.children(running.pid))]
-        return next((named for each in own if file_locations.ID.match(named := text(each, "session_id"))), "")
+        own = [
+            each for each in signed if to_number(value_at(each, "pid")) in (running.pid, *procfs.children(running.pid))
+        ]
+        return next((named for each in own if file_locations.ID.match(named := text_at(each, "session_id"))), "")
 
 
 FILES = QwenFiles()

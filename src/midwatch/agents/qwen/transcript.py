@@ -10,7 +10,14 @@ told either way. What the helpers do that Qwen runs beside the conversation (sid
 
 from __future__ import annotations
 
-from midwatch.agents.transcripts.transcript_state import TranscriptState, inner, instant, items, number, text
+from midwatch.agents.transcripts.transcript_state import (
+    TranscriptState,
+    objects_at,
+    parse_instant,
+    text_at,
+    to_number,
+    value_at,
+)
 
 TRY_AGAIN = 429
 SERVER_FAULT = 500
@@ -22,54 +29,54 @@ class Qwen(TranscriptState):
     def tell(self, line: dict[str, object]) -> None:
         if line.get("isSidechain") is True:
             return
-        self.belongs(text(line, "cwd"))
-        self.know(version=text(line, "version"))
-        at = instant(line.get("timestamp"))
-        kind = text(line, "type")
+        self.belongs(text_at(line, "cwd"))
+        self.know(version=text_at(line, "version"))
+        at = parse_instant(line.get("timestamp"))
+        kind = text_at(line, "type")
         if kind == "user":
-            if text(line, "subtype") != "mid_turn_user_message":
+            if text_at(line, "subtype") != "mid_turn_user_message":
                 self.abandon_calls()
             self.happened("prompt", at)
         elif kind == "assistant":
             self._assistant(line, at)
         elif kind == "tool_result":
-            for part in items(line, "message", "parts"):
-                self.answered(text(part, "functionResponse", "id"))
-            self.answered(text(line, "toolCallResult", "callId"))
-            cancelled = text(line, "toolCallResult", "status") == "cancelled"
+            for part in objects_at(line, "message", "parts"):
+                self.answered(text_at(part, "functionResponse", "id"))
+            self.answered(text_at(line, "toolCallResult", "callId"))
+            cancelled = text_at(line, "toolCallResult", "status") == "cancelled"
             self.happened("interrupted" if cancelled else "tool-result", at)
         elif kind == "system":
             self._system(line, at)
 
     def _assistant(self, line: dict[str, object], at: float | None) -> None:
-        self.spend(text(line, "uuid"), inner(line, "usageMetadata", "candidatesTokenCount"))
-        parts = list(items(line, "message", "parts"))
+        self.spend(text_at(line, "uuid"), value_at(line, "usageMetadata", "candidatesTokenCount"))
+        parts = list(objects_at(line, "message", "parts"))
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         for call in calls:
-            self.called(text(call, "id"), text(call, "name"))
-        spoken = any(part.get("thought") is not True and text(part, "text") for part in parts)
+            self.called(text_at(call, "id"), text_at(call, "name"))
+        spoken = any(part.get("thought") is not True and text_at(part, "text") for part in parts)
         whole = "usageMetadata" in line
         self.happened("tool-call" if calls else "thinking" if not spoken else "turn-ended" if whole else "text", at)
 
     def _system(self, line: dict[str, object], at: float | None) -> None:
-        kind, load = text(line, "subtype"), line.get("systemPayload")
+        kind, load = text_at(line, "subtype"), line.get("systemPayload")
         if kind == "chat_compression":
             self.happened("compacted", at)
         elif kind == "rewind":
             self.happened("turn-ended", at)
         elif kind == "turn_result":
-            if text(load, "state") == "error":
-                self.failed(text(load, "error", "code") or "error", text(load, "error", "message"), at)
-            elif text(load, "state") in RESULTS:
-                self.happened(RESULTS[text(load, "state")], at)
-        elif kind == "ui_telemetry" and text(load, "uiEvent", "event.name") == "qwen-code.api_error":
-            self._api_error(inner(load, "uiEvent"), at)
+            if text_at(load, "state") == "error":
+                self.failed(text_at(load, "error", "code") or "error", text_at(load, "error", "message"), at)
+            elif text_at(load, "state") in RESULTS:
+                self.happened(RESULTS[text_at(load, "state")], at)
+        elif kind == "ui_telemetry" and text_at(load, "uiEvent", "event.name") == "qwen-code.api_error":
+            self._api_error(value_at(load, "uiEvent"), at)
 
     def _api_error(self, event: object, at: float | None) -> None:
-        if text(event, "subagent_name"):
+        if text_at(event, "subagent_name"):
             return
-        error, message = text(event, "error_type") or "error", text(event, "error_message")
-        status = number(inner(event, "status_code"))
+        error, message = text_at(event, "error_type") or "error", text_at(event, "error_message")
+        status = to_number(value_at(event, "status_code"))
         if error == ABORTED:
             self.happened("interrupted", at)
         elif status is not None and (status == TRY_AGAIN or status >= SERVER_FAULT):

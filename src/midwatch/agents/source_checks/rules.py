@@ -83,24 +83,24 @@ def observe(
     if before is not None and now - before.looked > GAP:
         before = None
     strong = tuple(each for each in said if each.source in STRONG and each.turn != "exited")
-    overlap = _followed(before, strong, {each.source: each for each in said if each.source in WEAK}, now, wall)
+    overlap = _advance_overlap(before, strong, {each.source: each for each in said if each.source in WEAK}, now, wall)
     if not strong:
         return overlap, ()
-    found = _proven(before, strong[0])
+    found = _proven_contradictions(before, strong[0])
     unproven = dict(overlap.unproven)
     for source, span in overlap.spans.items():
         since = max(overlap.since, span.since)
         if not overlap.agreed or now - since < TIMING:
             continue
         if span.claim is not None and span.claim not in overlap.counted:
-            outcome = _outcome(strong, span, can_wait)
+            outcome = _compare(strong, span, can_wait)
             if outcome == CONTRADICTS and overlap.event is not None:
                 unproven.setdefault(span.claim, wall - (now - since) + TIMING)
             elif outcome:
                 found.append(Comparison(span.claim, outcome, strong[0].source, overlap.lead_wall))
         for claim in doubted - overlap.counted if overlap.event is None else ():
             silent = claim.source == source and claim != span.claim
-            if silent and _outcome(strong, span._replace(claim=claim), can_wait) == CONTRADICTS:
+            if silent and _compare(strong, span._replace(claim=claim), can_wait) == CONTRADICTS:
                 found.append(Comparison(claim, WITHHELD, strong[0].source, overlap.lead_wall))
     counted = overlap.counted | {each.claim for each in found}
     return overlap._replace(counted=counted, unproven=unproven), tuple(found)
@@ -133,12 +133,12 @@ def disagrees(
             continue
         since = began if span is None or overlap.began == now else max(began, span.since)
         claimed = ClaimSpan(Claim(other.source, other.turn, other.rule), now, span.wall if span else wall)
-        if now - since >= SUPERSEDED_AFTER and _outcome((lead,), claimed, can_wait) == CONTRADICTS:
+        if now - since >= SUPERSEDED_AFTER and _compare((lead,), claimed, can_wait) == CONTRADICTS:
             return True
     return False
 
 
-def _followed(
+def _advance_overlap(
     before: Overlap | None, strong: tuple[SourceReading, ...], weak: dict[str, SourceReading], now: float, wall: float
 ) -> Overlap:
     """The look before, brought up to this one: what goes on keeps its beginning."""
@@ -163,7 +163,7 @@ def _followed(
     return found if lead == before.lead else found._replace(lead=lead, lead_wall=wall, since=now, counted=frozenset())
 
 
-def _proven(before: Overlap | None, lead: SourceReading) -> list[Comparison]:
+def _proven_contradictions(before: Overlap | None, lead: SourceReading) -> list[Comparison]:
     """Contradictions of an open turn that its source now tells to have gone on until an end, a question or a limit."""
     if before is None or not before.unproven or lead.source != before.lead[0] or lead.turn == "working":
         return []
@@ -181,7 +181,7 @@ def _shows_now(said: SourceReading) -> bool:
     return said.source not in EVENTS or said.firm
 
 
-def _outcome(strong: tuple[SourceReading, ...], span: ClaimSpan, can_wait: frozenset[str]) -> str:
+def _compare(strong: tuple[SourceReading, ...], span: ClaimSpan, can_wait: frozenset[str]) -> str:
     """What strong sources that agree say of a claim; empty where they say nothing of it."""
     assert span.claim is not None
     turn, claimed = strong[0].turn, span.claim.turn
@@ -204,13 +204,13 @@ def _outcome(strong: tuple[SourceReading, ...], span: ClaimSpan, can_wait: froze
 # The record -------------------------------------------------------------------------------------------------------
 
 
-def claims_of(records: Records, agent: str, version: str) -> tuple[ClaimRecord, ...]:
+def find_claims(records: Records, agent: str, version: str) -> tuple[ClaimRecord, ...]:
     return next((each.claims for each in records if (each.agent, each.version) == (agent, version)), ())
 
 
-def disbelieved(records: Records, agent: str, version: str) -> dict[Claim, Disbelief]:
+def find_disbelieved(records: Records, agent: str, version: str) -> dict[Claim, Disbelief]:
     """What is not believed of a release."""
-    return {each.claim: each.disbelief for each in claims_of(records, agent, version) if each.disbelief is not None}
+    return {each.claim: each.disbelief for each in find_claims(records, agent, version) if each.disbelief is not None}
 
 
 def count_comparison(
@@ -220,7 +220,7 @@ def count_comparison(
 
     The very same records where it says nothing new: another watcher has counted it, or the claim was always right.
     """
-    claims = {each.claim: each for each in claims_of(records, agent, version)}
+    claims = {each.claim: each for each in find_claims(records, agent, version)}
     old = claims.get(comparison.claim, ClaimRecord(comparison.claim))
     last = max((each.at for each in old.outcomes if each.process == process), default=None)
     if last is not None and comparison.began <= last:
@@ -229,7 +229,7 @@ def count_comparison(
     if always and comparison.outcome == AGREES and old.disbelief is None:
         return records, None
     outcomes = (*old.outcomes, PastOutcome(wall, comparison.outcome, comparison.by, process))[-KEPT:]
-    new = old._replace(outcomes=outcomes, disbelief=_judged(old.disbelief, outcomes, evidence))
+    new = old._replace(outcomes=outcomes, disbelief=_judge_claim(old.disbelief, outcomes, evidence))
     claims.pop(comparison.claim, None)
     kept = (*claims.values(), new)[-MOST_CLAIMS:]
     others = [each for each in records if (each.agent, each.version) != (agent, version)]
@@ -237,7 +237,7 @@ def count_comparison(
     return found, new if new.disbelief is not None and old.disbelief is None else None
 
 
-def _judged(before: Disbelief | None, outcomes: tuple[PastOutcome, ...], evidence: str) -> Disbelief | None:
+def _judge_claim(before: Disbelief | None, outcomes: tuple[PastOutcome, ...], evidence: str) -> Disbelief | None:
     wrong = [each for each in outcomes if each.outcome == CONTRADICTS]
     if before is None:
         if len(wrong) < ENOUGH:

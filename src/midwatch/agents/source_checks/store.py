@@ -34,18 +34,18 @@ class SourceRecordsFile(Value):
     """Whether an outcome may be counted all the same."""
 
 
-def path() -> str:
+def records_path() -> str:
     return f"{paths.state_root()}/sources.json"
 
 
-def read() -> SourceRecordsFile:
+def read_records() -> SourceRecordsFile:
     try:
-        text = sentinel_files.read(path())
+        text = sentinel_files.read(records_path())
         return SourceRecordsFile(() if text is None else source_checks_codec.decode(text))
     except source_checks_codec.NewerSchemaError as error:
-        return SourceRecordsFile((), f"{path()}: {error}", replaceable=False)
+        return SourceRecordsFile((), f"{records_path()}: {error}", replaceable=False)
     except FormatError as error:
-        return SourceRecordsFile((), f"{path()}: {error}")
+        return SourceRecordsFile((), f"{records_path()}: {error}")
 
 
 class SourceRecordsCache:
@@ -60,28 +60,28 @@ class SourceRecordsCache:
         """``now``: the moment of a look; the panes of one look ask for the file once."""
         if now != self._asked:
             self._asked = now
-            state = _state()
+            state = _file_state()
             if state != self._state:
-                self._state, self._records = state, read().records
+                self._state, self._records = state, read_records().records
         return self._records
 
 
-def update(change: Callable[[Records], Records]) -> bool:
+def update_records(change: Callable[[Records], Records]) -> bool:
     """Change the records, alone. False where that cannot be: another one holds them, or they cannot be written."""
     try:
         paths.make_private(paths.state_root())
-        fd = file_locks.take(f"{paths.state_root()}/.sources.lock", PATIENCE)
+        fd = file_locks.acquire(f"{paths.state_root()}/.sources.lock", PATIENCE)
     except OSError:
         return False
     if fd is None:
         return False
     try:
-        reading = read()
+        reading = read_records()
         if not reading.replaceable:
             return False
         records = change(reading.records)
         if records is not reading.records:
-            write_atomic(path(), source_checks_codec.encode(records))
+            write_atomic(records_path(), source_checks_codec.encode(records))
     except OSError:
         return False
     else:
@@ -111,9 +111,9 @@ def _recordings() -> str:
     return f"{paths.state_root()}/evidence"
 
 
-def _state() -> tuple[int, ...]:
+def _file_state() -> tuple[int, ...]:
     try:
-        found = os.stat(path(), follow_symlinks=False)
+        found = os.stat(records_path(), follow_symlinks=False)
     except OSError:
         return ()
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -76,7 +76,7 @@ class TranscriptState:
         if isinstance(found, dict):
             self.understood += 1
             if self.began is None:
-                self.began = instant(found.get("timestamp", found.get("startTime")))
+                self.began = parse_instant(found.get("timestamp", found.get("startTime")))
             self.tell(found)
         else:
             self.passed_over += 1
@@ -85,7 +85,11 @@ class TranscriptState:
         raise NotImplementedError
 
     def words(self) -> dict[str, str]:
-        words = {"event": self.event, "open": ",".join(self._open.values()), "conversation": short(self.conversation)}
+        words = {
+            "event": self.event,
+            "open": ",".join(self._open.values()),
+            "conversation": shorten_line(self.conversation),
+        }
         if self._tokens >= 0 and self.whole:
             words["tokens"] = str(self._tokens)
         if self._background or self._pending:
@@ -104,13 +108,13 @@ class TranscriptState:
     def failed(self, error: str, message: str, at: float | None, status: object = None, until: str = "") -> None:
         """The turn failed; it is a limit where its end is told."""
         self.forget("error", "status", "message", "until", "continues")
-        until = until or until_in(message)
-        self.know(error=error, message=message, until=until, status=str(status) if number(status) else "")
+        until = until or find_limit_end(message)
+        self.know(error=error, message=message, until=until, status=str(status) if to_number(status) else "")
         self.happened("limit" if until else "turn-failed", at)
 
     def know(self, **told: str) -> None:
         """Keep what is told; what is empty is not told."""
-        self._told |= {word: short(text) for word, text in told.items() if text}
+        self._told |= {word: shorten_line(text) for word, text in told.items() if text}
 
     def belongs(self, directory: str) -> None:
         self.know(cwd=directory)
@@ -122,7 +126,7 @@ class TranscriptState:
 
     def called(self, call: str, name: str) -> None:
         if len(self._open) < MOST_OPEN:
-            self._open[call] = short(name).replace(",", " ") or "?"
+            self._open[call] = shorten_line(name).replace(",", " ") or "?"
 
     def answered(self, call: str) -> None:
         self._open.pop(call, None)
@@ -132,7 +136,7 @@ class TranscriptState:
 
     def spend(self, message: str, tokens: object) -> None:
         """Add what a message cost, once, however often it is written."""
-        if (count := number(tokens)) is None:
+        if (count := to_number(tokens)) is None:
             return
         self._tokens = max(self._tokens, 0) + count - self._spent.pop(message, 0)
         self._spent[message] = count
@@ -141,7 +145,7 @@ class TranscriptState:
 
     def spent(self, tokens: object) -> None:
         """Take the total that the source itself counts."""
-        if (count := number(tokens)) is not None:
+        if (count := to_number(tokens)) is not None:
             self._tokens = count
 
     def goes_on(self, task: str) -> None:
@@ -156,13 +160,13 @@ class TranscriptState:
         self._pending = max(count, 0)
 
 
-def text(found: object, *path: str) -> str:
+def text_at(found: object, *path: str) -> str:
     """The text at the end of a path of keys; empty where there is none."""
-    value = inner(found, *path)
+    value = value_at(found, *path)
     return value if isinstance(value, str) else ""
 
 
-def inner(found: object, *path: str) -> object:
+def value_at(found: object, *path: str) -> object:
     for key in path:
         if not isinstance(found, dict):
             return None
@@ -170,20 +174,20 @@ def inner(found: object, *path: str) -> object:
     return found
 
 
-def items(found: object, *path: str) -> Iterator[dict[str, object]]:
+def objects_at(found: object, *path: str) -> Iterator[dict[str, object]]:
     """The objects in the list at the end of a path of keys."""
-    value = inner(found, *path)
+    value = value_at(found, *path)
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
 
-def number(value: object) -> int | None:
+def to_number(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 <= value < 1 << 53 else None
 
 
-def instant(value: object) -> float | None:
+def parse_instant(value: object) -> float | None:
     """Wall-clock seconds of an ISO 8601 text (without a zone: UTC) or of milliseconds since the epoch."""
     if isinstance(value, str):
         try:
@@ -191,11 +195,11 @@ def instant(value: object) -> float | None:
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return None
-    count = number(value)
+    count = to_number(value)
     return None if count is None else count / 1000
 
 
-def until_in(message: str) -> str:
+def find_limit_end(message: str) -> str:
     """When a limit ends, as a message words it; empty where it does not say."""
     if (found := UNTIL.search(message)) is None:
         return ""
@@ -203,7 +207,7 @@ def until_in(message: str) -> str:
     return f"in {wait}" if wait else next(filter(None, (found["at"], found["again"], found["epoch"])), "")
 
 
-def short(words: str) -> str:
+def shorten_line(words: str) -> str:
     """One line that can be shown: no control characters, no halves of characters, not too long."""
     flat = " ".join(words[: 4 * LONGEST_WORD].encode("utf-8", "replace").decode().split())
     return "".join([c for c in flat if c.isprintable()])[:LONGEST_WORD]

@@ -13,13 +13,13 @@ DOUBLINGS = 64
 """More than enough to come from a millisecond to any length, and no number overflows."""
 
 
-def delay(attempt: int, base_s: float, run: str) -> float:
+def retry_delay(attempt: int, base_s: float, run: str) -> float:
     """Seconds between the end of an attempt and the next. Chance comes from the run's id: a replay gives the same."""
     full = min(base_s * 2.0 ** min(attempt - 1, DOUBLINGS), max(LONGEST, base_s))
     chance = zlib.crc32(f"{run}/{attempt}".encode("utf-8", "surrogateescape")) / 0xFFFFFFFF
     return full * (1.0 - JITTER * chance)
 
 
-def retryable(end: End) -> bool:
+def is_retryable(end: End) -> bool:
     """Whether another attempt may go better. A program that says 127 itself may; one that is not there will not."""
     return (end.state in COUNTING and end.cause != "not-started") or end.cause == "exit-unseen"

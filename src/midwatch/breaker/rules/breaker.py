@@ -26,7 +26,7 @@ from midwatch.breaker.model import (
     Tripped,
     Void,
 )
-from midwatch.core.text import in_words, visible
+from midwatch.core.text import format_duration, visible
 from midwatch.core.value import Value
 
 
@@ -54,12 +54,12 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
                     running[run] = known._replace(attempt=attempt)
                     if each.state not in COUNTING:
                         del running[run]  # a failure may be tried again, all else is an end
-                    state = _after(state, each, threshold)
+                    state = _next_state(state, each, threshold)
             case Void(run=run):
                 running.pop(run, None)
                 state = state.before if isinstance(state, TrialRun) and state.run == run else state
             case Reset(over=over):
-                state, running = Closed(), _covered(running, over)
+                state, running = Closed(), _raise_attempts(running, over)
             case Trip(at=at, reason=reason):
                 state = Tripped(at, reason)
             case SetBack(at=at):
@@ -67,13 +67,13 @@ def fold(before: Ledger, happened: Iterable[Happening], threshold: int) -> Ledge
     return Ledger(state, running)
 
 
-def _covered(running: dict[str, RunningAttempt], over: Iterable[tuple[str, int]]) -> dict[str, RunningAttempt]:
+def _raise_attempts(running: dict[str, RunningAttempt], over: Iterable[tuple[str, int]]) -> dict[str, RunningAttempt]:
     """Runs after a reset: what is told later of attempts that were over by then is heard no more."""
     last = {run: max(attempt for each, attempt in over if each == run) for run, _ in over}
     return {run: known._replace(attempt=max(known.attempt, last.get(run, 0))) for run, known in running.items()}
 
 
-def _after(state: State, outcome: AttemptOutcome, threshold: int) -> State:
+def _next_state(state: State, outcome: AttemptOutcome, threshold: int) -> State:
     if isinstance(state, Tripped):
         return state
     if outcome.state == "completed":
@@ -93,7 +93,7 @@ def _after(state: State, outcome: AttemptOutcome, threshold: int) -> State:
             return again if ours else state._replace(before=again)
 
 
-def answer(state: State, cooldown_s: float, now: float) -> BreakerDecision:
+def decide(state: State, cooldown_s: float, now: float) -> BreakerDecision:
     match state:
         case Closed():
             return BreakerDecision(admitted=True)
@@ -109,34 +109,34 @@ def answer(state: State, cooldown_s: float, now: float) -> BreakerDecision:
 # Words
 
 
-def refusal(key: str, state: State, cooldown_s: float, now: float) -> str:
+def format_refusal(key: str, state: State, cooldown_s: float, now: float) -> str:
     """Why a run may not start, and what to do about it."""
     way_out = f"`midwatch breaker reset {key}` closes it"
     way_out = f"only {way_out}" if isinstance(state, Tripped) else f"{way_out} now"
-    return f"breaker {key} is open: {told(state, cooldown_s, now)}; {way_out}"
+    return f"breaker {key} is open: {format_state(state, cooldown_s, now)}; {way_out}"
 
 
-def told(state: State, cooldown_s: float, now: float) -> str:
+def format_state(state: State, cooldown_s: float, now: float) -> str:
     """A state in words: why it is so, and what happens next."""
     match state:
         case Closed(failures=failures, last=last):
-            return _row(failures, last, now) if last else "no failure since the last success or reset"
+            return _format_failures(failures, last, now) if last else "no failure since the last success or reset"
         case Open(failures=failures, last=last):
-            wait = answer(state, cooldown_s, now).wait_s
-            when = "now" if wait is None else f"in {_rounded(wait)}"
-            return f"{_row(failures, last, now)}; a trial is let through {when}"
+            wait = decide(state, cooldown_s, now).wait_s
+            when = "now" if wait is None else f"in {_format_seconds(wait)}"
+            return f"{_format_failures(failures, last, now)}; a trial is let through {when}"
         case TrialRun(name=name, before=before):
-            return f"{_row(before.failures, before.last, now)}; its trial {visible(name)} has not ended yet"
+            return f"{_format_failures(before.failures, before.last, now)}; its trial {visible(name)} has not ended yet"
         case Tripped(since=since, reason=reason):
-            return f"tripped by a person {_rounded(now - since)} ago{f' ({visible(reason)})' if reason else ''}"
+            return f"tripped by a person {_format_seconds(now - since)} ago{f' ({visible(reason)})' if reason else ''}"
 
 
-def _row(failures: int, last: Failure, now: float) -> str:
+def _format_failures(failures: int, last: Failure, now: float) -> str:
     many = f"{failures} failures in a row" if failures > 1 else "1 failure"
     how = {"stuck": "was stuck", "timeout": "timed out"}.get(last.state, last.state)
-    return f"{many} (last: {last.name} {how} {_rounded(now - last.at)} ago)"
+    return f"{many} (last: {last.name} {how} {_format_seconds(now - last.at)} ago)"
 
 
-def _rounded(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     """A duration for people, in whole seconds; one that a clock set back makes negative is shown as nothing."""
-    return in_words(float(-(-max(0.0, seconds) // 1)))
+    return format_duration(float(-(-max(0.0, seconds) // 1)))

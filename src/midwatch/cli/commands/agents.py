@@ -17,18 +17,18 @@ def main(options: Options) -> int:
     word, *names = options.names or ["list"]
     if word not in WORDS:
         raise UsageError(f"agents does {', '.join(WORDS)}, not {word!r}")
-    return {"list": _list, "classify": _classify, "test": _test}[word](options, names)
+    return {"list": _print_agents, "classify": _print_class, "test": _test_screens}[word](options, names)
 
 
-def _list(options: Options, names: list[str]) -> int:
+def _print_agents(options: Options, names: list[str]) -> int:
     wrong = 0
-    for agent, path in catalog.paths().items():
+    for agent, path in catalog.definition_paths().items():
         if names and agent not in names:
             continue
         try:
             found = catalog.load(agent)
         except FormatError as error:
-            output.remark(str(error))
+            output.print_remark(str(error))
             wrong = 1
             continue
         about = {"agent": agent, "title": found.title, "tested": found.tested, "rules": len(found.rules), "file": path}
@@ -40,7 +40,7 @@ def _list(options: Options, names: list[str]) -> int:
     return wrong
 
 
-def _classify(options: Options, names: list[str]) -> int:
+def _print_class(options: Options, names: list[str]) -> int:
     agent = options.text("--agent")
     if agent is None or len(names) != 1:
         raise UsageError("classify needs --agent A and one file with a screen (- is standard input)")
@@ -61,10 +61,10 @@ def _classify(options: Options, names: list[str]) -> int:
     return 0
 
 
-def _test(options: Options, names: list[str]) -> int:
+def _test_screens(options: Options, names: list[str]) -> int:
     if len(names) != 1:
         raise UsageError("test needs one folder of cases")
-    done = list(golden_runner.screens(names[0]))
+    done = list(golden_runner.judge_screens(names[0]))
     if not done:
         raise UsageError(f"no case below {names[0]}: a case is a folder with screen.txt, facts.json and expected.json")
     for trial in done:

@@ -2,7 +2,7 @@
 
 import sys
 
-from midwatch.shim.beat_file import speak, whose
+from midwatch.shim.beat_file import find_beat_target, write_beat
 
 TAKES = ("--note", "--progress", "--result", "--dir", "--name")
 
@@ -13,47 +13,47 @@ def main(arguments: list[str]) -> int:
     while rest:
         flag, equals, value = rest.pop(0).partition("=")
         if flag not in TAKES:
-            return _wrong(f"beat has no option {flag!r}")
+            return _print_usage_error(f"beat has no option {flag!r}")
         if not equals and not rest:
-            return _wrong(f"{flag} needs a value")
+            return _print_usage_error(f"{flag} needs a value")
         given[flag] = value if equals else rest.pop(0)
     try:
         progress = float(given["--progress"]) if "--progress" in given else None
     except ValueError:
-        return _wrong(f"--progress is a number from 0 to 1, not {given['--progress']!r}")
+        return _print_usage_error(f"--progress is a number from 0 to 1, not {given['--progress']!r}")
     try:
-        directory, name, run = whose(given.get("--dir"), given.get("--name"), progress)
+        directory, name, run = find_beat_target(given.get("--dir"), given.get("--name"), progress)
     except LookupError as error:
         print(f"midwatch: {error}", file=sys.stderr)
         return 7
     except ValueError as error:
-        return _wrong(str(error))
+        return _print_usage_error(str(error))
     try:
-        result = _result(given["--result"]) if "--result" in given else None
+        result = _read_result(given["--result"]) if "--result" in given else None
     except (ValueError, RecursionError, OSError) as error:
-        return _wrong(f"--result {given['--result']}: {error}")
+        return _print_usage_error(f"--result {given['--result']}: {error}")
     try:
-        speak(f"{directory}/{name}", run, given.get("--note", ""), progress, result)
+        write_beat(f"{directory}/{name}", run, given.get("--note", ""), progress, result)
     except OSError as error:
         print(f"midwatch: cannot write to {directory}: {error.strerror}", file=sys.stderr)
         return 12
     return 0
 
 
-def _result(path: str) -> str:
+def _read_result(path: str) -> str:
     """The text of a result, checked to be JSON before anyone relies on it."""
     import json
 
     with open(0 if path == "-" else path, encoding="utf-8") as file:
         text = file.read()
-    json.loads(text, parse_constant=_no_number)
+    json.loads(text, parse_constant=_refuse_constant)
     return text
 
 
-def _no_number(word: str) -> None:
+def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
 
-def _wrong(what: str) -> int:
+def _print_usage_error(what: str) -> int:
     print(f"midwatch: {what}\ntry `midwatch beat --help`", file=sys.stderr)
     return 2

@@ -37,22 +37,24 @@ PATIENCE = 1.0
 
 
 def main(options: Options) -> int:
-    kind, words = answer(options.names or [""])
+    kind, words = find_completions(options.names or [""])
     print(kind)
     for word, says in words:
         print(f"{word}\t{says}" if says else word)
     return 0
 
 
-def answer(line: list[str]) -> tuple[str, Words]:
+def find_completions(line: list[str]) -> tuple[str, Words]:
     """The kind of what may stand in place of the last word of a line, and the words that may."""
     *before, current = line
     if before in ([], ["help"]):
-        return "words", _begun([(verb, str(about["says"])) for verb, about in VERBS.items() if about["says"]], current)
+        return "words", _filter_by_prefix(
+            [(verb, str(about["says"])) for verb, about in VERBS.items() if about["says"]], current
+        )
     return _Line(before, current).answer() if before[0] in VERBS else ("words", [])
 
 
-def _begun(words: Words, current: str) -> Words:
+def _filter_by_prefix(words: Words, current: str) -> Words:
     return [(word, says) for word, says in words if word.startswith(current)]
 
 
@@ -132,7 +134,7 @@ class _Line:
     def flags(self) -> Words:
         """Those that have not been given yet; a variable may be set again."""
         left = [(flag, says) for flag, says in self.says.items() if flag == "--env" or flag not in self.given]
-        return _begun(left, self.current)
+        return _filter_by_prefix(left, self.current)
 
     def value(self, flag: str, prefix: str, begun: str) -> tuple[str, Words]:
         placeholder = self.takes[flag]
@@ -149,10 +151,10 @@ class _Line:
         elif flag == "--breaker":
             found = self.keys()
         elif flag == "--agent":
-            found = _agents()
+            found = _agent_words()
         elif flag == "-L":
-            found = _servers()
-        return "words", _begun([(prefix + word, "") for word in found], prefix + begun)
+            found = _server_words()
+        return "words", _filter_by_prefix([(prefix + word, "") for word in found], prefix + begun)
 
     # What a verb takes besides flags
 
@@ -175,7 +177,7 @@ class _Line:
             for name in form.kinds:
                 kind = FILES.get(name, kind)
                 words += [] if name in FILES else self.named(name)
-        return kind, [(word, says) for word, says in _begun(words, self.current) if word not in self.words]
+        return kind, [(word, says) for word, says in _filter_by_prefix(words, self.current) if word not in self.words]
 
     def named(self, kind: str) -> Words:
         if kind == "%PANE" or (kind == "NAME" and self.current.startswith("%") and "-L" in self.takes):
@@ -185,11 +187,11 @@ class _Line:
         return [(key, "") for key in self.keys()] if kind == "KEY" else []
 
     def directory(self) -> str:
-        return paths.directory(os.path.expanduser(self.given.get("--dir", "")))
+        return paths.sentinel_directory(os.path.expanduser(self.given.get("--dir", "")))
 
     def jobs(self) -> list[str]:
         try:
-            found = sentinel_files.jobs(self.directory())
+            found = sentinel_files.list_jobs(self.directory())
             return [name for name in found if " " not in name]  # a shell would take one for two words
         except OSError:
             return []
@@ -198,7 +200,7 @@ class _Line:
         from midwatch.breaker import store as breaker_store
 
         try:
-            return breaker_store.keys(self.directory())
+            return breaker_store.list_keys(self.directory())
         except RefusedError:
             return []
 
@@ -212,20 +214,20 @@ class _Line:
             return []
         shown = "#{pane_id}\t#{session_name}:#{window_index} #{pane_current_command}"
         try:
-            answer = tmux_client.ask(place, pane_list.of_server(shown), time.monotonic() + PATIENCE)
+            answer = tmux_client.run_client(place, pane_list.of_server(shown), time.monotonic() + PATIENCE)
         except (OSError, RefusedError):
             return []
         lines = answer.out.decode("utf-8", "replace").splitlines()
         return [(line.split("\t")[0], line.split("\t")[1]) for line in lines if "\t" in line]
 
 
-def _agents() -> list[str]:
+def _agent_words() -> list[str]:
     from midwatch.agents import catalog
 
-    return list(catalog.paths())
+    return list(catalog.definition_paths())
 
 
-def _servers() -> list[str]:
+def _server_words() -> list[str]:
     from midwatch.tmux import client as tmux_client
 
-    return [os.path.basename(path) for path in tmux_client.sockets() if not tmux_client.refusal(path)]
+    return [os.path.basename(path) for path in tmux_client.list_sockets() if not tmux_client.find_refusal(path)]

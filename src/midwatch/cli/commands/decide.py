@@ -2,9 +2,9 @@
 
 from midwatch.cli import context
 from midwatch.cli.parser import Options
-from midwatch.subjects.decide import decide
+from midwatch.subjects.decide import instruct_shim
 
 
 def main(options: Options) -> int:
-    print(decide(context.looker(options), context.named(options)[0]))
+    print(instruct_shim(context.job_observer(options), context.job_names(options)[0]))
     return 0

@@ -28,20 +28,20 @@ PUBLISHES = 3600
 def main(options: Options) -> int:
     os.closerange(3, HIGHEST)  # what our starter's caller had open is not ours to keep
     signal.setitimer(signal.ITIMER_REAL, LIMIT)
-    looker = JobDirectory(paths.directory(options.text("--dir")), context.lazily(options))
+    looker = JobDirectory(paths.sentinel_directory(options.text("--dir")), context.lazy_policy(options))
     directory = looker.directory
-    project = _heard(looker, options)
-    if not project and (mark := mqtt_publish_state.marked(directory)):
+    project = _enqueue(looker, options)
+    if not project and (mark := mqtt_publish_state.read_mark(directory)):
         project = mark.project
     signal.setitimer(signal.ITIMER_REAL, LIMIT)
-    child = _publish(directory, project) if project and broker_settings.named(project) else 0
-    deliver.attend(directory)
+    child = _publish_ends(directory, project) if project and broker_settings.is_configured(project) else 0
+    deliver.deliver_due(directory)
     if child:
         os.waitpid(child, 0)
     return 0
 
 
-def _heard(looker: JobDirectory, options: Options) -> str:
+def _enqueue(looker: JobDirectory, options: Options) -> str:
     """Hear what is to be told, and stay while that cannot be written. Returns the project that it is of, if any.
 
     What has a promise or a report on the disk is there for whoever comes by: of those that wait for it one stays.
@@ -53,23 +53,23 @@ def _heard(looker: JobDirectory, options: Options) -> str:
     while True:
         try:
             if said:
-                change = outbox_file.change(said.decode())
-                enqueue.hear(directory, change)
+                change = outbox_file.decode_change(said.decode())
+                enqueue.enqueue_change(directory, change)
                 said, project = b"", change.project
             elif options.names and not trouble:
-                project = enqueue.look(looker, names.check(options.names[0]), options.text("--run") or "")
-            return enqueue.settle(looker) or project
+                project = enqueue.enqueue_run(looker, names.check_name(options.names[0]), options.text("--run") or "")
+            return enqueue.enqueue_pending(looker) or project
         except MidwatchError as error:
             if not trouble:
-                deliver.note(directory, (options.names or ["notices"])[0], "", "undelivered", reason=str(error))
-                post = pending_runs.attend(directory)
+                deliver.record_event(directory, (options.names or ["notices"])[0], "", "undelivered", reason=str(error))
+                post = pending_runs.acquire_retry_lease(directory)
             trouble = str(error)
             if not isinstance(error, RefusedError) or not (said or post) or time.monotonic() >= until:
                 return project
         time.sleep(AGAIN)
 
 
-def _publish(directory: str, project: str) -> int:
+def _publish_ends(directory: str, project: str) -> int:
     """Beside the notices: a broker that is down must not keep them, nor they it."""
     child = os.fork()
     if child:
@@ -78,8 +78,8 @@ def _publish(directory: str, project: str) -> int:
     try:
         from midwatch.notifications import mqtt_publish
 
-        mqtt_publish.publish(directory, project, patient=True)
+        mqtt_publish.publish_ends(directory, project, patient=True)
     except (OSError, MidwatchError) as error:
-        deliver.note(directory, "mqtt", "", "undelivered", channel="mqtt", reason=str(error))
+        deliver.record_event(directory, "mqtt", "", "undelivered", channel="mqtt", reason=str(error))
     finally:
         os._exit(0)

@@ -17,9 +17,9 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, start
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.stop import stop
+from midwatch.jobs.stop import stop_job
 from midwatch.jobs.wait_model import WaitOptions
-from midwatch.subjects.wait import Wait
+from midwatch.subjects.wait import SubjectWait
 from midwatch.system import processes
 
 IMPATIENT = PATIENT._replace(name="demo", stale_s=4.0, grace_s=2.0, heartbeat_s=1.0)
@@ -59,49 +59,49 @@ def main(options: Options) -> int:
     directory = tempfile.mkdtemp(prefix="midwatch-demo-")
     looker = JobDirectory(directory, IMPATIENT)
     try:
-        return _show(looker)
+        return _print_demo(looker)
     finally:
         for part in PARTS:  # Ctrl-C leaves nothing behind
-            stop(looker, part.name)
+            stop_job(looker, part.name)
         shutil.rmtree(directory)
 
 
-def _show(looker: JobDirectory) -> int:
+def _print_demo(looker: JobDirectory) -> int:
     print("Four jobs, started in the background. A job counts as stuck after 4 s without progress and 2 s of grace.\n")
     began = time.monotonic()
     runs = {}
     for part in PARTS:
-        runs[part.name] = _start(looker, part)
+        runs[part.name] = _start_job(looker, part)
         print(f"  {part.name:<7} {part.says}")
     print("\nOne `wait` on all four; each line as it comes:\n", flush=True)
-    for outcome in Wait(looker, [part.name for part in PARTS], WaitOptions(until="final")).outcomes():
-        _tell(looker, outcome.verdict, time.monotonic() - began)
-    left = [pid for run in runs.values() for pid in processes.of_run(run)]
+    for outcome in SubjectWait(looker, [part.name for part in PARTS], WaitOptions(until="final")).outcomes():
+        _print_end(looker, outcome.verdict, time.monotonic() - began)
+    left = [pid for run in runs.values() for pid in processes.find_run_processes(run)]
     print(f"\nProcesses left of all four: {len(left)}. Nothing was polled: the kernel woke `wait` each time.")
     return 1 if left else 0
 
 
-def _start(looker: JobDirectory, part: Part) -> str:
-    job = launch.Job(
+def _start_job(looker: JobDirectory, part: Part) -> str:
+    job = launch.JobSpec(
         directory=looker.directory,
         name=part.name,
-        run=launch.new_run(),
+        run=launch.new_run_id(),
         command=["sh", "-c", part.script],
         cwd=os.getcwd(),
         env={},
         policy=IMPATIENT._replace(on_stuck=part.on_stuck),
         foreground=False,
     )
-    start.detached(job, looker)
+    start.start_detached(job, looker)
     return job.run
 
 
-def _tell(looker: JobDirectory, verdict: Verdict, elapsed: float) -> None:
+def _print_end(looker: JobDirectory, verdict: Verdict, elapsed: float) -> None:
     seen = time.time()
     record = looker.facts(verdict.name).record
     assert record is not None
     assert record.end is not None
     result = f"  result {json.dumps(verdict.result)}" if verdict.result is not None else ""
     noticed = (seen - record.end.at) * 1000
-    print(f"  {elapsed:5.1f}s  {verdict.name:<7} {output.coloured(verdict.state, 10)} {verdict.reason}{result}")
+    print(f"  {elapsed:5.1f}s  {verdict.name:<7} {output.colour_state(verdict.state, 10)} {verdict.reason}{result}")
     print(f"{'':18}noticed {noticed:.1f} ms after it had ended", flush=True)

@@ -12,7 +12,7 @@ from midwatch.core import names
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.event import Event
 from midwatch.core.exit_codes import EXIT_CODES
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.text import visible
 from midwatch.jobs import history
 from midwatch.journal import codec as journal_codec
@@ -21,29 +21,29 @@ from midwatch.journal.journal import Journal
 
 
 def main(options: Options) -> int:
-    directory = paths.directory(options.text("--dir"))
-    wanted = [names.check(name) for name in dict.fromkeys(options.names)]
-    since, count = number(options, "--since"), number(options, "-n")
+    directory = paths.sentinel_directory(options.text("--dir"))
+    wanted = [names.check_name(name) for name in dict.fromkeys(options.names)]
+    since, count = parse_number(options, "--since"), parse_number(options, "-n")
     if options.flag("--follow"):
         return _follow(options, directory, wanted, since, count)
-    book, trouble = history.opened(directory)
-    if trouble and (since is not None or not journal.not_kept(directory)):
+    book, trouble = history.open_journal(directory)
+    if trouble and (since is not None or not journal.find_problem(directory)):
         raise RefusedError(trouble)
     if trouble:
         journal.warn(f"{trouble}; numbers hold for this call only")
     with contextlib.closing(book):
-        history.check(since or 0, book.newest())
-        if tell(options, _past(book, wanted, since, count)):
+        history.check_since(since or 0, book.newest())
+        if print_events(options, _past_events(book, wanted, since, count)):
             return 0
-        missing = [name for name in wanted if not book.runs(name) and not sentinel_files.exists(f"{directory}/{name}")]
+        missing = [name for name in wanted if not book.runs(name) and not sentinel_files.is_job(f"{directory}/{name}")]
     for name in missing:
-        output.remark(f"there is no job {name!r} in {directory}")
+        output.print_remark(f"there is no job {name!r} in {directory}")
     if not wanted and since is None and not options.flag("--json"):
         print("no events here; `midwatch run -d -- CMD` starts a job", file=sys.stderr)
     return EXIT_CODES["not_found"] if missing else 0
 
 
-def _past(book: Journal, wanted: list[str], since: int | None, count: int | None) -> Iterator[Event]:
+def _past_events(book: Journal, wanted: list[str], since: int | None, count: int | None) -> Iterator[Event]:
     if count is not None:
         yield from book.last(count, wanted) if since is None else book.after(since, wanted, count)
         return
@@ -58,34 +58,34 @@ def _follow(options: Options, directory: str, wanted: list[str], since: int | No
 
     if since is not None and count is not None:
         raise UsageError("with --follow, say --since or -n, not both")
-    if why := journal.not_kept(directory):
+    if why := journal.find_problem(directory):
         raise RefusedError(f"{why}: no journal is kept there that could be followed")
-    paths.prepare(directory)
+    paths.prepare_directory(directory)
     with contextlib.closing(Journal(directory)) as book:
         book.take_in()
         newest = book.newest()
-        history.check(since or 0, newest)
+        history.check_since(since or 0, newest)
         before = book.last(count or 0, wanted)
         begin = since if since is not None else before[-1].seq if before else newest
-        tell(options, before)
+        print_events(options, before)
         with contextlib.closing(EventFeed(book, begin, wanted, sys.stdout.fileno())) as following:
-            tell(options, following.events())
+            print_events(options, following.events())
     return 0
 
 
-def number(options: Options, flag: str) -> int | None:
+def parse_number(options: Options, flag: str) -> int | None:
     given = options.text(flag)
     if given is None:
         return None
-    found = whole_number(given)
+    found = parse_whole_number(given)
     if found is None or not 0 <= found < journal_codec.LARGEST:
         raise UsageError(f"{flag} takes a number from 0 on, not {given!r}")
     return found
 
 
-def tell(options: Options, found: Iterable[Event]) -> int:
+def print_events(options: Options, found: Iterable[Event]) -> int:
     """Print events, each at once where somebody follows. Returns how many there were."""
-    shown = journal_codec.encode if options.flag("--json") else _line
+    shown = journal_codec.encode_event if options.flag("--json") else _format_event
     count = 0
     for count, event in enumerate(found, 1):  # noqa: B007  # the last count is the answer
         sys.stdout.write(f"{shown(event)}\n")
@@ -94,16 +94,16 @@ def tell(options: Options, found: Iterable[Event]) -> int:
     return count
 
 
-def _line(event: Event) -> str:
+def _format_event(event: Event) -> str:
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.at))
-    said = in_colour(event.event, journal_codec.body(event))
+    said = colour_words(event.event, journal_codec.event_body(event))
     return f"{at}  {event.seq:>5}  {visible(event.name):<12} {event.event:<10} {said}".rstrip()
 
 
-def in_colour(event: str, said: dict[str, object]) -> str:
+def colour_words(event: str, said: dict[str, object]) -> str:
     """An event's words; how a run ended in the colour of that state."""
-    words = journal_codec.words(event, said)
+    words = journal_codec.format_event(event, said)
     if event != "ended":
         return words
     state = next((state for state in output.COLOURS if words.startswith(state)), "")
-    return (output.coloured(state) if state else "") + words[len(state) :]
+    return (output.colour_state(state) if state else "") + words[len(state) :]

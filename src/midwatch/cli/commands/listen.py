@@ -14,5 +14,5 @@ def main(options: Options) -> int:
     if len(options.names) != 1 or not is_pane(options.names[0]):
         raise UsageError("listen needs one pane: midwatch listen %3")
     change = report_listener.stop if options.flag("--off") else report_listener.start
-    change(TmuxSessions(pane_arguments.server(options)), options.names[0])
+    change(TmuxSessions(pane_arguments.server_arguments(options)), options.names[0])
     return 0

@@ -8,10 +8,10 @@ from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import EXIT_CODES
-from midwatch.core.foreign_text import escaped
+from midwatch.core.foreign_text import escape_text
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.listing import listed
+from midwatch.jobs.listing import list_verdicts
 from midwatch.notifications import send_pending
 from midwatch.subjects import live_state
 
@@ -20,20 +20,20 @@ def main(options: Options) -> int:
     if options.names:
         raise UsageError("ls takes no names; `midwatch why NAME` tells about one job")
     if options.flag("--panes"):
-        return _panes(options)
+        return _print_panes(options)
     shown = 0
     for directory in _directories(options):
         if options.flag("--all"):
-            send_pending.send(directory)
-        looker = JobDirectory(directory, context.lazily(options), brief=True)
-        verdicts = live_state.with_turns(looker, look_at_all(looker), output.warn)
+            send_pending.start_sender_if_due(directory)
+        looker = JobDirectory(directory, context.lazy_policy(options), brief=True)
+        verdicts = live_state.add_session_turns(looker, list_jobs(looker), output.print_warning)
         if options.flag("--json"):
             for verdict in verdicts:
                 print(output.as_json(verdict))
         elif verdicts:
             if options.flag("--all"):
-                print(f"{'' if not shown else chr(10)}{escaped(os.path.basename(directory))}:")
-            print(output.table(verdicts))
+                print(f"{'' if not shown else chr(10)}{escape_text(os.path.basename(directory))}:")
+            print(output.format_table(verdicts))
         shown += len(verdicts)
     if not shown and not options.flag("--json"):
         print(
@@ -43,18 +43,20 @@ def main(options: Options) -> int:
     return 0
 
 
-def _panes(options: Options) -> int:
+def _print_panes(options: Options) -> int:
     from midwatch.cli import pane_arguments  # a listing of jobs does not pay for tmux and detectors
     from midwatch.cli.commands import send_undelivered  # a listing of jobs does not pay for tmux and detectors
 
-    seen, unknown = pane_arguments.look(options)
+    seen, unknown = pane_arguments.observe_panes(options)
     if options.flag("--json"):
         for each in seen:
             print(output.as_json(each.verdict))
     elif seen:
-        marks = [send_undelivered.mark(send_undelivered.of(each)) for each in seen]
-        rows = [pane_arguments.named(each) for each in seen]
-        print(output.table([row._replace(reason=row.reason + mark) for row, mark in zip(rows, marks, strict=True)]))
+        marks = [send_undelivered.format_mark(send_undelivered.find_undelivered(each)) for each in seen]
+        rows = [pane_arguments.name_agent(each) for each in seen]
+        print(
+            output.format_table([row._replace(reason=row.reason + mark) for row, mark in zip(rows, marks, strict=True)])
+        )
     elif not unknown:
         print("no agents in panes here; -L NAME or -S PATH name another tmux server, --all all", file=sys.stderr)
     return EXIT_CODES["unknown"] if unknown else 0
@@ -62,7 +64,7 @@ def _panes(options: Options) -> int:
 
 def _directories(options: Options) -> list[str]:
     if not options.flag("--all"):
-        return [paths.directory(options.text("--dir"))]
+        return [paths.sentinel_directory(options.text("--dir"))]
     root = paths.state_root()
     try:
         return sorted(path for entry in os.listdir(root) if os.path.isdir(path := f"{root}/{entry}"))
@@ -70,13 +72,13 @@ def _directories(options: Options) -> list[str]:
         return []
 
 
-def look_at_all(looker: JobDirectory) -> list[Verdict]:
+def list_jobs(looker: JobDirectory) -> list[Verdict]:
     try:
-        found = listed(looker)
+        found = list_verdicts(looker)
     except FileNotFoundError:
         return []
     except OSError as error:
         raise RefusedError(f"cannot read {looker.directory}: {error.strerror}") from error
-    if found and (others := paths.shared_with_others(looker.directory)):
-        output.warn(f"{others}; what it says may be false")
+    if found and (others := paths.find_sharing(looker.directory)):
+        output.print_warning(f"{others}; what it says may be false")
     return found

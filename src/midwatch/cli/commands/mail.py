@@ -29,24 +29,24 @@ def main(options: Options) -> int:
         if options.flag(flag):
             raise UsageError(f"{flag} does not belong to mail {word}")
     if word == "send":
-        return _send(options, mail_store.place(os.getcwd(), options.text("--dir")), rest)
-    place, wrong = mail_store.collected(os.getcwd(), options.text("--dir"))
+        return _send_message(options, mail_store.mail_directory(os.getcwd(), options.text("--dir")), rest)
+    place, wrong = mail_store.collect_mail(os.getcwd(), options.text("--dir"))
     for line in wrong:
         print(f"midwatch: warning: {visible(line)}", file=sys.stderr)
     if word == "inbox":
-        return _inbox(options, place, rest)
+        return _print_inbox(options, place, rest)
     if not rest:
         raise UsageError(f"mail {word} needs the id of a message; `midwatch mail inbox` lists them")
-    for each in [mail_store.find(place, begins) for begins in rest]:
+    for each in [mail_store.find_mail(place, begins) for begins in rest]:
         if word == "show":
-            _show(options, place, each)
+            _show_message(options, place, each)
         else:
-            mail_store.mark(place, each.id, mail_store.ACKED)
-            _tell(each._replace(read=True, acked=True), "acknowledged", as_json=options.flag("--json"))
+            mail_store.mark_mail(place, each.id, mail_store.ACKED)
+            _print_result(each._replace(read=True, acked=True), "acknowledged", as_json=options.flag("--json"))
     return 0
 
 
-def _send(options: Options, place: str, rest: list[str]) -> int:
+def _send_message(options: Options, place: str, rest: list[str]) -> int:
     path = options.text("--file")
     if len(rest) != (1 if path is None else 0):
         raise UsageError("mail send needs one text in quotes, or --file (- is standard input)")
@@ -54,20 +54,20 @@ def _send(options: Options, place: str, rest: list[str]) -> int:
     if not to or not subject:
         raise UsageError("mail send needs --to and --subject: midwatch mail send --to controller --subject …")
     text = rest[0] if path is None else read_text("--file", path)
-    sent = mail_store.send(
-        place, sender=options.text("--from") or whoami(), to=to, subject=subject, text=text,
+    sent = mail_store.send_mail(
+        place, sender=options.text("--from") or own_name(), to=to, subject=subject, text=text,
         topic=options.text("--topic") or "", task=options.text("--task") or "", thread=options.text("--thread") or "",
     )  # fmt: skip
-    _tell(sent, f"sent to {sent.to.line()}", as_json=options.flag("--json"))
+    _print_result(sent, f"sent to {sent.to.line()}", as_json=options.flag("--json"))
     return 0
 
 
-def whoami() -> str:
+def own_name() -> str:
     """Our name in mail: that of our pane, else of the job that we are, else the user's."""
     from midwatch.tmux import pane_location  # asks tmux; those who say who they are need not
 
-    where = pane_location.here()
-    return where.name if where else pane_location.outside()
+    where = pane_location.own_location()
+    return where.name if where else pane_location.name_outside()
 
 
 def read_text(flag: str, path: str) -> str:
@@ -85,18 +85,18 @@ def read_text(flag: str, path: str) -> str:
 # Reading
 
 
-def _inbox(options: Options, place: str, rest: list[str]) -> int:
+def _print_inbox(options: Options, place: str, rest: list[str]) -> int:
     if rest:
         raise UsageError("mail inbox takes no names; say whose with --to")
-    found, wrong = mail_store.everything(place, unread=options.flag("--unread"))
+    found, wrong = mail_store.read_all(place, unread=options.flag("--unread"))
     for line in wrong:
-        output.warn(line)
+        output.print_warning(line)
     if to := options.text("--to"):
-        found = [each for each in found if each.to == codec.name("--to", to)]
+        found = [each for each in found if each.to == codec.clean_name("--to", to)]
     if topic := options.text("--topic"):
         found = [each for each in found if each.topic.raw == topic]
     if thread := options.text("--thread"):
-        begun = mail_store.find(place, thread).thread
+        begun = mail_store.find_mail(place, thread).thread
         found = [each for each in found if each.thread == begun]
     if options.flag("--json"):
         for each in found:
@@ -111,8 +111,8 @@ def _inbox(options: Options, place: str, rest: list[str]) -> int:
 def _table(found: list[Mail]) -> None:
     rows = [("ID", "STATE", "AT", "FROM", "TO", "TASK", "SUBJECT")]
     rows += [
-        (each.id, _state(each), time.strftime("%m-%d %H:%M", time.localtime(each.at)), _from(each), each.to.line(),
-         each.task.line() or "-", each.subject.line())
+        (each.id, _format_state(each), time.strftime("%m-%d %H:%M", time.localtime(each.at)), _format_sender(each),
+         each.to.line(), each.task.line() or "-", each.subject.line())
         for each in found
     ]  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
@@ -121,32 +121,32 @@ def _table(found: list[Mail]) -> None:
         taken = sum(widths) + 2 * len(widths)
         subject = row[-1] if len(row[-1]) <= room - taken else row[-1][: max(10, room - taken - 1)] + "…"
         cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
-        if row[1] in COLOURS and output.colours_wanted(1):
+        if row[1] in COLOURS and output.uses_colour(1):
             cells[1] = f"\033[{COLOURS[row[1]]}m{cells[1]}\033[0m"
         print("  ".join([*cells, subject]))
 
 
-def _show(options: Options, place: str, found: Mail) -> None:
+def _show_message(options: Options, place: str, found: Mail) -> None:
     """Print a message, and only then note that it was read."""
     if options.flag("--json"):
         print(dump(_fields(found) | {"text": found.text}, spaced=True), flush=True)
     elif options.flag("--raw"):
-        sys.stdout.buffer.write(mail_store.raw(place, found))
+        sys.stdout.buffer.write(mail_store.read_raw(place, found))
         sys.stdout.buffer.flush()
     else:
-        print("\n".join([*map(visible, codec.header(found)), found.text.block()]), flush=True)
-    mail_store.mark(place, found.id)
+        print("\n".join([*map(visible, codec.header_lines(found)), found.text.block()]), flush=True)
+    mail_store.mark_mail(place, found.id)
 
 
-def _from(found: Mail) -> str:
+def _format_sender(found: Mail) -> str:
     return f"{found.sender.line()} (says {found.claims.line()})" if found.claims else found.sender.line()
 
 
-def _state(found: Mail) -> str:
+def _format_state(found: Mail) -> str:
     return "acked" if found.acked else "read" if found.read else "new"
 
 
-def _tell(found: Mail, what: str, *, as_json: bool) -> None:
+def _print_result(found: Mail, what: str, *, as_json: bool) -> None:
     print(dump(_fields(found), spaced=True) if as_json else f"{found.id}: {what}", flush=True)
 
 
@@ -154,5 +154,5 @@ def _fields(found: Mail) -> dict[str, object]:
     return {
         "schema": SCHEMA, "id": found.id, "from": found.sender, "to": found.to, "subject": found.subject,
         "topic": found.topic or None, "thread": found.thread, "task": found.task or None, "at": found.at,
-        "state": _state(found), **({"claims": found.claims} if found.claims else {}),
+        "state": _format_state(found), **({"claims": found.claims} if found.claims else {}),
     }  # fmt: skip

@@ -12,13 +12,13 @@ from midwatch.core import names
 from midwatch.core.errors import UsageError
 from midwatch.core.exit_codes import exit_code
 from midwatch.core.names import is_pane
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.notifications.model import ChangeSubject
 from midwatch.sessions import find_agent
 from midwatch.sessions.model import DEADLINE, MonitorOptions
-from midwatch.sessions.monitor import Monitor
+from midwatch.sessions.monitor import SessionMonitor
 from midwatch.sessions.targets import ForeignPane, ManagedSession
 from midwatch.verification import codec as verification_codec
 
@@ -37,14 +37,14 @@ def main(options: Options) -> int:
     target = options.names[0]
 
     def show(verdict: Verdict) -> None:
-        output.show(verdict, json=options.flag("--json"))
+        output.print_verdict(verdict, json=options.flag("--json"))
 
     if not os.isatty(2):
-        return _watched(options, target, show, _progress)
+        return _monitor_target(options, target, show, _print_progress)
     from midwatch.cli.terminal_status import open_status
 
     def go_on(verdict: Verdict) -> None:
-        _progress(verdict)
+        _print_progress(verdict)
         status.ongoing([verdict], 1)
 
     def end(verdict: Verdict) -> None:
@@ -52,52 +52,52 @@ def main(options: Options) -> int:
         status.outcome(verdict, exit_code(verdict.state))
         status.finish()
 
-    _wanted(options)  # what is wrong with them is said before the terminal is asked anything
+    _parse_options(options)  # what is wrong with them is said before the terminal is asked anything
     status = open_status()
     try:
         status.start(target)
-        return _watched(options, target, end, go_on)
+        return _monitor_target(options, target, end, go_on)
     finally:
         status.close()
 
 
-def _watched(options: Options, target: str, show: Say, tell: Say) -> int:
+def _monitor_target(options: Options, target: str, show: Say, tell: Say) -> int:
     if options.flag("--task-dir"):
-        return _task(options, target, show, tell)
-    subject = _subject(options, target)
+        return _monitor_task(options, target, show, tell)
+    subject = _find_subject(options, target)
     if isinstance(subject, Verdict):
         show(subject)
         return exit_code(subject.state)
-    return exit_code(Monitor(subject, _wanted(options), tell).run(show).state)
+    return exit_code(SessionMonitor(subject, _parse_options(options), tell).run(show).state)
 
 
-def _subject(options: Options, target: str) -> ManagedSession | ForeignPane | Verdict:
+def _find_subject(options: Options, target: str) -> ManagedSession | ForeignPane | Verdict:
     """What is to be watched, or that there is none."""
-    wanted, policy = _wanted(options), context.policy(options)
-    directory = paths.directory(options.text("--dir"))
+    wanted, policy = _parse_options(options), context.read_policy(options)
+    directory = paths.sentinel_directory(options.text("--dir"))
     if is_pane(target) or target.startswith("="):
         if wanted.resumes:
             raise UsageError(f"--resume needs a session of ours; `midwatch adopt {target}` makes it one")
         if wanted.cleanup and is_pane(target):
             raise UsageError("--cleanup closes a session; name it (=session) or a session of ours")
-        found = _found(options, target, policy)
+        found = _find_agent(options, target, policy)
         if isinstance(found, Verdict):
             return found
         return ForeignPane(found.panes, found.seen, target, directory)
-    name = names.check(target)
-    looker = context.looker(options)
+    name = names.check_name(target)
+    looker = context.job_observer(options)
     if (verdict := looker.verdict(name)).state == "not_found":
         hint = f"for a tmux session that Midwatch did not start, say `midwatch monitor ={name}`"
         return verdict._replace(kind="session", reason=f"{verdict.reason}; {hint}")
     return ManagedSession(looker, name, policy)
 
 
-def _wanted(options: Options) -> MonitorOptions:
-    resumes = whole_number(given := options.text("--resume") or "0")
+def _parse_options(options: Options) -> MonitorOptions:
+    resumes = parse_whole_number(given := options.text("--resume") or "0")
     if resumes is None or not 0 <= resumes <= MOST_RESUMES:
         raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {given!r}")
     if verify := options.text("--verify") or "":
-        verification_codec.parse(verify)
+        verification_codec.parse_check(verify)
     deadline = options.seconds("--deadline")
     if deadline is not None and deadline <= 0:
         raise UsageError("--deadline must be above 0")
@@ -107,9 +107,9 @@ def _wanted(options: Options) -> MonitorOptions:
     )  # fmt: skip
 
 
-def _found(options: Options, target: str, policy: Policy) -> find_agent.FoundAgent | Verdict:
+def _find_agent(options: Options, target: str, policy: Policy) -> find_agent.FoundAgent | Verdict:
     """The one agent that is meant; absence counts when two looks a moment apart agree."""
-    server = pane_arguments.server(options)
+    server = pane_arguments.server_arguments(options)
     for again in (True, False):
         try:
             return find_agent.find_agent(server, target, policy)
@@ -120,7 +120,7 @@ def _found(options: Options, target: str, policy: Policy) -> find_agent.FoundAge
     return Verdict(target, "session", "not_found", True, reason, "gone", "unknown", "not-found")
 
 
-def _task(options: Options, session: str, show: Say, tell: Say) -> int:
+def _monitor_task(options: Options, session: str, show: Say, tell: Say) -> int:
     """A task directory of the three-layer monitor, by its own rules and numbers."""
     from midwatch.notifications import report_change
     from midwatch.taskdir import codec as codec_of_tasks
@@ -128,27 +128,27 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
 
     if options.flag("--on-limit"):
         raise UsageError("--on-limit means nothing for a task directory")
-    numbers = codec_of_tasks.numbers(os.environ)
+    numbers = codec_of_tasks.parse_numbers(os.environ)
     deadline, grace, stale = (options.seconds(flag) for flag in ("--deadline", "--grace", "--stale"))
     numbers = numbers._replace(
         deadline_s=numbers.deadline_s if deadline is None else deadline,
         grace_s=numbers.grace_s if grace is None else grace,
         base_s=numbers.base_s if stale is None else stale / 3,
-        retries=numbers.retries if options.text("--resume") is None else _wanted(options).resumes,
+        retries=numbers.retries if options.text("--resume") is None else _parse_options(options).resumes,
     )
     directory = os.path.abspath(options.text("--task-dir") or ".")
     name, path = options.text("-L"), options.text("-S")
     server = ("-S", path) if path else ("-L", name) if name else ()
-    project = report_change.configured(paths.project(os.getcwd()))
+    project = report_change.find_configured_project(paths.project_root(os.getcwd()))
 
     def report(verdict: Verdict, run: str, at: float) -> None:
         about = ChangeSubject(run, where=os.path.basename(directory))
-        report_change.changed(
-            paths.directory(options.text("--dir")), verdict, None, project=project, about=about, at=at,
+        report_change.report_verdict(
+            paths.sentinel_directory(options.text("--dir")), verdict, None, project=project, about=about, at=at,
             since=at if verdict.state == "abandoned" else None,
         )  # fmt: skip
 
-    verdict = monitor.monitor(
+    verdict = monitor.monitor_task(
         session.removeprefix("="), directory, server, numbers, wrapper=options.text("--wrapper") or "",
         cleanup=options.flag("--cleanup"), tell=tell, ended=report,
     )  # fmt: skip
@@ -156,6 +156,6 @@ def _task(options: Options, session: str, show: Say, tell: Say) -> int:
     return exit_code(verdict.state)
 
 
-def _progress(verdict: Verdict) -> None:
+def _print_progress(verdict: Verdict) -> None:
     """What does not end the watch goes to standard error, for whoever sits there."""
-    output.remark_on(verdict)
+    output.print_verdict_remark(verdict)

@@ -13,7 +13,7 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
 from midwatch.stories import parse
 from midwatch.stories.codec.model_answer import STEPS
-from midwatch.stories.model import Parsed
+from midwatch.stories.model import ParsedLog
 
 SCHEMA = 1
 
@@ -22,19 +22,19 @@ def main(options: Options) -> int:
     step = options.choice("--step", STEPS)
     if len(options.names) != 1 or step is None:
         raise UsageError(f"parse needs one file, and whose log it is: --step {'|'.join(STEPS)}")
-    text = parse.read_file(options.names[0])
+    text = parse.read_log_end(options.names[0])
     if options.flag("--rules"):
         found = parse.parse_by_rules(text, step)
     else:
-        command = parse.command_for(paths.project(os.getcwd()))
+        command = parse.find_model_command(paths.project_root(os.getcwd()))
         for number in (signal.SIGTERM, signal.SIGHUP):  # so that the model is ended before we are
             signal.signal(number, lambda which, _: sys.exit(128 + which))
-        found = parse.parse(text, step, command)
+        found = parse.parse_log(text, step, command)
     print(as_json(found))
     return EXIT_CODES["incomplete"] if found.trouble else 0
 
 
-def as_json(found: Parsed) -> str:
+def as_json(found: ParsedLog) -> str:
     told = {
         "schema": SCHEMA, "step": found.step, "status": found.status, "summary": found.summary,
         "next_action": found.next_action, **found.fields, "by": found.by,

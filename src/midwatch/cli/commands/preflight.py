@@ -21,41 +21,41 @@ NARROW = 80
 def main(options: Options) -> int:
     if options.names:
         raise UsageError("preflight takes no names; its checks stand in midwatch.toml")
-    project, state = paths.project(os.getcwd()), paths.directory(options.text("--dir"))
-    found = _look(project, state)
+    project, state = paths.project_root(os.getcwd()), paths.sentinel_directory(options.text("--dir"))
+    found = _run_checks(project, state)
     if options.flag("--fix") and any(each.fix and not each.ok for each in found):
-        outcomes = run.mend(project, found, _tell)
-        found = run.after(_look(project, state), outcomes)
+        outcomes = run.run_fixes(project, found, _print_remark)
+        found = run.findings_after_fixes(_run_checks(project, state), outcomes)
     if options.flag("--json"):
         for each in found:
-            print(_line(each))
+            print(_format_finding(each))
     else:
-        _table(found)
+        _print_table(found)
     return 0 if all(each.ok for each in found) else 1
 
 
-def _look(project: str, state: str) -> list[Finding]:
+def _run_checks(project: str, state: str) -> list[Finding]:
     live = _LiveLine()
     try:
-        return run.look(project, load.load(project), state=state, waiting=live.draw)
+        return run.run_checks(project, load.load(project), state=state, waiting=live.draw)
     finally:
         live.clear()
 
 
-def _tell(text: str) -> None:
-    output.remark(text)
+def _print_remark(text: str) -> None:
+    output.print_remark(text)
 
 
-def _line(found: Finding) -> str:
+def _format_finding(found: Finding) -> str:
     about = {"check": found.name, **{key: value for key, value in found._asdict().items() if key != "name"}}
     return dump({"schema": 1, **about}, spaced=True)
 
 
-def _table(findings: list[Finding]) -> None:
+def _print_table(findings: list[Finding]) -> None:
     width = min(WIDEST, max(len(visible(each.name)) for each in findings))
     for each in findings:
         colour, word = PASSED if each.ok else FAILED if each.ran else UNRUN
-        shown = f"\033[{colour}m{word:<7}\033[0m" if output.colours_wanted(1) else f"{word:<7}"
+        shown = f"\033[{colour}m{word:<7}\033[0m" if output.uses_colour(1) else f"{word:<7}"
         print(f"{shown} {visible(each.name):<{width}}  {visible(each.says)}")
         if each.ok:
             continue
@@ -64,7 +64,7 @@ def _table(findings: list[Finding]) -> None:
             print(f"{below}fix: {visible(each.fix)}  ({visible(each.source)}; `--fix` runs it)")
         if each.advice:
             print(f"{below}{'or' if each.fix else 'fix'}: {visible(each.advice)}")
-    print(run.counted(findings))
+    print(run.format_counts(findings))
 
 
 class _LiveLine:

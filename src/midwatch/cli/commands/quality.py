@@ -33,40 +33,40 @@ def main(options: Options) -> int:
     project = options.text("--project-dir") or os.getcwd()
     if not os.path.isdir(project):
         raise UsageError(f"there is no directory {project}; --project-dir names one")
-    tracker, as_json = select.find(project), options.flag("--json")
+    tracker, as_json = select.find_tracker(project), options.flag("--json")
     match word:
         case "due":
-            return _due(tracker, options.text("--beads"), as_json=as_json)
+            return _print_due(tracker, options.text("--beads"), as_json=as_json)
         case "ensure":
-            return _ensure(tracker, options.text("--beads"), as_json=as_json)
+            return _make_companions(tracker, options.text("--beads"), as_json=as_json)
         case "record":
-            return _record(tracker, rest, none=options.flag("--none"), as_json=as_json)
-    return _close(tracker, rest, mail_store.collected(project, options.text("--dir"))[0], as_json=as_json)
+            return _record_findings(tracker, rest, none=options.flag("--none"), as_json=as_json)
+    return _close_companion(tracker, rest, mail_store.collect_mail(project, options.text("--dir"))[0], as_json=as_json)
 
 
-def _due(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
+def _print_due(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
     found = quality.survey(tracker, _named(given))
     for each in found.due:
         if as_json:
-            _tell(bead=each.bead, companion=each.companion or None, missing=each.missing, why=each.why)
+            _print_json(bead=each.bead, companion=each.companion or None, missing=each.missing, why=each.why)
         else:
             print(f"{visible(each.bead)}  {visible(each.companion) or '-'}  {visible(each.why)}")
     if not found.due and not as_json:
         print("no quality loops are due", file=sys.stderr)
-    return _unknown(tracker, found)
+    return _report_unknown(tracker, found)
 
 
-def _ensure(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
+def _make_companions(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
     found = quality.survey(tracker, _named(given))
-    made = quality.made(tracker, found.beads)
+    made = quality.make_companions_by_bead(tracker, found.beads)
     for bead, companion in made.items():
         if as_json:
-            _tell(bead=bead, companion=companion)
+            _print_json(bead=bead, companion=companion)
         else:
             print(f"{visible(companion)}  {visible(quality_text.title(bead))}")
     if not made and not as_json:
         print("no companion is missing", file=sys.stderr)
-    return _unknown(tracker, found)
+    return _report_unknown(tracker, found)
 
 
 def _named(given: str | None) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _named(given: str | None) -> tuple[str, ...]:
     return found
 
 
-def _unknown(tracker: Tracker, found: LoopsSurvey) -> int:
+def _report_unknown(tracker: Tracker, found: LoopsSurvey) -> int:
     """Ids that are no task are told of last: they keep nobody from what can be done."""
     if found.unknown:
         lost = ", ".join(map(visible, found.unknown))
@@ -85,7 +85,7 @@ def _unknown(tracker: Tracker, found: LoopsSurvey) -> int:
     return 0
 
 
-def _record(tracker: Tracker, given: list[str], *, none: bool, as_json: bool) -> int:
+def _record_findings(tracker: Tracker, given: list[str], *, none: bool, as_json: bool) -> int:
     if given[1:3] == ["random", "exploration"]:
         given = [given[0], "random exploration", *given[3:]]
     if len(given) < 2:  # noqa: PLR2004  # an id, a loop
@@ -102,7 +102,7 @@ def _record(tracker: Tracker, given: list[str], *, none: bool, as_json: bool) ->
     tracker.note(companion.id, quality_text.record(loop, text))
     missing = [each for each in quality_text.missing(companion) if each != loop]
     if as_json:
-        _tell(
+        _print_json(
             bead=quality_text.bead_of(companion),
             companion=companion.id,
             loop=loop,
@@ -115,22 +115,22 @@ def _record(tracker: Tracker, given: list[str], *, none: bool, as_json: bool) ->
     return 0
 
 
-def _close(tracker: Tracker, given: list[str], place: str, *, as_json: bool) -> int:
+def _close_companion(tracker: Tracker, given: list[str], place: str, *, as_json: bool) -> int:
     if len(given) != 1:
         raise UsageError("close needs the id of one bead or companion")
     work, companion = quality.open_companion(tracker, given[0])
     bead = quality_text.bead_of(companion)
     quality.refuse_early_close(work, companion)
-    if unread := [*mail_store.unread_about(place, companion.id), *mail_store.unread_about(place, bead)]:
+    if unread := [*mail_store.unread_ids_about(place, companion.id), *mail_store.unread_ids_about(place, bead)]:
         raise RefusedError(f"{companion.id} stays open: unread: {', '.join(unread)}; `midwatch mail show {unread[0]}`")
     said = [f"{loop}: {'findings' if found else 'none'}" for loop, found in quality_text.recorded(companion).items()]
     tracker.close(companion.id, f"quality loops recorded: {', '.join(said)}")
     if as_json:
-        _tell(bead=bead, companion=companion.id, closed=True)
+        _print_json(bead=bead, companion=companion.id, closed=True)
     else:
         print(f"{visible(companion.id)} is closed: {', '.join(said)}")
     return 0
 
 
-def _tell(**what: object) -> None:
+def _print_json(**what: object) -> None:
     print(dump({"schema": SCHEMA, **what}, spaced=True))

@@ -15,13 +15,13 @@ from midwatch.core.text import visible
 from midwatch.registry import drift_notifications
 from midwatch.registry import store as registry_store
 from midwatch.registry.model import DriftReport, iso
-from midwatch.registry.reconcile import ReconcilePass, Reconciler, failed
+from midwatch.registry.reconcile import ReconcilePass, Reconciler, failed_pass
 from midwatch.tmux import sessions as hand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from midwatch.registry.kanban_card import CardKeeper
-    from midwatch.registry.mqtt_subscription import Subscription
+    from midwatch.registry.kanban_card import CardUpdater
+    from midwatch.registry.mqtt_subscription import EndSubscription
 
 SCHEMA = 1
 UNKNOWN = 12
@@ -35,72 +35,72 @@ TITLE = "agent sessions: live reconcile"
 def main(options: Options) -> int:
     """Whatever goes wrong: who asked for JSON gets one object, with the reason among its troubles."""
     try:
-        return _main(options)
+        return _run(options)
     except BrokenPipeError:
         raise
     except (MidwatchError, OSError) as error:
-        if _as_json(options):
-            print(as_json(failed(str(error))), flush=True)
+        if _wants_json(options):
+            print(format_json(failed_pass(str(error))), flush=True)
         if isinstance(error, MidwatchError):
             raise
         raise RefusedError(f"{error}; nothing more is done") from error
 
 
-def report_unparsed(words: list[str], error: UsageError) -> None:
+def print_unparsed(words: list[str], error: UsageError) -> None:
     """The same object for a command line that cannot be parsed, if these words ask for JSON."""
     if not JSON_FLAGS.isdisjoint([word.partition("=")[0] for word in words]):
-        print(as_json(failed(str(error))), flush=True)
+        print(format_json(failed_pass(str(error))), flush=True)
 
 
-def _main(options: Options) -> int:
+def _run(options: Options) -> int:
     if options.names:
         raise UsageError("reconcile takes no names; --registry names the list")
-    task = _task(options)
+    task = _task_id(options)
     stays = options.flag("--watch") or options.flag("--subscribe") or bool(task) or options.flag("--kanban-new")
     if options.flag("--once") and (options.flag("--watch") or options.flag("--subscribe")):
         raise UsageError("--once is one pass, --watch and --subscribe stay; ask for one of them")
     _ = options.seconds("--timeout"), options.seconds("--idle-timeout")  # a wrong one is an error also where unused
     if options.seconds("--interval") == 0:
         raise UsageError("--interval must be above 0")
-    path = registry_store.find(options.text("--registry"), paths.here())
+    path = registry_store.find_registry(options.text("--registry"), paths.current_directory())
     reconciler = Reconciler(
-        path, usual=hand.server_of(options.text("--socket")), prune=options.flag("--prune"),
+        path, usual=hand.server_arguments(options.text("--socket")), prune=options.flag("--prune"),
         dry=options.flag("--dry-run"),
     )  # fmt: skip
     try:
         if stays and not options.flag("--once"):
-            return _stay(options, reconciler, task)
-        return _once(options, reconciler)
+            return _run_loop(options, reconciler, task)
+        return _run_once(options, reconciler)
     finally:
         reconciler.close()
 
 
-def _once(options: Options, reconciler: Reconciler) -> int:
+def _run_once(options: Options, reconciler: Reconciler) -> int:
     def tell(new: tuple[DriftReport, ...]) -> None:
-        drift_notifications.remember(reconciler.path, paths.project(reconciler.workspace), new)
+        drift_notifications.record_drifts(reconciler.path, paths.project_root(reconciler.workspace), new)
 
     passed = reconciler.act(reconciler.settled(tell))
     if passed.new and not reconciler.dry:
         tell(passed.new)
-    if _as_json(options):
-        print(as_json(passed))
+    if _wants_json(options):
+        print(format_json(passed))
     else:
-        _show(passed, reconciler)
+        _print_pass(passed, reconciler)
     for trouble in passed.troubles:
-        output.remark(trouble)
+        output.print_remark(trouble)
     return UNKNOWN if passed.troubles else 0
 
 
-def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
-    from midwatch.registry.reconcile_loop import LoopOptions, Watcher
+def _run_loop(options: Options, reconciler: Reconciler, task: str) -> int:
+    from midwatch.registry.reconcile_loop import LoopOptions, ReconcileWatcher
 
     subscribed = options.flag("--subscribe")
     idle = options.seconds("--idle-timeout")
     interval = options.seconds("--interval")
-    card = _card(options, task, reconciler.path)
-    subscription = _subscription(reconciler) if subscribed else None
+    card = _open_card(options, task, reconciler.path)
+    subscription = _open_subscription(reconciler) if subscribed else None
     if subscribed and subscription is None:
-        interval = _fallback()
+        interval = _fallback_interval()
     wanted = LoopOptions(
         interval, options.seconds("--timeout") or 0.0, (IDLE if subscription else 0.0) if idle is None else idle
     )
@@ -108,22 +108,22 @@ def _stay(options: Options, reconciler: Reconciler, task: str) -> int:
 
     def tell(passed: ReconcilePass) -> None:
         nonlocal troubles
-        if _as_json(options):
+        if _wants_json(options):
             if passed.new or passed.troubles != troubles:
-                print(as_json(passed), flush=True)
+                print(format_json(passed), flush=True)
         else:
             for report in passed.new:
-                print(_line(report), flush=True)
+                print(_format_report(report), flush=True)
         troubles = passed.troubles
 
     try:
-        return Watcher(reconciler, wanted, card=card, subscription=subscription).run(tell)
+        return ReconcileWatcher(reconciler, wanted, card=card, subscription=subscription).run(tell)
     finally:
         if subscription is not None:
             subscription.close()
 
 
-def _task(options: Options) -> str:
+def _task_id(options: Options) -> str:
     """The card that keeps it running. Its variable alone does not, where a single pass is asked for.
 
     A worker that a board has started has the variable, and calls `--emit-diff` expecting it to return.
@@ -136,41 +136,41 @@ def _task(options: Options) -> str:
     return "" if single else os.environ.get("HERMES_KANBAN_TASK", "")
 
 
-def _card(options: Options, task: str, path: str) -> CardKeeper | None:
+def _open_card(options: Options, task: str, path: str) -> CardUpdater | None:
     if not task and not options.flag("--kanban-new"):
         return None
     from midwatch.integrations import hermes_kanban
-    from midwatch.registry.kanban_card import CardKeeper
+    from midwatch.registry.kanban_card import CardUpdater
 
     if options.flag("--kanban-new"):
         if options.text("--kanban-task"):
             raise UsageError("--kanban-new makes a card, --kanban-task names one; give one of them")
         about = "Midwatch keeps the list of agent sessions true. Comment `stop` to end it."
-        card = hermes_kanban.create(
+        card = hermes_kanban.find_or_create_card(
             TITLE, about, key=f"midwatch reconcile {os.uname().nodename}:{os.path.realpath(path)}"
         )
-        output.remark(f"the card is {card.task}")
+        output.print_remark(f"the card is {card.task}")
     else:
-        card = hermes_kanban.Card(task)
+        card = hermes_kanban.KanbanCard(task)
         card.status()  # a card that is not there is said at once
-    return CardKeeper(card, now=time.monotonic())
+    return CardUpdater(card, now=time.monotonic())
 
 
-def _subscription(reconciler: Reconciler) -> Subscription | None:
+def _open_subscription(reconciler: Reconciler) -> EndSubscription | None:
     """None where no broker is named, or it may not be used: then the list is polled."""
     from midwatch.notifications import mqtt_publish
-    from midwatch.registry.mqtt_subscription import Subscription
+    from midwatch.registry.mqtt_subscription import EndSubscription
 
-    fallback = _fallback()
+    fallback = _fallback_interval()
     try:
-        where = mqtt_publish.broker_of(paths.project(reconciler.workspace))
+        where = mqtt_publish.load_broker(paths.project_root(reconciler.workspace))
     except RefusedError as error:
-        output.remark(f"{error}; until then there is a look every {fallback:g} s")
+        output.print_remark(f"{error}; until then there is a look every {fallback:g} s")
         return None
-    return Subscription(where, reconciler.path, fallback)
+    return EndSubscription(where, reconciler.path, fallback)
 
 
-def _fallback() -> float:
+def _fallback_interval() -> float:
     given = os.environ.get("RECONCILE_POLL_INTERVAL")
     if not given:
         return FALLBACK
@@ -186,14 +186,15 @@ def _fallback() -> float:
 # Saying it ---------------------------------------------------------------------------------------------------------
 
 
-def _as_json(options: Options) -> bool:
+def _wants_json(options: Options) -> bool:
     return not JSON_FLAGS.isdisjoint(options.values)
 
 
-def as_json(passed: ReconcilePass) -> str:
+def format_json(passed: ReconcilePass) -> str:
     drifts = [
         {
-            "class": report.drift.kind, "session": report.drift.session, "message": drift_notifications.said(report),
+            "class": report.drift.kind, "session": report.drift.session,
+            "message": drift_notifications.format_report(report),
             "before": report.drift.before, "after": report.drift.after, "applied": report.applied,
             "wait_s": round(report.drift.wait_s, 1),
         }
@@ -204,23 +205,23 @@ def as_json(passed: ReconcilePass) -> str:
     return dump({**found, "left_out": [each.fields() for each in passed.left_out]}, other=str)
 
 
-def _line(report: DriftReport) -> str:
+def _format_report(report: DriftReport) -> str:
     kind = f"{report.drift.kind:<9}"
-    shown = f"\033[{'32' if report.applied else '33'}m{kind}\033[0m" if output.colours_wanted(1) else kind
-    return f"{shown} {visible(drift_notifications.said(report))}"
+    shown = f"\033[{'32' if report.applied else '33'}m{kind}\033[0m" if output.uses_colour(1) else kind
+    return f"{shown} {visible(drift_notifications.format_report(report))}"
 
 
-def _show(passed: ReconcilePass, reconciler: Reconciler) -> None:
+def _print_pass(passed: ReconcilePass, reconciler: Reconciler) -> None:
     for report in passed.new:
-        print(_line(report))
+        print(_format_report(report))
     for left in passed.left_out if reconciler.dry else ():
         print(f"{'left out':<9} {left.line()}")
     again = passed.standing - len(passed.new)
     rows = f"{passed.checked} session{'' if passed.checked == 1 else 's'} in {reconciler.path}"
     if passed.new and reconciler.dry:
-        output.remark(f"{rows}; nothing was written (--dry-run)")
+        output.print_remark(f"{rows}; nothing was written (--dry-run)")
     elif passed.standing == 0 and not passed.troubles:
-        output.remark(f"{rows}: no drift")
+        output.print_remark(f"{rows}: no drift")
     elif again > 0:
         known = f"{again} drift{'' if again == 1 else 's'} stand{'s' if again == 1 else ''} as told before"
-        output.remark(f"{rows}: {known}; --dry-run shows all")
+        output.print_remark(f"{rows}: {known}; --dry-run shows all")

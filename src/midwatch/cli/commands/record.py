@@ -6,7 +6,7 @@ import sys
 from midwatch.cli import output, pane_arguments
 from midwatch.cli.parser import Options
 from midwatch.core.errors import RefusedError, UsageError
-from midwatch.core.text import in_words
+from midwatch.core.text import format_duration
 from midwatch.replay import record
 from midwatch.sessions import find_agent
 
@@ -19,10 +19,12 @@ def main(options: Options) -> int:
     every = options.seconds("--every")
     if every is not None and every <= 0:
         raise UsageError("--every must be above 0")
-    server = find_agent.open_server(pane_arguments.server(options))
+    server = find_agent.open_server(pane_arguments.server_arguments(options))
     path = options.text("-o")
-    out = sys.stdout if path in (None, "-") else open(_new(path), "x", encoding="utf-8")  # noqa: SIM115
-    recorder = record.Recorder(server.panes, options.names[0], out, redact=not options.flag("--raw"), say=_say)
+    out = sys.stdout if path in (None, "-") else open(_check_new_path(path), "x", encoding="utf-8")  # noqa: SIM115
+    recorder = record.SessionRecorder(
+        server.panes, options.names[0], out, redact=not options.flag("--raw"), say=_print_trouble
+    )
     try:
         recorder.run(every or EVERY, options.seconds("--for"))
     except KeyboardInterrupt:
@@ -31,21 +33,21 @@ def main(options: Options) -> int:
         out.flush()
         server.close()
         if recorder.looks:
-            took = in_words(float(int(recorder.took)))
-            output.remark(f"{recorder.looks} looks in {took}; {recorder.why}")
+            took = format_duration(float(int(recorder.took)))
+            output.print_remark(f"{recorder.looks} looks in {took}; {recorder.why}")
     if recorder.unknown:
         raise RefusedError(recorder.why)
     if not recorder.looks:
-        output.remark(f"{recorder.why}; `midwatch ls --panes` lists them")
+        output.print_remark(f"{recorder.why}; `midwatch ls --panes` lists them")
         return 7
     return 0
 
 
-def _say(trouble: str) -> None:
-    output.remark(trouble)
+def _print_trouble(trouble: str) -> None:
+    output.print_remark(trouble)
 
 
-def _new(path: str | None) -> str:
+def _check_new_path(path: str | None) -> str:
     assert path is not None
     if os.path.exists(path):
         raise UsageError(f"{path} is there already; choose another name, or remove it")

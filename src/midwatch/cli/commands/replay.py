@@ -13,7 +13,7 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
 from midwatch.core.policy import PATIENT, POLICIES, PROGRESS_SOURCES
-from midwatch.core.text import in_words, visible
+from midwatch.core.text import format_duration, visible
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.replay import replay
 from midwatch.replay.model import OtherPolicy, ReplayRow
@@ -31,34 +31,36 @@ OTHER = ("the same", "the same", "would be otherwise")
 def main(options: Options) -> int:
     if len(options.names) != 1:
         raise UsageError("replay needs one file, or the name of one job; `midwatch ls` lists them")
-    otherwise = _otherwise(options)
+    otherwise = _parse_other_policy(options)
     what = options.names[0]
     if what != "-" and not (os.path.exists(what) and not os.path.isdir(what)):
-        return _job(options, what, otherwise)
+        return _replay_job(options, what, otherwise)
     try:
         with open(0 if what == "-" else what, "rb", closefd=what != "-") as file:
-            return _tell(options, replay.of_file(file, "standard input" if what == "-" else what, otherwise), otherwise)
+            return _print_replay(
+                options, replay.replay_file(file, "standard input" if what == "-" else what, otherwise), otherwise
+            )
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
         raise RefusedError(f"cannot read {what}: {error.strerror}") from error
 
 
-def _job(options: Options, name: str, otherwise: OtherPolicy | None) -> int:
-    if names.problem(name):
+def _replay_job(options: Options, name: str, otherwise: OtherPolicy | None) -> int:
+    if names.find_problem(name):
         raise RefusedError(f"there is no file {name}")
-    looker = JobDirectory(paths.directory(options.text("--dir")), PATIENT)
-    found = replay.of_job(looker, name, otherwise)
+    looker = JobDirectory(paths.sentinel_directory(options.text("--dir")), PATIENT)
+    found = replay.replay_recorded_job(looker, name, otherwise)
     if found is None:
-        output.remark(f"there is no file {name}, and no event of a job {name} is known")
+        output.print_remark(f"there is no file {name}, and no event of a job {name} is known")
         return EXIT_CODES["not_found"]
-    return _tell(options, found, otherwise)
+    return _print_replay(options, found, otherwise)
 
 
 # Another policy -----------------------------------------------------------------------------------------------------
 
 
-def _otherwise(options: Options) -> OtherPolicy | None:
+def _parse_other_policy(options: Options) -> OtherPolicy | None:
     """The policy that is asked for: a whole one, or some changes. The environment has no say in what is past."""
     name = options.choice("--policy", tuple(POLICIES))
     changes: dict[str, object] = {}
@@ -81,12 +83,12 @@ def _otherwise(options: Options) -> OtherPolicy | None:
 # Telling ------------------------------------------------------------------------------------------------------------
 
 
-def _tell(options: Options, found: replay.Found, otherwise: OtherPolicy | None) -> int:
+def _print_replay(options: Options, found: replay.Found, otherwise: OtherPolicy | None) -> int:
     marks = dict.fromkeys(COLOURS, 0)
     whose, why, words = None, "", TRUE
     for each in found:
         if isinstance(each, ReplayNote):
-            output.remark(each.says)
+            output.print_remark(each.says)
             continue
         row = each.row
         marks[row.mark] += row.now is not None
@@ -100,11 +102,14 @@ def _tell(options: Options, found: replay.Found, otherwise: OtherPolicy | None) 
         lines = _as_lines(row._replace(uncertain="") if row.uncertain == why else row, row.mark)
         why = row.uncertain or why
         print("\n".join(lines))
-    print(visible(_summary(marks, _asked(options), *words)), file=sys.stderr if options.flag("--json") else sys.stdout)
+    print(
+        visible(_summary(marks, _format_other_policy(options), *words)),
+        file=sys.stderr if options.flag("--json") else sys.stdout,
+    )
     return 1 if marks["≠"] and otherwise is None else 0
 
 
-def _asked(options: Options) -> str:
+def _format_other_policy(options: Options) -> str:
     """The other policy as it was asked for."""
     flags = ("--policy", "--stale", "--grace", "--timeout", "--on-stuck", "--progress")
     return " ".join(f"{flag} {options.text(flag)}" for flag in flags if options.flag(flag))
@@ -124,29 +129,29 @@ def _as_json(told: RecordedVerdict) -> str:
 
 
 def _as_lines(row: ReplayRow, mark: str) -> list[str]:
-    shown = f"\033[{COLOURS[mark]}m{mark}\033[0m" if output.colours_wanted(1) else mark
-    given, now = _told(row.given, row.event), _told(row.now, row.event)
+    shown = f"\033[{COLOURS[mark]}m{mark}\033[0m" if output.uses_colour(1) else mark
+    given, now = _format_verdict(row.given, row.event), _format_verdict(row.now, row.event)
     lines = [now or given or f"{row.event}: {row.note}"]
     if row.differs and row.given and row.now:
-        same_word = _word(row.given) == _word(row.now)
-        lines = [f"given: {given}", f"now:   {now}"] if same_word else [f"{_word(row.given)} → {now}"]
+        same_word = _format_state(row.given) == _format_state(row.now)
+        lines = [f"given: {given}", f"now:   {now}"] if same_word else [f"{_format_state(row.given)} → {now}"]
     elif row.differs and row.truth is not None:
         lines = [f"{now} (in truth {row.truth})"]
     lines += [f"uncertain: {row.uncertain}"] if row.uncertain else []
     lines += [row.note] if row.note and now else []
-    heads = [f"{in_words(round(row.at, 1)):>9}  {shown}  ", *[INDENT] * (len(lines) - 1)]
+    heads = [f"{format_duration(round(row.at, 1)):>9}  {shown}  ", *[INDENT] * (len(lines) - 1)]
     return [head + visible(line) for head, line in zip(heads, lines, strict=True)]
 
 
-def _told(said: dict[str, object] | None, event: str) -> str:
+def _format_verdict(said: dict[str, object] | None, event: str) -> str:
     """A verdict with its reason; where that was not noted, with the event that it was given at."""
     if not said:
         return ""
     reason = f": {said['reason']}" if said.get("reason") else f" ({event})" if event else ""
-    return _word(said) + reason
+    return _format_state(said) + reason
 
 
-def _word(said: dict[str, object]) -> str:
+def _format_state(said: dict[str, object]) -> str:
     """A verdict in a word or two."""
     word = "suspected" if said.get("progress") == "stalled" else str(said.get("state", ""))
     if said.get("stop"):

@@ -11,16 +11,16 @@ from midwatch.jobs import start
 def main(options: Options) -> int:
     for fd in (0, 1, 2):
         run.ensure_open(fd)
-    looker, code = context.looker(options), 0
-    given = run.variables(options.each("--env"))
-    for name in context.named(options):
+    looker, code = context.job_observer(options), 0
+    given = run.parse_variables(options.each("--env"))
+    for name in context.job_names(options):
         facts = looker.facts(name)
         if not facts.exists:
-            output.show(looker.verdict(name), json=options.flag("--json"))
+            output.print_verdict(looker.verdict(name), json=options.flag("--json"))
             code = code or EXIT_CODES["not_found"]
             continue
         if facts.record is None:
             raise RefusedError(f"{name} has no record that could be read, so nobody knows what it ran")
-        job = start.again(looker.directory, facts.record, given)
-        code = code or run.detached(job, looker, json=options.flag("--json"))
+        job = start.repeat_job(looker.directory, facts.record, given)
+        code = code or run.start_detached(job, looker, json=options.flag("--json"))
     return code

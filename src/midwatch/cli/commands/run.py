@@ -10,8 +10,8 @@ from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.job_model import Breaker
-from midwatch.core.numbers import whole_number
-from midwatch.core.redaction import clean
+from midwatch.core.numbers import parse_whole_number
+from midwatch.core.redaction import redact
 from midwatch.jobs import launch, start
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_state import JobWatchState
@@ -33,28 +33,28 @@ def main(options: Options) -> int:
         raise UsageError("what is to be run? `midwatch run -- CMD…`")
     for fd in (0, 1, 2):
         ensure_open(fd)
-    looker, run = context.looker(options), launch.new_run()
-    job = launch.Job(
+    looker, run = context.job_observer(options), launch.new_run_id()
+    job = launch.JobSpec(
         directory=looker.directory,
-        name=names.check(options.text("--name") or names.from_command(options.command[0], run)),
+        name=names.check_name(options.text("--name") or names.derive_name(options.command[0], run)),
         run=run,
         command=options.command,
-        cwd=_directory(options.text("--cwd")),
-        env=variables(options.each("--env")),
+        cwd=_find_directory(options.text("--cwd")),
+        env=parse_variables(options.each("--env")),
         policy=looker.policy,
         foreground=not options.flag("-d"),
-        **guards(options),
+        **safeguard_options(options),
     )
     if options.flag("-d"):
-        return detached(job, looker, json=options.flag("--json"))
+        return start_detached(job, looker, json=options.flag("--json"))
     return _foreground(job, looker, json=options.flag("--json"))
 
 
-def guards(options: Options) -> dict[str, Any]:
+def safeguard_options(options: Options) -> dict[str, Any]:
     """What keeps a loop from burning a night: retries, the breaker, and a look at the environment before it starts."""
-    given = context.settings(options)
+    given = context.read_settings(options)
     wanted = options.text("--retries")
-    retries = None if wanted is None else whole_number(wanted)
+    retries = None if wanted is None else parse_whole_number(wanted)
     if wanted is not None and (retries is None or not 0 <= retries <= MOST_RETRIES):
         raise UsageError(f"--retries is a number from 0 to {MOST_RETRIES}, not {wanted!r}")
     backoff = options.seconds("--backoff")
@@ -62,12 +62,14 @@ def guards(options: Options) -> dict[str, Any]:
     if options.flag("--preflight") or given.preflight:
         from midwatch.preflight import run as preflight_run
 
-        preflight_run.refuse(paths.project(paths.here()), given, paths.directory(options.text("--dir")))
+        preflight_run.require_checks(
+            paths.project_root(paths.current_directory()), given, paths.sentinel_directory(options.text("--dir"))
+        )
     return {
         "retries": given.retries if retries is None else retries,
         "backoff_s": given.backoff_s if backoff is None else backoff,
-        "breaker": Breaker(names.check(key), given.breaker_threshold, given.breaker_cooldown_s) if key else None,
-        "notify": paths.project(paths.here()) if given.channels or given.mqtt else "",
+        "breaker": Breaker(names.check_name(key), given.breaker_threshold, given.breaker_cooldown_s) if key else None,
+        "notify": paths.project_root(paths.current_directory()) if given.channels or given.mqtt else "",
     }
 
 
@@ -79,14 +81,14 @@ def ensure_open(fd: int) -> None:
         os.open(os.devnull, os.O_RDWR)
 
 
-def _directory(given: str | None) -> str:
-    path = os.path.normpath(os.path.join(paths.here(), given or ""))
+def _find_directory(given: str | None) -> str:
+    path = os.path.normpath(os.path.join(paths.current_directory(), given or ""))
     if not os.path.isdir(path):
         raise UsageError(f"--cwd: there is no directory {path}")
     return path
 
 
-def variables(given: list[str]) -> dict[str, str]:
+def parse_variables(given: list[str]) -> dict[str, str]:
     """What --env says. A name alone stands for our own variable: its value need not stand on a command line."""
     found = {}
     for pair in given:
@@ -98,53 +100,53 @@ def variables(given: list[str]) -> dict[str, str]:
     return found
 
 
-def detached(job: launch.Job, looker: JobDirectory, *, json: bool, feed: bytes = b"") -> int:
+def start_detached(job: launch.JobSpec, looker: JobDirectory, *, json: bool, feed: bytes = b"") -> int:
     """Start a job that outlives us, with something to read, and say so."""
-    said = start.detached(job, looker, feed=feed)
+    said = start.start_detached(job, looker, feed=feed)
     verdict = looker.verdict(job.name)
     if said[0] == "ended" and verdict.exit_code and verdict.cause == "not-started":
-        output.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
+        output.print_remark(f"{redact(job.command[0])}: {redact(verdict.reason)}")
         return verdict.exit_code
     print(output.as_json(verdict) if json else job.name)
     return 0
 
 
-def _foreground(job: launch.Job, looker: JobDirectory, *, json: bool) -> int:
+def _foreground(job: launch.JobSpec, looker: JobDirectory, *, json: bool) -> int:
     """Report to the caller's terminal before the work has it and after, and between only while the live line stands
     there: what the work writes may be half an escape sequence, into which nothing of ours must fall. At the end half a
     sequence does no harm, because a report begins with the character that breaks it off.
     """
     if not os.isatty(2):
-        return _relayed(job, looker, None, json=json)
+        return _relay(job, looker, None, json=json)
     from midwatch.cli.terminal_status import open_status
 
     status = open_status(keeps_typed=os.isatty(0) and os.isatty(1))
     try:
-        return _relayed(job, looker, status, json=json)
+        return _relay(job, looker, status, json=json)
     finally:
         status.close()
 
 
-def _relayed(job: launch.Job, looker: JobDirectory, status: TerminalStatus | None, *, json: bool) -> int:
-    from midwatch.cli.progress_line import LiveLine
-    from midwatch.jobs.foreground_relay import Relay
+def _relay(job: launch.JobSpec, looker: JobDirectory, status: TerminalStatus | None, *, json: bool) -> int:
+    from midwatch.cli.progress_line import ProgressLine
+    from midwatch.jobs.foreground_relay import ForegroundRelay
     from midwatch.jobs.foreground_streams import open_streams
 
-    leave = start.permit(job, looker)
+    leave = start.acquire_permit(job, looker)
     launched = False
     try:
         log = start.open_log(job)
         streams = open_streams()
         if status:
             status.start(job.name)
-        shim = launch.launch(job, leave.lease, streams.stdio, tty=streams.terminal >= 0)
+        shim = launch.launch_shim(job, leave.lease, streams.stdio, tty=streams.terminal >= 0)
         launched = True
     finally:
         leave.close(launched=launched)
     for fd in set(streams.stdio):
         os.close(fd)
-    relay = Relay(shim, streams, log, typed=status.typed if status else b"")
-    live = LiveLine(looker.verdict, status.ongoing if status else None)
+    relay = ForegroundRelay(shim, streams, log, typed=status.typed if status else b"")
+    live = ProgressLine(looker.verdict, status.ongoing if status else None)
 
     def idle() -> None:
         if relay.plain():
@@ -158,14 +160,14 @@ def _relayed(job: launch.Job, looker: JobDirectory, status: TerminalStatus | Non
         status.run_outcome(verdict)
         status.finish()
     if ending is None:
-        output.remark_on(verdict, before="its shim was killed; ")
+        output.print_verdict_remark(verdict, before="its shim was killed; ")
         return REFUSED
     if json:
         print("" if relay.line_start else "\n", output.as_json(verdict), sep="", flush=True)
     elif verdict.cause == "not-started":
-        output.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
+        output.print_remark(f"{redact(job.command[0])}: {redact(verdict.reason)}")
     elif verdict.state != "completed" and (os.isatty(2) or _exit_code(ending) in (TIMED_OUT, REFUSED)):
-        output.remark_on(verdict)  # these codes are ours, not the command's
+        output.print_verdict_remark(verdict)  # these codes are ours, not the command's
     return _exit_code(ending)
 
 

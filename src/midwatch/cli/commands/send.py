@@ -8,7 +8,7 @@ import time
 from midwatch.cli import output, pane_arguments
 from midwatch.cli.commands import send_assignment
 from midwatch.cli.commands import send_undelivered as listing
-from midwatch.cli.output import warn
+from midwatch.cli.output import print_warning
 from midwatch.cli.parser import Options
 from midwatch.config import load, paths, trust
 from midwatch.config.model import WAYS, Settings
@@ -24,7 +24,7 @@ from midwatch.sessions.find_agent import FoundAgent, NoAgentError
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
-from midwatch.sessions.prompting.send import deliver
+from midwatch.sessions.prompting.send import send_prompt
 from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import client as tmux_client
@@ -42,68 +42,68 @@ CODES = {
 def main(options: Options) -> int:
     if options.flag("--undelivered") or options.flag("--drop"):
         return listing.main(options)
-    again = undelivered_store.get(options.text("--again") or "") if options.flag("--again") else None
-    target, text = _asked_again(options, again) if again else _asked(options)
+    again = undelivered_store.find_note(options.text("--again") or "") if options.flag("--again") else None
+    target, text = _parse_again(options, again) if again else _parse_text(options)
     until = time.monotonic() + (options.seconds("--wait") or 0.0)
-    via = options.choice("--via", WAYS) or way(load.load(paths.project(os.getcwd())))
+    via = options.choice("--via", WAYS) or delivery_method(load.load(paths.project_root(os.getcwd())))
     began = time.monotonic()
     asked = CommandSignals()
     pane = note = None
     try:
-        there = found(options, target, again)
+        there = find_pane(options, target, again)
         pane = there.id
-        text = send_assignment.with_lines(options, there, text)
+        text = send_assignment.append_report_lines(options, there, text)
         with asked:
-            sent = deliver(there.panes, pane, text, until=until, stopped=asked.heard, via=via)
+            sent = send_prompt(there.panes, pane, text, until=until, stopped=asked.heard, via=via)
         there.close()
-        if again or _is_missed(sent, waited=options.flag("--wait")):
-            note = _noted(there.pane, target, text, sent, again)
+        if again or _is_undelivered(sent, waited=options.flag("--wait")):
+            note = _update_notes(there.pane, target, text, sent, again)
     except RefusedError as error:
         sent = PromptResult(
             PromptOutcome.EXITED if isinstance(error, NoAgentError) else PromptOutcome.REFUSED, str(error)
         )
     if options.flag("--json"):
-        print(_json(target, pane, sent, time.monotonic() - began, note), flush=True)
+        print(_format_json(target, pane, sent, time.monotonic() - began, note), flush=True)
     else:
-        _say(target, sent, note)
+        _print_result(target, sent, note)
     return CODES.get(sent.outcome, NOT_TAKEN if sent.typed else EXIT_CODES["unknown"])
 
 
-def _asked(options: Options) -> tuple[str, str]:
+def _parse_text(options: Options) -> tuple[str, str]:
     path = options.text("--file")
     if not options.names or len(options.names) != (1 if path is not None else 2):
         raise UsageError("send needs a target and one text in quotes (or --file): midwatch send %3 'go on'")
-    text = options.names[1] if path is None else read_text("--file", path)
-    return options.names[0], sessions_text.clean(without_hidden(options, text))
+    text = options.names[1] if path is None else read_prompt("--file", path)
+    return options.names[0], sessions_text.clean_prompt(drop_hidden_characters(options, text))
 
 
-def without_hidden(options: Options, text: str) -> str:
+def drop_hidden_characters(options: Options, text: str) -> str:
     """A person's words without what no reader sees: they may come from a page that hides something there."""
     if options.flag("--verbatim"):
         return text
-    found, dropped = prompt_text.without_hidden(text.removeprefix("\ufeff"))  # which some editors begin files with
+    found, dropped = prompt_text.remove_hidden(text.removeprefix("\ufeff"))  # which some editors begin files with
     if dropped:
         what = "1 invisible character was" if dropped == 1 else f"{dropped} invisible characters were"
-        output.remark(f"{what} dropped from the text; --verbatim keeps all")
+        output.print_remark(f"{what} dropped from the text; --verbatim keeps all")
     return found
 
 
-def way(found: Settings) -> str:
+def delivery_method(found: Settings) -> str:
     """How prompts get into a pane. A project's file that is not trusted does not say so."""
-    via, problem = trust.value(found, "send_via")
+    via, problem = trust.trusted_value(found, "send_via")
     if problem:
-        warn(f"{problem}; until then its [send] via does not count")
+        print_warning(f"{problem}; until then its [send] via does not count")
     return str(via)
 
 
-def _asked_again(options: Options, note: UndeliveredPrompt) -> tuple[str, str]:
+def _parse_again(options: Options, note: UndeliveredPrompt) -> tuple[str, str]:
     """The same text for the same pane, unless another is named now."""
     if len(options.names) > 1 or options.flag("--file") or options.flag("--task"):
         raise UsageError("send --again takes a note, and perhaps another target; its text is that of the note")
     return options.names[0] if options.names else note.target, note.text
 
 
-def read_text(flag: str, path: str) -> str:
+def read_prompt(flag: str, path: str) -> str:
     """What a flag's file holds (- is standard input), as far as anybody would type it."""
     try:
         with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
@@ -115,12 +115,14 @@ def read_text(flag: str, path: str) -> str:
 # Which pane ---------------------------------------------------------------------------------------------------------
 
 
-def found(options: Options, target: str, again: UndeliveredPrompt | None = None) -> FoundAgent:
+def find_pane(options: Options, target: str, again: UndeliveredPrompt | None = None) -> FoundAgent:
     """The pane that a target means: %pane, =session, or a name of ours. RefusedError where no agent is in it."""
     if not is_pane(target) and not target.startswith("="):
-        return find_agent.find_agent_of_session(paths.directory(options.text("--dir")), names.check(target))
+        return find_agent.find_agent_of_session(
+            paths.sentinel_directory(options.text("--dir")), names.check_name(target)
+        )
     same = again if again and not options.names else None
-    server = ("-S", same.socket) if same else pane_arguments.server(options)
+    server = ("-S", same.socket) if same else pane_arguments.server_arguments(options)
     there = find_agent.find_agent(server, target)
     if same and target == same.pane and there.pane.pid != same.pid:
         raise RefusedError(f"{target} is another pane than it was; name one: midwatch send --again {same.id} TARGET")
@@ -130,32 +132,34 @@ def found(options: Options, target: str, again: UndeliveredPrompt | None = None)
 # What became of it --------------------------------------------------------------------------------------------------
 
 
-def _is_missed(sent: PromptResult, *, waited: bool) -> bool:
+def _is_undelivered(sent: PromptResult, *, waited: bool) -> bool:
     """Whether somebody should hear of it later: something was typed, or waited for, in vain."""
     if sent.submitted or (sent.outcome == PromptOutcome.INTERRUPTED and not sent.left):
         return False
     return sent.typed or waited
 
 
-def _noted(
+def _update_notes(
     there: Pane, target: str, text: str, sent: PromptResult, again: UndeliveredPrompt | None
 ) -> UndeliveredPrompt | None:
     """What is left of a prompt that did not arrive, or not for sure; nothing of one that did."""
-    note, text = None, sessions_text.clean(text)
+    note, text = None, sessions_text.clean_prompt(text)
     try:
         if not sent.delivered:
-            note = undelivered_store.leave(
+            note = undelivered_store.write_note(
                 tmux_client.socket_path(there.server), there.id, text, sent.reason, target=target, left=sent.left,
                 pid=there.pid,
             )  # fmt: skip
         if again and (note is None or note.id != again.id):
-            undelivered_store.drop(again.id)
+            undelivered_store.drop_note(again.id)
     except RefusedError as error:
-        output.warn(str(error))
+        output.print_warning(str(error))
     return note
 
 
-def _json(target: str, pane: str | None, sent: PromptResult, elapsed: float, note: UndeliveredPrompt | None) -> str:
+def _format_json(
+    target: str, pane: str | None, sent: PromptResult, elapsed: float, note: UndeliveredPrompt | None
+) -> str:
     found = {
         "schema": SCHEMA, "target": target, "pane": pane, "agent": sent.agent or None, "outcome": sent.outcome,
         "detail": sent.detail or None, "delivered": sent.delivered, "submitted": sent.submitted,
@@ -165,11 +169,11 @@ def _json(target: str, pane: str | None, sent: PromptResult, elapsed: float, not
     return dump(found)
 
 
-def _say(target: str, sent: PromptResult, note: UndeliveredPrompt | None) -> None:
+def _print_result(target: str, sent: PromptResult, note: UndeliveredPrompt | None) -> None:
     if sent.delivered:
         print(visible(f"{target}: delivered: {sent.reason}"))
         return
     what = "sent, perhaps" if sent.submitted else "not delivered" if sent.typed else "nothing was typed"
-    output.remark(f"{target}: {what}: {sent.reason}")
+    output.print_remark(f"{target}: {what}: {sent.reason}")
     if note:
-        output.remark(f"it is kept: `midwatch send --again {note.id}` tries again")
+        output.print_remark(f"it is kept: `midwatch send --again {note.id}` tries again")

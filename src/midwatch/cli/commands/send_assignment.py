@@ -16,54 +16,54 @@ from midwatch.tmux import pane_location
 from midwatch.tmux.pane_location import PaneLocation
 
 
-def with_lines(options: Options, there: FoundAgent, text: str) -> str:
+def append_report_lines(options: Options, there: FoundAgent, text: str) -> str:
     """The text for a worker; as it is, where no --task is given."""
     if (given := options.text("--task")) is None:
         return text
-    task = assignment_text.task(given)
-    where = pane_location.of(there.server, there.id)
+    task = assignment_text.check_task(given)
+    where = pane_location.find_location(there.server, there.id)
     if where is None:
         raise RefusedError(f"the tmux server does not tell where {there.id} is; nothing was typed")
     plain = tmux_client.socket_path(("-L", "default"))
     about = assignment_text.Assignment(
-        task, _controller(there, where), where.own.session, there.id,
-        () if _is_same(where.socket, plain) else ("-S", where.socket), _directory(options, where.own.path),
+        task, _find_controller(there, where), where.own.session, there.id,
+        () if _is_same(where.socket, plain) else ("-S", where.socket), _mail_directory(options, where.own.path),
     )  # fmt: skip
-    return text + assignment_text.lines(about, _command(options))
+    return text + assignment_text.format_instructions(about, _report_command(options))
 
 
-def _command(options: Options) -> str:
+def _report_command(options: Options) -> str:
     """Somebody's own, unless a project's file gives it that is not trusted: the worker would run it."""
-    found = context.settings(options).handoff
+    found = context.read_settings(options).handoff
     if found is None:
         return ""
-    if problem := trust.problem(found.source.rpartition(":")[0]):
-        output.warn(f"{problem}; until then its [handoff] command does not count")
+    if problem := trust.find_problem(found.source.rpartition(":")[0]):
+        output.print_warning(f"{problem}; until then its [handoff] command does not count")
         return ""
     return found.words
 
 
-def _controller(there: FoundAgent, where: PaneLocation) -> str:
+def _find_controller(there: FoundAgent, where: PaneLocation) -> str:
     """$MIDWATCH_CONTROLLER, else the agent that gives this to the worker, else whoever the worker would find."""
     if told := os.environ.get("MIDWATCH_CONTROLLER"):
         return told
-    us = pane_location.here()
+    us = pane_location.own_location()
     beside = us is not None and _is_same(us.socket, where.socket) and us.own.pane != where.own.pane
     if us is not None and beside and there.has_agent(us.own.pane):
         return us.own.pane
-    found = handoff.controller(where)
+    found = handoff.find_controller(where)
     if found.trouble:
-        output.warn(f"{found.trouble}; without, its report only goes to mail")
+        output.print_warning(f"{found.trouble}; without, its report only goes to mail")
     return found.target
 
 
-def _directory(options: Options, path: str) -> str:
+def _mail_directory(options: Options, path: str) -> str:
     """Where the mail is, if the worker would not find it from where it is."""
     given = options.text("--dir")
-    meant = paths.directory(given, paths.main_tree(os.getcwd()))
+    meant = paths.sentinel_directory(given, paths.main_worktree(os.getcwd()))
     if given or os.environ.get("MIDWATCH_HOME"):
         return meant  # what stands in the worker's environment nobody knows
-    return "" if meant == paths.directory(start=paths.main_tree(path)) else meant
+    return "" if meant == paths.sentinel_directory(start=paths.main_worktree(path)) else meant
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -16,7 +16,7 @@ from midwatch.registry import reconcile
 from midwatch.registry import store as registry_store
 from midwatch.registry.model import INVALID, Drift, RegistryRow
 from midwatch.registry.sessions import RegisteredSessions, UnregisteredError
-from midwatch.tmux.sessions import server_of
+from midwatch.tmux.sessions import server_arguments
 
 SCHEMA = 1
 EVERYWHERE = ("--registry", "--dir", "--json")
@@ -45,16 +45,16 @@ def main(options: Options) -> int:
     inner = Options(f"session {what}")
     inner.values, inner.names, inner.command = options.values, options.names[1:], options.command
     try:
-        return _done(what, inner)
+        return _run_subcommand(what, inner)
     except UnregisteredError as error:
-        output.remark(str(error))
+        output.print_remark(str(error))
         return EXIT_CODES["not_found"]
 
 
-def _done(what: str, options: Options) -> int:
+def _run_subcommand(what: str, options: Options) -> int:
     match what:
         case "list" | "status":
-            return _shown(options, look=what == "status")
+            return _print_sessions(options, look=what == "status")
         case "create" | "resume" | "restore":
             from midwatch.cli.commands import session_create
 
@@ -72,22 +72,22 @@ def _done(what: str, options: Options) -> int:
 # What all of them need ----------------------------------------------------------------------------------------------
 
 
-def listed(options: Options, path: str = "") -> RegisteredSessions:
+def open_registry(options: Options, path: str = "") -> RegisteredSessions:
     """The list that is meant; sessions of ours have their records where its workspace has them."""
-    path = path or registry_store.find(options.text("--registry"), os.getcwd())
-    directory = paths.directory(options.text("--dir"), registry_store.workspace(path))
+    path = path or registry_store.find_registry(options.text("--registry"), os.getcwd())
+    directory = paths.sentinel_directory(options.text("--dir"), registry_store.registry_workspace(path))
     return RegisteredSessions(
-        path, JobDirectory(directory, context.lazily(options)), server_of(options.text("--socket"))
+        path, JobDirectory(directory, context.lazy_policy(options)), server_arguments(options.text("--socket"))
     )
 
 
-def one_name(options: Options) -> str:
+def parse_name(options: Options) -> str:
     if len(options.names) != 1:
         raise UsageError(f"{options.verb} needs the NAME of one session; `midwatch session list` lists them")
     return options.names[0]
 
 
-def show(row: RegistryRow, said: str, *, json: bool, **more: object) -> None:
+def print_row(row: RegistryRow, said: str, *, json: bool, **more: object) -> None:
     """What was done to a row."""
     print(as_json(row, **more) if json else f"{visible(row.name)}: {said}", flush=True)
 
@@ -105,43 +105,45 @@ def as_json(row: RegistryRow, **more: object) -> str:
 # The table ----------------------------------------------------------------------------------------------------------
 
 
-def _shown(options: Options, *, look: bool) -> int:
+def _print_sessions(options: Options, *, look: bool) -> int:
     if len(options.names) > (1 if look else 0):
         raise UsageError(f"{options.verb} takes {'one NAME at most' if look else 'no names'}")
-    path = registry_store.find(options.text("--registry"), os.getcwd())
+    path = registry_store.find_registry(options.text("--registry"), os.getcwd())
     wanted = options.names[0] if options.names else ""
     drifts: tuple[Drift, ...] = ()
     trouble = ""
     if look:
-        found, drifts, trouble = reconcile.look(path, server_of(options.text("--socket")))
+        found, drifts, trouble = reconcile.find_drifts(path, server_arguments(options.text("--socket")))
     else:
         found = registry_store.RegistryFile(path).read()
     rows = [row for row in found.rows if wanted in ("", row.name)]
     if wanted and not rows:
         raise UnregisteredError(f"there is no session {wanted} in {path}; `midwatch session list` lists them")
     if options.flag("--json"):
-        _as_lines(rows, drifts if look else None)
+        _print_lines(rows, drifts if look else None)
     else:
-        _as_table(rows, [drift for drift in drifts if wanted in ("", drift.session)] if look else None)
+        _print_table(rows, [drift for drift in drifts if wanted in ("", drift.session)] if look else None)
     if trouble:
-        output.remark(f"{trouble}; what is there cannot be told of all")
+        output.print_remark(f"{trouble}; what is there cannot be told of all")
     problems = [row.problem for row in rows if row.problem]
     for problem in first_few([f"{problem}; mend that row" for problem in problems], "rows to mend"):
-        output.remark(problem)
+        output.print_remark(problem)
     return UNKNOWN if trouble or problems else 0
 
 
-def _as_lines(rows: list[RegistryRow], drifts: tuple[Drift, ...] | None) -> None:
+def _print_lines(rows: list[RegistryRow], drifts: tuple[Drift, ...] | None) -> None:
     for row in rows:
-        more = {} if drifts is None else {"drift": [_told(drift) for drift in drifts if drift.session == row.name]}
+        more = (
+            {} if drifts is None else {"drift": [_json_fields(drift) for drift in drifts if drift.session == row.name]}
+        )
         print(as_json(row, **more))
 
 
-def _told(drift: Drift) -> dict[str, object]:
+def _json_fields(drift: Drift) -> dict[str, object]:
     return {"class": drift.kind, "message": drift.message}
 
 
-def _as_table(rows: list[RegistryRow], drifts: list[Drift] | None) -> None:
+def _print_table(rows: list[RegistryRow], drifts: list[Drift] | None) -> None:
     titles = ["NAME", "STATUS", "AGENT", "PANE", "ID", *([] if drifts is None else ["DRIFT"])]
     lines = [titles]
     for row in rows:
@@ -151,7 +153,7 @@ def _as_table(rows: list[RegistryRow], drifts: list[Drift] | None) -> None:
     widths = [max(len(line[at]) for line in lines) for at in range(len(titles))]
     for number, line in enumerate(lines):
         cells = [f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)]
-        if number and output.colours_wanted(1):
+        if number and output.uses_colour(1):
             cells[1] = f"\033[{COLOURS[line[1]]}m{cells[1]}\033[0m"
         print("  ".join(cells).rstrip())
     for drift in drifts or ():

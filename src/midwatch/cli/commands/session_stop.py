@@ -23,37 +23,37 @@ def stop(options: Options) -> int:
         raise UsageError("--yes says yes to --purge-conversation; nothing else asks")
     if purge and options.flag("--capture-id"):
         raise UsageError("--capture-id keeps the conversation's id, --purge-conversation removes it; give one")
-    name, listed = face.one_name(options), face.listed(options)
+    name, listed = face.parse_name(options), face.open_registry(options)
     try:
         standing = listed.look(listed.row(name))
         talk = standing.conversation or standing.row.conversation
         where = None
         if purge:
-            where = conversation_purge.look(listed, standing, session_stop.running_in(listed, standing))
+            where = conversation_purge.locate_agent(listed, standing, session_stop.describe_agent(listed, standing))
             _confirm(standing, talk, yes=options.flag("--yes"))
         asked = StopOptions(options.text("--reason") or "", options.flag("--graceful"), options.flag("--capture-id"))
-        ended = session_stop.dismiss(listed, standing, asked, time.time())
+        ended = session_stop.stop_session(listed, standing, asked, time.time())
         row, said = ended.row, "stopped"
         if ended.again:
             said = f"{row.status} already; nothing was to be done"
         elif not ended.mode:
             said = "it had ended already; now its row says so"
         if ended.left:
-            output.remark(f"{name} was ended, but its session could not be closed: {ended.left}")
+            output.print_remark(f"{name} was ended, but its session could not be closed: {ended.left}")
         if where is not None:
             removed = (
-                conversation_purge.purge(listed, row, talk, where)
+                conversation_purge.purge_conversation(listed, row, talk, where)
                 if talk
-                else conversation_purge.Purged((), "it had no conversation")
+                else conversation_purge.PurgeResult((), "it had no conversation")
             )
             for path in removed.files:
-                output.remark(f"removed {path}")
+                output.print_remark(f"removed {path}")
             if removed.kept:
-                output.remark(removed.kept)
+                output.print_remark(removed.kept)
             row = listed.row(name)
     finally:
         listed.close()
-    face.show(row, said, json=options.flag("--json"), again=ended.again)
+    face.print_row(row, said, json=options.flag("--json"), again=ended.again)
     return 0
 
 

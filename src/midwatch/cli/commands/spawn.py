@@ -7,14 +7,14 @@ import time
 
 from midwatch.agents import catalog
 from midwatch.cli import context, output
-from midwatch.cli.commands.run import REFUSED, detached
-from midwatch.cli.commands.send import CODES, read_text, without_hidden
+from midwatch.cli.commands.run import REFUSED, start_detached
+from midwatch.cli.commands.send import CODES, drop_hidden_characters, read_prompt
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core import names
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.policy import PATIENT
-from midwatch.core.redaction import clean
+from midwatch.core.redaction import redact
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import report_change
 from midwatch.sessions import spawn
@@ -29,21 +29,21 @@ READY = 60.0
 
 
 def main(options: Options) -> int:
-    looker = context.looker(options)
-    wish, prompt = wish_of(options), prompt_of(options)
+    looker = context.job_observer(options)
+    wish, prompt = parse_request(options), prompt_text(options)
     try:
         if options.flag("--headless"):
-            return _headless(looker, wish, prompt, json=options.flag("--json"))
-        return _session(looker, wish, prompt, json=options.flag("--json"))
+            return _spawn_headless(looker, wish, prompt, json=options.flag("--json"))
+        return _spawn_session(looker, wish, prompt, json=options.flag("--json"))
     except RefusedError as error:
-        output.remark(str(error))
+        output.print_remark(str(error))
         return REFUSED
 
 
-def wish_of(options: Options) -> spawn.SpawnRequest:
+def parse_request(options: Options) -> spawn.SpawnRequest:
     if len(options.names) != 1:
         raise UsageError(f"{options.verb} needs one NAME, and --agent: midwatch {options.verb} api --agent claude")
-    name = names.check(options.names[0])
+    name = names.check_name(options.names[0])
     if name[0] in "=@":
         raise UsageError(f"the name {name!r} begins with {name[0]!r}, which means something else to tmux")
     known = {each.agent: each for each in catalog.load_all()}
@@ -55,8 +55,8 @@ def wish_of(options: Options) -> spawn.SpawnRequest:
         raise UsageError(f"--cwd: there is no directory {cwd}")
     words = tuple(options.command or ())
     wish = spawn.SpawnRequest(
-        name, known[agent], cwd, hand.server_of(options.text("--socket")), options.text("--model") or "",
-        words, report_change.configured(paths.project(os.getcwd())), _check(options),
+        name, known[agent], cwd, hand.server_arguments(options.text("--socket")), options.text("--model") or "",
+        words, report_change.find_configured_project(paths.project_root(os.getcwd())), _parse_check(options),
         status=not options.flag("--no-status-protocol"),
     )  # fmt: skip
     if not wish.agent.any:
@@ -64,65 +64,65 @@ def wish_of(options: Options) -> spawn.SpawnRequest:
     if not words or wish.model:
         example = f"midwatch {options.verb} api --agent {agent} -- ./work"
         raise UsageError(f"--agent {agent} needs a command after -- and takes no --model: {example}")
-    return wish._replace(arguments=(), command=words, policy=context.policy(options))
+    return wish._replace(arguments=(), command=words, policy=context.read_policy(options))
 
 
-def _check(options: Options) -> str:
+def _parse_check(options: Options) -> str:
     """What is to tell that the work is there, as it was given."""
     given = options.text("--verify") or ""
-    return verification_codec.worded(verification_codec.parse(given)) if given else ""
+    return verification_codec.format_check(verification_codec.parse_check(given)) if given else ""
 
 
-def prompt_of(options: Options) -> str:
+def prompt_text(options: Options) -> str:
     """What is to be said, as it was given; empty where nothing was."""
     text, path = options.text("--prompt"), options.text("--prompt-file")
     if text is not None and path is not None:
         raise UsageError("--prompt and --prompt-file both give a prompt; give one")
     if path is not None:
-        text = read_text("--prompt-file", path)
+        text = read_prompt("--prompt-file", path)
     if text is None:
         return ""
-    text = without_hidden(options, text)
-    return text if options.flag("--headless") else sessions_text.clean(text)
+    text = drop_hidden_characters(options, text)
+    return text if options.flag("--headless") else sessions_text.clean_prompt(text)
 
 
-def _session(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
-    job = spawn.new(looker, wish)
+def _spawn_session(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
+    job = spawn.start_conversation(looker, wish)
     session = AgentSession(looker, job.name, PATIENT)
     try:
-        code = given(session, prompt) if prompt else 0
+        code = deliver_prompt(session, prompt) if prompt else 0
         verdict = session.look().verdict
     finally:
         session.close()
     if verdict.cause == "not-started":
         assert job.pane is not None
         hand.TmuxSessions(job.pane.server).close(job.pane)
-        output.remark(f"{clean(job.command[0])}: {clean(verdict.reason)}")
+        output.print_remark(f"{redact(job.command[0])}: {redact(verdict.reason)}")
         return verdict.exit_code or REFUSED
     print(output.as_json(verdict) if json else job.name)
     return code
 
 
-def given(session: AgentSession, prompt: str) -> int:
+def deliver_prompt(session: AgentSession, prompt: str) -> int:
     """Give it its prompt. Returns the exit code for what became of that."""
     name, asked = session.name, CommandSignals()
     if os.isatty(2):
-        output.remark(f"{name} starts; its prompt is given as soon as it takes one …")
+        output.print_remark(f"{name} starts; its prompt is given as soon as it takes one …")
     with asked:
         sent = session.deliver(prompt, until=time.monotonic() + READY, stopped=asked.heard)
     if not sent.delivered:
         verdict = session.look().verdict
         again = "" if sent.submitted or verdict.final else f"; `midwatch send {name} --file F` gives it later"
         how = f"{name} {verdict.state} ({verdict.reason}), and" if verdict.final else f"{name} runs, but"
-        output.remark(f"{how} its prompt was not delivered: {sent.reason}{again}")
+        output.print_remark(f"{how} its prompt was not delivered: {sent.reason}{again}")
     return CODES.get(sent.outcome, REFUSED)
 
 
-def _headless(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
-    how = spawn.known(wish.agent)
+def _spawn_headless(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
+    how = spawn.resumable_rules(wish.agent)
     if not how.headless:
         raise RefusedError(f"nobody has written down how {wish.agent.title} runs without a terminal")
     if not prompt.strip():
         raise UsageError("--headless needs --prompt or --prompt-file: there is nobody to ask for it")
-    job = spawn.headless(looker, wish, looker.policy)
-    return detached(job, looker, json=json, feed=prompt.encode("utf-8", "surrogateescape"))
+    job = spawn.build_headless_job(looker, wish, looker.policy)
+    return start_detached(job, looker, json=json, feed=prompt.encode("utf-8", "surrogateescape"))

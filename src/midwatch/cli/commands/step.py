@@ -17,7 +17,7 @@ from midwatch.config import paths
 from midwatch.config.model import PreflightCheck
 from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.core.json_text import dump
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.verdict import Verdict
 from midwatch.preflight import machine, run
 from midwatch.sessions import spawn as sessions_spawn
@@ -25,8 +25,8 @@ from midwatch.sessions.model import DEADLINE
 from midwatch.stories import model as stories_model
 from midwatch.stories import parse as stories_parse
 from midwatch.stories.codec import model_answer
-from midwatch.stories.model import Parsed, Tally
-from midwatch.stories.step import Stepper, StepPlan, StepResult, not_started
+from midwatch.stories.model import ParsedLog, Tally
+from midwatch.stories.step import StepPlan, StepResult, StepRunner, not_started
 from midwatch.tmux.codec.commands import OLDEST
 
 SCHEMA = 1
@@ -41,26 +41,28 @@ if TYPE_CHECKING:
 def main(options: Options) -> int:
     began = time.monotonic()
     try:
-        result = _carried_out(options)
+        result = _run_step(options)
     except (RefusedError, FormatError) as error:
         result = not_started(str(error), options.text("--step") or "")
-    show = _json if options.flag("--json") else _line
+    show = _format_json if options.flag("--json") else _format_line
     print(show(options.names[0], result, time.monotonic() - began), flush=True)
     if result.asked == signal.SIGINT and result.ended.state in ("stopped", "abandoned"):
         return INTERRUPTED
     return result.exit_code
 
 
-def _carried_out(options: Options) -> StepResult:
-    plan = _plan(options)
-    if options.flag("--preflight") and (failed := _broken(options, plan)):
+def _run_step(options: Options) -> StepResult:
+    plan = _parse_plan(options)
+    if options.flag("--preflight") and (failed := _find_preflight_problem(options, plan)):
         return not_started(failed, plan.step)
-    looker, policy = context.looker(options), context.policy(options)
-    return Stepper(looker, policy, plan, _tell, lambda text: _say(f"{plan.wish.name}: {text}")).run()
+    looker, policy = context.job_observer(options), context.read_policy(options)
+    return StepRunner(
+        looker, policy, plan, _print_verdict, lambda text: _print_progress(f"{plan.wish.name}: {text}")
+    ).run()
 
 
-def _plan(options: Options) -> StepPlan:
-    wish, prompt = spawn.wish_of(options), spawn.prompt_of(options)
+def _parse_plan(options: Options) -> StepPlan:
+    wish, prompt = spawn.parse_request(options), spawn.prompt_text(options)
     if not prompt.strip():
         raise UsageError("step needs --prompt or --prompt-file: what is the agent to do?")
     step = options.choice("--step", model_answer.STEPS) or ""
@@ -72,28 +74,28 @@ def _plan(options: Options) -> StepPlan:
     deadline = options.seconds("--deadline")
     if deadline == 0:
         raise UsageError("--deadline must be above 0")
-    crashes = _count(options, "--crash-retries", 0, stories_model.CRASH_RETRIES)
-    cycles = _count(options, "--cycles", 1, stories_model.REVIEW_CYCLES)
+    crashes = _parse_count(options, "--crash-retries", 0, stories_model.CRASH_RETRIES)
+    cycles = _parse_count(options, "--cycles", 1, stories_model.REVIEW_CYCLES)
     return StepPlan(
-        wish, prompt, step, options.text("--creates") or "", _reader(options, step),
+        wish, prompt, step, options.text("--creates") or "", _select_parser(options, step),
         DEADLINE if deadline is None else deadline, Tally(crashes, cycles), options.flag("--keep"),
     )  # fmt: skip
 
 
-def _reader(options: Options, step: str) -> Callable[[str], Parsed] | None:
+def _select_parser(options: Options, step: str) -> Callable[[str], ParsedLog] | None:
     if not step or options.flag("--no-parse"):
         return None
     if options.flag("--rules"):
         return lambda text: stories_parse.parse_by_rules(text, step)
-    command = stories_parse.command_for(paths.project(os.getcwd()))
-    return lambda text: stories_parse.parse(text, step, command)
+    command = stories_parse.find_model_command(paths.project_root(os.getcwd()))
+    return lambda text: stories_parse.parse_log(text, step, command)
 
 
-def _count(options: Options, flag: str, least: int, default: int) -> int:
+def _parse_count(options: Options, flag: str, least: int, default: int) -> int:
     given = options.text(flag)
     if given is None:
         return default
-    count = whole_number(given)
+    count = parse_whole_number(given)
     if count is None or not least <= count <= MOST:
         raise UsageError(f"{flag} is a number from {least} to {MOST}, not {given!r}")
     return count
@@ -102,20 +104,22 @@ def _count(options: Options, flag: str, least: int, default: int) -> int:
 # Before it begins
 
 
-def _broken(options: Options, plan: StepPlan) -> str:
+def _find_preflight_problem(options: Options, plan: StepPlan) -> str:
     """What is wrong with the environment: the project's own checks, and what every step needs."""
-    project, given = paths.project(os.getcwd()), context.settings(options)
-    needed = [PreflightCheck("command", sessions_spawn.known(plan.wish.agent).command[0], plan.wish.agent.title)]
+    project, given = paths.project_root(os.getcwd()), context.read_settings(options)
+    needed = [
+        PreflightCheck("command", sessions_spawn.resumable_rules(plan.wish.agent).command[0], plan.wish.agent.title)
+    ]
     if not machine.has_tmux():
         needed.append(PreflightCheck("tmux", ".".join(map(str, OLDEST)), "tmux"))
     if plan.read is not None and not options.flag("--rules"):
-        needed += _needed_to_read(stories_parse.command_for(project))
+        needed += _model_checks(stories_parse.find_model_command(project))
     given = given._replace(checks=(*needed, *given.checks))
-    found = run.look(project, given, state=paths.directory(options.text("--dir")))
-    return run.summary([*found, *run.unwritable(plan.wish.cwd)])
+    found = run.run_checks(project, given, state=paths.sentinel_directory(options.text("--dir")))
+    return run.format_summary([*found, *run.unwritable(plan.wish.cwd)])
 
 
-def _needed_to_read(command: str) -> list[PreflightCheck]:
+def _model_checks(command: str) -> list[PreflightCheck]:
     """The program that asks a model, as far as a shell's command line tells which it is."""
     program = next((word for word in command.split() if not VARIABLE.match(word)), "")
     if not PROGRAM.fullmatch(program):
@@ -127,7 +131,7 @@ def _needed_to_read(command: str) -> list[PreflightCheck]:
 # What is said
 
 
-def _json(name: str, result: StepResult, elapsed: float) -> str:
+def _format_json(name: str, result: StepResult, elapsed: float) -> str:
     ended = result.ended
     read = json.loads(parse.as_json(ended.parsed)) if ended.parsed else None
     found = {
@@ -140,17 +144,17 @@ def _json(name: str, result: StepResult, elapsed: float) -> str:
     return dump(found)
 
 
-def _line(name: str, result: StepResult, _: float) -> str:
+def _format_line(name: str, result: StepResult, _: float) -> str:
     action = result.next.action
-    shown = f"\033[{COLOURS[action]}m{action}\033[0m" if output.colours_wanted(1) else action
-    return f"{name}: {output.coloured(result.ended.state)}, {shown}: {result.next.why}"
+    shown = f"\033[{COLOURS[action]}m{action}\033[0m" if output.uses_colour(1) else action
+    return f"{name}: {output.colour_state(result.ended.state)}, {shown}: {result.next.why}"
 
 
-def _tell(verdict: Verdict) -> None:
-    _say(output.as_line(verdict))
+def _print_verdict(verdict: Verdict) -> None:
+    _print_progress(output.format_line(verdict))
 
 
-def _say(text: str) -> None:
+def _print_progress(text: str) -> None:
     """While it goes on, for whoever sits there; that nobody does any more is no reason to break off."""
     with contextlib.suppress(OSError):
-        output.remark(text)
+        output.print_remark(text)

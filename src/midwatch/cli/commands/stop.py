@@ -8,7 +8,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.stop import stop
+from midwatch.jobs.stop import stop_job
 
 AT_ONCE = 32
 """Jobs that are being stopped at the same time."""
@@ -16,31 +16,31 @@ AT_ONCE = 32
 
 def main(options: Options) -> int:
     """0 when every job named has ended, whoever ended it; 7 when one is not there, 12 when one could not be ended."""
-    looker, code = context.looker(options), 0
-    for found in _stopped(looker, context.named(options)):
+    looker, code = context.job_observer(options), 0
+    for found in _stop_all(looker, context.job_names(options)):
         if isinstance(found, RefusedError):  # the others are to be stopped all the same
-            output.remark(str(found))
+            output.print_remark(str(found))
             code = code or EXIT_CODES["unknown"]
             continue
-        output.show(found, json=options.flag("--json"))
+        output.print_verdict(found, json=options.flag("--json"))
         if found.state == "not_found":
             code = code or EXIT_CODES["not_found"]
     return code
 
 
-def _stopped(looker: JobDirectory, names: list[str]) -> Iterator[Verdict | RefusedError]:
+def _stop_all(looker: JobDirectory, names: list[str]) -> Iterator[Verdict | RefusedError]:
     """Stop jobs side by side; how each ended, in the order of their names."""
     if len(names) == 1:
-        yield _stop(looker, names[0])
+        yield _stop_job(looker, names[0])
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(len(names), AT_ONCE)) as pool:
-        yield from pool.map(lambda name: _stop(looker, name), names)
+        yield from pool.map(lambda name: _stop_job(looker, name), names)
 
 
-def _stop(looker: JobDirectory, name: str) -> Verdict | RefusedError:
+def _stop_job(looker: JobDirectory, name: str) -> Verdict | RefusedError:
     try:
-        return stop(looker, name)
+        return stop_job(looker, name)
     except RefusedError as error:
         return error

@@ -11,7 +11,7 @@ from midwatch.core.text import visible
 from midwatch.swarm import quality
 from midwatch.swarm.quality import TaskOrder
 from midwatch.trackers import select
-from midwatch.trackers.builtin import Tasks
+from midwatch.trackers.builtin import BuiltinTracker
 from midwatch.trackers.model import CLOSED, STATUSES, Tracker, TrackerError, TrackerTask, Work
 
 SCHEMA = 1
@@ -33,28 +33,28 @@ COLOURS = {"open": "36", "in_progress": "33", "blocked": "31", "deferred": "2", 
 
 def main(options: Options) -> int:
     word, *rest = options.names or ("list",)
-    _check(options, word, rest)
+    _check_arguments(options, word, rest)
     project = options.text("--project-dir") or os.getcwd()
     if not os.path.isdir(project):
         raise UsageError(f"there is no directory {project}; --project-dir names one")
-    tracker = select.find(project)
+    tracker = select.find_tracker(project)
     if word in READING:
-        return _read(options, tracker, word, rest)
+        return _print_query(options, tracker, word, rest)
     if tracker.kind in KEEPERS and not (tracker.kind == "beads" and word in FOR_BEADS):
         raise TrackerError(f"{tracker.place} is written by {KEEPERS[tracker.kind]} only; {word} {rest[0]} with that")
-    task = _add(options, tracker, rest[0]) if word == "add" else rest[0]
+    task = _add_task(options, tracker, rest[0]) if word == "add" else rest[0]
     if word == "close":
-        _may_close(options, tracker, task, project)
+        _check_closable(options, tracker, task, project)
         tracker.close(task, options.text("--reason") or "")
     elif word == "note":
         tracker.note(task, rest[1])
-    elif isinstance(tracker, Tasks) and word != "add":
-        _move(options, tracker, word, task)
-    _told(options, tracker, task, word)
+    elif isinstance(tracker, BuiltinTracker) and word != "add":
+        _change_status(options, tracker, word, task)
+    _print_task(options, tracker, task, word)
     return 0
 
 
-def _check(options: Options, word: str, rest: list[str]) -> None:
+def _check_arguments(options: Options, word: str, rest: list[str]) -> None:
     if word not in WORDS:
         raise UsageError(f"task takes one of {', '.join(WORDS)}, not {word!r}")
     for flag, words in FLAGS.items():
@@ -77,13 +77,13 @@ def _check(options: Options, word: str, rest: list[str]) -> None:
 # Reading
 
 
-def _read(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int:
+def _print_query(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int:
     status = options.choice("--status", (*STATUSES, "all"))
     work = tracker.read()
     if work.trouble:
-        output.remark(work.trouble)
+        output.print_remark(work.trouble)
     if word == "show":
-        task = _known(work, tracker, rest[0])
+        task = _find_task(work, tracker, rest[0])
         _print(options, work, [task])
         if not options.flag("--json"):
             _show(work, task)
@@ -100,7 +100,7 @@ def _read(options: Options, tracker: Tracker, word: str, rest: list[str]) -> int
     return 0
 
 
-def _known(work: Work, tracker: Tracker, task: str) -> TrackerTask:
+def _find_task(work: Work, tracker: Tracker, task: str) -> TrackerTask:
     if task not in work.tasks:
         raise TrackerError(f"there is no task {visible(task)!r} in {tracker.place}; `midwatch task list` lists them")
     return work.tasks[task]
@@ -129,7 +129,7 @@ def _as_line(task: TrackerTask, order: TaskOrder, width: int) -> str:
 
 def _status(task: TrackerTask) -> str:
     shown = f"{task.status:<11}"
-    return f"\033[{COLOURS[task.status]}m{shown}\033[0m" if output.colours_wanted(1) else shown
+    return f"\033[{COLOURS[task.status]}m{shown}\033[0m" if output.uses_colour(1) else shown
 
 
 def _show(work: Work, task: TrackerTask) -> None:
@@ -144,7 +144,7 @@ def _show(work: Work, task: TrackerTask) -> None:
 # Writing
 
 
-def _add(options: Options, tracker: Tracker, title: str) -> str:
+def _add_task(options: Options, tracker: Tracker, title: str) -> str:
     priority, kind = options.text("--priority"), options.text("--type") or "task"
     if priority is not None and priority not in PRIORITIES:
         raise UsageError(f"--priority is 0 to 4, not {priority!r}")
@@ -157,11 +157,11 @@ def _add(options: Options, tracker: Tracker, title: str) -> str:
     )
 
 
-def _move(options: Options, tracker: Tasks, word: str, task: str) -> None:
+def _change_status(options: Options, tracker: BuiltinTracker, word: str, task: str) -> None:
     if word == "start":
         work = tracker.read()
-        if waits := quality.order(work).waits_for[_known(work, tracker, task).id]:
-            output.remark(f"{visible(task)} needs {visible(', '.join(waits))} first")
+        if waits := quality.order(work).waits_for[_find_task(work, tracker, task).id]:
+            output.print_remark(f"{visible(task)} needs {visible(', '.join(waits))} first")
         tracker.start(task, options.text("--assignee") or "")
     elif word == "block":
         tracker.block(task, options.text("--reason") or "")
@@ -169,22 +169,22 @@ def _move(options: Options, tracker: Tasks, word: str, task: str) -> None:
         tracker.reopen(task)
 
 
-def _may_close(options: Options, tracker: Tracker, task: str, project: str) -> None:
+def _check_closable(options: Options, tracker: Tracker, task: str, project: str) -> None:
     """RefusedError while somebody has reported about it and nobody has read that, or its reviews are not done."""
     from midwatch.mail import store as mail_store
 
     work = tracker.read()
-    quality.refuse_early_close(work, _known(work, tracker, task), "; `midwatch quality due` tells more")
-    if unread := mail_store.unread_about(mail_store.collected(project, options.text("--dir"))[0], task):
+    quality.refuse_early_close(work, _find_task(work, tracker, task), "; `midwatch quality due` tells more")
+    if unread := mail_store.unread_ids_about(mail_store.collect_mail(project, options.text("--dir"))[0], task):
         raise RefusedError(
             f"{visible(task)} stays open: a report about it is unread; read it with `midwatch mail show {unread[0]}`"
         )
 
 
-def _told(options: Options, tracker: Tracker, task: str, word: str) -> None:
+def _print_task(options: Options, tracker: Tracker, task: str, word: str) -> None:
     """What has become of it. A new one by its id alone, for scripts."""
     if word == "add" and not options.flag("--json"):
         print(visible(task))
         return
     work = tracker.read()
-    _print(options, work, [_known(work, tracker, task)])
+    _print(options, work, [_find_task(work, tracker, task)])

@@ -14,7 +14,7 @@ from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.json_text import dump
-from midwatch.core.text import in_words, visible
+from midwatch.core.text import format_duration, visible
 from midwatch.jobs import log_scan
 from midwatch.jobs.launch import ROOT
 from midwatch.registry.model import iso
@@ -41,28 +41,32 @@ def start(asked: WatchdogRequest, log: str, base: str, *, force: bool = False) -
 
     RefusedError where what it is to watch is not there, unless it is forced to.
     """
-    before = watchdog_store.read(base)
-    if not force and (problems := start_checks.problems(asked, before)):
+    before = watchdog_store.read_status(base)
+    if not force and (problems := start_checks.find_problems(asked, before)):
         raise RefusedError(f"{'; '.join(problems)}. Correct that, or start it all the same with --force")
-    if stopped(before):
-        print(f"stopped {visible(name(asked.session))}, which ran until now")
-    window = windows.open_in(asked.server, asked.session, name(asked.session), asked.project, _command(asked, log))
+    if stop_process(before):
+        print(f"stopped {visible(window_name(asked.session))}, which ran until now")
+    window = windows.open_window(
+        asked.server, asked.session, window_name(asked.session), asked.project, _watchdog_command(asked, log)
+    )
     until = time.monotonic() + COMES
-    while (standing := watchdog_store.read(base)) is None or standing.pid != window.pid:
-        if windows.find(asked.server, window.pane) != window:
-            raise RefusedError(f"the watchdog ended at once: {_last_words(log)}")
+    while (standing := watchdog_store.read_status(base)) is None or standing.pid != window.pid:
+        if windows.find_window(asked.server, window.pane) != window:
+            raise RefusedError(f"the watchdog ended at once: {_read_last_line(log)}")
         if time.monotonic() > until:
-            raise RefusedError(f"the watchdog did not begin within {COMES:g} s; see window {name(asked.session)}")
+            raise RefusedError(
+                f"the watchdog did not begin within {COMES:g} s; see window {window_name(asked.session)}"
+            )
         time.sleep(PAUSE)
-    print(f"started {visible(asked.session)}:{visible(name(asked.session))}")
+    print(f"started {visible(asked.session)}:{visible(window_name(asked.session))}")
     print(f"log: {visible(log)}")
 
 
-def name(session: str) -> str:
+def window_name(session: str) -> str:
     return f"{session}-controller-watchdog"
 
 
-def _command(asked: WatchdogRequest, log: str) -> list[str]:
+def _watchdog_command(asked: WatchdogRequest, log: str) -> list[str]:
     """Words for `execve`: no shell reads a path or a title of anybody's."""
     rules = asked.rules
     words = [
@@ -75,8 +79,8 @@ def _command(asked: WatchdogRequest, log: str) -> list[str]:
     return [sys.executable, *procfs.BESIDE, ROOT, *words]
 
 
-def _last_words(log: str) -> str:
-    lines = tail(log, 1)
+def _read_last_line(log: str) -> str:
+    lines = read_last_lines(log, 1)
     return lines[0] if lines else "it said nothing"
 
 
@@ -84,22 +88,22 @@ def _last_words(log: str) -> str:
 
 
 def stop(session: str, base: str, *, as_json: bool) -> int:
-    standing = watchdog_store.read(base)
-    ended = stopped(standing)
+    standing = watchdog_store.read_status(base)
+    ended = stop_process(standing)
     if as_json:
         print(dump({"schema": SCHEMA, "session": session, "stopped": ended}, spaced=True))
     else:
-        said = f"stopped {session}:{name(session)}" if ended else f"not running: {session} has no watchdog"
+        said = f"stopped {session}:{window_name(session)}" if ended else f"not running: {session} has no watchdog"
         print(visible(said))
     return 0
 
 
-def stopped(standing: WatchdogStatus | None) -> bool:
+def stop_process(standing: WatchdogStatus | None) -> bool:
     """End the one that runs, if one does; whether one did. It may be about to take back what it typed: give it time."""
     if standing is None or not is_running(standing):
         return False
     pidfd = processes.watch_exit(standing.pid)
-    window = _window(standing)
+    window = _find_window(standing)
     with contextlib.suppress(ProcessLookupError):
         os.kill(standing.pid, signal.SIGTERM)
     if pidfd is not None:
@@ -107,9 +111,9 @@ def stopped(standing: WatchdogStatus | None) -> bool:
         os.close(pidfd)
         if not gone:
             os.kill(standing.pid, signal.SIGKILL)
-            output.remark(f"it did not end within {GOES:g} s and was killed")
+            output.print_remark(f"it did not end within {GOES:g} s and was killed")
     if window is not None:
-        windows.close(("-S", standing.socket), window)  # there only where dead panes are kept
+        windows.close_window(("-S", standing.socket), window)  # there only where dead panes are kept
     return True
 
 
@@ -122,10 +126,10 @@ def is_running(standing: WatchdogStatus) -> bool:
     return fields[0] not in ("Z", "X") and standing.start > 0 and procfs.start_time(standing.pid) == standing.start
 
 
-def _window(standing: WatchdogStatus) -> windows.Window | None:
+def _find_window(standing: WatchdogStatus) -> windows.TmuxWindow | None:
     """The window in which it is the first process; None where it runs elsewhere."""
     with contextlib.suppress(RefusedError):
-        found = windows.find(("-S", standing.socket), standing.pane) if standing.pane else None
+        found = windows.find_window(("-S", standing.socket), standing.pane) if standing.pane else None
         return found if found is not None and found.pid == standing.pid else None
     return None
 
@@ -134,26 +138,28 @@ def _window(standing: WatchdogStatus) -> windows.Window | None:
 
 
 def status(session: str, base: str, *, as_json: bool) -> int:
-    standing = watchdog_store.read(base)
+    standing = watchdog_store.read_status(base)
     running = standing is not None and is_running(standing)
-    shown = _shown(
-        session, standing or WatchdogStatus(session, "", "", log=watchdog_store.log_file(session)), running=running
+    shown = _status_fields(
+        session,
+        standing or WatchdogStatus(session, "", "", log=watchdog_store.default_log_path(session)),
+        running=running,
     )
     if as_json:
         print(dump({"schema": SCHEMA, "session": session, **shown}, spaced=True))
     else:
-        _print(shown)
+        _print_status(shown)
     return 0 if running else EXIT_CODES["not_found"]
 
 
-def _shown(session: str, standing: WatchdogStatus, *, running: bool) -> dict[str, object]:
+def _status_fields(session: str, standing: WatchdogStatus, *, running: bool) -> dict[str, object]:
     """The fields of `status`; None where there is nothing to tell."""
-    window = _window(standing) if running else None
+    window = _find_window(standing) if running else None
     died = standing.pid > 0 and not running and not standing.ended
-    companions, missing, trouble = _asked_of_tracker(standing)
+    companions, missing, trouble = _query_tracker(standing)
     ended = f"died (pid {standing.pid}): it was killed or crashed and could not say why" if died else standing.ended
     return {
-        "watchdog_window": f"{session}:{name(session)}" if window or not running else None, "running": running,
+        "watchdog_window": f"{session}:{window_name(session)}" if window or not running else None, "running": running,
         "pid": standing.pid if running else None, "window_index": window.number if window else None,
         "project": standing.project or None, "epic": standing.epic or None,
         "controller": standing.controller or None, "trouble": standing.trouble or None,
@@ -168,15 +174,15 @@ def _shown(session: str, standing: WatchdogStatus, *, running: bool) -> dict[str
     }  # fmt: skip
 
 
-def _print(shown: dict[str, object]) -> None:
+def _print_status(shown: dict[str, object]) -> None:
     until, companions, missing = shown["held_until"], shown["open_companions"], shown["missing_tasks"]
     assert isinstance(companions, list)
     assert isinstance(missing, list)
     said = {
         "running": "yes" if shown["running"] else "no",
         "controller": shown["controller"] or f"none ({shown['trouble'] or 'not looked for yet'})",
-        "last_tick": _ago(shown["last_tick"], shown["tick"]),
-        "last_delivery": _ago(shown["last_delivery"], shown["delivery"]),
+        "last_tick": _format_age(shown["last_tick"], shown["tick"]),
+        "last_delivery": _format_age(shown["last_delivery"], shown["delivery"]),
         "held_until": iso(until) if isinstance(until, float) else None,
         "missing_tasks": ", ".join(missing) or None,
         "open_companions": ", ".join(companions) or "none",
@@ -184,23 +190,23 @@ def _print(shown: dict[str, object]) -> None:
     for key, value in {**shown, **said}.items():
         if value is not None and key not in ("tick", "delivery", "trouble", "died"):
             print(f"{key}: {visible(str(value))}")
-    if lines := tail(str(shown["log_file"]), TAIL):
+    if lines := read_last_lines(str(shown["log_file"]), TAIL):
         print(ForeignText("\n".join(lines)).block())
 
 
-def _ago(at: object, what: object) -> str:
+def _format_age(at: object, what: object) -> str:
     if not isinstance(at, float | int):
         return "never"
-    ago = in_words(max(0.0, float(int(time.time() - at))))
+    ago = format_duration(max(0.0, float(int(time.time() - at))))
     return f"{iso(at)} ({ago} ago){f': {what}' if what else ''}"
 
 
-def _asked_of_tracker(standing: WatchdogStatus) -> tuple[list[str], list[str], str]:
+def _query_tracker(standing: WatchdogStatus) -> tuple[list[str], list[str], str]:
     """Open companions and missing tasks of the project that it watches, wherever this is typed; and what is wrong."""
     if not standing.project:
         return [], [], ""
     try:
-        work = trackers_select.find(standing.project).read()
+        work = trackers_select.find_tracker(standing.project).read()
     except (RefusedError, FormatError) as error:
         return [], [], str(error)
     found = [task for task in work.tasks.values() if task.status != CLOSED and quality_text.bead_of(task)]
@@ -208,5 +214,5 @@ def _asked_of_tracker(standing: WatchdogStatus) -> tuple[list[str], list[str], s
     return companions, list(work.missing((standing.epic, *standing.beads))), work.trouble
 
 
-def tail(path: str, count: int) -> list[str]:
-    return log_scan.tail(path, LARGEST).decode("utf-8", "replace").splitlines()[-count:]
+def read_last_lines(path: str, count: int) -> list[str]:
+    return log_scan.read_tail(path, LARGEST).decode("utf-8", "replace").splitlines()[-count:]

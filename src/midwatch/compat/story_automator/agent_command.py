@@ -21,7 +21,7 @@ FLOWS = "_bmad/bmm/workflows/4-implementation"
 SKILL, COMMAND = "bmad-", "/bmad-bmm-"
 
 
-class Flow(Value):
+class WorkflowNames(Value):
     """Under which names a workflow may be there: as a skill, as a slash command, as a directory; the best first."""
 
     skills: tuple[str, ...]
@@ -30,83 +30,83 @@ class Flow(Value):
 
 
 NAMES = {
-    "create": Flow(("bmad-create-story",), ("bmad-bmm-create-story",), ("create-story",)),
-    "dev": Flow(("bmad-dev-story",), ("bmad-bmm-dev-story",), ("dev-story",)),
-    "auto": Flow(
+    "create": WorkflowNames(("bmad-create-story",), ("bmad-bmm-create-story",), ("create-story",)),
+    "dev": WorkflowNames(("bmad-dev-story",), ("bmad-bmm-dev-story",), ("dev-story",)),
+    "auto": WorkflowNames(
         ("bmad-qa-generate-e2e-tests", "bmad-testarch-automate"),
         ("bmad-tea-testarch-automate", "bmad-bmm-qa-generate-e2e-tests"),
         ("qa-generate-e2e-tests",),
     ),
-    "review": Flow(
+    "review": WorkflowNames(
         ("bmad-story-automator-review", "bmad-code-review"),
         ("bmad-bmm-story-automator-review", "bmad-bmm-code-review"),
         ("story-automator-review", "code-review"),
     ),
-    "retro": Flow(("bmad-retrospective",), ("bmad-bmm-retrospective",), ("retrospective",)),
+    "retro": WorkflowNames(("bmad-retrospective",), ("bmad-bmm-retrospective",), ("retrospective",)),
 }
 
 
-class Known(Value):
+class WorkflowLocation(Value):
     """How a project has a workflow: a slash command, or a file to read; neither where it has none."""
 
     slash: str = ""
     file: str = ""
 
 
-def chosen(given: str | None) -> str:
+def selected_agent(given: str | None) -> str:
     """The agent meant: as it was said, else AI_AGENT, else Claude Code. It need not be one that we can build for."""
     wanted = given or os.environ.get("AI_AGENT") or DEFAULT
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", wanted):
-        raise UsageError(f"{project.shown(wanted)} is no agent's name; say claude or codex")
+        raise UsageError(f"{project.shorten_word(wanted)} is no agent's name; say claude or codex")
     return DEFAULT if wanted == "auto" else wanted
 
 
-def cli(given: str | None) -> str:
+def agent_program(given: str | None) -> str:
     """What it is started with. AI_COMMAND stands in for an agent that nobody named."""
     own = os.environ.get("AI_COMMAND", "").strip()
     if own and not given and not os.environ.get("AI_AGENT"):
         return own
-    wanted = chosen(given)
+    wanted = selected_agent(given)
     if wanted not in CLI:
         raise UsageError(f"no command is known for the agent {wanted}; say claude or codex, or set AI_COMMAND alone")
     return CLI[wanted]
 
 
-def command(given: str | None, prompt: str) -> str:
+def shell_command(given: str | None, prompt: str) -> str:
     """A shell's command line for a prompt."""
-    start = cli(given)
+    start = agent_program(given)
     if start == CLI["codex"]:
         return f"{start}{UNATTENDED} {shlex.quote(prompt)}"
     return f"unset CLAUDECODE && {start} {shlex.quote(prompt)}"
 
 
-def speaks_slash(given: str | None) -> bool:
+def knows_slash_commands(given: str | None) -> bool:
     """Whether the slash commands of Claude Code mean something to it."""
-    return os.path.basename(cli(given).split()[0]) == "claude"
+    return os.path.basename(agent_program(given).split()[0]) == "claude"
 
 
-def known(root: str, step: str, *, slash: bool) -> Known:
+def find_workflow(root: str, step: str, *, slash: bool) -> WorkflowLocation:
     """How the project has a step's workflow. ``slash``: whether the agent knows the slash commands of Claude Code."""
     names = NAMES[step]
     for place in _skill_places(slash=slash):
         for name in names.skills:
             if os.path.isfile(os.path.join(root, place, name, "SKILL.md")):
-                return Known(file=f"{place}/{name}/SKILL.md")
+                return WorkflowLocation(file=f"{place}/{name}/SKILL.md")
     for name in names.commands:
         if slash and os.path.isfile(f"{root}/{COMMANDS}/{name}.md"):
-            return Known(slash=f"/{name}")
+            return WorkflowLocation(slash=f"/{name}")
     for name in names.directories:
         for file in ("workflow.md", "workflow.yaml"):
             if os.path.isfile(f"{root}/{FLOWS}/{name}/{file}"):
-                return Known(file=f"{FLOWS}/{name}/{file}")
-    return Known()
+                return WorkflowLocation(file=f"{FLOWS}/{name}/{file}")
+    return WorkflowLocation()
 
 
-def prefix(root: str, wanted: str) -> str:
+def workflow_prefix(root: str, wanted: str) -> str:
     """How the project's workflows begin, for the agent meant: skills, or slash commands where there are only those."""
     if wanted != "claude":
         return "none"
-    found = [known(root, step, slash=True) for step in NAMES]
+    found = [find_workflow(root, step, slash=True) for step in NAMES]
     return COMMAND if any(each.slash for each in found) else SKILL
 
 

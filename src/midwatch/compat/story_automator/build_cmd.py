@@ -44,7 +44,7 @@ ALONE = "#YOLO Nobody is here to answer: at every question or menu decide for yo
 
 
 def main(words: list[str]) -> int:
-    given, alone = _split(words)
+    given, alone = _split_flags(words)
     if len(alone) < len(("step", "story")):
         raise UsageError(f"build-cmd needs a step and a story: {USAGE}")
     step = project.check_step(alone[0])
@@ -52,22 +52,24 @@ def main(words: list[str]) -> int:
     if (path := given.get("--state-file")) and not (os.path.isfile(path) and os.access(path, os.R_OK)):
         raise RefusedError(f"state file unreadable: {path}")
     wanted = given.get("--agent")
-    said = prompt(project.root(), step, story, " ".join(alone[2:]), slash=agent_command.speaks_slash(wanted))
-    print(agent_command.command(wanted, said))
+    said = build_prompt(
+        project.project_root(), step, story, " ".join(alone[2:]), slash=agent_command.knows_slash_commands(wanted)
+    )
+    print(agent_command.shell_command(wanted, said))
     return 0
 
 
-def prompt(root: str, step: str, story: str, extra: str, *, slash: bool) -> str:
+def build_prompt(root: str, step: str, story: str, extra: str, *, slash: bool) -> str:
     """What an agent is told. ``slash``: it knows the slash commands of Claude Code."""
-    epic = project.epic_of(story)
+    epic = project.epic_number(story)
     told = {
         "story": story,
         "epic": epic,
-        "files": f"{bmad.ARTIFACTS}/{epic if step == 'retro' else project.prefix(story)}-*.md",
-        "sprint": story_verification.sprint_status(root)[0] or bmad.PLACES[0],
+        "files": f"{bmad.ARTIFACTS}/{epic if step == 'retro' else project.story_prefix(story)}-*.md",
+        "sprint": story_verification.read_sprint_status(root)[0] or bmad.PLACES[0],
     }
     task, end = TASKS[step].format(**told), ENDS[step].format(**told)
-    flow = agent_command.known(root, step, slash=slash)
+    flow = agent_command.find_workflow(root, step, slash=slash)
     extra = extra.strip() or EXTRA.get(step, "")
     if flow.slash:
         lines = [f"{flow.slash} {epic if step == 'retro' else story} {ALONE}", end, extra]
@@ -77,7 +79,7 @@ def prompt(root: str, step: str, story: str, extra: str, *, slash: bool) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _split(words: list[str]) -> tuple[dict[str, str], list[str]]:
+def _split_flags(words: list[str]) -> tuple[dict[str, str], list[str]]:
     """Our flags, wherever they stand, and all other words as they are: an instruction may begin with a dash."""
     given: dict[str, str] = {}
     alone: list[str] = []

@@ -25,9 +25,9 @@ def main(words: list[str]) -> int:
         print("error,0.0,,no_session")
         return 0
     session = project.check_session(given.names[0])
-    root = sessions.project_of(session, project.meant(given.text("--project-root")))
+    root = sessions.find_project(session, project.resolve_project(given.text("--project-root")))
     try:
-        looked = status_check.look(root, session)
+        looked = status_check.check_session(root, session)
     except MidwatchError:
         print("error,0.0,,tmux_unreadable")
         return 0
@@ -36,15 +36,15 @@ def main(words: list[str]) -> int:
         print("error,0.0,,session_not_found")
         return 0
     if not pid and not verdict.final:
-        record = sessions.record_of(sessions.looker(root), session)
+        record = sessions.find_record(sessions.job_observer(root), session)
         pid = record.work.pid if record else 0
-    share = 0.0 if verdict.final or not pid else _cpu(pid)
+    share = 0.0 if verdict.final or not pid else _cpu_percent(pid)
     at_prompt = "true" if verdict.turn == "idle" else "false"
-    print(f"{_status(verdict)},{share:.1f},{pid or ''},{at_prompt}")
+    print(f"{_status_word(verdict)},{share:.1f},{pid or ''},{at_prompt}")
     return 0
 
 
-def _status(verdict: Verdict) -> str:
+def _status_word(verdict: Verdict) -> str:
     match verdict.state:
         case "completed":
             return "completed"
@@ -60,7 +60,7 @@ def _status(verdict: Verdict) -> str:
             return "idle"
 
 
-def _cpu(pid: int) -> float:
+def _cpu_percent(pid: int) -> float:
     """Percent of a core that a process and all below it use now."""
     trees = ProcessTrees()
     before, began = sum(task.cpu_s for task in trees.below(pid, usage=True)), time.monotonic()

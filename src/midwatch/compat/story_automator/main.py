@@ -25,7 +25,7 @@ def main() -> int:
     words = sys.argv[1:]
     from midwatch.cli import safe_output
 
-    safe_output.guard("stderr")
+    safe_output.guard_output("stderr")
     if words[:1] in (["--help"], ["-h"], ["help"]):
         print(USAGE)
         return 0
@@ -40,15 +40,15 @@ def main() -> int:
         return 1
     if isinstance(sys.stdout, TextIOWrapper):  # a command line that was built goes out as its words came in
         sys.stdout.reconfigure(errors="surrogateescape")
-    return _called(words[0], words[1:])
+    return _run_command(words[0], words[1:])
 
 
-def _called(command: str, words: list[str]) -> int:
+def _run_command(command: str, words: list[str]) -> int:
     """Run a command. Its documented exit code for all that is wrong is 1."""
     from midwatch.core.errors import MidwatchError
     from midwatch.integrations.mqtt import broker_settings
 
-    broker_settings.mark_secrets()
+    broker_settings.withhold_password_variables()
     module = __import__(f"midwatch.compat.story_automator.{COMMANDS[command]}", fromlist=["main"])
     _send_unsent(words)
     try:
@@ -73,4 +73,4 @@ def _send_unsent(words: list[str]) -> None:
         root = Arguments(words, ("--project-root",)).text("--project-root") or os.environ.get("PROJECT_ROOT") or ""
     except UsageError:
         return  # the command itself says so
-    send_pending.send(start=root)
+    send_pending.start_sender_if_due(start=root)

@@ -29,24 +29,24 @@ NEEDED = ("--epic", "--story", "--remaining")
 
 def main(given: list[str]) -> int:
     action, rest = (given[0], given[1:]) if given else ("", [])
-    root = project.root()
+    root = project.project_root()
     path = f"{root}/{ENTRY}"
     match action:
         case "create":
-            return _create(root, path, rest)
+            return _create_marker(root, path, rest)
         case "remove":
-            return _remove(path)
+            return _remove_marker(path)
         case "check":
-            return _check(path)
+            return _check_marker(path)
         case "heartbeat":
-            return _beat(path)
+            return _beat_marker(path)
         case "path":
-            return _say({"file": path, "entry": ENTRY})
+            return _print_json({"file": path, "entry": ENTRY})
         case _:
             raise UsageError("marker is one of: create, remove, check, heartbeat, path")
 
 
-def _create(root: str, path: str, rest: list[str]) -> int:
+def _create_marker(root: str, path: str, rest: list[str]) -> int:
     given = Arguments(rest, FLAGS)
     epic, story, remaining = [given.text(flag) or "" for flag in NEEDED]
     if not (epic and story and remaining):
@@ -54,7 +54,7 @@ def _create(root: str, path: str, rest: list[str]) -> int:
     project.check_epic(epic)
     now = time.strftime(WHEN, time.gmtime())
     heartbeat = given.text("--heartbeat") or now
-    if _moment(heartbeat) is None:
+    if _parse_moment(heartbeat) is None:
         raise UsageError(f"--heartbeat is a time such as {now}, not {heartbeat!r}")
     made = {
         "epic": epic,
@@ -65,14 +65,14 @@ def _create(root: str, path: str, rest: list[str]) -> int:
         "startedAt": now,
         "heartbeat": heartbeat,
         "pid": project.check_number(given.text("--pid") or "0", "--pid", most=MOST_PIDS),
-        "projectSlug": given.text("--project-slug") or project.slug(root),
+        "projectSlug": given.text("--project-slug") or project.project_slug(root),
     }
-    _write(path, made)
+    _write_marker(path, made)
     print(f"Marker created: {visible(path)}")
     return 0
 
 
-def _remove(path: str) -> int:
+def _remove_marker(path: str) -> int:
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -83,29 +83,29 @@ def _remove(path: str) -> int:
     return 0
 
 
-def _check(path: str) -> int:
+def _check_marker(path: str) -> int:
     """One JSON document, with what the marker holds beside what we say of it."""
-    found = _read(path)
+    found = _read_marker(path)
     if found is None:
-        return _say({"exists": False})
-    moments = [_moment(found.get(key)) for key in ("heartbeat", "startedAt", "createdAt")]
+        return _print_json({"exists": False})
+    moments = [_parse_moment(found.get(key)) for key in ("heartbeat", "startedAt", "createdAt")]
     since = next((moment for moment in moments if moment is not None), None)
     age = None if since is None else max(0, int(time.time() - since))
     ours = {"exists": True, "file": path, "stale": age is None or age > STALE, "heartbeatAgeSeconds": age}
-    return _say({**ours, **{key: value for key, value in found.items() if key not in ours}})
+    return _print_json({**ours, **{key: value for key, value in found.items() if key not in ours}})
 
 
-def _beat(path: str) -> int:
-    found = _read(path)
+def _beat_marker(path: str) -> int:
+    found = _read_marker(path)
     if found is None:
         raise RefusedError("No marker file to update; make one with `marker create`")
     now = time.strftime(WHEN, time.gmtime())
-    _write(path, {**found, "heartbeat": now})
+    _write_marker(path, {**found, "heartbeat": now})
     print(f"Heartbeat updated: {now}")
     return 0
 
 
-def _read(path: str) -> dict[str, object] | None:
+def _read_marker(path: str) -> dict[str, object] | None:
     """What a marker holds, of whatever version; None where there is none."""
     try:
         found = json.loads(read_plain(path, LARGEST))
@@ -120,7 +120,7 @@ def _read(path: str) -> dict[str, object] | None:
     return found
 
 
-def _write(path: str, found: dict[str, object]) -> None:
+def _write_marker(path: str, found: dict[str, object]) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         write_atomic(path, json.dumps(found, ensure_ascii=False, indent=2) + "\n")
@@ -128,13 +128,13 @@ def _write(path: str, found: dict[str, object]) -> None:
         raise RefusedError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _moment(text: object) -> float | None:
+def _parse_moment(text: object) -> float | None:
     try:
         return float(calendar.timegm(time.strptime(str(text)[:19] + "Z", WHEN)))
     except ValueError:
         return None
 
 
-def _say(document: dict[str, object]) -> int:
+def _print_json(document: dict[str, object]) -> int:
     print(dump(document))
     return 0

@@ -22,12 +22,12 @@ from midwatch.core.text import signal_name, visible
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.sessions.model import MonitorOptions
-from midwatch.sessions.monitor import Monitor
+from midwatch.sessions.monitor import SessionMonitor
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.rules import monitor as sessions_monitor
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
-from midwatch.sessions.verify import began
-from midwatch.verification.model import Verified
+from midwatch.sessions.verify import find_start_time
+from midwatch.verification.model import VerificationResult
 
 USAGE = """\
 Usage: monitor-session <session_name> [options]
@@ -61,7 +61,7 @@ def main(words: list[str]) -> int:
     if len(given.names) != 1:
         raise UsageError(USAGE.rstrip())
     session, minutes = project.check_session(given.names[0]), given.number("--timeout", TIMEOUT)
-    caller = project.meant(given.text("--project-root"))
+    caller = project.resolve_project(given.text("--project-root"))
     try:
         _Watch(caller, session, minutes, given).run()
     except _InterruptedError as interrupted:
@@ -69,7 +69,7 @@ def main(words: list[str]) -> int:
     return 0
 
 
-class _StoryMonitor(Monitor):
+class _StoryMonitor(SessionMonitor):
     """A monitor for which the files of the story tell whether the work is there; what it says, `ls` says too."""
 
     def __init__(
@@ -83,19 +83,21 @@ class _StoryMonitor(Monitor):
 
     def verified(self, view: TargetView, said: Verdict) -> Verdict:
         found = self.found = self.truth(view.record)
-        return sessions_monitor.verified(said, None if found.done is None else Verified(found.done, found.says))
+        return sessions_monitor.apply_verification(
+            said, None if found.done is None else VerificationResult(found.done, found.says)
+        )
 
 
 class _Watch:
     def __init__(self, caller: str, session: str, minutes: float, given: Arguments) -> None:
         self.caller = caller
-        self.root = sessions.project_of(session, caller)
+        self.root = sessions.find_project(session, caller)
         self.session = session
         self.minutes = minutes
         self.verbose = given.flag("--verbose")
         self.json = given.flag("--json")
         self.told = False
-        self.looker = sessions.looker(self.root)
+        self.looker = sessions.job_observer(self.root)
         named = project.parse_name(session)
         self.step = given.text("--workflow") or (named.step if named else "")
         self.story = given.text("--story-key") or (named.story if named else "")
@@ -115,10 +117,10 @@ class _Watch:
 
     def tell(self, found: StoryResult) -> None:
         """Say what became of it, with what it has shown; once."""
-        text = sessions.output(self.looker, self.session, self.seat)
-        done, total = screen_fields.todos(text)
+        text = sessions.last_shown_output(self.looker, self.session, self.seat)
+        done, total = screen_fields.count_todos(text)
         try:
-            path = sessions.save(self.root, self.session, text)
+            path = sessions.save_output(self.root, self.session, text)
         except OSError as error:
             self.say(f"its output cannot be written: {error.strerror}")
             path = ""
@@ -130,7 +132,7 @@ class _Watch:
         self.told = True
 
     def watch(self) -> None:
-        record = sessions.record_of(self.looker, self.session)
+        record = sessions.find_record(self.looker, self.session)
         if record is not None:
             self.seat = record.pane
             self.watched(ManagedSession(self.looker, self.session, self.looker.policy), record)
@@ -148,10 +150,10 @@ class _Watch:
         def over(verdict: Verdict) -> None:
             if verdict.state != "abandoned":
                 self.progress(verdict)
-                self.tell(result_mapping.result(verdict, monitor.found or self.truth(record)))
+                self.tell(result_mapping.map_result(verdict, monitor.found or self.truth(record)))
             elif not monitor.alarm.signals.asked:
                 live = monitor.view.verdict if monitor.view else verdict
-                self.tell(result_mapping.exceeded(live, self.minutes, self.truth(record)))
+                self.tell(result_mapping.map_timeout(live, self.minutes, self.truth(record)))
 
         monitor.run(over)
         if not self.told:
@@ -164,36 +166,38 @@ class _Watch:
         panes = PaneObserver(catalog.load_all(), paths.hook_spool(), (), self.looker.policy)
         missed, beat, idle = 0, LoopBeat(), None
         while True:
-            there = sessions.there(self.session)
+            there = sessions.find_session(self.session)
             missed = missed + 1 if there is None or there.dead else 0
             if there is None and missed > 1:  # absence counts when two looks agree
                 return StoryResult("not_found", "session_gone", self.truth(None).done is True)
             if there is not None:
                 self.seat = there.seat
-                if (over := sessions.ended(there, sure=missed > 1)) is not None:
-                    return result_mapping.result(over, self.truth(None))
+                if (over := sessions.find_end(there, sure=missed > 1)) is not None:
+                    return result_mapping.map_result(over, self.truth(None))
                 looked = panes.look(there.seat.id)
                 if looked.seen:
                     return ForeignPane(panes, looked.seen[0], self.session, self.looker.directory)
-            shell, now = there and sessions.shell(there), time.monotonic()
+            shell, now = there and sessions.find_idle_shell(there), time.monotonic()
             idle = (idle or now) if shell else None
             if now >= self.until or (idle is not None and now >= idle + UNBEGUN):
                 why = "no agent was seen in it"
                 unseen = Verdict(self.session, "session", "unknown", False, why, "unknown", "unknown", "not-seen")
-                return result_mapping.exceeded(shell or unseen, self.minutes, self.truth(None))
+                return result_mapping.map_timeout(shell or unseen, self.minutes, self.truth(None))
             time.sleep(max(0.0, beat.after_pass(time.monotonic() + AGAIN) - time.monotonic()))
 
     def truth(self, record: Record | None) -> StoryVerification:
         if not self.step:
             return StoryVerification(done=None, reason="normal_completion", says="its name tells no step")
-        return story_verification.find(self.root, self.step, self.story, began(record) if record else None)
+        return story_verification.verify_step(
+            self.root, self.step, self.story, find_start_time(record) if record else None
+        )
 
     def fallback(self, error: Exception) -> StoryResult:
         """The watch has failed: what do the session and the project's files say?"""
         self.say(f"monitoring failed ({type(error).__name__}: {error}); the session and the project are asked directly")
-        found = self.truth(sessions.record_of(self.looker, self.session))
+        found = self.truth(sessions.find_record(self.looker, self.session))
         try:
-            there = sessions.there(self.session)
+            there = sessions.find_session(self.session)
             self.seat = there.seat if there else self.seat
         except RefusedError as trouble:
             self.say(str(trouble))

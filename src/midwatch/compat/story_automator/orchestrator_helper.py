@@ -14,7 +14,7 @@ from midwatch.config import paths
 from midwatch.core.errors import MidwatchError, UsageError
 from midwatch.core.json_text import dump
 from midwatch.stories import model as stories_model
-from midwatch.stories.model import CALL_FAILED, ESCALATE, Parsed
+from midwatch.stories.model import CALL_FAILED, ESCALATE, ParsedLog
 from midwatch.stories.rules import next_action
 from midwatch.trackers.codec import bmad
 
@@ -51,29 +51,29 @@ def main(given: list[str]) -> int:
             print(USAGE)
             return 0
         case "sprint-status":
-            return _sprint(rest)
+            return _print_sprint(rest)
         case "parse-output":
-            return _parse(rest)
+            return _parse_log(rest)
         case "marker":
             from midwatch.compat.story_automator import marker
 
             return marker.main(rest)
         case "escalate":
-            return _escalate(rest)
+            return _print_escalation(rest)
         case _:
             print(f"Unknown action: {action!r}\n{USAGE}" if action else USAGE, file=sys.stderr)
             return 1
 
 
-def _sprint(given: list[str]) -> int:
+def _print_sprint(given: list[str]) -> int:
     match given:
         case ["get", key, *_]:
-            return say(_status(key))
+            return print_json(_status_fields(key))
         case ["exists", *_]:
-            print("true" if story_verification.sprint_status(project.root())[0] else "false")
+            print("true" if story_verification.read_sprint_status(project.project_root())[0] else "false")
             return 0
         case ["check-epic", epic, *_]:
-            return say(_epic(epic))
+            return print_json(_epic_fields(epic))
         case ["get"]:
             raise UsageError("sprint-status get needs a story: sprint-status get 5.3")
         case ["check-epic"]:
@@ -82,15 +82,15 @@ def _sprint(given: list[str]) -> int:
             raise UsageError("sprint-status is one of: get <story_key>, exists, check-epic <epic>")
 
 
-def _status(key: str) -> dict[str, object]:
+def _status_fields(key: str) -> dict[str, object]:
     if not key.startswith("epic-"):
         project.check_story(key)
-    where, text = story_verification.sprint_status(project.root())
+    where, text = story_verification.read_sprint_status(project.project_root())
     if not where:
         return {"found": False, "story": key, "status": "unknown", "done": False, "reason": NO_FILE}
-    keys = bmad.keys_of(text, key) if not key.startswith("epic-") else [key] * (key in bmad.statuses(text))
+    keys = bmad.find_keys(text, key) if not key.startswith("epic-") else [key] * (key in bmad.parse_statuses(text))
     if len(keys) == 1:
-        status = bmad.statuses(text)[keys[0]]
+        status = bmad.parse_statuses(text)[keys[0]]
         return {"found": True, "story": keys[0], "status": status, "done": status in story_verification.DONE}
     if keys:
         why = f"{where} has {len(keys)} of that number: {', '.join(keys)}"
@@ -98,10 +98,10 @@ def _status(key: str) -> dict[str, object]:
     return {"found": False, "story": key, "status": "not_found", "done": False}
 
 
-def _epic(given: str) -> dict[str, object]:
+def _epic_fields(given: str) -> dict[str, object]:
     epic = project.check_epic(given)
-    where, text = story_verification.sprint_status(project.root())
-    told = bmad.of_epic(text, epic)
+    where, text = story_verification.read_sprint_status(project.project_root())
+    told = bmad.stories_of_epic(text, epic)
     if not told:
         why = "no_stories_found" if where else NO_FILE
         return {"ok": False, "epic": epic, "allStoriesDone": False, "reason": why, "count": 0}
@@ -112,47 +112,47 @@ def _epic(given: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _parse(given: list[str]) -> int:
+def _parse_log(given: list[str]) -> int:
     from midwatch.stories import parse
 
     path, step = [*given, "", ""][:2]
     try:
         project.check_step(step)
     except UsageError as error:
-        return _not_told(NO_STEP, str(error))
+        return _print_untold(NO_STEP, str(error))
     try:
-        text = parse.read_file(path)
+        text = parse.read_log_end(path)
     except MidwatchError as error:
-        return _not_told(NOT_READABLE, str(error) if path else "name the file: parse-output <file> <step>")
+        return _print_untold(NOT_READABLE, str(error) if path else "name the file: parse-output <file> <step>")
     try:
-        command = parse.command_for(paths.project(project.root()))
+        command = parse.find_model_command(paths.project_root(project.project_root()))
     except MidwatchError as error:  # a settings file is wrong, or not trusted
-        return _not_told(CALL_FAILED, str(error))
-    parsed = parse.parse(text, step, command)
+        return _print_untold(CALL_FAILED, str(error))
+    parsed = parse.parse_log(text, step, command)
     if parsed.trouble:
-        return _not_told(parsed.trouble.kind, parsed.trouble.detail)
-    return say(told(parsed))
+        return _print_untold(parsed.trouble.kind, parsed.trouble.detail)
+    return print_json(format_parsed(parsed))
 
 
-def told(parsed: Parsed) -> dict[str, object]:
+def format_parsed(parsed: ParsedLog) -> dict[str, object]:
     """A reading as scripts know it: the step's own keys stand between status and summary."""
     return {
         "status": parsed.status, **parsed.fields, "summary": parsed.summary, "next_action": parsed.next_action,
     }  # fmt: skip
 
 
-def _not_told(reason: str, detail: str) -> int:
+def _print_untold(reason: str, detail: str) -> int:
     """Nobody knows what the log says: a person must look, and a script that only reads next_action learns it too."""
-    say({"status": "error", "reason": reason, "detail": detail, "next_action": ESCALATE})
+    print_json({"status": "error", "reason": reason, "detail": detail, "next_action": ESCALATE})
     return 1
 
 
-def _escalate(given: list[str]) -> int:
+def _print_escalation(given: list[str]) -> int:
     trigger, context = (given[0], " ".join(given[1:])) if given else ("", "")
     if not trigger:
         raise UsageError(f"escalate needs a trigger: {', '.join(TRIGGERS)}")
     if trigger not in TRIGGERS:
-        return say({"escalate": False, "reason": "Unknown trigger"})
+        return print_json({"escalate": False, "reason": "Unknown trigger"})
     key, variable, usual = TRIGGERS[trigger]
     pairs = dict(word.partition("=")[::2] for word in context.replace(",", " ").split())
     if key not in pairs:
@@ -161,16 +161,16 @@ def _escalate(given: list[str]) -> int:
     most = project.check_number(os.environ.get(variable) or str(usual), variable) if variable else 0
     match trigger:
         case "review-loop":
-            why = next_action.review_loop(count, most)
+            why = next_action.find_review_limit(count, most)
         case "session-crash":
-            why = next_action.crash_loop(count, most)
+            why = next_action.find_crash_limit(count, most)
         case _:
-            why = next_action.creation(count)
+            why = next_action.find_creation_problem(count)
     if why:
-        return say({"escalate": True, "reason": why})
-    return say({"escalate": False, "action": "retry"} if trigger == "session-crash" else {"escalate": False})
+        return print_json({"escalate": True, "reason": why})
+    return print_json({"escalate": False, "action": "retry"} if trigger == "session-crash" else {"escalate": False})
 
 
-def say(document: dict[str, object]) -> int:
+def print_json(document: dict[str, object]) -> int:
     print(dump(document))
     return 0

@@ -10,7 +10,7 @@ import re
 
 from midwatch.config import paths as config_paths
 from midwatch.core.errors import UsageError
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.value import Value
 
 STEPS = ("create", "dev", "auto", "review", "retro")
@@ -39,20 +39,20 @@ class StoryNames(Value):
     cycle: str
 
 
-def root() -> str:
+def project_root() -> str:
     """The project meant: PROJECT_ROOT, else the current directory; as its real path."""
-    found = os.path.realpath(os.environ.get("PROJECT_ROOT") or config_paths.here())
+    found = os.path.realpath(os.environ.get("PROJECT_ROOT") or config_paths.current_directory())
     if not os.path.isdir(found):
         raise UsageError(f"PROJECT_ROOT is {found}, and that is no directory; set it to the project's, or unset it")
     return found
 
 
-def meant(given: str | None) -> str:
+def resolve_project(given: str | None) -> str:
     """The project that a caller means: as it was said, else the usual one."""
-    return os.path.realpath(given) if given else root()
+    return os.path.realpath(given) if given else project_root()
 
 
-def around(paths: list[str], caller: str) -> str:
+def find_project_around(paths: list[str], caller: str) -> str:
     """The project of a session that has no record: the nearest directory above one of its own with files of BMAD.
 
     Where none has any yet, that of the caller if the session is inside it, else the repository that it is in.
@@ -67,15 +67,15 @@ def around(paths: list[str], caller: str) -> str:
             return here
     if not paths or f"{os.path.realpath(paths[0])}/".startswith(f"{caller}/"):
         return caller
-    return config_paths.project(paths[0])
+    return config_paths.project_root(paths[0])
 
 
-def slug(path: str) -> str:
+def project_slug(path: str) -> str:
     letters = re.sub(r"[^a-z0-9]", "", os.path.basename(path).lower())
     return letters[:SLUG] or "project"
 
 
-def digest(path: str) -> str:
+def path_digest(path: str) -> str:
     """What tells two projects of one name apart, in the names of their files."""
     import hashlib  # only where a file is named
 
@@ -84,7 +84,7 @@ def digest(path: str) -> str:
 
 
 def session_name(slug: str, stamp: str, epic: str, story: str, step: str, cycle: str = "") -> str:
-    return f"sa-{slug}-{stamp}-e{epic}-s{suffix(story)}-{step}" + (f"-r{cycle}" if cycle else "")
+    return f"sa-{slug}-{stamp}-e{epic}-s{story_suffix(story)}-{step}" + (f"-r{cycle}" if cycle else "")
 
 
 def parse_name(name: str) -> StoryNames | None:
@@ -97,13 +97,13 @@ def parse_name(name: str) -> StoryNames | None:
     return StoryNames(found["slug"], found["stamp"], found["epic"], story, found["step"], found["cycle"] or "")
 
 
-def suffix(story: str) -> str:
+def story_suffix(story: str) -> str:
     return story.replace(".", "-")
 
 
 def check_story(text: str) -> str:
     if not STORY.fullmatch(text):
-        raise UsageError(f"{shown(text)} is no story; say 5.3, 5-3, or a whole key such as 5-3-login")
+        raise UsageError(f"{shorten_word(text)} is no story; say 5.3, 5-3, or a whole key such as 5-3-login")
     return text
 
 
@@ -114,18 +114,18 @@ def check_subject(step: str, text: str) -> str:
     return check_story(text)
 
 
-def prefix(story: str) -> str:
+def story_prefix(story: str) -> str:
     """How the keys and files of a story begin: 5-3."""
     found = STORY.fullmatch(check_story(story))
     assert found is not None
     return f"{found['epic']}-{found['number']}"
 
 
-def epic_of(text: str) -> str:
+def epic_number(text: str) -> str:
     """The epic of a story, or the one that is named."""
     found = EPIC.fullmatch(text) or STORY.fullmatch(text)
     if found is None:
-        raise UsageError(f"{shown(text)} is neither an epic nor a story; say 5, or 5.3")
+        raise UsageError(f"{shorten_word(text)} is neither an epic nor a story; say 5, or 5.3")
     return found["epic"]
 
 
@@ -133,20 +133,20 @@ def check_epic(text: str) -> str:
     """The number of an epic, said as 5 or as epic-5."""
     found = EPIC.fullmatch(text)
     if found is None:
-        raise UsageError(f"{shown(text)} is no epic; say 5, or epic-5")
+        raise UsageError(f"{shorten_word(text)} is no epic; say 5, or epic-5")
     return found["epic"]
 
 
 def check_step(text: str) -> str:
     if text not in STEPS:
-        raise UsageError(f"{shown(text)} is no step; there are {', '.join(STEPS)}")
+        raise UsageError(f"{shorten_word(text)} is no step; there are {', '.join(STEPS)}")
     return text
 
 
 def check_number(text: str, what: str, *, least: int = 0, most: int = MOST) -> int:
-    number = whole_number(text)
+    number = parse_whole_number(text)
     if number is None or not least <= number <= most:
-        raise UsageError(f"{what} is a whole number from {least} to {most}, not {shown(text)}")
+        raise UsageError(f"{what} is a whole number from {least} to {most}, not {shorten_word(text)}")
     return number
 
 
@@ -155,22 +155,24 @@ def check_session(text: str) -> str:
     if SESSION.fullmatch(text):
         return text
     if re.search(r"[.:]", text) and SESSION.fullmatch(respelt := re.sub(r"[.:]", "_", text)):
-        raise UsageError(f"{shown(text)} cannot be a session: tmux writes `.` and `:` as `_`; say {respelt}")
-    raise UsageError(f"{shown(text)} is no session: 1 to 160 of A-Z a-z 0-9 _ -; `story-automator tmux-wrapper list`")
+        raise UsageError(f"{shorten_word(text)} cannot be a session: tmux writes `.` and `:` as `_`; say {respelt}")
+    raise UsageError(
+        f"{shorten_word(text)} is no session: 1 to 160 of A-Z a-z 0-9 _ -; `story-automator tmux-wrapper list`"
+    )
 
 
 def output_file(path: str, session: str) -> str:
-    return f"{_temporary()}/sa-{digest(path)}-output-{session}.txt"
+    return f"{_temporary()}/sa-{path_digest(path)}-output-{session}.txt"
 
 
 def state_file(path: str, session: str) -> str:
-    return f"{_temporary()}/.sa-{digest(path)}-session-{session}-state.json"
+    return f"{_temporary()}/.sa-{path_digest(path)}-session-{session}-state.json"
 
 
 def _temporary() -> str:
     return (os.environ.get("TMPDIR") or "/tmp").rstrip("/")  # noqa: S108  # its readers look there
 
 
-def shown(text: str) -> str:
+def shorten_word(text: str) -> str:
     """A word in a message: on one line, and not longer than anybody reads."""
     return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")

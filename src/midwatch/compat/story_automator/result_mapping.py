@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midwatch.compat.story_automator.screen_fields import plain
+from midwatch.compat.story_automator.screen_fields import to_plain_cell
 from midwatch.compat.story_automator.story_verification import StoryVerification
 from midwatch.core.json_text import dump
 from midwatch.core.text import visible
@@ -40,42 +40,42 @@ class StoryResult(Value):
         return ",".join(map(visible, cells))
 
 
-def result(verdict: Verdict, truth: StoryVerification) -> StoryResult:
+def map_result(verdict: Verdict, truth: StoryVerification) -> StoryResult:
     """``truth``: whether the work is there, by the files of the project."""
     verified = truth.done is True
     match verdict.state:
         case "completed" | "incomplete" | "idle":
-            return _ended(verdict, truth)
+            return _map_end(verdict, truth)
         case "waiting" if verdict.turn == "idle" and verified:
             return StoryResult(
                 "completed", truth.reason, True
             )  # nothing tells how its turn ended, but its work is there
         case "waiting":
-            return StoryResult("incomplete", _joined("waiting", verdict.detail), verified)
+            return StoryResult("incomplete", _join_words("waiting", verdict.detail), verified)
         case "failed" | "crashed":
-            return StoryResult("crashed", _joined(verdict.state, _code(verdict)), verified)
+            return StoryResult("crashed", _join_words(verdict.state, _format_code(verdict)), verified)
         case "unknown" if verdict.cause == "exit-unseen":
             return StoryResult("completed", truth.reason, True) if verified else StoryResult("crashed", "exit_unseen")
         case "stuck":
             word = verdict.progress if verdict.progress in ("frozen", "stalled") else ""
-            return StoryResult("stuck", _joined("stuck", word), verified)
+            return StoryResult("stuck", _join_words("stuck", word), verified)
         case "timeout":
             return StoryResult("timeout", "timeout", verified)
         case "not_found":
             return StoryResult("not_found", "session_gone", verified)
         case _:
-            return StoryResult("not_found", _joined(verdict.state, ""), verified)
+            return StoryResult("not_found", _join_words(verdict.state, ""), verified)
 
 
-def exceeded(verdict: Verdict, minutes: float, truth: StoryVerification) -> StoryResult:
+def map_timeout(verdict: Verdict, minutes: float, truth: StoryVerification) -> StoryResult:
     """The time was up, and the session is left as it is."""
     if verdict.detail == SHELL:
-        return _ended(verdict._replace(state="incomplete", cause="never-began"), truth)
+        return _map_end(verdict._replace(state="incomplete", cause="never-began"), truth)
     live = verdict.state if verdict.state in LOOKED_ON else ""
-    return StoryResult("timeout", _joined(f"exceeded_{minutes:g}m", live), truth.done is True)
+    return StoryResult("timeout", _join_words(f"exceeded_{minutes:g}m", live), truth.done is True)
 
 
-def _ended(verdict: Verdict, truth: StoryVerification) -> StoryResult:
+def _map_end(verdict: Verdict, truth: StoryVerification) -> StoryResult:
     if truth.done is not True and verdict.cause == "never-began":
         return StoryResult("incomplete", "idle_no_activity")
     if truth.done is False:
@@ -87,18 +87,18 @@ def _ended(verdict: Verdict, truth: StoryVerification) -> StoryResult:
     return StoryResult("incomplete", "idle_no_activity")
 
 
-def exit_number(verdict: Verdict) -> int | None:
+def exit_code_or_signal(verdict: Verdict) -> int | None:
     """As a shell says it: the exit code, or that of a signal; None where nobody knows either."""
     if verdict.exit_code is not None:
         return verdict.exit_code
     return None if verdict.signal is None else BY_SIGNAL + verdict.signal
 
 
-def _code(verdict: Verdict) -> str:
-    if (number := exit_number(verdict)) is not None:
+def _format_code(verdict: Verdict) -> str:
+    if (number := exit_code_or_signal(verdict)) is not None:
         return f"exit_code_{number}"
     return "turn" if verdict.turn else ""
 
 
-def _joined(*words: str) -> str:
-    return "_".join(plain(word).replace(" ", "_").replace("-", "_") for word in words if word)
+def _join_words(*words: str) -> str:
+    return "_".join(to_plain_cell(word).replace(" ", "_").replace("-", "_") for word in words if word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from midwatch.agents import definition
-from midwatch.core.foreign_text import is_shown
+from midwatch.core.foreign_text import is_visible
 
 ROW = re.compile(r"(?P<before>[ \t│]*)(?P<hook>[⎿└][ \t]*)?(?P<box>[☒☑✔✓☐◻◼▢□]) \S")
 """A row of a todo list: a box at the beginning. In prose, such a sign is none."""
@@ -30,11 +30,11 @@ BY_PROGRESS = ((0.25, 90), (0.5, 75), (0.75, 60), (1.01, 30))
 WAIT = 60
 
 
-def todos(text: str) -> tuple[int, int]:
+def count_todos(text: str) -> tuple[int, int]:
     """How many are done, and how many there are, in the last list that is shown: it stands for those above it."""
     found, done, total, column = (0, 0), 0, 0, 0
     headed = False
-    for row in _rows(text):
+    for row in _normalize_rows(text):
         if (match := ROW.match(row)) and (total or headed or match["hook"] or len(match["before"]) in DEEP):
             if match["hook"]:
                 done = total = 0
@@ -50,24 +50,24 @@ def todos(text: str) -> tuple[int, int]:
     return found
 
 
-def task(text: str, otherwise: str) -> str:
+def find_task(text: str, otherwise: str) -> str:
     """What it is at, in words that cannot break a table."""
-    found = DOING.findall("\n".join(_rows(text)))
-    return plain(found[-1] if found else otherwise)
+    found = DOING.findall("\n".join(_normalize_rows(text)))
+    return to_plain_cell(found[-1] if found else otherwise)
 
 
-def _rows(text: str) -> list[str]:
+def _normalize_rows(text: str) -> list[str]:
     """Rows as rules see them: agents print blanks that are no blanks, and signs that carry the mark of a font."""
-    return definition.plain(tuple(text.split("\n")))
+    return definition.normalize_rows(tuple(text.split("\n")))
 
 
-def plain(text: str) -> str:
+def to_plain_cell(text: str) -> str:
     """On one line, without what would make two cells of one."""
-    shown = "".join([c if is_shown(c) and c != "," else " " for c in text.replace('"', "")])
+    shown = "".join([c if is_visible(c) and c != "," else " " for c in text.replace('"', "")])
     return " ".join(shown.split())[:LONGEST].rstrip()
 
 
-def wait(task: str, done: int, total: int) -> int:
+def wait_estimate(task: str, done: int, total: int) -> int:
     """Seconds after which another look may tell something new."""
     for seconds, words in WAITS:
         if re.search(words, task, re.IGNORECASE):

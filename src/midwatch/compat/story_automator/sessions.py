@@ -16,7 +16,7 @@ from midwatch.config import load as files
 from midwatch.config import paths as config_paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import PaneRef, Record
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
@@ -57,61 +57,61 @@ class StorySession(Value):
     """The directory that its pane is in now."""
 
 
-def policy(root: str) -> Policy:
+def session_policy(root: str) -> Policy:
     """How patient to be, as for any session of the project; but here the status line's clock has the last word."""
-    return context.policy(Options("monitor"), files.load(config_paths.project(root)))._replace(clock="final")
+    return context.read_policy(Options("monitor"), files.load(config_paths.project_root(root)))._replace(clock="final")
 
 
-def looker(root: str) -> JobDirectory:
-    return JobDirectory(config_paths.directory(start=root), lambda: policy(root))
+def job_observer(root: str) -> JobDirectory:
+    return JobDirectory(config_paths.sentinel_directory(start=root), lambda: session_policy(root))
 
 
-def record_of(looker: JobDirectory, session: str) -> Record | None:
+def find_record(looker: JobDirectory, session: str) -> Record | None:
     """Our record of a session, if it is one of ours."""
     found = looker.facts(session).record
     return found if found is not None and found.pane is not None else None
 
 
-def listed() -> list[StorySession]:
+def list_sessions() -> list[StorySession]:
     """Every session of the server; RefusedError where it cannot be told."""
-    return _panes(pane_list.of_server(TOLD))
+    return _first_panes(pane_list.of_server(TOLD))
 
 
-def there(session: str) -> StorySession | None:
+def find_session(session: str) -> StorySession | None:
     """Exactly that session: tmux itself would take any whose name begins like that."""
-    return next((each for each in _panes(pane_list.of_session(session, TOLD)) if each.name == session), None)
+    return next((each for each in _first_panes(pane_list.of_session(session, TOLD)) if each.name == session), None)
 
 
-def _panes(asked: list[str]) -> list[StorySession]:
+def _first_panes(asked: list[str]) -> list[StorySession]:
     path = tmux_client.socket_path(())
-    if not tmux_client.is_socket(path) and not tmux_client.refusal(path):
+    if not tmux_client.is_socket(path) and not tmux_client.find_refusal(path):
         return []
     try:
-        answer = tmux_client.ask(path, asked, time.monotonic() + LIMIT)
+        answer = tmux_client.run_client(path, asked, time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be asked: {error.strerror}; is it installed?") from error
     if answer.late:
         raise RefusedError(f"tmux did not answer within {LIMIT:g} s")
     if not answer.out and answer.errors and not answer.errors.startswith(NONE):
-        trouble = codec.trouble(answer.errors, path)
+        trouble = codec.read_trouble(answer.errors, path)
         if trouble.cause != codec.ABSENT:
             raise RefusedError(trouble.words)
     found: dict[str, StorySession] = {}
     for line in answer.out.decode(errors="replace").splitlines():
         name, where, pane, life, pid, dead, code, signal, now = [*line.split("\t"), *9 * [""]][:9]
         seat = PaneRef(("-S", path), pane, name, life)
-        ended = (dead == "1", whole_number(code), whole_number(signal))
-        found.setdefault(name, StorySession(name, where, seat, whole_number(pid) or 0, *ended, now))
+        ended = (dead == "1", parse_whole_number(code), parse_whole_number(signal))
+        found.setdefault(name, StorySession(name, where, seat, parse_whole_number(pid) or 0, *ended, now))
     return list(found.values())
 
 
-def ended(there: StorySession, *, sure: bool = True) -> Verdict | None:
+def find_end(there: StorySession, *, sure: bool = True) -> Verdict | None:
     """How the process of a session that is not ours ended; None while it lives, or where it may still be told."""
     if not there.dead:
         return None
     code, signal = there.code, there.signal
     if (
-        code is None and signal is None and (found := exit_status.of_dead(there.pid)) is not None
+        code is None and signal is None and (found := exit_status.read_zombie_status(there.pid)) is not None
     ):  # tmux 3.3a may miss it
         signal = os.WTERMSIG(found) if os.WIFSIGNALED(found) else None
         code = None if signal else os.WEXITSTATUS(found)
@@ -125,9 +125,9 @@ def ended(there: StorySession, *, sure: bool = True) -> Verdict | None:
     )  # fmt: skip
 
 
-def shell(there: StorySession) -> Verdict | None:
+def find_idle_shell(there: StorySession) -> Verdict | None:
     """What is to be said of a session that is not ours, has no agent, and is a shell that runs nothing."""
-    found = managed_verdict.shell_at_prompt(ProcessTrees().below(there.pid))
+    found = managed_verdict.find_idle_shell(ProcessTrees().below(there.pid))
     why = f"{found} is at its prompt; no agent is to be seen in it"
     return Verdict(
         there.name, "session", "idle", False, why, "alive", "unknown", "at-prompt",
@@ -135,34 +135,34 @@ def shell(there: StorySession) -> Verdict | None:
     ) if found else None  # fmt: skip
 
 
-def is_of(session: StorySession, root: str) -> bool:
+def belongs_to_project(session: StorySession, root: str) -> bool:
     """Whether a session is this project's: projects of one name have the same slug, but not the same directory."""
     return session.name.startswith(PREFIX) and os.path.realpath(session.path) == root
 
 
-def project_of(session: str, caller: str) -> str:
+def find_project(session: str, caller: str) -> str:
     """The project whose files decide about a session: its own, whoever asks; the caller's where nothing tells it."""
     try:
-        found = there(session)
+        found = find_session(session)
     except RefusedError:
         found = None
-    return project_with(found, session, caller)
+    return find_project_with(found, session, caller)
 
 
-def project_with(found: StorySession | None, session: str, caller: str) -> str:
+def find_project_with(found: StorySession | None, session: str, caller: str) -> str:
     """The same, where it is known already what tmux has of that name."""
     if found is not None:
-        own = record_of(looker(os.path.realpath(found.path)), session)
+        own = find_record(job_observer(os.path.realpath(found.path)), session)
         paths = [path for path in (found.current, found.path) if path]
-        return os.path.realpath(own.cwd) if own else project.around(paths, caller)
-    kept = [record_of(JobDirectory(directory, PATIENT), session) for directory in _directories(session, caller)]
+        return os.path.realpath(own.cwd) if own else project.find_project_around(paths, caller)
+    kept = [find_record(JobDirectory(directory, PATIENT), session) for directory in _directories(session, caller)]
     records = [record for record in kept if record is not None]
     return os.path.realpath(max(records, key=lambda record: record.started).cwd) if records else caller
 
 
 def _directories(session: str, caller: str) -> list[str]:
     """Where a session that tmux has no more may have its record: with the caller's, else with any project's."""
-    own = config_paths.directory(start=caller)
+    own = config_paths.sentinel_directory(start=caller)
     if os.path.exists(f"{own}/{session}.json") or os.environ.get("MIDWATCH_HOME"):
         return [own]
     try:
@@ -172,13 +172,13 @@ def _directories(session: str, caller: str) -> list[str]:
     return [path for path in every if os.path.exists(f"{path}/{session}.json")]
 
 
-def output(looker: JobDirectory, session: str, seat: PaneRef | None) -> str:
+def last_shown_output(looker: JobDirectory, session: str, seat: PaneRef | None) -> str:
     """The last that it has shown; of one whose pane is gone, what was captured of it."""
     log = f"{looker.directory}/{session}.log"
-    return last_output.of_log(log) if seat is None else last_output.tail(seat, log)
+    return last_output.last_log_lines(log) if seat is None else last_output.last_lines(seat, log)
 
 
-def save(root: str, session: str, text: str) -> str:
+def save_output(root: str, session: str, text: str) -> str:
     """Write down what a session has shown, where scripts look for it. Returns the path; empty where nothing is."""
     if not text:
         return ""
@@ -186,7 +186,7 @@ def save(root: str, session: str, text: str) -> str:
     try:
         write(path, text)
     except OSError:  # in a directory for all, the name may be taken by somebody else's file
-        path = f"{config_paths.directory(start=root)}/{session}.output"
+        path = f"{config_paths.sentinel_directory(start=root)}/{session}.output"
         write(path, text)
     return path
 

@@ -14,7 +14,7 @@ from midwatch.agents import catalog
 from midwatch.agents.turn_model import SessionMemory
 from midwatch.compat.story_automator import project, screen_fields, sessions
 from midwatch.compat.story_automator.arguments import Arguments
-from midwatch.compat.story_automator.result_mapping import exit_number
+from midwatch.compat.story_automator.result_mapping import exit_code_or_signal
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
 from midwatch.core.job_model import PaneRef, Record
@@ -24,7 +24,7 @@ from midwatch.core.verdict import Verdict
 from midwatch.jobs.codec import monitor_state_file
 from midwatch.jobs.monitor_state import MonitorState
 from midwatch.sessions.agent_session import AgentSession
-from midwatch.sessions.pane_observer import PaneObserver, Remembered
+from midwatch.sessions.pane_observer import AgentMemory, PaneObserver
 from midwatch.system import procfs
 from midwatch.tmux import capture
 
@@ -61,30 +61,32 @@ def main(words: list[str]) -> int:
         print(ERROR.format("no_session"))
         return 1
     session = project.check_session(given.names[0])
-    root = sessions.project_of(session, project.meant(given.text("--project-root")))
+    root = sessions.find_project(session, project.resolve_project(given.text("--project-root")))
     try:
-        looked = look(root, session)
+        looked = check_session(root, session)
     except MidwatchError as error:
-        print(ERROR.format(screen_fields.plain(str(error))))
+        print(ERROR.format(screen_fields.to_plain_cell(str(error))))
         return 0
-    print(line(root, session, looked, full=given.flag("--full")))
+    print(format_line(root, session, looked, full=given.flag("--full")))
     return 0
 
 
-def line(root: str, session: str, looked: StatusCheck, *, full: bool) -> str:
+def format_line(root: str, session: str, looked: StatusCheck, *, full: bool) -> str:
     """status, todos done, todos, active task or output file, wait estimate or exit code, session state."""
-    done, total = screen_fields.todos(looked.text)
-    status, state, number = _words(looked.verdict)
-    task = screen_fields.task(looked.text, looked.verdict.reason) if state in ("in_progress", "stuck", "idle") else ""
+    done, total = screen_fields.count_todos(looked.text)
+    status, state, number = _status_words(looked.verdict)
+    task = (
+        screen_fields.find_task(looked.text, looked.verdict.reason) if state in ("in_progress", "stuck", "idle") else ""
+    )
     if state == "in_progress":
-        number = screen_fields.wait(task, done, total)
+        number = screen_fields.wait_estimate(task, done, total)
     if full and state != "not_found":
-        looker = sessions.looker(root)
-        task = sessions.save(root, session, sessions.output(looker, session, looked.seat)) or task
+        looker = sessions.job_observer(root)
+        task = sessions.save_output(root, session, sessions.last_shown_output(looker, session, looked.seat)) or task
     return f"{status},{done},{total},{task},{number},{state}"
 
 
-def _words(verdict: Verdict) -> tuple[str, str, int]:
+def _status_words(verdict: Verdict) -> tuple[str, str, int]:
     """Status, session state, and the number beside them."""
     match verdict.state:
         case "working" if verdict.cause == "clock-advances":
@@ -104,7 +106,7 @@ def _words(verdict: Verdict) -> tuple[str, str, int]:
         case "stuck":
             return "idle", "stuck", 0
         case state if state in ("failed", "crashed") or verdict.cause == "exit-unseen":
-            number = exit_number(verdict)
+            number = exit_code_or_signal(verdict)
             return "crashed", "crashed", 1 if number is None else number
         case "unknown" if verdict.process in ("alive", "unsupervised", "suspended"):
             return "active", "in_progress", 0
@@ -117,30 +119,30 @@ def _words(verdict: Verdict) -> tuple[str, str, int]:
 # Looking ----------------------------------------------------------------------------------------------------------
 
 
-def look(root: str, session: str) -> StatusCheck:
+def check_session(root: str, session: str) -> StatusCheck:
     """One look at a session, with what the last one has seen."""
-    looker = sessions.looker(root)
-    record = sessions.record_of(looker, session)
+    looker = sessions.job_observer(root)
+    record = sessions.find_record(looker, session)
     path = project.state_file(root, session)
     if record is not None:
-        found = _ours(AgentSession(looker, session, looker.policy), record, _remembered(path, record.run))
+        found = _check_own_session(AgentSession(looker, session, looker.policy), record, _read_state(path, record.run))
     else:
-        found = _theirs(looker.policy, session, path)
-    _remember(path, found)
+        found = _check_foreign_session(looker.policy, session, path)
+    _write_state(path, found)
     return found
 
 
-def _ours(session: AgentSession, record: Record, before: MonitorState | None) -> StatusCheck:
+def _check_own_session(session: AgentSession, record: Record, before: MonitorState | None) -> StatusCheck:
     assert record.pane is not None
     try:
         session.facts()  # takes in what a monitor has noted
         panes = session.panes(record)
         noted = panes.remembered.get(record.pane.id)
         if before is not None and before.memory and (noted is None or noted.memory.looked < before.memory.looked):
-            panes.remembered[record.pane.id] = _carried(before, session.policy)
+            panes.remembered[record.pane.id] = _carry_over(before, session.policy)
         looked = session.look()
         known = panes.known.get(record.pane.id)
-        text = "\n".join(looked.seen.sighting.rows) if looked.seen else capture.text(record.pane, ROWS) or ""
+        text = "\n".join(looked.seen.sighting.rows) if looked.seen else capture.capture_text(record.pane, ROWS) or ""
     finally:
         session.close()
     return StatusCheck(
@@ -149,18 +151,18 @@ def _ours(session: AgentSession, record: Record, before: MonitorState | None) ->
     )  # fmt: skip
 
 
-def _theirs(policy: Policy, session: str, path: str) -> StatusCheck:
-    there = sessions.there(session)
+def _check_foreign_session(policy: Policy, session: str, path: str) -> StatusCheck:
+    there = sessions.find_session(session)
     if there is None:
         gone = Verdict(session, "session", "not_found", True, "there is none", "gone", "unknown", "not-found")
         return StatusCheck(gone, "")
-    if (over := sessions.ended(there)) is not None:
+    if (over := sessions.find_end(there)) is not None:
         return StatusCheck(over, "", there.seat)
     panes = PaneObserver(catalog.load_all(), paths.hook_spool(), there.seat.server, policy)
     run = f"{there.seat.life} {there.seat.id}"
     try:
-        if (before := _remembered(path, run)) is not None and before.memory:
-            panes.remembered[there.seat.id] = _carried(before, policy)
+        if (before := _read_state(path, run)) is not None and before.memory:
+            panes.remembered[there.seat.id] = _carry_over(before, policy)
         looked = panes.look(there.seat.id)
         known = panes.known.get(there.seat.id)
     finally:
@@ -169,7 +171,7 @@ def _theirs(policy: Policy, session: str, path: str) -> StatusCheck:
         why = looked.trouble or "no agent is to be seen in it"
         process = "unknown" if looked.trouble else "alive"
         unseen = Verdict(session, "session", "unknown", False, why, process, "unknown", "not-seen")
-        return StatusCheck((not looked.trouble and sessions.shell(there)) or unseen, "", there.seat)
+        return StatusCheck((not looked.trouble and sessions.find_idle_shell(there)) or unseen, "", there.seat)
     seen = looked.seen[0]
     return StatusCheck(seen.verdict, "\n".join(seen.sighting.rows), there.seat, known.process, known.memory, run)
 
@@ -177,29 +179,29 @@ def _theirs(policy: Policy, session: str, path: str) -> StatusCheck:
 # Remembering ------------------------------------------------------------------------------------------------------
 
 
-def _carried(before: MonitorState, policy: Policy) -> Remembered:
+def _carry_over(before: MonitorState, policy: Policy) -> AgentMemory:
     """What the last look has seen holds until this one: whoever polls looks seldom, and is not asleep meanwhile."""
     assert before.memory is not None
-    return Remembered(before.agent, before.memory._replace(looked=time.monotonic()), policy)
+    return AgentMemory(before.agent, before.memory._replace(looked=time.monotonic()), policy)
 
 
-def _remembered(path: str, run: str) -> MonitorState | None:
+def _read_state(path: str, run: str) -> MonitorState | None:
     """What the last look at this very run has seen; a file of the published programs has nothing of that."""
     try:
         kept = json.loads(sessions.read(path) or "{}")
-        watch = monitor_state_file.decode(json.dumps(kept[OURS]))
+        watch = monitor_state_file.decode_state(json.dumps(kept[OURS]))
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return watch if watch is not None and (watch.run, watch.boot) == (run, procfs.boot_id()) else None
 
 
-def _remember(path: str, looked: StatusCheck) -> None:
+def _write_state(path: str, looked: StatusCheck) -> None:
     if looked.memory is None:
         if looked.verdict.final:
-            _forget(path)
+            _remove_state(path)
         return
-    kept = _numbers(path)
-    done, total = screen_fields.todos(looked.text)
+    kept = _read_numbers(path)
+    done, total = screen_fields.count_todos(looked.text)
     now = time.monotonic()
     watch = MonitorState(
         looked.run, procfs.boot_id(), (os.getpid(), procfs.start_time(os.getpid())), now, now,
@@ -211,7 +213,7 @@ def _remember(path: str, looked: StatusCheck) -> None:
         "lastTodosDone": done, "lastTodosTotal": total,
         "lastStatuslineTime": looked.memory.clock[0] if looked.memory.clock else "",
         "lastPollAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        OURS: json.loads(monitor_state_file.encode(watch)),
+        OURS: json.loads(monitor_state_file.encode_state(watch)),
     }  # fmt: skip
     try:
         sessions.write(path, json.dumps(told, separators=(",", ":")))
@@ -219,7 +221,7 @@ def _remember(path: str, looked: StatusCheck) -> None:
         pass  # the next look begins anew
 
 
-def _numbers(path: str) -> dict[str, int]:
+def _read_numbers(path: str) -> dict[str, int]:
     try:
         kept = json.loads(sessions.read(path) or "{}")
     except (ValueError, RecursionError):
@@ -227,7 +229,7 @@ def _numbers(path: str) -> dict[str, int]:
     return {key: value for key, value in kept.items() if isinstance(value, int)} if isinstance(kept, dict) else {}
 
 
-def _forget(path: str) -> None:
+def _remove_state(path: str) -> None:
     try:
         os.unlink(path)
     except OSError:

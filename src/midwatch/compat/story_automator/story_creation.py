@@ -34,32 +34,32 @@ def main(given: list[str]) -> int:
         print(f"Unknown action: {given[0]!r}\n{USAGE}" if given else USAGE, file=sys.stderr)
         return 1
     if given[0] == "check":
-        return _check(given[1:])
+        return _print_check(given[1:])
     told = Arguments(given[1:], FLAGS)
-    start = project.prefix(_story(given[0], told))
+    start = project.story_prefix(_parse_story(given[0], told))
     match given[0]:
         case "prefix":
             print(start)
         case "count":
-            print(len(_files(told, start)))
+            print(len(_find_files(told, start)))
         case _:
-            _list(_files(told, start), start)
+            _print_files(_find_files(told, start), start)
     return 0
 
 
-def _story(action: str, told: Arguments) -> str:
+def _parse_story(action: str, told: Arguments) -> str:
     if not told.names:
         raise UsageError(f"{action} needs a story: validate-story-creation {action} 5.3")
     return told.names[0]
 
 
-def _files(told: Arguments, start: str) -> list[str]:
-    root = project.root()
+def _find_files(told: Arguments, start: str) -> list[str]:
+    root = project.project_root()
     place = told.text("--artifacts-dir") or bmad.ARTIFACTS
-    return [os.path.join(root, path) for path in story_verification.stories(root, start, place)]
+    return [os.path.join(root, path) for path in story_verification.find_story_files(root, start, place)]
 
 
-def _list(files: list[str], start: str) -> None:
+def _print_files(files: list[str], start: str) -> None:
     print(f"Story files matching {visible(start)}-*.md:")
     for path in files:
         try:
@@ -71,21 +71,21 @@ def _list(files: list[str], start: str) -> None:
         print("  (none found)")
 
 
-def _check(given: list[str]) -> int:
+def _print_check(given: list[str]) -> int:
     """Exactly one more than before. Whatever is wrong is said in the JSON that scripts read, and never `proceed`."""
     start = ""
     try:
         told = Arguments(given, FLAGS)
-        start = project.prefix(_story("check", told))
+        start = project.story_prefix(_parse_story("check", told))
         counts = [project.check_number(told.text(flag) or "", flag) for flag in FLAGS[:2] if told.flag(flag)]
         if len(counts) == 1:
             raise UsageError("both --before and --after are required together")  # noqa: TRY301
-        files = _files(told, start)
+        files = _find_files(told, start)
     except UsageError as error:
-        _say(start, 0, str(error), {"source": "", "pattern": "", "matches": []})
+        _print_json(start, 0, str(error), {"source": "", "pattern": "", "matches": []})
         return 1
     created = counts[1] - counts[0] if counts else len(files)
-    reason = _wrong(created)
+    reason = _format_problem(created)
     if not reason and counts and counts[1] != len(files):
         reason = f"--after says {counts[1]}, but there are {len(files)} story files now"
     place = told.text("--artifacts-dir") or bmad.ARTIFACTS
@@ -94,11 +94,11 @@ def _check(given: list[str]) -> int:
         shown |= {"before": counts[0], "after": counts[1]}
     if len(files) == 1:
         shown["story"] = os.path.basename(files[0]).removesuffix(".md")
-    _say(start, created, reason, shown)
+    _print_json(start, created, reason, shown)
     return 0
 
 
-def _wrong(created: int) -> str:
+def _format_problem(created: int) -> str:
     if created > 1:
         return f"RUNAWAY CREATION: {created} files created instead of 1"
     if created < 0:
@@ -106,7 +106,7 @@ def _wrong(created: int) -> str:
     return "" if created else "No story file created - session may have failed"
 
 
-def _say(start: str, created: int, wrong: str, shown: dict[str, object]) -> None:
+def _print_json(start: str, created: int, wrong: str, shown: dict[str, object]) -> None:
     said: dict[str, object] = {
         "valid": not wrong, "verified": not wrong, "created_count": created, "expected": 1, "prefix": start,
         "action": "escalate" if wrong else "proceed", "reason": wrong or "Exactly 1 story file created as expected",

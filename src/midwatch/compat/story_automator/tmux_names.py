@@ -12,17 +12,17 @@ def main(words: list[str]) -> int:
     """``words[0]`` is one of WORDS."""
     match words[0]:
         case "project-slug":
-            print(project.slug(project.root()))
+            print(project.project_slug(project.project_root()))
         case "project-hash":
-            print(project.digest(project.root()))
+            print(project.path_digest(project.project_root()))
         case "story-suffix":
             if len(words) == 1:
                 raise UsageError("story-suffix needs a story: story-suffix 5.3")
-            print(project.suffix(project.check_story(words[1])))
+            print(project.story_suffix(project.check_story(words[1])))
         case "agent-type":
-            print(agent_command.chosen(None))
+            print(agent_command.selected_agent(None))
         case "agent-cli":
-            print(agent_command.cli(None))
+            print(agent_command.agent_program(None))
         case _:
-            print(agent_command.prefix(project.root(), agent_command.chosen(None)))
+            print(agent_command.workflow_prefix(project.project_root(), agent_command.selected_agent(None)))
     return 0

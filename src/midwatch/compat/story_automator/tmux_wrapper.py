@@ -41,18 +41,18 @@ def main(words: list[str]) -> int:
             print(USAGE, end="")
             return 0
         case "spawn":
-            return _spawn(rest)
+            return _spawn_session(rest)
         case "name":
-            return _name(rest)
+            return _print_name(rest)
         case "list":
-            print("\n".join(visible(each.name) for each in _listed(rest)))
+            print("\n".join(visible(each.name) for each in _list_sessions(rest)))
             return 0
         case "kill":
-            return _kill(rest)
+            return _kill_session(rest)
         case "kill-all":
-            return _kill_all(rest)
+            return _kill_sessions(rest)
         case "exists":
-            found = sessions.there(project.check_session(_one(rest, "exists"))) is not None
+            found = sessions.find_session(project.check_session(_parse_session(rest, "exists"))) is not None
             print("true" if found else "false")
             return 0 if found else 1
         case "build-cmd":
@@ -63,14 +63,14 @@ def main(words: list[str]) -> int:
 
     if action in tmux_names.WORDS:
         return tmux_names.main(words)
-    print(f"Unknown action: {project.shown(action)}\n{USAGE}", end="", file=sys.stderr)
+    print(f"Unknown action: {project.shorten_word(action)}\n{USAGE}", end="", file=sys.stderr)
     return 1
 
 
 # Names ------------------------------------------------------------------------------------------------------------
 
 
-class _Wanted:
+class _SessionRequest:
     """A session that is asked for, as far as its name tells."""
 
     def __init__(self, given: Arguments, root: str) -> None:
@@ -78,35 +78,37 @@ class _Wanted:
         if not story:
             raise UsageError("a session needs <step> <epic> <story_id>; `tmux-wrapper --help` shows how")
         self.step = project.check_step(step)
-        self.epic = project.epic_of(epic)
+        self.epic = project.epic_number(epic)
         self.story = project.check_subject(self.step, story)
         self.cycle = given.text("--cycle") or cycle
         if self.cycle and not (self.cycle.isascii() and self.cycle.isdigit()):
-            raise UsageError(f"--cycle is a number, not {project.shown(self.cycle)}")
+            raise UsageError(f"--cycle is a number, not {project.shorten_word(self.cycle)}")
         self.root = root
 
     def name(self, second: float) -> str:
         stamp = time.strftime(STAMP, time.localtime(second))
-        return project.session_name(project.slug(self.root), stamp, self.epic, self.story, self.step, self.cycle)
+        return project.session_name(
+            project.project_slug(self.root), stamp, self.epic, self.story, self.step, self.cycle
+        )
 
 
-def _name(words: list[str]) -> int:
-    root = project.root()
-    print(_free(_Wanted(Arguments(words, ("--cycle",)), root), _taken(root)))
+def _print_name(words: list[str]) -> int:
+    root = project.project_root()
+    print(_free_name(_SessionRequest(Arguments(words, ("--cycle",)), root), _taken_names(root)))
     return 0
 
 
-def _taken(root: str) -> set[str]:
+def _taken_names(root: str) -> set[str]:
     """Names that somebody has, or had: a name means one session for ever."""
-    directory = sessions.looker(root).directory
+    directory = sessions.job_observer(root).directory
     try:
         had = {name.removesuffix(".json") for name in os.listdir(directory) if name.endswith(".json")}
     except FileNotFoundError:
         had = set()
-    return had | {each.name for each in sessions.listed()}
+    return had | {each.name for each in sessions.list_sessions()}
 
 
-def _free(wanted: _Wanted, taken: set[str]) -> str:
+def _free_name(wanted: _SessionRequest, taken: set[str]) -> str:
     """The name with the first second, from now on, that nobody has: two within one second are not the same."""
     second = time.time()
     while (name := wanted.name(second)) in taken:
@@ -117,49 +119,50 @@ def _free(wanted: _Wanted, taken: set[str]) -> str:
 # Starting ---------------------------------------------------------------------------------------------------------
 
 
-def _spawn(words: list[str]) -> int:
+def _spawn_session(words: list[str]) -> int:
     from midwatch.config import paths
     from midwatch.system import file_locks
-    from midwatch.tmux.sessions import TakenError
+    from midwatch.tmux.sessions import SessionNameTakenError
 
-    given, root = Arguments(words, ("--command", "--cycle", "--agent")), project.root()
-    wanted = _Wanted(given, root)
+    given, root = Arguments(words, ("--command", "--cycle", "--agent")), project.project_root()
+    wanted = _SessionRequest(given, root)
     command = given.text("--command")
     if command is not None and not command.strip():
         raise UsageError("--command is empty; build one with `story-automator tmux-wrapper build-cmd`")
-    looker = sessions.looker(root)
-    paths.prepare(looker.directory)
-    _tidy(root)
+    looker = sessions.job_observer(root)
+    paths.prepare_directory(looker.directory)
+    _remove_old_files(root)
     with file_locks.ExclusiveLock(f"{looker.directory}/spool/story-automator.lock"):
-        taken = _taken(root)
+        taken = _taken_names(root)
         while True:
-            name = _free(wanted, taken)
+            name = _free_name(wanted, taken)
             try:
-                _start(root, name, command, given.text("--agent"))
-            except TakenError:
+                _start_session(root, name, command, given.text("--agent"))
+            except SessionNameTakenError:
                 taken.add(name)  # by another project, meanwhile
             else:
                 print(name)
                 return 0
 
 
-def _start(root: str, name: str, command: str | None, agent: str | None) -> None:
+def _start_session(root: str, name: str, command: str | None, agent: str | None) -> None:
     import shutil
 
     from midwatch.agents import catalog
-    from midwatch.compat.story_automator.agent_command import chosen
+    from midwatch.compat.story_automator.agent_command import selected_agent
     from midwatch.config import paths
     from midwatch.core.policy import SESSION
     from midwatch.notifications import report_change
     from midwatch.sessions import spawn
 
-    which, looker = chosen(agent), sessions.looker(root)
+    which, looker = selected_agent(agent), sessions.job_observer(root)
     shell = shutil.which("bash") or "/bin/sh"  # what build-cmd writes is for either, not for any shell that people use
     patience = looker.policy._replace(timeout_s=None, on_stuck="report", clock="life")
-    spawn.new(
+    spawn.start_conversation(
         looker,
         spawn.SpawnRequest(
-            name, catalog.load(which), root, (), notify=report_change.configured(paths.project(root)), size=SIZE,
+            name, catalog.load(which), root, (),
+            notify=report_change.find_configured_project(paths.project_root(root)), size=SIZE,
             policy=patience if command else SESSION,  # a shell may wait for its user as long as it likes
             command=(shell, "-c", command) if command else (os.environ.get("SHELL") or shell,),
             env={"STORY_AUTOMATOR_CHILD": "true", "AI_AGENT": which, "CLAUDECODE": "", "BASH_ENV": ""},
@@ -167,11 +170,11 @@ def _start(root: str, name: str, command: str | None, agent: str | None) -> None
     )  # fmt: skip
 
 
-def _tidy(root: str) -> None:
+def _remove_old_files(root: str) -> None:
     """Take away what sessions of this project left a day ago and nobody has cleaned up."""
     some = project.output_file(root, "")
     directory, old = os.path.dirname(some), time.time() - KEPT
-    starts = (os.path.basename(some).removesuffix(".txt"), f".sa-{project.digest(root)}-session-")
+    starts = (os.path.basename(some).removesuffix(".txt"), f".sa-{project.path_digest(root)}-session-")
     try:
         for entry in os.scandir(directory):
             seen = entry.stat(follow_symlinks=False) if entry.name.startswith(starts) else None
@@ -184,27 +187,27 @@ def _tidy(root: str) -> None:
 # Ending -----------------------------------------------------------------------------------------------------------
 
 
-def _listed(words: list[str]) -> list[StorySession]:
-    given, root = Arguments(words), project.root()
+def _list_sessions(words: list[str]) -> list[StorySession]:
+    given, root = Arguments(words), project.project_root()
     mine = given.flag("--project-only")
     return [
         each
-        for each in sessions.listed()
-        if (sessions.is_of(each, root) if mine else each.name.startswith(sessions.PREFIX))
+        for each in sessions.list_sessions()
+        if (sessions.belongs_to_project(each, root) if mine else each.name.startswith(sessions.PREFIX))
     ]
 
 
-def _kill(words: list[str]) -> int:
-    root, name = project.root(), project.check_session(_one(words, "kill"))
-    _end(root, name, sessions.there(name))
+def _kill_session(words: list[str]) -> int:
+    root, name = project.project_root(), project.check_session(_parse_session(words, "kill"))
+    _end_session(root, name, sessions.find_session(name))
     return 0
 
 
-def _kill_all(words: list[str]) -> int:
-    root, ended, left = project.root(), 0, []
-    for each in _listed(words):
+def _kill_sessions(words: list[str]) -> int:
+    root, ended, left = project.project_root(), 0, []
+    for each in _list_sessions(words):
         try:
-            ended += _end(root, each.name, each)
+            ended += _end_session(root, each.name, each)
         except RefusedError as error:
             left.append(f"{each.name}: {error}")
     print(f"Killed {ended} sessions")
@@ -213,16 +216,16 @@ def _kill_all(words: list[str]) -> int:
     return 1 if left else 0
 
 
-def _end(root: str, name: str, there: StorySession | None) -> bool:
+def _end_session(root: str, name: str, there: StorySession | None) -> bool:
     """End exactly that session and what it has left. False where there is none."""
     from midwatch.jobs import stop
     from midwatch.tmux.sessions import TmuxSessions
 
-    own = sessions.project_with(there, name, root)
-    looker = sessions.looker(own)
-    record = sessions.record_of(looker, name)
+    own = sessions.find_project_with(there, name, root)
+    looker = sessions.job_observer(own)
+    record = sessions.find_record(looker, name)
     if record is not None and record.pane is not None:
-        stop.stop(looker, name)
+        stop.stop_job(looker, name)
         why = TmuxSessions(record.pane.server).close(record.pane)
     else:
         why = TmuxSessions(there.seat.server).close(there.seat) if there else ""
@@ -236,7 +239,7 @@ def _end(root: str, name: str, there: StorySession | None) -> bool:
     return record is not None or there is not None
 
 
-def _one(words: list[str], action: str) -> str:
+def _parse_session(words: list[str], action: str) -> str:
     given = Arguments(words)
     if len(given.names) != 1:
         raise UsageError(f"tmux-wrapper {action} needs one <session_name>")

@@ -20,7 +20,7 @@ CODE_FLAG = re.compile(r"-\w*[ce]|--eval|--command")
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[!-~]+")
 
 
-def template(given: str | tuple[str, ...]) -> tuple[str, ...]:
+def parse_template(given: str | tuple[str, ...]) -> tuple[str, ...]:
     """The words of a command. FormatError, without a line, where they cannot be filled in."""
     try:
         words = tuple(shlex.split(given)) if isinstance(given, str) else given
@@ -57,12 +57,12 @@ def _refuse_code(words: tuple[str, ...]) -> None:
         runs = name if name == "ssh" or CODE.fullmatch(name) else runs
 
 
-def fill(words: tuple[str, ...], values: dict[str, str]) -> list[str]:
+def fill_template(words: tuple[str, ...], values: dict[str, str]) -> list[str]:
     """The command for one notice. What is filled in is not looked at again; ``{{x}}`` becomes ``{x}``."""
     return [FIELD.sub(lambda found: f"{{{found[1]}}}" if found[1] else values[found[2]], word) for word in words]
 
 
-def url(given: str) -> str:
+def check_url(given: str) -> str:
     """An Apprise URL, or FormatError, which does not repeat what may be secret."""
     if not URL.fullmatch(given):
         raise FormatError("this is no URL; write one as Apprise knows it: ntfy://topic, mailto://user:password@host")

@@ -17,25 +17,27 @@ RUNNER = re.compile(r"(?:.*/)?(?:(?:ba|da|z|k|fi)?sh|\.|source|python[0-9.]*|per
 SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|fish|py|pl|rb|js|mjs|cjs|ts|php|lua|mk|awk|sed)")
 
 
-def certain(given: dict[str, object]) -> list[str]:
+def named_files(given: dict[str, object]) -> list[str]:
     """Words of one file (`settings_file.given`) that name what is run or told, if there is such a file."""
-    found = [word for text in _commands(given) for words in _ways(text) for word in _run(words)]
+    found = [
+        word for text in _list_commands(given) for words in _split_words(text) for word in _words_after_runners(words)
+    ]
     prompt, broker = given.get("watchdog_prompt"), given.get("mqtt")
     found += [prompt.words] if isinstance(prompt, Command) else []
     found += [broker.ca] if isinstance(broker, MqttSettings) else []
-    return _once(found)
+    return _unique_words(found)
 
 
-def possible(given: dict[str, object]) -> list[str]:
+def possible_files(given: dict[str, object]) -> list[str]:
     """All words of its commands: one that names a script is taken for one that is run, not for one that is read."""
-    return _once([word for text in _commands(given) for words in _ways(text) for word in words])
+    return _unique_words([word for text in _list_commands(given) for words in _split_words(text) for word in words])
 
 
-def _once(words: list[str]) -> list[str]:
+def _unique_words(words: list[str]) -> list[str]:
     return [word for word in dict.fromkeys(words) if word and "\0" not in word]
 
 
-def _run(words: list[str]) -> list[str]:
+def _words_after_runners(words: list[str]) -> list[str]:
     """The first word behind each runner that is none of its options."""
     found: list[str] = []
     runs = False
@@ -48,9 +50,9 @@ def _run(words: list[str]) -> list[str]:
     return found
 
 
-def _commands(given: dict[str, object]) -> list[str]:
+def _list_commands(given: dict[str, object]) -> list[str]:
     found: list[str] = []
-    for each in (*_each(given, "checks"), *_each(given, "channels")):
+    for each in (*_list_values(given, "checks"), *_list_values(given, "channels")):
         if isinstance(each, PreflightCheck):
             found += [each.target] * (each.kind == "run") + [each.fix]
         elif isinstance(each, Channel) and each.kind == "command":
@@ -62,12 +64,12 @@ def _commands(given: dict[str, object]) -> list[str]:
     return [*found, broker.password_command] if isinstance(broker, MqttSettings) else found
 
 
-def _each(given: dict[str, object], key: str) -> tuple[object, ...]:
+def _list_values(given: dict[str, object], key: str) -> tuple[object, ...]:
     found = given.get(key, ())
     return found if isinstance(found, tuple) else ()
 
 
-def _ways(text: str) -> list[list[str]]:
+def _split_words(text: str) -> list[list[str]]:
     """Its words as a shell has them, for names with blanks in them; and cut wherever words may end."""
     try:
         return [shlex.split(text), BETWEEN.split(text)]

@@ -22,7 +22,7 @@ PLACES = ("password_env", "password_file", "password_command")
 LONGEST = 200
 
 
-def address(url: str) -> tuple[str, int, bool]:
+def parse_address(url: str) -> tuple[str, int, bool]:
     """Host, port, and whether to speak TLS, of `mqtt://host:1883` or `mqtts://host`. FormatError says what is wrong."""
     scheme, there, rest = url.strip().partition("://")
     if not there or scheme not in PORTS:
@@ -35,7 +35,7 @@ def address(url: str) -> tuple[str, int, bool]:
     if "/" in place or "?" in place or "#" in place:
         raise FormatError(f"nothing follows host and port in the address; say {scheme}://host:{PORTS[scheme]}")
     has_port = ":" in place.rpartition("]")[2]
-    host, port = check_targets.address(place if has_port else f"{place}:{PORTS[scheme]}")
+    host, port = check_targets.parse_address(place if has_port else f"{place}:{PORTS[scheme]}")
     return host, port, scheme == "mqtts"
 
 
@@ -49,17 +49,17 @@ def read(file: TomlFile, table: Table) -> MqttSettings:
     file.known(table, AT, KEYS)
     url = file.string(table, "url", AT)
     try:
-        host, port, tls = address(url)
+        host, port, tls = parse_address(url)
     except (FormatError, ValueError) as error:
         raise file.wrong(f"url: {error}", AT, "url") from None
-    texts = {key: _text(file, table, key) for key in TEXTS if key in table}
+    texts = {key: _read_text(file, table, key) for key in TEXTS if key in table}
     if len(places := [key for key in PLACES if key in texts]) > 1:
         raise file.wrong(f"{' and '.join(places[:2])} are two places; keep one", AT, places[1])
     if "key" in texts and "cert" not in texts:
         raise file.wrong("key goes with cert", AT, "key")
     if not tls and (odd := [key for key in ("ca", "cert") if key in texts]):
         raise file.wrong(f"{odd[0]} means nothing without TLS; write url with mqtts://", AT, odd[0])
-    if prefix := _odd_prefix(texts.get("prefix", "midwatch")):
+    if prefix := _find_prefix_problem(texts.get("prefix", "midwatch")):
         raise file.wrong(f"prefix {prefix}", AT, "prefix")
     accepted = file.strings(table, ACCEPTED, AT)
     if others := [each for each in accepted if not HOST.fullmatch(each)]:
@@ -68,14 +68,14 @@ def read(file: TomlFile, table: Table) -> MqttSettings:
     return found._replace(**texts)  # type: ignore[arg-type]  # all of TEXTS are
 
 
-def _text(file: TomlFile, table: Table, key: str) -> str:
+def _read_text(file: TomlFile, table: Table, key: str) -> str:
     value = file.string(table, key, AT)
     if not value.strip() or not value.isprintable() or len(value) > LONGEST * 20:
         raise file.wrong(f"{key} must hold plain text", AT, key)
     return value
 
 
-def _odd_prefix(prefix: str) -> str:
+def _find_prefix_problem(prefix: str) -> str:
     """What is wrong with it: it becomes the beginning of every topic."""
     if any(c in "+#$" for c in prefix) or "" in prefix.split("/"):
         return "is a word, or several with / between them; it holds no + # $"

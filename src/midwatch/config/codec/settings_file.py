@@ -29,7 +29,7 @@ KEYS_OF_REGISTRY = ("naming", "keep")
 KEYS_OF_SESSION = ("status_protocol",)
 KEYS_OF_TERMINAL = ("program_status",)
 KEYS_OF_CHECK = (*CHECKS, "name", "fix", "timeout")
-READERS = {"disk": check_targets.disk, "tcp": check_targets.address, "env": check_targets.variable}
+READERS = {"disk": check_targets.parse_disk, "tcp": check_targets.parse_address, "env": check_targets.parse_variable}
 """Of targets that have a form of their own."""
 WITH_VENV = ("module", "package")
 ON_STUCK = ("report", "stop")
@@ -44,39 +44,43 @@ Given = Table
 
 def read(text: str, path: str) -> Settings:
     """The settings of one file, ours where it is silent. FormatError names the line."""
-    return merged(given(text, path), None)
+    return merge_layers(parse_layer(text, path), None)
 
 
-def given(text: str, path: str) -> Given:
+def parse_layer(text: str, path: str) -> Given:
     """What one file gives, to be merged. FormatError names the line."""
     return _SettingsFile(text, path).given()
 
 
-def merged(user: Given | None, project: Given | None) -> Settings:
+def merge_layers(user: Given | None, project: Given | None) -> Settings:
     """The project's over the user's, key by key; checks and channels of both, the user's first.
 
     Whoever names a policy means that policy's own table, so a name in the project's file leaves nothing of the
     user's [policy].
     """
     weak, strong = user or {}, project or {}
-    policy = {**_policy(weak), **_policy(strong)} if "name" not in _policy(strong) else _policy(strong)
+    policy = (
+        {**_merge_policy(weak), **_merge_policy(strong)}
+        if "name" not in _merge_policy(strong)
+        else _merge_policy(strong)
+    )
     added = ("checks", "channels", "files")
     both = {key: (*weak.get(key, ()), *strong.get(key, ())) for key in added}  # type: ignore[misc]
-    sources = {**_table(weak, "sources"), **_table(strong, "sources")}
+    sources = {**_read_table(weak, "sources"), **_read_table(strong, "sources")}
     return Settings()._replace(**{**weak, **strong, **both, "policy": policy, "sources": sources})  # type: ignore[arg-type]
 
 
-def _policy(layer: Given) -> Table:
-    return _table(layer, "policy")
+def _merge_policy(layer: Given) -> Table:
+    return _read_table(layer, "policy")
 
 
-def _table(layer: Given, key: str) -> Table:
+def _read_table(layer: Given, key: str) -> Table:
     found = layer.get(key, {})
     assert isinstance(found, dict)
     return found
 
 
-def decoded(data: bytes, path: str) -> str:
+def decode_text(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -200,7 +204,9 @@ class _SettingsFile(TomlFile):
         for nth, given in enumerate(self.strings(table, "urls", at)):
             where = (*at, "urls", nth)
             try:
-                found.append(Channel("url", (command_template.url(given),), on, f"{self.path}:{self.line(where)}"))
+                found.append(
+                    Channel("url", (command_template.check_url(given),), on, f"{self.path}:{self.line(where)}")
+                )
             except FormatError as error:
                 raise self.wrong(str(error), where) from None
         if "on" in table and not found:
@@ -211,7 +217,7 @@ class _SettingsFile(TomlFile):
         text = isinstance(table["command"], str)
         given = self.string(table, "command", at) if text else self.strings(table, "command", at)
         try:
-            words = command_template.template(given)
+            words = command_template.parse_template(given)
         except FormatError as error:
             raise self.wrong(str(error), at, "command") from None
         return Channel("command", words, on, f"{self.path}:{self.line((*at, 'command'))}")

@@ -22,9 +22,9 @@ def read(file: TomlFile, data: Table) -> Table:
     found: Table = {}
     watchdog = tables["watchdog"]
     if "prompt" in watchdog:
-        found["watchdog_prompt"] = _command(file, watchdog, "prompt", "watchdog")
+        found["watchdog_prompt"] = _read_command(file, watchdog, "prompt", "watchdog")
     if "ceiling" in watchdog:
-        found["watchdog_ceiling"] = _ceiling(file, watchdog)
+        found["watchdog_ceiling"] = _read_ceiling(file, watchdog)
     sources = {}
     if "ensure_quality" in watchdog:
         found["ensure_quality"] = file.flag(watchdog, "ensure_quality", ("watchdog",))
@@ -32,29 +32,29 @@ def read(file: TomlFile, data: Table) -> Table:
     if "kind" in tables["tracker"]:
         found["tracker"] = file.choice(tables["tracker"], "kind", ("tracker",), TRACKERS)
     if "path" in tables["tracker"]:
-        found["tracker_path"] = _text(file, tables["tracker"], "path", "tracker")
+        found["tracker_path"] = _read_text(file, tables["tracker"], "path", "tracker")
         sources["tracker_path"] = f"{file.path}:{file.line(('tracker', 'path'))}"
     if "command" in tables["handoff"]:
-        found["handoff"] = _command(file, tables["handoff"], "command", "handoff")
+        found["handoff"] = _read_command(file, tables["handoff"], "command", "handoff")
     if "via" in tables["send"]:
         found["send_via"] = file.choice(tables["send"], "via", ("send",), WAYS)
         sources["send_via"] = f"{file.path}:{file.line(('send', 'via'))}"
     return {**found, "sources": sources}
 
 
-def _command(file: TomlFile, table: Table, key: str, name: str) -> Command:
+def _read_command(file: TomlFile, table: Table, key: str, name: str) -> Command:
     """What agents are told to do, which is as good as a command."""
-    return Command(_text(file, table, key, name), f"{file.path}:{file.line((name, key))}")
+    return Command(_read_text(file, table, key, name), f"{file.path}:{file.line((name, key))}")
 
 
-def _text(file: TomlFile, table: Table, key: str, name: str) -> str:
+def _read_text(file: TomlFile, table: Table, key: str, name: str) -> str:
     value = file.string(table, key, (name,))
     if not value.strip() or not value.isprintable():
         raise file.wrong(f"{key} must hold one line of text", (name,), key)
     return value
 
 
-def _ceiling(file: TomlFile, table: Table) -> int:
+def _read_ceiling(file: TomlFile, table: Table) -> int:
     value = table["ceiling"]
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
         raise file.wrong(f"ceiling must be a whole number from 1 to {MOST}", ("watchdog",), "ceiling")

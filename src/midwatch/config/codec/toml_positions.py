@@ -20,7 +20,7 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 SCALAR = re.compile(r"[^,\]}#\n]*")
 
 
-def find(text: str) -> dict[Path, int]:
+def find_lines(text: str) -> dict[Path, int]:
     """The line of every key and of every element of an array, counted from 1."""
     return _Walk(text.replace("\r\n", "\n")).lines()
 

@@ -88,7 +88,7 @@ class TomlFile:
         """The line of a key, or of the table that it is missing from."""
         if self.lines is None:
             try:
-                self.lines = toml_positions.find(self.text)
+                self.lines = toml_positions.find_lines(self.text)
             except RecursionError:  # as deep as tomllib could go, and one deeper than we can
                 self.lines = {}
         while path and path not in self.lines:

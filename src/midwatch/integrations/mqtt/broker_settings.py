@@ -23,31 +23,35 @@ PATIENCE = 30.0
 """Seconds that a password command may take."""
 
 
-def of(project: str) -> MqttSettings | None:
+def load_broker(project: str) -> MqttSettings | None:
     """The broker of a project, without its password; None where there is none. FormatError says what is wrong."""
-    user, own = load.given(load.user_file()), load.given(load.project_file(project))
+    user, own = load.load_layer(load.user_file()), load.load_layer(load.project_file(project))
     found = (own or {}).get("mqtt") or (user or {}).get("mqtt")
     return with_environment(found)  # type: ignore[arg-type]
 
 
-def named(project: str) -> bool:
+def is_configured(project: str) -> bool:
     """Whether a broker is named at all. A file that cannot be read names none; others tell that."""
     try:
-        return of(project) is not None
+        return load_broker(project) is not None
     except FormatError:
         return URL in os.environ
 
 
-def mark_secrets() -> None:
+def withhold_password_variables() -> None:
     """Have programs of others not get the variable that a settings file names as the password's.
 
     A file that does not name one costs a look at its bytes; one that is broken is told of by whoever needs it.
     """
     try:
-        for path in (load.user_file(), load.project_file(paths.project(os.getcwd()))):
-            if NAMES in (load.read(path) or b""):
-                where = (load.given(path) or {}).get("mqtt")
-                if isinstance(where, MqttSettings) and where.password_env in os.environ and not barred(where):
+        for path in (load.user_file(), load.project_file(paths.project_root(os.getcwd()))):
+            if NAMES in (load.read_file(path) or b""):
+                where = (load.load_layer(path) or {}).get("mqtt")
+                if (
+                    isinstance(where, MqttSettings)
+                    and where.password_env in os.environ
+                    and not find_trust_problem(where)
+                ):
                     SECRETS.add(where.password_env)
     except (FormatError, FileNotFoundError):
         pass
@@ -59,7 +63,7 @@ def with_environment(found: MqttSettings | None) -> MqttSettings | None:
         from midwatch.config.codec import mqtt_table  # noqa: PLC0415  # few have a broker
 
         try:
-            host, port, tls = mqtt_table.address(url)
+            host, port, tls = mqtt_table.parse_address(url)
         except (FormatError, ValueError) as error:
             raise FormatError(f"{URL}: {error}") from None
         found = (found or MqttSettings(host, port, source=URL))._replace(host=host, port=port, tls=tls)
@@ -74,16 +78,16 @@ def with_environment(found: MqttSettings | None) -> MqttSettings | None:
     return found
 
 
-def barred(where: MqttSettings) -> str:
+def find_trust_problem(where: MqttSettings) -> str:
     """Why it may not be used: its table is a project's, and not trusted. Empty if it may."""
     if where.source == URL:
         return ""
     from midwatch.config import trust  # noqa: PLC0415  # whoever only asks whether there is a broker pays nothing
 
-    return trust.problem(where.source.rpartition(":")[0])
+    return trust.find_problem(where.source.rpartition(":")[0])
 
 
-def unlocked(where: MqttSettings) -> MqttSettings:
+def with_password(where: MqttSettings) -> MqttSettings:
     """The same with its password, and with files where they are. RefusedError when the password cannot be had."""
     home = os.path.dirname(os.path.abspath(where.source.rpartition(":")[0]))
 
@@ -99,7 +103,7 @@ def unlocked(where: MqttSettings) -> MqttSettings:
     elif where.password_file:
         password = _read(placed(where.password_file))
     elif where.password_command:
-        password = _ask(where.password_command, home)
+        password = _run_password_command(where.password_command, home)
     if password and not where.username:
         raise RefusedError("there is a password for the broker but no user; set username in [mqtt]")
     return where._replace(
@@ -124,7 +128,7 @@ def _read(path: str) -> str:
     return word
 
 
-def _ask(command: str, home: str) -> str:
+def _run_password_command(command: str, home: str) -> str:
     """What a shell command prints, run where its settings file is. What it says besides may hold the secret too."""
     from midwatch.system import run_program  # noqa: PLC0415  # few have a broker, and fewer a command
 
@@ -132,7 +136,7 @@ def _ask(command: str, home: str) -> str:
         PATIENCE, run_program.OutputCap(LONGEST + 1), drop_errors=True, keeps_terminal=True
     )  # fmt: skip
     try:
-        done = run_program.run(["/bin/sh", "-c", command], limits, cwd=home)
+        done = run_program.run_program(["/bin/sh", "-c", command], limits, cwd=home)
     except OSError as error:
         raise RefusedError(f"password_command cannot be run: {error.strerror}; try it in {home}") from error
     if not done.ended:

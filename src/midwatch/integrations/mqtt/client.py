@@ -21,8 +21,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from midwatch.config.model import MqttSettings
 from midwatch.core.errors import FormatError
 from midwatch.core.value import Value
-from midwatch.integrations.mqtt.connect import PendingConnection, context
-from midwatch.integrations.mqtt.limited_client import Limited, LimitedClient
+from midwatch.integrations.mqtt.connect import PendingConnection, tls_context
+from midwatch.integrations.mqtt.limited_client import LimitedClient, LimitedConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ REFUSALS = {
 """What a broker answers, and what to do about it."""
 
 
-class Message(Value):
+class BrokerMessage(Value):
     """Something that was published. What its topic or payload hold may be anything."""
 
     topic: str
     payload: bytes
 
 
-class Broker:
+class BrokerConnection:
     def __init__(self, where: MqttSettings, topics: tuple[str, ...] = ()) -> None:
         """With ``topics`` the broker keeps for us what is published while we are away (under ``where.client_id``)."""
         self.where = where
@@ -75,7 +75,7 @@ class Broker:
         """What was published and not taken over by the broker yet."""
         self.dropped = 0
         """Payloads that were too large to be kept; their messages are there without them."""
-        self._inbox: list[Message] = []
+        self._inbox: list[BrokerMessage] = []
         self._held = 0
         """Bytes of their payloads."""
         self._unthanked: list[int] = []
@@ -121,7 +121,7 @@ class Broker:
         """The monotonic moment at which `read` must be called although nothing stirs."""
         return 0.0 if self._unthanked else self._next
 
-    def read(self) -> list[Message]:
+    def read(self) -> list[BrokerMessage]:
         """Do what is to be done, and give what was published to us meanwhile."""
         try:
             self._go_on()
@@ -194,7 +194,7 @@ class Broker:
         self._since = time.monotonic()
         if self.where.tls and self._tls is None:
             try:
-                self._tls = context(self.where.ca, self.where.cert, self.where.key)
+                self._tls = tls_context(self.where.ca, self.where.cert, self.where.key)
             except (OSError, ValueError) as error:
                 self._lose(
                     f"ca, cert or key in [mqtt] cannot be used: {getattr(error, 'strerror', '') or error}; mend that"
@@ -218,7 +218,7 @@ class Broker:
             return
         if made is not None:
             self._door = None
-            self._client.ready = Limited(made)
+            self._client.ready = LimitedConnection(made)
             self._refused = ""
             self._client.reconnect()
         elif time.monotonic() - self._since > PATIENCE:
@@ -283,7 +283,7 @@ class Broker:
             topic = message.topic
         except UnicodeDecodeError:
             topic = ""
-        self._inbox.append(Message(topic, bytes(message.payload)))
+        self._inbox.append(BrokerMessage(topic, bytes(message.payload)))
         self._held += len(message.payload)
         if message.qos:
             self._unthanked.append(message.mid)

@@ -11,7 +11,7 @@ UNDER_WAY = (0, errno.EINPROGRESS)
 """What the kernel answers to a connection that it makes meanwhile."""
 
 
-def context(ca: str, cert: str, key: str) -> ssl.SSLContext:
+def tls_context(ca: str, cert: str, key: str) -> ssl.SSLContext:
     """Whom we believe, and how we show who we are; files that are not named leave it to the system, and to nobody."""
     found = ssl.create_default_context(cafile=ca or None)
     if cert:

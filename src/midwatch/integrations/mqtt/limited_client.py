@@ -18,7 +18,7 @@ PIECE, PIECES = 1 << 16, 64
 """Bytes that are read from a connection at once, and how often: a payload that is dropped keeps nobody waiting."""
 
 
-class Limited:
+class LimitedConnection:
     """A connection as the library uses it, without payloads that are too large."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -53,7 +53,7 @@ class Limited:
 class LimitedClient(paho.Client):
     """Takes a connection that stands already: the library's own would wait for it."""
 
-    ready: Limited | None = None
+    ready: LimitedConnection | None = None
 
     def _create_socket_connection(self) -> socket.socket:
         assert self.ready is not None

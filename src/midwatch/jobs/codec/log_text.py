@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from midwatch.core.foreign_text import escaped, is_plain
+from midwatch.core.foreign_text import escape_text, is_plain
 
 LONGEST = 4096
 """Characters of a sequence. What goes on for longer is none, and is shown."""
@@ -67,7 +67,7 @@ class LogText:
 
 def _lines(text: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(["\t".join(map(escaped, line.split("\t"))) for line in lines])
+    return "\n".join(["\t".join(map(escape_text, line.split("\t"))) for line in lines])
 
 
 def _conceals(numbers: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from midwatch.agents.turn_model import Departure, Moved, SessionMemory
-from midwatch.core.foreign_text import ForeignText, escaped
+from midwatch.agents.turn_model import Departure, SessionMemory, TrackedValue
+from midwatch.core.foreign_text import ForeignText, escape_text
 from midwatch.core.json_text import dump
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.monitor_state import MonitorState
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def encode(watch: MonitorState) -> str:
+def encode_state(watch: MonitorState) -> str:
     found: dict[str, Any] = {"schema": SCHEMA, **watch._asdict()}
     if watch.memory is not None:
         moved = {name: list(each) for name, each in watch.memory.moved.items()}
         found["memory"] = {**watch.memory._asdict(), "moved": moved}
     if watch.verdict is not None:
-        found["verdict"] = _verdict(watch.verdict)
+        found["verdict"] = _encode_verdict(watch.verdict)
     return dump(found) + "\n"
 
 
-def decode(text: str) -> MonitorState | None:
+def decode_state(text: str) -> MonitorState | None:
     """None for what was not written by this version, or by us at all."""
     try:
         found: dict[str, Any] = json.loads(text)
@@ -38,22 +38,22 @@ def decode(text: str) -> MonitorState | None:
             "began": float(found["began"]),
             "at": float(found["at"]),
             "resumes": int(found["resumes"]),
-            "monitor": _pair(found["monitor"]),
-            "agent": _pair(found["agent"]),
+            "monitor": _decode_pair(found["monitor"]),
+            "agent": _decode_pair(found["agent"]),
             "patience": (float(found["patience"][0]), float(found["patience"][1])),
-            "memory": None if memory is None else _memory(memory),
-            "verdict": None if verdict is None else _told(verdict),
+            "memory": None if memory is None else _decode_memory(memory),
+            "verdict": None if verdict is None else _decode_verdict(verdict),
         })  # fmt: skip
     except (ValueError, OverflowError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
 
-def _pair(found: list[int]) -> tuple[int, int]:
+def _decode_pair(found: list[int]) -> tuple[int, int]:
     pid, start = found
     return int(pid), int(start)
 
 
-def _memory(found: dict[str, Any]) -> SessionMemory:
+def _decode_memory(found: dict[str, Any]) -> SessionMemory:
     pending, clock, limit = found["pending"], found.get("clock"), found.get("limit")
     return SessionMemory(**{
         **found,
@@ -61,17 +61,17 @@ def _memory(found: dict[str, Any]) -> SessionMemory:
         "clock": None if clock is None else (clock[0], float(clock[1])),
         "pending": None if pending is None else (pending[0], float(pending[1])),
         "sayings": {source: (said[0], float(said[1])) for source, said in found["sayings"].items()},
-        "moved": {name: Moved(*each) for name, each in found["moved"].items()},
+        "moved": {name: TrackedValue(*each) for name, each in found["moved"].items()},
         "tools": tuple(map(float, found["tools"])),
         "left": Departure(*found.get("left", ())),
     })  # fmt: skip
 
 
-def _told(found: dict[str, Any]) -> Verdict:
+def _decode_verdict(found: dict[str, Any]) -> Verdict:
     matched = found["matched"]
     return Verdict(**{
         **found,
-        "reason": escaped(found["reason"]),
+        "reason": escape_text(found["reason"]),
         "until": ForeignText(found["until"]),
         "message": ForeignText(found["message"]),
         "matched": None if matched is None else ForeignText(matched),
@@ -80,7 +80,7 @@ def _told(found: dict[str, Any]) -> Verdict:
     })  # fmt: skip
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _encode_verdict(verdict: Verdict) -> dict[str, Any]:
     """Without what explains it: whoever reads this looks afresh."""
     found = verdict._replace(evidence=(), against=(), beat=None, result=None, deadline=None)._asdict()
     del found["doubts"]  # earlier releases take no field that they do not know

@@ -5,7 +5,7 @@ from __future__ import annotations
 from midwatch.core import json_text
 from midwatch.core.causes import Cause
 from midwatch.core.errors import FormatError
-from midwatch.core.foreign_text import ForeignText, escaped
+from midwatch.core.foreign_text import ForeignText, escape_text
 from midwatch.core.job_model import (
     Adopted,
     Attempt,
@@ -19,9 +19,9 @@ from midwatch.core.job_model import (
     Record,
     WorkResult,
 )
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.policy import PROGRESS_SOURCES, Policy
-from midwatch.core.redaction import clean
+from midwatch.core.redaction import redact
 from midwatch.core.verdict import FINAL
 
 SCHEMA = 1
@@ -93,10 +93,10 @@ class _Fields:
         return tuple(map(str, found))
 
 
-def record(text: str) -> Record:
+def decode_record(text: str) -> Record:
     """Read ``<name>.json``. Fields that a later version added are passed over."""
     try:
-        found = _load(text)
+        found = _load_fields(text)
         place = {key: found.text(key) for key in ("host", "boot", "pidns")}
         place["timens"] = found.text("timens") if "timens" in found.found else ""
         return Record(
@@ -104,24 +104,24 @@ def record(text: str) -> Record:
             run=found.text("run"),
             command=found.texts("command"),
             cwd=found.text("cwd"),
-            policy=_policy(found.inner("policy")),
+            policy=_policy_from_fields(found.inner("policy")),
             started=found.number("started"),
             started_mono=found.number("started_mono"),
-            shim=_identity(place, found.inner("shim")),
-            work=_identity(place, found.inner("work")),
-            notes=tuple([ForeignText(clean(note)) for note in found.texts("notes")]),
-            end=None if found.get("end", dict, type(None)) is None else _end(found.inner("end")),
+            shim=_decode_identity(place, found.inner("shim")),
+            work=_decode_identity(place, found.inner("work")),
+            notes=tuple([ForeignText(redact(note)) for note in found.texts("notes")]),
+            end=None if found.get("end", dict, type(None)) is None else _end_from_fields(found.inner("end")),
             env=found.inner("env").strings(),
             withheld=found.texts("withheld") if "withheld" in found.found else (),
             notify=found.text("notify") if "notify" in found.found else "",
             drop=found.found.get("drop") is True,
-            **_later(found),
+            **_later_fields(found),
         )
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"its record cannot be read: {_short(error)}") from error
+        raise FormatError(f"its record cannot be read: {_shorten_error(error)}") from error
 
 
-def without_values(text: str) -> str | None:
+def drop_values(text: str) -> str | None:
     """The record of a job without the values of its variables, which earlier releases wrote; None if it has none.
 
     A record that cannot be read is nobody's to mend here.
@@ -140,7 +140,7 @@ def without_values(text: str) -> str | None:
         return None
 
 
-def _later(found: _Fields) -> dict[str, Any]:
+def _later_fields(found: _Fields) -> dict[str, Any]:
     """What records of the first release do not have."""
     if "attempts" not in found.found:
         return {}
@@ -152,24 +152,24 @@ def _later(found: _Fields) -> dict[str, Any]:
         "next_mono": found.optional("next_mono"),
         "retries": int(found.number("retries")),
         "backoff_s": found.number("backoff_s"),
-        "attempts": tuple(Attempt(int(each.number("attempt")), _end(each)) for each in attempts),
+        "attempts": tuple(Attempt(int(each.number("attempt")), _end_from_fields(each)) for each in attempts),
         "breaker": breaker and Breaker(
             breaker.text("key"), int(breaker.number("threshold")), breaker.number("cooldown_s")
         ),
         "adopted": adopted and Adopted(
             adopted.text("dir"), adopted.text("name"), bool(adopted.get("stop", bool)), adopted.text("log")
         ),
-        **_session(found),
+        **_session_fields(found),
     }  # fmt: skip
 
 
-def _session(found: _Fields) -> dict[str, Any]:
+def _session_fields(found: _Fields) -> dict[str, Any]:
     """What only the records of agents have."""
     pane = found.perhaps("pane")
     return {
         "kind": found.text("kind"),
         "agent": found.text("agent") if found.found.get("agent") else "",
-        "pane": pane and _seat(pane),
+        "pane": pane and _decode_pane(pane),
         "conversation": found.text("conversation") if found.found.get("conversation") else "",
         "again": found.text("again") if found.found.get("again") else "",
         **{key: found.texts(key) for key in ("options", "spare") if key in found.found},
@@ -178,7 +178,7 @@ def _session(found: _Fields) -> dict[str, Any]:
     }
 
 
-def _seat(found: _Fields) -> PaneRef:
+def _decode_pane(found: _Fields) -> PaneRef:
     """Its words become arguments of tmux: none may mean anything else there."""
     seat = PaneRef(found.texts("server"), found.text("id"), found.text("session"), found.text("life"))
     reached = len(seat.server) == len(("-S", "path")) and seat.server[0] == "-S" and seat.server[1].startswith("/")
@@ -187,7 +187,7 @@ def _seat(found: _Fields) -> PaneRef:
     return seat
 
 
-def _identity(place: dict[str, str], found: _Fields) -> Identity:
+def _decode_identity(place: dict[str, str], found: _Fields) -> Identity:
     number, start = found.get("pid", int), found.get("start", int)
     assert isinstance(number, int)
     assert isinstance(start, int)
@@ -196,7 +196,7 @@ def _identity(place: dict[str, str], found: _Fields) -> Identity:
     return Identity(pid=number, start=start, **place)
 
 
-def _end(found: _Fields) -> End:
+def _end_from_fields(found: _Fields) -> End:
     left = [_Fields(process) for process in found.each("left")]
     if found.text("state") not in ENDS:
         raise ValueError(f"it ended as {found.text('state')!r:.20}")
@@ -204,16 +204,16 @@ def _end(found: _Fields) -> End:
         state=found.text("state"),
         exit_code=found.whole("exit_code"),
         signal=found.whole("signal"),
-        reason=escaped(clean(found.text("reason"))),
+        reason=escape_text(redact(found.text("reason"))),
         at=found.number("at"),
         elapsed_s=found.number("elapsed_s"),
         left=tuple((ForeignText(process.text("command")), int(process.number("pid"))) for process in left),
-        cause=_cause(found),
+        cause=_find_cause(found),
         unsupervised=found.found.get("unsupervised") is True,
     )
 
 
-def _cause(found: _Fields) -> Cause:
+def _find_cause(found: _Fields) -> Cause:
     """Why it ended. Records of earlier releases do not say so; what their other fields tell is enough."""
     if found.found.get("cause"):
         return found.text("cause")  # type: ignore[return-value]  # a word that a later version added is passed on
@@ -230,17 +230,17 @@ def _cause(found: _Fields) -> Cause:
     return "not-started" if found.text("reason") and found.text("state") == "failed" else "exit"
 
 
-def policy(found: object) -> Policy:
+def decode_policy(found: object) -> Policy:
     """A policy as records and events hold it. ValueError where it is none."""
-    return _policy(_Fields(found))
+    return _policy_from_fields(_Fields(found))
 
 
-def end(found: object) -> End:
+def decode_end(found: object) -> End:
     """An end as records and events hold it. ValueError where it is none."""
-    return _end(_Fields(found))
+    return _end_from_fields(_Fields(found))
 
 
-def _policy(found: _Fields) -> Policy:
+def _policy_from_fields(found: _Fields) -> Policy:
     return Policy(
         name=found.text("name"),
         stale_s=found.number("stale_s"),
@@ -253,10 +253,10 @@ def _policy(found: _Fields) -> Policy:
     )
 
 
-def seen(text: str) -> ProgressSnapshot:
+def decode_progress(text: str) -> ProgressSnapshot:
     """Read ``<name>.seen``."""
     try:
-        found = _load(text)
+        found = _load_fields(text)
         sources = {name: _Fields(source) for name, source in found.inner("sources").found.items()}
         return ProgressSnapshot(
             run=found.text("run"),
@@ -273,39 +273,39 @@ def seen(text: str) -> ProgressSnapshot:
             outlived=found.found.get("outlived") is True,
         )
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"its notes (.seen) cannot be read: {_short(error)}") from error
+        raise FormatError(f"its notes (.seen) cannot be read: {_shorten_error(error)}") from error
 
 
-def beat(text: str, run: str = "") -> Beat | None:
+def decode_beat(text: str, run: str = "") -> Beat | None:
     """Read ``<name>.beat``; None if another run than the one meant has said it."""
     try:
-        found = _load(text)
+        found = _load_fields(text)
         by = found.text("run") if found.found.get("run") else run  # a person may speak for the work
-        note = ForeignText(clean(found.text("note")))
+        note = ForeignText(redact(found.text("note")))
         return Beat(note, found.optional("progress")) if not run or by == run else None
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"its last beat cannot be read: {_short(error)}") from error
+        raise FormatError(f"its last beat cannot be read: {_shorten_error(error)}") from error
 
 
-def pid(text: str) -> int:
-    if (found := whole_number(text.strip())) is None or not 1 < found < LARGEST_PID:
+def decode_pid(text: str) -> int:
+    if (found := parse_whole_number(text.strip())) is None or not 1 < found < LARGEST_PID:
         raise FormatError(f"its pid file holds {text.strip()[:20]!r}, not a number that a job's process can have")
     return found
 
 
-def result(text: str) -> WorkResult:
+def decode_result(text: str) -> WorkResult:
     try:
         return WorkResult(valid=True, value=json_text.load_strict(text))
     except (ValueError, RecursionError):
         return WorkResult(valid=False, value=None)
 
 
-def _load(text: str) -> _Fields:
+def _load_fields(text: str) -> _Fields:
     found = _Fields(json_text.load(text))
     if found.number("schema") != SCHEMA:
         raise ValueError(f"schema {found.found['schema']} is not {SCHEMA}; was it written by a newer Midwatch?")
     return found
 
 
-def _short(error: Exception) -> str:
+def _shorten_error(error: Exception) -> str:
     return f"{type(error).__name__} {error}"[:80]

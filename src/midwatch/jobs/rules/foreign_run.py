@@ -22,55 +22,55 @@ if TYPE_CHECKING:
     Owner = Literal["this", "earlier", "open"]
 
 
-def owner(times: StatusTimes) -> "Owner":
-    """Whose the status is; `open` until ``decided_at``, for both runs would look the same."""
-    pid = _believed(times)
-    if pid is not None and times.status < pid and (times.start is not None or _began(times, pid)):
+def status_owner(times: StatusTimes) -> "Owner":
+    """Whose the status is; `open` until ``decision_time``, for both runs would look the same."""
+    pid = _pid_time(times)
+    if pid is not None and times.status < pid and (times.start is not None or _has_begun(times, pid)):
         return "earlier"
     if times.start is None:
         return "this"
-    if times.status + _tick(times) < times.start:
+    if times.status + _time_tolerance(times) < times.start:
         return "earlier"
     if pid is None or times.status > pid or (times.result is not None and times.result > pid):
         return "this"
-    if times.now < decided_at(times):
+    if times.now < decision_time(times):
         return "open"
-    return "earlier" if _goes_on(times, times.start) else "this"
+    return "earlier" if _is_continuing(times, times.start) else "this"
 
 
-def decided_at(times: StatusTimes) -> int:
-    """The moment from which on ``owner`` is not `open`."""
-    return times.status + _tick(times) + PATIENCE
+def decision_time(times: StatusTimes) -> int:
+    """The moment from which on ``status_owner`` is not `open`."""
+    return times.status + _time_tolerance(times) + PATIENCE
 
 
 def is_earlier_result(times: StatusTimes) -> bool:
     """Whether the result is of an earlier run, though the status is of this one."""
-    pid = _believed(times)
+    pid = _pid_time(times)
     if times.result is None:
         return False
-    young = times.start is not None and times.result + _tick(times) < times.start
+    young = times.start is not None and times.result + _time_tolerance(times) < times.start
     return young or (pid is not None and times.result < pid)
 
 
-def _believed(times: StatusTimes) -> int | None:
+def _pid_time(times: StatusTimes) -> int | None:
     """The time of the pid file. One that is still to come was written before the clock was set back."""
     return None if times.pid is None or times.pid > times.now + FINE else times.pid
 
 
-def _began(times: StatusTimes, pid: int) -> bool:
+def _has_begun(times: StatusTimes, pid: int) -> bool:
     """Whether a run that has ended was more than its pid file: some scripts write that one last."""
     return times.status < pid - PATIENCE or any(moved >= pid for moved in times.moved)
 
 
-def _tick(times: StatusTimes) -> int:
+def _time_tolerance(times: StatusTimes) -> int:
     """How much later than their times the files may have been written, and a start time be wrong."""
     if times.status % SECOND or (times.pid or 0) % SECOND:
         return FINE
     return FINE + (SECOND if times.status // SECOND % 2 else COARSE)
 
 
-def _goes_on(times: StatusTimes, start: int) -> bool:
+def _is_continuing(times: StatusTimes, start: int) -> bool:
     """Whether the process works on: it beats, writes, or still runs what it began with the step."""
-    first, last = times.status - FINE, times.status + _tick(times)
+    first, last = times.status - FINE, times.status + _time_tolerance(times)
     begun = last + PATIENCE if start >= first else last  # an older one may have begun another step since
     return any(moved > last for moved in times.moved) or any(first <= began <= begun for began in times.children)

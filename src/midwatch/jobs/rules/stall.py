@@ -28,7 +28,7 @@ class ShimInstruction(Value):
     reason: str
 
 
-def keep(verdict: Verdict, seen: ProgressSnapshot, policy: Policy, now: float) -> ProgressSnapshot:
+def next_progress(verdict: Verdict, seen: ProgressSnapshot, policy: Policy, now: float) -> ProgressSnapshot:
     """What a keeper of a job's time notes after a look of its own: when silence began to count, when it was enough."""
     if verdict.progress != "stalled":
         return seen._replace(at=now, stale_since=None, stuck=False)
@@ -37,28 +37,28 @@ def keep(verdict: Verdict, seen: ProgressSnapshot, policy: Policy, now: float) -
     return seen._replace(at=now, stuck=now >= seen.stale_since + policy.grace_s)
 
 
-def shift(seen: ProgressSnapshot, gap: float) -> ProgressSnapshot:
+def shift_times(seen: ProgressSnapshot, gap: float) -> ProgressSnapshot:
     """Notes after time was lost: every moment that silence is reckoned from moves along."""
     sources = {k: source._replace(at=source.at + gap, moved=source.moved + gap) for k, source in seen.sources.items()}
     since = None if seen.stale_since is None else seen.stale_since + gap
     return seen._replace(at=seen.at + gap, sources=sources, stale_since=since)
 
 
-def answer(facts: JobFacts, policy: Policy, *, breaker: str = "") -> ShimInstruction:
+def instruct_shim(facts: JobFacts, policy: Policy, *, breaker: str = "") -> ShimInstruction:
     """What the shim is told when it asks. ``breaker``: why its breaker forbids another attempt, if it does."""
     if facts.record is not None and (last := facts.record.between) is not None:
-        if refusal := _refusal(facts.record, last) or breaker:
+        if refusal := _find_retry_problem(facts.record, last) or breaker:
             return ShimInstruction("end", 0.0, "ended", f"not tried again: {refusal}")
         at = facts.record.next_mono
-        delay = backoff.delay(last.number, facts.record.backoff_s, facts.record.run)
+        delay = backoff.retry_delay(last.number, facts.record.backoff_s, facts.record.run)
         seconds = delay if at is None else max(0.0, at - facts.now)
         following = facts.record._replace(next_mono=facts.now + seconds)
-        said = f"{attempts.told(last, policy)}; {attempts.following(following, facts.now)}"
+        said = f"{attempts.format_attempt(last, policy)}; {attempts.format_next_attempt(following, facts.now)}"
         return ShimInstruction("retry", seconds, "ended", said)
     verdict = judge(facts)
     if verdict.progress != "stalled" or facts.seen is None:
         return ShimInstruction("wait", max(1.0, policy.stale_s - (verdict.silent_s or 0.0)), "moving", verdict.reason)
-    after = keep(verdict, facts.seen, policy, facts.now)
+    after = next_progress(verdict, facts.seen, policy, facts.now)
     verdict = judge(facts._replace(seen=after))
     if after.stuck:
         return ShimInstruction("stop" if policy.on_stuck == "stop" else "wait", UNTIL_MOVED, "stuck", verdict.reason)
@@ -66,8 +66,8 @@ def answer(facts: JobFacts, policy: Policy, *, breaker: str = "") -> ShimInstruc
     return ShimInstruction("wait", max(0.0, wait), "stale", verdict.reason)
 
 
-def _refusal(record: Record, last: Attempt) -> str:
+def _find_retry_problem(record: Record, last: Attempt) -> str:
     """Why there is no other attempt; empty when there is one."""
     if last.number > record.retries:
         return f"{last.number} of {record.retries + 1} attempts were made"
-    return "" if backoff.retryable(last.end) else end_in_words(last.end, record.policy)
+    return "" if backoff.is_retryable(last.end) else end_in_words(last.end, record.policy)

@@ -5,11 +5,11 @@ advancing, and silence is a suspicion first: only a look at the end of the grace
 """
 
 from midwatch.core.causes import Cause
-from midwatch.core.evidence_text import LONGEST_STATUS, called, content, of_process, processes_named
+from midwatch.core.evidence_text import LONGEST_STATUS, format_processes, format_source, format_status, process_evidence
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, ProgressSnapshot, Record, Unseen
 from midwatch.core.policy import PATIENT, Policy
-from midwatch.core.text import end_in_words, in_words, signal_name
+from midwatch.core.text import end_in_words, format_duration, signal_name
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import adopted_text, attempts
 
@@ -26,19 +26,19 @@ ENDING_IS_ODD_AFTER = 2.0
 def judge(facts: JobFacts) -> Verdict:
     """Say what is true of a job, from one look at it."""
     if not facts.exists:
-        return _verdict(facts, "not_found", "not-found", _missing(facts), "gone")
+        return _build_verdict(facts, "not_found", "not-found", _format_missing(facts), "gone")
     if facts.record is not None and facts.record.end is not None:
-        return _ended(facts, facts.record)
+        return _judge_end(facts, facts.record)
     if facts.ending is not None:
-        return _ended_by_us(facts, facts.ending)
+        return _judge_foreign_end(facts, facts.ending)
     if facts.status is not None and (facts.record is None or facts.status.raw.strip()):
-        return _spoken(facts, facts.status)
+        return _judge_status(facts, facts.status)
     if facts.record is not None:
-        return _ours(facts, facts.record)
-    return _foreign(facts)
+        return _judge_own(facts, facts.record)
+    return _judge_foreign(facts)
 
 
-def _missing(facts: JobFacts) -> str:
+def _format_missing(facts: JobFacts) -> str:
     why = next(iter(facts.troubles), "there is no job of that name")
     others = {0: "no jobs exist", 1: "1 job exists"}.get(facts.others, f"{facts.others} jobs exist")
     return f"no job {facts.name}: {why}; {others} here"
@@ -47,20 +47,20 @@ def _missing(facts: JobFacts) -> str:
 # A final word -------------------------------------------------------------------------------------------------
 
 
-def _ended(facts: JobFacts, record: Record) -> Verdict:
+def _judge_end(facts: JobFacts, record: Record) -> Verdict:
     end = record.end
     assert end is not None
-    reason = attempts.counted(end_in_words(end, record.policy), record)
+    reason = attempts.add_attempt_number(end_in_words(end, record.policy), record)
     if end.state == "completed" and facts.result is not None and not facts.result.valid:
         reason += "; its result is not valid JSON"
     if end.left:
-        reason += f"; left running: {processes_named(end.left)}"
+        reason += f"; left running: {format_processes(end.left)}"
     against = tuple(Evidence("left running", f"{command.line()} ({pid})") for command, pid in end.left)
     exited = f"exited({signal_name(end.signal) if end.signal else end.exit_code})"
     if end.signal is None and end.exit_code is None:
         exited = "unknown" if end.state == "abandoned" else "exited(unknown)"
     said = Evidence("record", f"{end.state}: {end_in_words(end, record.policy)}")
-    verdict = _verdict(facts, end.state, end.cause, reason, exited, (said, *_status(facts)), against)
+    verdict = _build_verdict(facts, end.state, end.cause, reason, exited, (said, *_status_evidence(facts)), against)
     told = record.started_mono + end.elapsed_s + STATUS_PATIENCE
     if facts.watched and facts.status is None and isinstance(facts.shim, Alive) and facts.now < told:
         verdict = verdict._replace(settled=False, look_at=told)
@@ -70,33 +70,37 @@ def _ended(facts: JobFacts, record: Record) -> Verdict:
     )  # fmt: skip
 
 
-def _ended_by_us(facts: JobFacts, end: End) -> Verdict:
+def _judge_foreign_end(facts: JobFacts, end: End) -> Verdict:
     """A foreign step that Midwatch ended: its own files can only say FAILED."""
-    seen = (of_process("pid file", facts.shim), *_status(facts))
-    verdict = _verdict(facts, end.state, end.cause, end.reason, "exited(unknown)", seen)
+    seen = (process_evidence("pid file", facts.shim), *_status_evidence(facts))
+    verdict = _build_verdict(facts, end.state, end.cause, end.reason, "exited(unknown)", seen)
     return verdict._replace(final=True, elapsed_s=end.elapsed_s)
 
 
-def _spoken(facts: JobFacts, status: ForeignText) -> Verdict:
+def _judge_status(facts: JobFacts, status: ForeignText) -> Verdict:
     """A status without our record of an end: a foreign wrapper's, or our record cannot be read."""
     word = status.raw.strip()
     if word == "SUCCESS":
-        verdict = _verdict(facts, "completed", "status-file", "its status says SUCCESS", "exited(0)", _status(facts))
+        verdict = _build_verdict(
+            facts, "completed", "status-file", "its status says SUCCESS", "exited(0)", _status_evidence(facts)
+        )
         if facts.result is None or not facts.result.valid:
-            return _without_result(facts, verdict)
+            return _wait_for_result(facts, verdict)
         return verdict._replace(result=facts.result.value, exit_code=0)
     if word == "FAILED":
-        return _verdict(facts, "failed", "status-file", "its status says FAILED", "exited(unknown)", _status(facts))
+        return _build_verdict(
+            facts, "failed", "status-file", "its status says FAILED", "exited(unknown)", _status_evidence(facts)
+        )
     if word:
         reason = f"its status says {ForeignText(word).line(LONGEST_STATUS)!r}, which is neither SUCCESS nor FAILED"
-        return _verdict(facts, "unknown", "status-file", reason, "unknown", _status(facts))
+        return _build_verdict(facts, "unknown", "status-file", reason, "unknown", _status_evidence(facts))
     if isinstance(facts.shim, Gone):
         reason = "it ended and left an empty status file"
-        return _verdict(facts, "crashed", "status-empty", reason, "gone", _status(facts))
-    return _foreign(facts)._replace(settled=False) if isinstance(facts.shim, Alive) else _foreign(facts)
+        return _build_verdict(facts, "crashed", "status-empty", reason, "gone", _status_evidence(facts))
+    return _judge_foreign(facts)._replace(settled=False) if isinstance(facts.shim, Alive) else _judge_foreign(facts)
 
 
-def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
+def _wait_for_result(facts: JobFacts, verdict: Verdict) -> Verdict:
     """agentic-process-monitor's wrapper writes SUCCESS before its result: wait until its process ends, 1 s at most."""
     verdict = verdict._replace(exit_code=0)
     if facts.result is not None:
@@ -110,103 +114,103 @@ def _without_result(facts: JobFacts, verdict: Verdict) -> Verdict:
 # Processes ----------------------------------------------------------------------------------------------------
 
 
-def _ours(facts: JobFacts, record: Record) -> Verdict:
+def _judge_own(facts: JobFacts, record: Record) -> Verdict:
     shim, work = facts.shim, facts.work
-    keeper = adopted_text.keeper(record)
-    seen = (of_process(keeper, shim), of_process("work", work))
+    keeper = adopted_text.format_supervisor(record)
+    seen = (process_evidence(keeper, shim), process_evidence("work", work))
     if facts.stop is not None and isinstance(facts.stop.by, Alive) and not isinstance(shim, Unseen):
         reason = f"{facts.stop.reason}: it is being ended by process {facts.stop.by.pid}"
         process = "exited(unknown)" if isinstance(work, Gone) else "alive"
-        return _verdict(facts, "working", "ending", reason, process, seen)
+        return _build_verdict(facts, "working", "ending", reason, process, seen)
     if record.between is not None and not isinstance(shim, Unseen):
-        return _between(facts, record, record.between, seen)
+        return _judge_between_attempts(facts, record, record.between, seen)
     if isinstance(shim, Unseen) or isinstance(work, Unseen):
         why = work.why if isinstance(work, Unseen) else shim.why if isinstance(shim, Unseen) else ""
-        return _unseen(facts, why, seen)
+        return _judge_unseen(facts, why, seen)
     if isinstance(shim, Gone):
         if isinstance(work, Gone):
-            return _lost(facts, work, seen)
+            return _judge_lost(facts, work, seen)
         notes = "" if record.policy.timeout_s is None else "; its timeout is no longer enforced"
         reason = f"unsupervised: its {keeper} is gone, the work goes on{notes}"
-        return _live(facts, work, "unsupervised", seen, reason)
+        return _judge_live(facts, work, "unsupervised", seen, reason)
     if isinstance(work, Gone):
         reason = f"the work has ended; its {keeper} is about to say how"
         if shim.suspended:
             reason = f"the work has ended, but its {keeper} is suspended and cannot say how"
         elif facts.seen and facts.now - facts.seen.at > ENDING_IS_ODD_AFTER:
             reason += " (if this lasts, its disk is full or read-only)"
-        return _verdict(facts, "working", "ending", reason, "exited(unknown)", seen)
+        return _build_verdict(facts, "working", "ending", reason, "exited(unknown)", seen)
     if shim.suspended and not work.suspended:
         reason = f"alive; its {keeper} is suspended, so no deadline is kept"
-        return _verdict(facts, "working", "unsupervised", reason, "alive", seen)._replace(progress="unknown")
-    return _live(facts, work, "alive", seen)
+        return _build_verdict(facts, "working", "unsupervised", reason, "alive", seen)._replace(progress="unknown")
+    return _judge_live(facts, work, "alive", seen)
 
 
-def _between(facts: JobFacts, record: Record, last: Attempt, seen: tuple[Evidence, ...]) -> Verdict:
+def _judge_between_attempts(facts: JobFacts, record: Record, last: Attempt, seen: tuple[Evidence, ...]) -> Verdict:
     """An attempt has ended and its shim waits to begin the next; without the shim there is none."""
-    said = attempts.told(last, record.policy)
+    said = attempts.format_attempt(last, record.policy)
     if isinstance(facts.shim, Gone):
         reason = f"{said}; its shim is gone, so it is not tried again"
-        verdict = _verdict(facts, last.end.state, last.end.cause, reason, "gone", seen)
+        verdict = _build_verdict(facts, last.end.state, last.end.cause, reason, "gone", seen)
         return verdict._replace(final=True, exit_code=last.end.exit_code, signal=last.end.signal)
-    reason = f"{said}; {attempts.following(record, facts.now)}"
-    return _verdict(facts, "starting", "between-attempts", reason, "starting", seen)
+    reason = f"{said}; {attempts.format_next_attempt(record, facts.now)}"
+    return _build_verdict(facts, "starting", "between-attempts", reason, "starting", seen)
 
 
-def _foreign(facts: JobFacts) -> Verdict:
-    seen = (of_process("pid file", facts.shim), *_status(facts))
+def _judge_foreign(facts: JobFacts) -> Verdict:
+    seen = (process_evidence("pid file", facts.shim), *_status_evidence(facts))
     match facts.shim:
         case Alive():
-            verdict = _live(facts, facts.shim, "alive", seen)
+            verdict = _judge_live(facts, facts.shim, "alive", seen)
             if facts.open_until is None:
                 return verdict
             # Both are of one tick of its clock: whoever wrote its own status ends in a moment.
             return verdict._replace(settled=False, look_at=min(verdict.look_at or facts.open_until, facts.open_until))
         case Gone(why=why):
-            return _lost(facts, Gone(why), seen)
+            return _judge_lost(facts, Gone(why), seen)
         case Unseen(why=why):
-            return _unseen(facts, why, seen)
+            return _judge_unseen(facts, why, seen)
 
 
-def _unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verdict:
+def _judge_unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verdict:
     """No process to look at: as long as its heartbeat may still move, there is something to wait for."""
     policy = facts.record.policy if facts.record else facts.policy or PATIENT
     pulse = facts.seen.sources.get("heartbeat") if facts.seen else None
     patience = SECOND_LOOK if pulse is None else policy.stale_s + policy.grace_s
     since = pulse.moved if pulse else facts.now if facts.unseen_since is None else facts.unseen_since
     if pulse is not None:
-        why += f"; its heartbeat moved {in_words(facts.now - since)} ago"
+        why += f"; its heartbeat moved {format_duration(facts.now - since)} ago"
     settled = not facts.watched or facts.now >= since + patience
-    verdict = _verdict(facts, "unknown", "not-seen", why, "unknown", seen)
+    verdict = _build_verdict(facts, "unknown", "not-seen", why, "unknown", seen)
     return verdict._replace(settled=settled, look_at=None if settled else since + patience)
 
 
-def _lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
-    if unseen := adopted_text.unseen_end(facts.record, gone):
-        return _verdict(facts, "unknown", "exit-unseen", unseen, "exited(unknown)", seen)._replace(final=True)
+def _judge_lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
+    if unseen := adopted_text.format_unseen_end(facts.record, gone):
+        return _build_verdict(facts, "unknown", "exit-unseen", unseen, "exited(unknown)", seen)._replace(final=True)
     if facts.outlived and facts.record is not None and facts.record.adopted is None:
         reason = f"it ended after its shim had gone ({gone.why}); its exit status is not known"
         if facts.survivors:
-            reason += f"; still running: {processes_named(facts.survivors)}"
-        return _verdict(facts, "unknown", "exit-unseen", reason, "exited(unknown)", seen)._replace(final=True)
+            reason += f"; still running: {format_processes(facts.survivors)}"
+        return _build_verdict(facts, "unknown", "exit-unseen", reason, "exited(unknown)", seen)._replace(final=True)
     reason = f"it ended without a status: {gone.why}"
     left = tuple(Evidence("left running", f"{command.line()} ({pid})") for command, pid in facts.survivors)
     if left:
-        reason += f"; still running: {processes_named(facts.survivors)}"
-    return _verdict(facts, "crashed", "no-status", reason, "gone", seen, left)
+        reason += f"; still running: {format_processes(facts.survivors)}"
+    return _build_verdict(facts, "crashed", "no-status", reason, "gone", seen, left)
 
 
 # Movement -----------------------------------------------------------------------------------------------------
 
 
-def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], note: str = "") -> Verdict:
+def _judge_live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], note: str = "") -> Verdict:
     if work.suspended:
         said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
         if process == "unsupervised":
             said = f"unsupervised, and {said}"
-        return _verdict(facts, "waiting", "suspended", said, "suspended", seen)
+        return _build_verdict(facts, "waiting", "suspended", said, "suspended", seen)
     cause: Cause = "unsupervised" if process == "unsupervised" else ""
-    verdict = _verdict(facts, "working", cause, note or "alive", process, seen)
+    verdict = _build_verdict(facts, "working", cause, note or "alive", process, seen)
     keeper = facts.seen
     if keeper is None or not keeper.sources:
         return verdict
@@ -214,49 +218,52 @@ def _live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...]
     last = max(source.moved for source in keeper.sources.values())
     silent = facts.now - last
     started = facts.record.began if facts.record else None
-    beginning = adopted_text.beginning(facts.record)
+    beginning = adopted_text.format_start(facts.record)
     moves = tuple(
         Evidence(
-            called(name),
+            format_source(name),
             "last moved" if moved != started else f"has not moved since it was {beginning},",
             facts.now - moved,
         )
         for name, (_, _, moved) in keeper.sources.items()
     )
     if silent >= policy.stale_s:
-        return _stalled(verdict._replace(silent_s=silent), keeper, policy, facts.now, moves)
+        return _judge_stalled(verdict._replace(silent_s=silent), keeper, policy, facts.now, moves)
     progress = "advancing" if silent < min(QUIET_AFTER, policy.stale_s / 2) else "quiet"
     latest = max(keeper.sources, key=lambda name: keeper.sources[name].moved)
     return verdict._replace(
         progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*verdict.evidence, *moves),
-        reason=note or f"{beginning if last == started else f'last {called(latest)}'} {in_words(silent)} ago",
-        deadline=_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
+        reason=note or f"{beginning if last == started else f'last {format_source(latest)}'}"
+        f" {format_duration(silent)} ago",
+        deadline=_format_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
     )  # fmt: skip
 
 
-def _stalled(
+def _judge_stalled(
     verdict: Verdict, keeper: ProgressSnapshot, policy: Policy, now: float, moves: tuple[Evidence, ...]
 ) -> Verdict:
-    silence = f"no {_listed([called(name) for name in policy.progress])} for {in_words(verdict.silent_s or 0.0)}"
+    listed = _join_words([format_source(name) for name in policy.progress])
+    silence = f"no {listed} for {format_duration(verdict.silent_s or 0.0)}"
     if verdict.process == "unsupervised":
         silence = f"unsupervised, and {silence}"
     if keeper.stuck:
         return verdict._replace(
             state="stuck", progress="stalled", cause="no-progress",
-            reason=f"{silence} (stale after {in_words(policy.stale_s)}, grace {in_words(policy.grace_s)})",
+            reason=f"{silence} (stale after {format_duration(policy.stale_s)}, "
+            f"grace {format_duration(policy.grace_s)})",
             evidence=moves, against=(*verdict.evidence, *verdict.against),
         )  # fmt: skip
     end = now if keeper.stale_since is None else keeper.stale_since + policy.grace_s
     wait = "its grace period begins" if keeper.stale_since is None else "its grace period is over"
     if end > now:
-        wait = f"stuck in {in_words(end - now)} unless it moves"
+        wait = f"stuck in {format_duration(end - now)} unless it moves"
     return verdict._replace(
         progress="stalled", reason=f"{silence}; {wait}", look_at=end, against=(*verdict.against, *moves),
         deadline=("stuck unless it moves", end - now),
     )  # fmt: skip
 
 
-def _deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[str, float]:
+def _format_deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[str, float]:
     if facts.record is not None and policy.timeout_s is not None:
         timeout = facts.record.began + policy.timeout_s
         if timeout < at:
@@ -267,14 +274,14 @@ def _deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[st
 # Words --------------------------------------------------------------------------------------------------------
 
 
-def _verdict(
+def _build_verdict(
     facts: JobFacts, state: str, cause: Cause, reason: str, process: str,
     evidence: tuple[Evidence, ...] = (), against: tuple[Evidence, ...] = (),
 ) -> Verdict:  # fmt: skip
     troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)
     notes = tuple(Evidence("note", note.line()) for note in (facts.record.notes if facts.record else ()))
     if facts.record is not None:
-        evidence = (*evidence, *attempts.evidence(facts.record), *adopted_text.evidence(facts.record))
+        evidence = (*evidence, *attempts.attempt_evidence(facts.record), *adopted_text.adoption_evidence(facts.record))
     if facts.beat is not None and (facts.beat.note or facts.beat.progress is not None):
         done = "" if facts.beat.progress is None else f" ({facts.beat.progress:.0%} done)"
         evidence = (*evidence, Evidence("the work says", f"{facts.beat.note.line()}{done}".strip()))
@@ -286,11 +293,11 @@ def _verdict(
     )  # fmt: skip
 
 
-def _status(facts: JobFacts) -> tuple[Evidence, ...]:
+def _status_evidence(facts: JobFacts) -> tuple[Evidence, ...]:
     if facts.earlier is not None:
-        return (Evidence("status file", f"{content(facts.earlier)}, written by an earlier run"),)
-    return () if facts.status is None else (Evidence("status file", content(facts.status)),)
+        return (Evidence("status file", f"{format_status(facts.earlier)}, written by an earlier run"),)
+    return () if facts.status is None else (Evidence("status file", format_status(facts.status)),)
 
 
-def _listed(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

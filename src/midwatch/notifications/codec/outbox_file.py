@@ -34,42 +34,42 @@ KINDS: dict[Any, dict[str, tuple[type, ...]]] = {
 """What each field may be."""
 
 
-def encode(value: Notification | NotificationState | Change) -> str:
+def encode_value(value: Notification | NotificationState | Change) -> str:
     found = value._asdict()
     if isinstance(value, Change):
         found["about"] = value.about._asdict()
     return json.dumps({"schema": SCHEMA, **found}) + "\n"
 
 
-def notice(text: str) -> Notification:
-    found: Notification = _read(Notification, text)
+def decode_notification(text: str) -> Notification:
+    found: Notification = _decode(Notification, text)
     if not all(isinstance(value, str) for value in found.fields.values()):
         raise FormatError("a notice cannot be read: a field is no text")
     return found
 
 
-def told(text: str) -> NotificationState:
-    found: NotificationState = _read(NotificationState, text)
+def decode_state(text: str) -> NotificationState:
+    found: NotificationState = _decode(NotificationState, text)
     return found
 
 
-def change(text: str) -> Change:
-    found: Change = _read(Change, text)
+def decode_change(text: str) -> Change:
+    found: Change = _decode(Change, text)
     return found
 
 
-def _read(kind: Any, text: str) -> Any:
+def _decode(kind: Any, text: str) -> Any:
     """A value of a kind. FormatError for any text that is none."""
     try:
         found = json.loads(text)
         if not isinstance(found, dict) or repr(found.pop("schema", None)) != repr(SCHEMA):
             raise ValueError(f"not an object of schema {SCHEMA}")  # noqa: TRY301
-        return _value(kind, found)
+        return _build_value(kind, found)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"a {kind.__name__.lower()} cannot be read: {type(error).__name__} {error}"[:120]) from error
 
 
-def _value(kind: Any, found: dict[str, Any]) -> Any:
+def _build_value(kind: Any, found: dict[str, Any]) -> Any:
     kinds = KINDS[kind]
     if kind is Notification:
         found = {"number": 0, **found}  # those of earlier releases have none
@@ -79,5 +79,5 @@ def _value(kind: Any, found: dict[str, Any]) -> Any:
         if key not in found or odd or (isinstance(value, int | float) and not abs(value) < LATEST):
             raise ValueError(f"{key} is {value!r:.20}")
     if kind is Change:
-        found = {**found, "about": _value(ChangeSubject, found["about"])}
+        found = {**found, "about": _build_value(ChangeSubject, found["about"])}
     return kind(*(found[key] for key in kinds))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Declared(Value):
-    """Names of packages, as `normal` spells them."""
+class DeclaredPackages(Value):
+    """Names of packages, as `normalize_name` spells them."""
 
     base: frozenset[str]
     extras: dict[str, frozenset[str]]
@@ -28,77 +28,77 @@ class Declared(Value):
     """Groups that are installed though nobody names them."""
 
 
-def normal(name: str) -> str:
+def normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def declared(pyproject: str) -> Declared:
+def parse_pyproject(pyproject: str) -> DeclaredPackages:
     """What a pyproject.toml declares; nothing where it cannot be read."""
     try:
         found = TomlFile(pyproject, "pyproject.toml").parsed()
     except FormatError:
-        return Declared(frozenset(), {}, {}, ())
-    about, tool = _table(found, "project"), _table(_table(found, "tool"), "uv")
-    own, extras = normal(str(about.get("name", ""))), _table(about, "optional-dependencies")
-    groups = _table(found, "dependency-groups")
+        return DeclaredPackages(frozenset(), {}, {}, ())
+    about, tool = _to_table(found, "project"), _to_table(_to_table(found, "tool"), "uv")
+    own, extras = normalize_name(str(about.get("name", ""))), _to_table(about, "optional-dependencies")
+    groups = _to_table(found, "dependency-groups")
     if tool.get("dev-dependencies"):
-        groups = {**groups, "dev": [*_list(groups.get("dev")), *_list(tool["dev-dependencies"])]}
+        groups = {**groups, "dev": [*_to_list(groups.get("dev")), *_to_list(tool["dev-dependencies"])]}
     if len(extras) > MOST or len(groups) > MOST:
-        return Declared(frozenset(), {}, {}, ())
+        return DeclaredPackages(frozenset(), {}, {}, ())
     unasked = tool.get("default-groups", list(DEFAULT_GROUPS))
-    return Declared(
-        _names(_list(about.get("dependencies"))),
-        {key: _extra(key, extras, own) for key in extras},
-        {key: _group(key, groups) for key in groups},
-        tuple(groups) if unasked == "all" else tuple(map(str, _list(unasked))),
+    return DeclaredPackages(
+        _package_names(_to_list(about.get("dependencies"))),
+        {key: _packages_of_extra(key, extras, own) for key in extras},
+        {key: _packages_of_group(key, groups) for key in groups},
+        tuple(groups) if unasked == "all" else tuple(map(str, _to_list(unasked))),
     )
 
 
-def required(requirements: str) -> frozenset[str]:
+def parse_requirements(requirements: str) -> frozenset[str]:
     """The packages that a file of requirements names itself."""
     lines = [line.strip() for line in requirements.splitlines()]
-    return _names([line for line in lines if line and not line.startswith(("#", "-"))])
+    return _package_names([line for line in lines if line and not line.startswith(("#", "-"))])
 
 
-def _extra(key: str, extras: dict[str, Any], own: str) -> frozenset[str]:
+def _packages_of_extra(key: str, extras: dict[str, Any], own: str) -> frozenset[str]:
     """The packages of an extra; one that names the project itself takes in other extras."""
     found: set[str] = set()
     keys, known = [key], {key}
     for each in keys:  # which grows
-        for line in map(str, _list(extras.get(each))):
+        for line in map(str, _to_list(extras.get(each))):
             match = NAME.match(line)
-            if match and own and normal(match[1]) == own:
+            if match and own and normalize_name(match[1]) == own:
                 inner = [name.strip() for name in (match[2] or "").split(",")]
                 keys += [name for name in dict.fromkeys(inner) if name not in known]
                 known.update(inner)
             else:
-                found |= _names([line])
+                found |= _package_names([line])
     return frozenset(found)
 
 
-def _group(key: str, groups: dict[str, Any]) -> frozenset[str]:
+def _packages_of_group(key: str, groups: dict[str, Any]) -> frozenset[str]:
     """The packages of a group, with those of the groups that it includes."""
     found: set[str] = set()
     keys, known = [key], {key}
     for each in keys:  # which grows
-        lines = _list(groups.get(each))
-        found |= _names([line for line in lines if isinstance(line, str)])
+        lines = _to_list(groups.get(each))
+        found |= _package_names([line for line in lines if isinstance(line, str)])
         inner = [str(line.get("include-group", "")) for line in lines if isinstance(line, dict)]
         keys += [name for name in dict.fromkeys(inner) if name not in known]
         known.update(inner)
     return frozenset(found)
 
 
-def _names(lines: list[Any]) -> frozenset[str]:
+def _package_names(lines: list[Any]) -> frozenset[str]:
     """Names of those that are needed everywhere: what is under a condition (`; python_version < '3.11'`) may lack."""
     always = [str(line) for line in lines if ";" not in str(line)]
-    return frozenset(normal(match[1]) for line in always if (match := NAME.match(line)))
+    return frozenset(normalize_name(match[1]) for line in always if (match := NAME.match(line)))
 
 
-def _table(found: dict[str, Any], key: str) -> dict[str, Any]:
+def _to_table(found: dict[str, Any], key: str) -> dict[str, Any]:
     value = found.get(key, {})
     return value if isinstance(value, dict) else {}
 
 
-def _list(found: object) -> list[Any]:
+def _to_list(found: object) -> list[Any]:
     return found if isinstance(found, list) else []

@@ -19,30 +19,30 @@ RECORDED = re.compile(r"([^~].*?)(?:-([^-]+))?(?:-py[\d.]+)?\.(?:dist|egg)-info$
 """A leading tilde is pip's: what an uninstall that was interrupted left."""
 
 
-def config(text: str) -> dict[str, str]:
+def parse_config(text: str) -> dict[str, str]:
     """Pyvenv.cfg: keys in lower case."""
     pairs = [line.partition("=") for line in text.splitlines()]
     return {key.strip().lower(): value.strip() for key, equals, value in pairs if equals}
 
 
-def minor(version: str) -> str:
+def minor_version(version: str) -> str:
     """Major and minor of a version; empty when it is none."""
     found = MINOR.match(version.strip())
     return found[1] if found else ""
 
 
-def made_for(config: dict[str, str]) -> str:
+def config_version(config: dict[str, str]) -> str:
     """Major and minor of the Python that an environment was made for; empty when its settings do not say."""
-    return minor(config.get("version_info") or config.get("version") or "")
+    return minor_version(config.get("version_info") or config.get("version") or "")
 
 
-def version_in(name: str) -> str:
+def parse_version(name: str) -> str:
     """Major and minor in the name of an interpreter or of a library directory; empty when it has none."""
     found = NAMED.match(name)
     return found[1] if found else ""
 
 
-def activates(text: str) -> str:
+def activated_directory(text: str) -> str:
     """The directory that an `activate` script was written for; empty when it finds out by itself."""
     for found in ACTIVATES.finditer(text):
         value = _first_word(found[1])
@@ -51,7 +51,7 @@ def activates(text: str) -> str:
     return ""
 
 
-def interpreter(script: str, directory: str) -> str | None:
+def script_interpreter(script: str, directory: str) -> str | None:
     """The interpreter that a script in a directory begins with; None when it is no script.
 
     A path that is too long for the kernel or has blanks stands in a second line, which a shell reads; there it may
@@ -70,7 +70,7 @@ def interpreter(script: str, directory: str) -> str | None:
     return words[0]
 
 
-def calls(script: str) -> str:
+def called_module(script: str) -> str:
     """The module that a console script calls; empty when it is not one."""
     if "sys.exit(" not in script:
         return ""
@@ -78,13 +78,13 @@ def calls(script: str) -> str:
     return next((module for module in found if module not in ("sys", "re")), "")
 
 
-def search_paths(pth: str) -> list[str]:
+def parse_search_paths(pth: str) -> list[str]:
     """Directories that a .pth file adds."""
     lines = [line.strip() for line in pth.splitlines()]
     return [line for line in lines if line and not line.startswith(("#", "import ", "import\t"))]
 
 
-def redirects(finder: str) -> dict[str, str]:
+def parse_redirects(finder: str) -> dict[str, str]:
     """Modules that the finder of an editable install looks for elsewhere, and where."""
     found = {module: place for _, module, _, place in REDIRECTS.findall(finder)}
     try:
@@ -97,13 +97,13 @@ def redirects(finder: str) -> dict[str, str]:
                 ast.Assign(targets=[ast.Name(id="MAPPING")], value=value)
                 | ast.AnnAssign(target=ast.Name(id="MAPPING"), value=ast.expr() as value)
             ):
-                found |= _texts(value)
+                found |= _to_texts(value)
             case _:
                 pass
     return found
 
 
-def _texts(value: ast.expr) -> dict[str, str]:
+def _to_texts(value: ast.expr) -> dict[str, str]:
     try:
         told = ast.literal_eval(value)
     except (ValueError, TypeError, RecursionError, MemoryError):
@@ -113,7 +113,7 @@ def _texts(value: ast.expr) -> dict[str, str]:
     )
 
 
-def editable(direct_url: str) -> str:
+def editable_directory(direct_url: str) -> str:
     """The directory that a package was installed from in place; empty when it was not."""
     try:
         about = json.loads(direct_url)
@@ -125,7 +125,7 @@ def editable(direct_url: str) -> str:
     return unquote(url.path) if url.scheme == "file" else ""
 
 
-def recorded(directory: str) -> tuple[str, str] | None:
+def parse_package_name(directory: str) -> tuple[str, str] | None:
     """Name and version of the package that a directory of site-packages records; None when it records none."""
     found = RECORDED.match(directory)
     return (found[1], found[2] or "") if found else None

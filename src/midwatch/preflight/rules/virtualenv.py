@@ -6,24 +6,24 @@ from collections.abc import Iterable, Iterator
 
 from midwatch.core.value import Value
 from midwatch.preflight.codec import dependencies
-from midwatch.preflight.codec.virtualenv import made_for, minor
-from midwatch.preflight.model import Imported
+from midwatch.preflight.codec.virtualenv import config_version, minor_version
+from midwatch.preflight.model import InterpreterReply
 from midwatch.preflight.virtualenv_model import (
     GONE,
     OTHER,
     OWN,
-    Environment,
+    EnvironmentOrigin,
     EnvironmentRecipe,
-    Origin,
-    Package,
-    Script,
+    EnvironmentScript,
+    InstalledPackage,
+    VirtualEnvironment,
 )
 
 NAMED = 3
 """Scripts or packages that are named where many have the same fault."""
 
 
-class Aspect(Value):
+class EnvironmentAspect(Value):
     """One side of an environment."""
 
     name: str
@@ -32,51 +32,51 @@ class Aspect(Value):
     """What is there, when there is no trouble."""
 
 
-def aspects(seen: Environment) -> list[Aspect]:
+def list_aspects(seen: VirtualEnvironment) -> list[EnvironmentAspect]:
     if seen.trouble:
-        return [Aspect("python", (seen.trouble,), "")]
-    version = seen.interpreter.version or made_for(seen.config or {})
+        return [EnvironmentAspect("python", (seen.trouble,), "")]
+    version = seen.interpreter.version or config_version(seen.config or {})
     return [
-        Aspect("python", (*seen.unread, *_python(seen)), f"Python {version or 'of some version'}"),
-        Aspect("place", tuple(_place(seen)), "where it was made"),
-        Aspect("scripts", tuple(_scripts(seen.scripts)), _count(len(seen.scripts), "script")),
-        Aspect("packages", tuple(_packages(seen)), _count(len(seen.packages), "package")),
+        EnvironmentAspect("python", (*seen.unread, *_python_problems(seen)), f"Python {version or 'of some version'}"),
+        EnvironmentAspect("place", tuple(_place_problems(seen)), "where it was made"),
+        EnvironmentAspect("scripts", tuple(_script_problems(seen.scripts)), _format_count(len(seen.scripts), "script")),
+        EnvironmentAspect("packages", tuple(_package_problems(seen)), _format_count(len(seen.packages), "package")),
     ]
 
 
-def recipe(origin: Origin, packages: Iterable[Package]) -> EnvironmentRecipe:
+def build_recipe(origin: EnvironmentOrigin, packages: Iterable[InstalledPackage]) -> EnvironmentRecipe:
     """How to make an environment again so that no optional part is lost which has its packages installed."""
-    there = {dependencies.normal(package.name) for package in packages}
-    told = dependencies.declared(origin.pyproject)
+    there = {dependencies.normalize_name(package.name) for package in packages}
+    told = dependencies.parse_pyproject(origin.pyproject)
     groups = {key: names for key, names in told.groups.items() if key not in told.unasked}
-    files = {name: dependencies.required(text) for name, text in origin.requirements.items()}
+    files = {name: dependencies.parse_requirements(text) for name, text in origin.requirements.items()}
     if not there:
         offered = (*(f"--extra {key}" for key in told.extras), *(f"--group {key}" for key in groups))
-        return EnvironmentRecipe(origin.names, requirements=_first(files), offered=offered)
+        return EnvironmentRecipe(origin.names, requirements=_main_requirements(files), offered=offered)
     had = [name for name, names in files.items() if names and names <= there]
     return EnvironmentRecipe(
         origin.names,
         tuple(key for key, names in told.extras.items() if names - told.base and names <= there),
         tuple(key for key, names in groups.items() if names - told.base and names <= there),
-        tuple(had) or _first(files),
+        tuple(had) or _main_requirements(files),
     )
 
 
-def _first(files: dict[str, frozenset[str]]) -> tuple[str, ...]:
+def _main_requirements(files: dict[str, frozenset[str]]) -> tuple[str, ...]:
     return ("requirements.txt",) if "requirements.txt" in files else tuple(files)[:1]
 
 
-def answer(seen: Environment, told: Imported) -> Iterator[str]:
+def reply_problems(seen: VirtualEnvironment, told: InterpreterReply) -> Iterator[str]:
     """What its interpreter said when it was started, beside what its files say."""
     if told.error:
         yield f"its Python {told.error}"
         return
-    wanted = made_for(seen.config or {})
-    if wanted and minor(told.python) != wanted:
+    wanted = config_version(seen.config or {})
+    if wanted and minor_version(told.python) != wanted:
         yield f"it was made for Python {wanted}, but its Python says that it is {told.python}"
 
 
-def _python(seen: Environment) -> Iterator[str]:
+def _python_problems(seen: VirtualEnvironment) -> Iterator[str]:
     if seen.interpreter.trouble:
         yield seen.interpreter.trouble
     if seen.config is None:
@@ -84,7 +84,7 @@ def _python(seen: Environment) -> Iterator[str]:
         return
     if not seen.home_there:
         yield f"the Python that it was made from is gone: there is no {seen.config['home']}"
-    wanted, runs = made_for(seen.config), seen.interpreter.version
+    wanted, runs = config_version(seen.config), seen.interpreter.version
     if wanted and runs and wanted != runs:
         yield f"it was made for Python {wanted}, but bin/python is {runs} now, which does not see its packages"
     elif (version := runs or wanted) and version not in seen.libraries:
@@ -92,12 +92,12 @@ def _python(seen: Environment) -> Iterator[str]:
         yield f"it has no lib/python{version}/site-packages for its Python{there}"
 
 
-def _place(seen: Environment) -> Iterator[str]:
+def _place_problems(seen: VirtualEnvironment) -> Iterator[str]:
     if seen.made_at:
         yield f"it was moved or copied: it was made at {seen.made_at}, and activating it still leads there"
 
 
-def _scripts(scripts: Iterable[Script]) -> Iterator[str]:
+def _script_problems(scripts: Iterable[EnvironmentScript]) -> Iterator[str]:
     faults: dict[tuple[str, str], list[str]] = {}
     for script in scripts:
         if script.where in (GONE, OTHER):
@@ -105,7 +105,7 @@ def _scripts(scripts: Iterable[Script]) -> Iterator[str]:
         elif script.lacks and script.where == OWN:
             faults.setdefault(("", script.lacks), []).append(script.name)
     for (where, what), names in faults.items():
-        who = _some(names)
+        who = _join_some(names)
         if where == GONE:
             yield f"{who}: bad interpreter, {what or 'none named'} is not there"
         elif where == OTHER:
@@ -114,7 +114,7 @@ def _scripts(scripts: Iterable[Script]) -> Iterator[str]:
             yield f"{who}: {what}, which it calls, is not installed here"
 
 
-def _packages(seen: Environment) -> Iterator[str]:
+def _package_problems(seen: VirtualEnvironment) -> Iterator[str]:
     versions: dict[str, list[str]] = {}
     lacking: dict[str, list[str]] = {}
     for package in seen.packages:
@@ -122,7 +122,7 @@ def _packages(seen: Environment) -> Iterator[str]:
         for file in package.lacks:
             lacking.setdefault(file, []).append(package.name)
     for file, names in lacking.items():
-        yield f"{_some(names)}: no {file}, so an install was cut short or damaged"
+        yield f"{_join_some(names)}: no {file}, so an install was cut short or damaged"
     for name, several in versions.items():
         if len(several) > 1:
             yield f"{name} is recorded {len(several)} times: {', '.join(several)}"
@@ -138,10 +138,10 @@ def _is_file(who: str) -> bool:
     return who.endswith((".pth", ".py"))
 
 
-def _some(names: list[str]) -> str:
+def _join_some(names: list[str]) -> str:
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _count(number: int, what: str) -> str:
+def _format_count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"

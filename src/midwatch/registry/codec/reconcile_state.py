@@ -34,7 +34,7 @@ class ReconcileRecord(Value):
     """The boot that those moments count from."""
 
 
-def read(text: str) -> ReconcileRecord:
+def decode_state(text: str) -> ReconcileRecord:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -44,34 +44,34 @@ def read(text: str) -> ReconcileRecord:
     boot, missing = data.get("boot"), data.get("missing")
     moments = {key: at for key, at in missing.items() if isinstance(at, float)} if _is_table(missing) else {}
     return ReconcileRecord(
-        _words(data.get("told")), _words(data.get("turns")), _words(data.get("rows")), moments,
+        _to_texts(data.get("told")), _to_texts(data.get("turns")), _to_texts(data.get("rows")), moments,
         boot if isinstance(boot, str) else "",
     )  # fmt: skip
 
 
-def encode(state: ReconcileRecord) -> str:
+def encode_state(state: ReconcileRecord) -> str:
     return json.dumps({"schema": SCHEMA, **state._asdict()}, indent=1, sort_keys=True) + "\n"
 
 
-def mark(drift: Drift) -> str:
+def format_mark(drift: Drift) -> str:
     return f"{drift.kind}:{drift.session}"
 
 
-def digest(drift: Drift) -> str:
+def digest_drift(drift: Drift) -> str:
     after = {key: value for key, value in drift.after.items() if key not in TIMES}
-    return _digest([drift.before, after])
+    return _digest_value([drift.before, after])
 
 
-def row_digest(row: RegistryRow) -> str:
-    return _digest(row.data)
+def digest_row(row: RegistryRow) -> str:
+    return _digest_value(row.data)
 
 
-def _digest(what: object) -> str:
+def _digest_value(what: object) -> str:
     text = json.dumps(what, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _words(found: object) -> dict[str, str]:
+def _to_texts(found: object) -> dict[str, str]:
     return {key: value for key, value in found.items() if isinstance(value, str)} if _is_table(found) else {}
 
 

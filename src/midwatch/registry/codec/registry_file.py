@@ -12,10 +12,10 @@ from midwatch.core.errors import FormatError
 from midwatch.core.text import visible
 from midwatch.core.value import Value
 from midwatch.registry.codec import row as registry_row_module
-from midwatch.registry.codec.row import Fields
-from midwatch.registry.model import Add, Change, Registry, RegistryRow, Remove, Set
-from midwatch.yamledit.edit import Append, Cut, Edit, Path, Put, edit
-from midwatch.yamledit.parse import Document, line_of, load, pair, start, wrong
+from midwatch.registry.codec.row import RowFields
+from midwatch.registry.model import AddRow, Change, Registry, RegistryRow, RemoveRow, SetFields
+from midwatch.yamledit.edit import AppendItem, Edit, Path, PutValue, RemoveItem, apply_edits
+from midwatch.yamledit.parse import YamlDocument, find_pair, node_line, node_start, parse_document, yaml_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,66 +32,66 @@ NAMES = ("name", "session", "session_name", "tmux_session")
 """Where the name of a row in a list may stand."""
 
 
-def read(text: str, path: str = "") -> Registry:
+def parse_registry(text: str, path: str = "") -> Registry:
     """The rows of a file; FormatError names the line of what spoils all of it. The path is for that message."""
-    return Listing(text, path).registry
+    return RegistryText(text, path).registry
 
 
-def apply(text: str, changes: Sequence[Change]) -> str:
+def apply_changes(text: str, changes: Sequence[Change]) -> str:
     """The text with the changes made. Rows are meant as they stand in it, also behind one that is removed."""
-    return Listing(text).apply(changes).text
+    return RegistryText(text).apply(changes).text
 
 
-class Listing:
+class RegistryText:
     """A registry's text, its rows, and the text with changes. Taken apart once for all of them."""
 
-    def __init__(self, text: str, path: str = "", document: Document | None = None) -> None:
-        self.document = document or load(text, path, strict=False)
+    def __init__(self, text: str, path: str = "", document: YamlDocument | None = None) -> None:
+        self.document = document or parse_document(text, path, strict=False)
         self.text = self.document.text
-        self.shape = _shape(self.document)
+        self.shape = _find_shape(self.document)
         self.registry = Registry(tuple(self._rows()))
 
     def _rows(self) -> Iterator[RegistryRow]:
         """A row that cannot be understood spoils no other."""
         problems = self._problems()
         for at, (key, node, data) in enumerate(self.shape.entries):
-            line = line_of(node) if key is None else line_of(self.shape.keys[at])
+            line = node_line(node) if key is None else node_line(self.shape.keys[at])
             try:
                 row = self._row(at, key, line, node, data)
                 problem = problems.get(at)
             except FormatError as error:
                 problem = problems.get(at, error)
             if problem is not None:
-                row = registry_row_module.invalid(at, _any_name(key, data), line, data, str(problem))
+                row = registry_row_module.invalid_row(at, _guess_name(key, data), line, data, str(problem))
             yield row
 
     def _row(self, at: int, key: object, line: int, node: yaml.Node, data: object) -> RegistryRow:
         path = self.document.path
         if not isinstance(data, dict):
-            raise wrong(path, line_of(node), NO_TABLE)
-        fields = Fields(data, node, path)
+            raise yaml_error(path, node_line(node), NO_TABLE)
+        fields = RowFields(data, node, path)
         name = _name(fields) if key is None else key
         if not isinstance(name, str) or not name:
-            raise wrong(path, line, "the name of a session must be a text; put it in quotes")
-        return registry_row_module.read(at, name, line, fields)
+            raise yaml_error(path, line, "the name of a session must be a text; put it in quotes")
+        return registry_row_module.parse_row(at, name, line, fields)
 
     def _problems(self) -> dict[int, FormatError]:
         """What cannot be read, by row. Outside of all rows it spoils the file: nobody can tell what it means."""
         found: dict[int, FormatError] = {}
         for place, error in self.document.problems:
             nodes = enumerate(node for _, node, _ in self.shape.entries)
-            rows = [at for at, node in nodes if start(node) <= place < int(node.end_mark.index)]
+            rows = [at for at, node in nodes if node_start(node) <= place < int(node.end_mark.index)]
             if not rows:
                 raise error
             found |= {at: error for at in rows if at not in found}
         return found
 
-    def apply(self, changes: Sequence[Change]) -> Listing:
+    def apply(self, changes: Sequence[Change]) -> RegistryText:
         """With the changes made; itself where nothing changes."""
-        removed = {change.at for change in changes if isinstance(change, Remove)}
-        meant = [change for change in changes if not isinstance(change, Set) or change.at not in removed]
-        new = edit(self.document, [each for change in meant for each in self._edits(change)])
-        return self if new is self.document else Listing(new.text, new.path, new)
+        removed = {change.at for change in changes if isinstance(change, RemoveRow)}
+        meant = [change for change in changes if not isinstance(change, SetFields) or change.at not in removed]
+        new = apply_edits(self.document, [each for change in meant for each in self._edits(change)])
+        return self if new is self.document else RegistryText(new.text, new.path, new)
 
     def possible(self, changes: Sequence[Change]) -> tuple[list[Change], list[tuple[Change, FormatError]]]:
         """The changes that can be made, and the others with the reason: one row spoils no other."""
@@ -106,22 +106,22 @@ class Listing:
         return [change for fine, _ in each for change in fine], [refused for _, bad in each for refused in bad]
 
     def _edits(self, change: Change) -> Iterator[Edit]:
-        if isinstance(change, Add):
+        if isinstance(change, AddRow):
             yield self._added(change)
             return
         row = self.registry.rows[change.at]
         where = (*self.shape.path, self.shape.steps[change.at])
-        if isinstance(change, Remove):
-            yield Cut(where)
+        if isinstance(change, RemoveRow):
+            yield RemoveItem(where)
             return
-        assert isinstance(change, Set)
+        assert isinstance(change, SetFields)
         if not isinstance(self.shape.entries[change.at][2], dict | None):
-            raise wrong(self.document.path, row.line, NO_TABLE)
+            raise yaml_error(self.document.path, row.line, NO_TABLE)
         for field, value in change.values.items():
-            place = registry_row_module.place_of(row.data, field) if field.startswith("pane.") else field
-            yield Put((*where, *place.split(".")), value)
+            place = registry_row_module.field_path(row.data, field) if field.startswith("pane.") else field
+            yield PutValue((*where, *place.split(".")), value)
 
-    def _added(self, change: Add) -> Append:
+    def _added(self, change: AddRow) -> AppendItem:
         rows, shape = self.registry.rows, self.shape
         values = dict(change.values)
         pane = values.get("pane")
@@ -131,16 +131,16 @@ class Listing:
             del values["pane"]
             values |= flat | ({"pane": rest} if rest else {})
         if not shape.table:
-            return Append(shape.path, {_name_key(rows): change.name} | values)
+            return AppendItem(shape.path, {_name_key(rows): change.name} | values)
         if any(row.name == change.name for row in rows):
             raise FormatError(f"{visible(change.name)} stands in {visible(self.document.path) or 'the list'} already")
-        return Append(shape.path, values, change.name)
+        return AppendItem(shape.path, values, change.name)
 
 
 # Shapes -------------------------------------------------------------------------------------------------------------
 
 
-class Shape(Value):
+class RegistryShape(Value):
     """Where the rows are."""
 
     path: Path
@@ -154,55 +154,57 @@ class Shape(Value):
     """Of each row its name (None in a list), where it stands, and what."""
 
 
-def _shape(document: Document) -> Shape:
+def _find_shape(document: YamlDocument) -> RegistryShape:
     root, data = document.root, document.data
     if isinstance(data, list):
-        return _of_list((), root, data)
+        return _list_shape((), root, data)
     if not isinstance(data, dict):
-        raise wrong(document.path, line_of(root), f"neither a list nor a table of sessions; begin with `{SESSIONS}:`")
-    found = pair(root, SESSIONS)
+        raise yaml_error(
+            document.path, node_line(root), f"neither a list nor a table of sessions; begin with `{SESSIONS}:`"
+        )
+    found = find_pair(root, SESSIONS)
     if found is not None or SESSIONS in data:
         below, node = data[SESSIONS], found[1] if found else root
         if below is None or isinstance(below, list):
-            return _of_list((SESSIONS,), node, below or [])
+            return _list_shape((SESSIONS,), node, below or [])
         if not isinstance(below, dict):
-            raise wrong(document.path, line_of(node), f"{SESSIONS} must be a list or a table of sessions")
-        return _of_table((SESSIONS,), node, below)
+            raise yaml_error(document.path, node_line(node), f"{SESSIONS} must be a list or a table of sessions")
+        return _table_shape((SESSIONS,), node, below)
     if not any(_is_row(value) for value in data.values()):
-        return Shape((SESSIONS,), False, [], [], [])
+        return RegistryShape((SESSIONS,), False, [], [], [])
     for key, value in data.items():
         if not isinstance(value, dict):
-            at = pair(root, key)
+            at = find_pair(root, key)
             words = f"{visible(str(key))} is no session (a table with status); put the sessions under `{SESSIONS}:`"
-            raise wrong(document.path, line_of(at[0] if at else root), words)
-    return _of_table((), root, data)
+            raise yaml_error(document.path, node_line(at[0] if at else root), words)
+    return _table_shape((), root, data)
 
 
 def _is_row(value: object) -> bool:
     return isinstance(value, dict) and "status" in value
 
 
-def _of_list(path: Path, node: yaml.Node, data: list[object]) -> Shape:
+def _list_shape(path: Path, node: yaml.Node, data: list[object]) -> RegistryShape:
     nodes = node.value if isinstance(node, yaml.SequenceNode) else []
     entries = [(None, each, value) for each, value in zip(nodes, data, strict=True)]
-    return Shape(path, False, list(range(len(data))), [], list(entries))
+    return RegistryShape(path, False, list(range(len(data))), [], list(entries))
 
 
-def _of_table(path: Path, node: yaml.Node, data: dict[object, object]) -> Shape:
+def _table_shape(path: Path, node: yaml.Node, data: dict[object, object]) -> RegistryShape:
     own = {key.value: (key, value) for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
     places = [own.get(str(key), (node, node)) for key in data]
     entries = [(key, value, data[key]) for key, (_, value) in zip(data, places, strict=True)]
-    return Shape(path, True, [str(key) for key in data], [key for key, _ in places], entries)
+    return RegistryShape(path, True, [str(key) for key in data], [key for key, _ in places], entries)
 
 
-def _name(fields: Fields) -> str:
+def _name(fields: RowFields) -> str:
     for key in NAMES:
         if fields.data.get(key) is not None:
             return fields.text(key)
     raise fields.wrong(NAMES[0], f"a session without a name; give it a `{NAMES[0]}:`")
 
 
-def _any_name(key: object, data: object) -> str:
+def _guess_name(key: object, data: object) -> str:
     """The name of a row that cannot be understood; empty where nothing tells it."""
     table = data if isinstance(data, dict) else {}
     return next((name for name in (key, data, *(table.get(each) for each in NAMES)) if isinstance(name, str)), "")

@@ -10,7 +10,7 @@ import yaml
 from midwatch.core.shells import SHELLS
 from midwatch.core.text import visible
 from midwatch.registry.model import INVALID, STATUSES, Place, RegistryRow, RowPane
-from midwatch.yamledit.parse import line_of, pair, wrong
+from midwatch.yamledit.parse import find_pair, node_line, yaml_error
 
 OWN_ID = "_session_id_own"
 """Behind the name of the agent."""
@@ -26,7 +26,7 @@ MOST = 1 << 63
 """Larger than any number of a process or of ticks."""
 
 
-class Fields:
+class RowFields:
     """A table of the file, and the words for what is wrong in it."""
 
     def __init__(self, data: dict[str, object], node: yaml.Node, path: str) -> None:
@@ -35,8 +35,8 @@ class Fields:
         self.path = path
 
     def wrong(self, key: str, words: str) -> Exception:
-        found = pair(self.node, key)
-        return wrong(self.path, line_of(found[0] if found else self.node), words)
+        found = find_pair(self.node, key)
+        return yaml_error(self.path, node_line(found[0] if found else self.node), words)
 
     def text(self, key: str) -> str:
         """Empty where there is none."""
@@ -66,22 +66,22 @@ class Fields:
         if value is None or value == "":
             return None
         try:
-            return seconds(value)
+            return to_seconds(value)
         except (TypeError, ValueError, OverflowError) as error:
             raise self.wrong(key, f"{visible(key)} must be a time such as 2026-06-20T15:48:27Z") from error
 
-    def table(self, key: str) -> Fields:
+    def table(self, key: str) -> RowFields:
         """An empty one where there is none."""
         value = self.data.get(key)
         if value is None:
-            return Fields({}, self.node, self.path)
+            return RowFields({}, self.node, self.path)
         if not isinstance(value, dict):
             raise self.wrong(key, f"{visible(key)} must be a table of fields")
-        found = pair(self.node, key)
-        return Fields(value, found[1] if found else self.node, self.path)
+        found = find_pair(self.node, key)
+        return RowFields(value, found[1] if found else self.node, self.path)
 
 
-def seconds(value: object) -> float:
+def to_seconds(value: object) -> float:
     """A time of the file, as text or as YAML's own, in seconds since 1970; without a zone it is UTC."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
@@ -92,25 +92,25 @@ def seconds(value: object) -> float:
     return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
 
 
-def read(at: int, name: str, line: int, fields: Fields) -> RegistryRow:
+def parse_row(at: int, name: str, line: int, fields: RowFields) -> RegistryRow:
     """FormatError names the line of a field that is not what it must be."""
     status = fields.text("status")
     if status not in STATUSES:
         said = f"status {visible(status)} is none of" if status else "the status is missing; it is one of"
         raise fields.wrong("status", f"{said} {', '.join(STATUSES)}")
-    pane = _pane(fields)
-    identities = _identities(fields)
+    pane = _parse_pane(fields)
+    identities = _parse_identities(fields)
     own = {key.removesuffix(OWN_ID): fields.text(key) for key in fields.data if _is_own_id(key)}
-    agent = fields.text("agent") or _agent(name, own, identities, pane)
+    agent = fields.text("agent") or _find_agent(name, own, identities, pane)
     moments = [moment for key in MOMENTS if (moment := fields.moment(key)) is not None]
     return RegistryRow(
-        at, name, status, line, agent, pane, _server(fields.text("tmux_socket")),
+        at, name, status, line, agent, pane, _server_socket(fields.text("tmux_socket")),
         own.get(agent) or identities.get(agent, ""), fields.truth("resumable"), max(moments, default=None),
         fields.text("last_visible_status"), fields.data,
     )  # fmt: skip
 
 
-def invalid(at: int, name: str, line: int, data: object, problem: str) -> RegistryRow:
+def invalid_row(at: int, name: str, line: int, data: object, problem: str) -> RegistryRow:
     """A row that cannot be understood. Its name and its ids are still taken."""
     table = data if isinstance(data, dict) else {}
     ids = [(key.removesuffix(OWN_ID), value) for key, value in table.items() if _is_own_id(key)]
@@ -122,7 +122,7 @@ def _is_own_id(key: object) -> bool:
     return isinstance(key, str) and key.endswith(OWN_ID) and key != OWN_ID
 
 
-def _pane(fields: Fields) -> RowPane:
+def _parse_pane(fields: RowFields) -> RowPane:
     inner = fields.table("pane")
     pid, cmd, cwd = (inner if inner.data.get(key) is not None else fields for key in FLAT)
     return RowPane(
@@ -130,7 +130,7 @@ def _pane(fields: Fields) -> RowPane:
     )
 
 
-def place_of(data: dict[str, object], field: str) -> str:
+def field_path(data: dict[str, object], field: str) -> str:
     """Where a field of the pane stands in a row: ``pane.pid``, or ``pid`` in a row that has it so."""
     key = field.removeprefix("pane.")
     pane = data.get("pane")
@@ -138,12 +138,12 @@ def place_of(data: dict[str, object], field: str) -> str:
     return key if flat else field
 
 
-def _identities(fields: Fields) -> dict[str, str]:
+def _parse_identities(fields: RowFields) -> dict[str, str]:
     table = fields.table(IDENTITIES)
     return {agent: table.table(agent).text("session_id") for agent in table.data if isinstance(agent, str)}
 
 
-def _agent(name: str, own: dict[str, str], identities: dict[str, str], pane: RowPane) -> str:
+def _find_agent(name: str, own: dict[str, str], identities: dict[str, str], pane: RowPane) -> str:
     known = [agent for agent, value in own.items() if value] or list(own)
     if len(known) == 1:
         return known[0]
@@ -154,7 +154,7 @@ def _agent(name: str, own: dict[str, str], identities: dict[str, str], pane: Row
     return pane.cmd if WORD.fullmatch(pane.cmd) and pane.cmd not in NO_COMMANDS else ""
 
 
-def _server(socket: str) -> Place | None:
+def _server_socket(socket: str) -> Place | None:
     if not socket:
         return None
     return ("-S" if "/" in socket else "-L", socket)

@@ -16,21 +16,21 @@ from midwatch.registry.model import (
     OTHER_LIST,
     OUTSIDE,
     RUNNING,
-    Add,
+    AddRow,
     Drift,
-    LeftOut,
     PaneDirectory,
     ReconcileMemory,
     ReconcilePlan,
     ReconcileRules,
     Registry,
     RegistryRow,
-    Remove,
-    Set,
+    RemoveRow,
+    SetFields,
     TmuxPane,
     TmuxSnapshot,
+    UnregisteredPane,
     iso,
-    keys_of,
+    row_keys,
 )
 from midwatch.registry.rules import row as single
 from midwatch.registry.rules.row import RowCase, RowMatcher
@@ -43,7 +43,7 @@ LINGERS = 5.0
 """Seconds that a session may go on after its row says that it has ended."""
 
 
-def plan(
+def plan_changes(
     registry: Registry, sight: TmuxSnapshot, before: ReconcileMemory, rules: ReconcileRules, *, now: float, wall: float
 ) -> tuple[ReconcilePlan, ReconcileMemory]:
     """What is to be changed and told, and what to remember for the next look (``now``: monotonic)."""
@@ -71,7 +71,7 @@ class _Planner:
 
     def plan(self) -> tuple[ReconcilePlan, ReconcileMemory]:
         refresh, turns = [], dict[str, str]()
-        for row, key in zip(self.rows, keys_of(self.rows), strict=True):
+        for row, key in zip(self.rows, row_keys(self.rows), strict=True):
             if row.problem or not row.is_on(self.rules.host):
                 continue  # what its own machine tells of it arrives as an event
             case = self.world.case(row)
@@ -79,7 +79,7 @@ class _Planner:
             if case.pane is not None and case.pane.turn and row.status == RUNNING:
                 turns[key] = case.pane.turn
                 if self.before.turns.get(key, case.pane.turn) != case.pane.turn and not self.rules.fresh.get(row.name):
-                    refresh.append(Set(row.at, {"last_visible_status": case.pane.turn}))
+                    refresh.append(SetFields(row.at, {"last_visible_status": case.pane.turn}))
             elif key in self.before.turns:
                 turns[key] = self.before.turns[key]
         self.drifts += self.duplicates()
@@ -95,7 +95,7 @@ class _Planner:
         found = []
         if row.status in ENDED:
             if case.pane is not None and not case.pane.dead and self.lingers(row, key):
-                found.append(single.alive(row, case.pane))
+                found.append(single.alive_drift(row, case.pane))
             if row.since is not None and self.wall - row.since > self.rules.keep_s and case.pane is None:
                 found.append(self.old(row))
         elif case.pane is None:
@@ -103,7 +103,7 @@ class _Planner:
         else:
             found += self.present(row, key, case.pane)
         if self.sight.artifacts.get(row.at) == "gone" and single.is_wanted(row) and not self.is_open(row):
-            found.append(single.gone_artifact(row))
+            found.append(single.missing_conversation_drift(row))
         return found
 
     def absent(self, row: RegistryRow, key: str, case: RowCase) -> list[Drift]:
@@ -111,27 +111,27 @@ class _Planner:
         if case.trouble:
             return []
         if case.moved is not None:
-            return [single.renamed(row, case.moved)]
+            return [single.renamed_drift(row, case.moved)]
         if case.lives:
-            return [single.elsewhere(row)]
+            return [single.other_host_drift(row)]
         if not self.twice("A", key):
             return []
-        return [single.terminated(row, iso(self.wall))._replace(wait_s=self.left(row, key))]
+        return [single.terminated_drift(row, iso(self.wall))._replace(wait_s=self.left(row, key))]
 
     def present(self, row: RegistryRow, key: str, pane: TmuxPane) -> list[Drift]:
         found = []
         if single.has_exited(row, pane):
             if self.twice("exited", key):
-                found.append(single.exited(row, pane))
-        elif self.sight.processes.get(row.at) != LIVES and single.is_another(row, pane):
-            found.append(single.moved(row, pane, self.rules.boot))
+                found.append(single.exited_drift(row, pane))
+        elif self.sight.processes.get(row.at) != LIVES and single.is_other_pane(row, pane):
+            found.append(single.moved_drift(row, pane, self.rules.boot))
         talk = self.sight.appeared.get(row.at, "")
         agent = row.agent or pane.agent
         if not row.conversation and talk and agent and (agent, talk) not in self.taken:
             self.taken.add((agent, talk))
-            found.append(single.materialized(row, agent, talk))
+            found.append(single.materialized_drift(row, agent, talk))
         if row.conversation and pane.conversation and pane.agent == row.agent and pane.conversation != row.conversation:
-            found.append(single.other_conversation(row, pane))
+            found.append(single.other_conversation_drift(row, pane))
         return found
 
     def old(self, row: RegistryRow) -> Drift:
@@ -140,7 +140,7 @@ class _Planner:
             what = f"{row.name}: {row.status} for {days} days; `midwatch reconcile --prune` takes it out"
             return Drift("old", row.name, what, {"status": row.status})
         what = f"{row.name}: {row.status} for {days} days."
-        return Drift("old", row.name, what, {"status": row.status}, {"status": None}, Remove(row.at), "Taken out.")
+        return Drift("old", row.name, what, {"status": row.status}, {"status": None}, RemoveRow(row.at), "Taken out.")
 
     def is_open(self, row: RegistryRow) -> bool:
         """Whether an agent has the conversation at this moment: it may not have written anything of it yet."""
@@ -156,7 +156,7 @@ class _Planner:
                 if row.pane.id and row.pane.pid:
                     several.setdefault((row.pane.id, row.pane.pid, row.server), []).append(row)
         found = {tuple(row.at for row in group): group for group in several.values() if len(group) > 1}
-        return [single.duplicate(group) for group in found.values()]
+        return [single.duplicate_drift(group) for group in found.values()]
 
     def shared(self) -> list[Drift]:
         """One conversation in two panes: two agents that write to it spoil it."""
@@ -164,21 +164,25 @@ class _Planner:
         for pane in self.sight.panes:
             if pane.conversation and pane.agent and not pane.dead:
                 several.setdefault((pane.agent, pane.conversation), {})[pane.server, pane.id] = pane
-        return [single.shared(talk, [*panes.values()]) for (_, talk), panes in several.items() if len(panes) > 1]
+        return [
+            single.shared_conversation_drift(talk, [*panes.values()])
+            for (_, talk), panes in several.items()
+            if len(panes) > 1
+        ]
 
-    def unknown(self) -> tuple[list[Drift], tuple[LeftOut, ...]]:
+    def unknown(self) -> tuple[list[Drift], tuple[UnregisteredPane, ...]]:
         """Sessions that bear one of our names and are in no row: each once, by its pane with an agent.
 
         One that has no pane in the workspace is left out, and each of its agents is told.
         """
         several: dict[tuple[object, ...], list[TmuxPane]] = {}
         for pane in self.sight.panes:
-            if pane.session not in self.names and not pane.dead and is_named(pane.session, self.rules.naming):
+            if pane.session not in self.names and not pane.dead and matches_naming(pane.session, self.rules.naming):
                 several.setdefault((pane.server, pane.session), []).append(pane)
         once: dict[str, TmuxPane] = {}  # two servers may have a session of one name
-        left = list[LeftOut]()
+        left = list[UnregisteredPane]()
         for panes in several.values():
-            causes = {pane.id: unmet(self.directory(pane), self.rules.workspace) for pane in panes}
+            causes = {pane.id: find_exclusion_cause(self.directory(pane), self.rules.workspace) for pane in panes}
             ours = [pane for pane in panes if not causes[pane.id]]
             agents = [pane for pane in ours or panes if pane.agent] or (ours or panes)[:1]
             if ours:
@@ -191,18 +195,18 @@ class _Planner:
     def directory(self, pane: TmuxPane) -> PaneDirectory:
         return self.rules.directories[pane.cwd]
 
-    def left_out(self, pane: TmuxPane, cause: str) -> LeftOut:
-        return single.left_out(pane, cause, self.directory(pane), self.rules.workspace)
+    def left_out(self, pane: TmuxPane, cause: str) -> UnregisteredPane:
+        return single.unregistered_pane(pane, cause, self.directory(pane), self.rules.workspace)
 
     def is_moved(self, pane: TmuxPane) -> bool:
         """Whether it is the pane of a row under another name: that row tells of it."""
         return any(
-            row.status == RUNNING and single.is_same(row, pane) and row.name not in self.world.sessions
+            row.status == RUNNING and single.is_same_pane(row, pane) and row.name not in self.world.sessions
             for row in self.rows
         )
 
     def registered(self, pane: TmuxPane) -> Drift:
-        agent = pane.agent or single.agent_in(pane.session)
+        agent = pane.agent or single.find_agent_name(pane.session)
         talk = pane.conversation if (agent, pane.conversation) not in self.taken else ""
         values: dict[str, object] = {
             "status": RUNNING, "agent": agent, "created_at": iso(self.wall),
@@ -215,7 +219,7 @@ class _Planner:
         if talk:
             self.taken.add((agent, talk))
         what = f"{pane.session}: tmux found but not in the list."
-        return Drift("B", pane.session, what, {}, values, Add(pane.session, values), "Auto-registered.")
+        return Drift("B", pane.session, what, {}, values, AddRow(pane.session, values), "Auto-registered.")
 
     # Time
 
@@ -252,12 +256,12 @@ class _Planner:
         return False
 
 
-def is_named(session: str, naming: tuple[str, ...]) -> bool:
+def matches_naming(session: str, naming: tuple[str, ...]) -> bool:
     """Whether a session bears one of the names that belong into the list."""
     return any(fnmatchcase(session, pattern) for pattern in naming)
 
 
-def unmet(directory: PaneDirectory, workspace: str) -> str:
+def find_exclusion_cause(directory: PaneDirectory, workspace: str) -> str:
     """The cause for which a pane in that directory is not registered in the list of a workspace; empty for none."""
     if not directory.real:
         return UNKNOWN

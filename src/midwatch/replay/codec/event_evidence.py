@@ -13,7 +13,7 @@ from midwatch.core.job_model import Record
 from midwatch.core.value import Value
 from midwatch.jobs.codec import sentinel
 from midwatch.journal import codec as journal_codec
-from midwatch.replay.model import Happened
+from midwatch.replay.model import RunHappening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,30 +29,30 @@ KNOWN = {
 """What a shim notes."""
 
 
-class Line(Value):
+class EvidenceLine(Value):
     """What one line holds."""
 
-    happened: tuple[Happened, ...]
+    happened: tuple[RunHappening, ...]
     record: Record | None = None
     """Of a line of `show --json`, where the record is still there."""
     torn: int = 0
     """Bytes in it that are no event: a writer was cut off, and went on behind that."""
 
 
-def line(text: bytes) -> Line:
+def decode_line(text: bytes) -> EvidenceLine:
     """One line of evidence, or FormatError."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        return _pieces(text)
+        return _decode_pieces(text)
     if not isinstance(found, dict) or not ("event" in found or "events" in found):
         raise FormatError("it is no event")
     check_schema(found.get("schema"))
     if "events" not in found:
-        return Line((happened(found),))
+        return EvidenceLine((decode_happening(found),))
     if not isinstance(found["events"], list) or not all(isinstance(each, dict) for each in found["events"]):
         raise FormatError("its events are no list of events")
-    return Line(tuple(happened(each) for each in found["events"]), record(found.get("record")))
+    return EvidenceLine(tuple(decode_happening(each) for each in found["events"]), decode_record(found.get("record")))
 
 
 def check_schema(schema: object) -> None:
@@ -61,59 +61,62 @@ def check_schema(schema: object) -> None:
         raise FormatError(f"it is of schema {schema!r:.20}, not {SCHEMA}{f': {NEWER}' if newer else ''}")
 
 
-def record(found: object) -> Record | None:
+def decode_record(found: object) -> Record | None:
     """The record that stands beside events; None where there is none that can be read."""
     try:
-        return sentinel.record(json.dumps(found)) if isinstance(found, dict) else None
+        return sentinel.decode_record(json.dumps(found)) if isinstance(found, dict) else None
     except FormatError:
         return None
 
 
-def _pieces(text: bytes) -> Line:
+def _decode_pieces(text: bytes) -> EvidenceLine:
     """A line in which a writer was cut off and another event follows: that event is not lost."""
-    parts = journal_codec.parts(text)
-    whole = tuple(remembered(part) for part in parts if isinstance(part, Event))
+    parts = journal_codec.split_line(text)
+    whole = tuple(happening_from_event(part) for part in parts if isinstance(part, Event))
     if not whole:
         raise FormatError("it is not JSON")
-    return Line(whole, torn=sum(len(part) for part in parts if isinstance(part, bytes)))
+    return EvidenceLine(whole, torn=sum(len(part) for part in parts if isinstance(part, bytes)))
 
 
-def remembered(event: Event) -> Happened:
+def happening_from_event(event: Event) -> RunHappening:
     """An event as the journal holds it."""
-    return happened(
-        {**journal_codec.body(event), **{key: getattr(event, key) for key in ("run", "n", "at", "name", "event")}}
+    return decode_happening(
+        {**journal_codec.event_body(event), **{key: getattr(event, key) for key in ("run", "n", "at", "name", "event")}}
     )
 
 
-def happened(found: dict[str, Any]) -> Happened:
+def decode_happening(found: dict[str, Any]) -> RunHappening:
     """One event, each of its fields being what it should be. Of one that is not a shim's only that it was is taken."""
     try:
         if found["event"] not in KNOWN:
-            return Happened(
-                _text(found["name"]), _text(found["run"]), _text(found["event"]), _number(found["at"]) or 0.0
+            return RunHappening(
+                _to_text(found["name"]),
+                _to_text(found["run"]),
+                _to_text(found["event"]),
+                _to_number(found["at"]) or 0.0,
             )
-        return Happened(
-            name=_text(found["name"]),
-            run=_text(found["run"]),
-            event=_text(found["event"]),
-            at=_number(found["at"]) or 0.0,
-            n=_whole(found.get("n")),
-            mono=_number(found.get("mono")),
-            reason=_text(found.get("reason") or ""),
-            attempt=_whole(found.get("attempt")),
-            policy=sentinel.policy(found["policy"]) if found.get("policy") is not None else None,
-            began=_number(found.get("began")),
-            retries=_whole(found.get("retries")),
-            backoff_s=_number(found.get("backoff_s")),
-            in_s=_number(found.get("in_s")),
-            judged=_number(found.get("judged")),
-            moved=_moments(found.get("moved")),
-            stale_since=_number(found.get("stale_since")),
-            since=_number(found.get("since")),
-            until=_number(found.get("until")),
-            seconds=_number(found.get("seconds")) or 0.0,
-            state=_text(found.get("state") or ""),
-            end=sentinel.end({"elapsed_s": 0.0, "left": [], **found})
+        return RunHappening(
+            name=_to_text(found["name"]),
+            run=_to_text(found["run"]),
+            event=_to_text(found["event"]),
+            at=_to_number(found["at"]) or 0.0,
+            n=_to_whole_number(found.get("n")),
+            mono=_to_number(found.get("mono")),
+            reason=_to_text(found.get("reason") or ""),
+            attempt=_to_whole_number(found.get("attempt")),
+            policy=sentinel.decode_policy(found["policy"]) if found.get("policy") is not None else None,
+            began=_to_number(found.get("began")),
+            retries=_to_whole_number(found.get("retries")),
+            backoff_s=_to_number(found.get("backoff_s")),
+            in_s=_to_number(found.get("in_s")),
+            judged=_to_number(found.get("judged")),
+            moved=_to_moments(found.get("moved")),
+            stale_since=_to_number(found.get("stale_since")),
+            since=_to_number(found.get("since")),
+            until=_to_number(found.get("until")),
+            seconds=_to_number(found.get("seconds")) or 0.0,
+            state=_to_text(found.get("state") or ""),
+            end=sentinel.decode_end({"elapsed_s": 0.0, "left": [], **found})
             if found["event"] in ("attempt", "ended")
             else None,
         )
@@ -123,13 +126,13 @@ def happened(found: dict[str, Any]) -> Happened:
         raise FormatError(f"it is no event: {error}"[:120]) from error
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r:.20} is no text")  # noqa: TRY004  # one error for all that is wrong
     return value
 
 
-def _number(value: object) -> float | None:
+def _to_number(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST:
@@ -137,15 +140,15 @@ def _number(value: object) -> float | None:
     return float(value)
 
 
-def _whole(value: object) -> int | None:
+def _to_whole_number(value: object) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST):
         raise ValueError(f"{value!r:.20} is no whole number")
     return value
 
 
-def _moments(value: object) -> dict[str, float] | None:
+def _to_moments(value: object) -> dict[str, float] | None:
     if value is None:
         return None
     if not isinstance(value, dict):
         raise ValueError(f"{value!r:.20} is no table of moments")  # noqa: TRY004
-    return {_text(source): _number(moment) or 0.0 for source, moment in value.items()}
+    return {_to_text(source): _to_number(moment) or 0.0 for source, moment in value.items()}

@@ -6,14 +6,14 @@ import json
 import re
 
 from midwatch.core.errors import FormatError
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.pane_model import Observation, Pane, ProcessInfo
 from midwatch.tmux.codec import sgr
 
 _TASK = re.compile(r"( *)(\d+) stat=(\S+) comm=(.*?) args=(.*)", re.DOTALL)
 
 
-def sighting(agent: str, screen: str, facts: str, path: str) -> Observation:
+def read_observation(agent: str, screen: str, facts: str, path: str) -> Observation:
     """What was seen of an agent: the text of its screen (plain or with colours) and the facts of its pane."""
     try:
         found = json.loads(facts)
@@ -21,17 +21,17 @@ def sighting(agent: str, screen: str, facts: str, path: str) -> Observation:
         raise FormatError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict):
         raise FormatError(f"{path}: not a table of facts")
-    rows, styles = sgr.split(tuple(screen.removesuffix("\n").split("\n")))
-    return Observation(agent, _pane(found, rows), rows, _tasks(found.get("tree"), path), styles=styles)
+    rows, styles = sgr.split_styles(tuple(screen.removesuffix("\n").split("\n")))
+    return Observation(agent, _read_pane(found, rows), rows, _parse_processes(found.get("tree"), path), styles=styles)
 
 
-def _pane(found: dict[str, object], rows: tuple[str, ...]) -> Pane:
+def _read_pane(found: dict[str, object], rows: tuple[str, ...]) -> Pane:
     def text(key: str) -> str:
         value = found.get(key, "")
         return str(int(value)) if isinstance(value, bool) else str(value)
 
     def number(key: str, default: int = 0) -> int:
-        found = whole_number(text(key))
+        found = parse_whole_number(text(key))
         return default if found is None else found
 
     return Pane(
@@ -44,7 +44,7 @@ def _pane(found: dict[str, object], rows: tuple[str, ...]) -> Pane:
     )  # fmt: skip
 
 
-def _tasks(tree: object, path: str) -> tuple[ProcessInfo, ...]:
+def _parse_processes(tree: object, path: str) -> tuple[ProcessInfo, ...]:
     """Processes from the lines of a tree, indented by two blanks a level, as `ps` words them."""
     if not isinstance(tree, list):
         return ()

@@ -40,7 +40,7 @@ class AccuracyTrial(Value):
         return DANGEROUS.get((self.truth, self.read), "")
 
 
-def matrix(trials: list[AccuracyTrial], unit: str) -> list[str]:
+def format_matrix(trials: list[AccuracyTrial], unit: str) -> list[str]:
     """Rows of a table, one per agent and true turn: how each was read."""
     rows = [f"| agent | truth | {' | '.join(TURNS)} | right |", "|---|---|" + "---:|" * (len(TURNS) + 1)]
     for agent in dict.fromkeys(trial.agent for trial in trials):
@@ -49,17 +49,17 @@ def matrix(trials: list[AccuracyTrial], unit: str) -> list[str]:
             if not some:
                 continue
             counts = [sum(trial.weight for trial in some if trial.read == read) for read in TURNS]
-            cells = " | ".join(_number(count, unit) if count else "" for count in counts)
-            rows.append(f"| {agent} | {truth} | {cells} | {share(some)} |")
+            cells = " | ".join(_format_number(count, unit) if count else "" for count in counts)
+            rows.append(f"| {agent} | {truth} | {cells} | {format_share(some)} |")
     return rows
 
 
-def share(trials: list[AccuracyTrial]) -> str:
+def format_share(trials: list[AccuracyTrial]) -> str:
     """How much of it was right, rounded down: 100 % is said only of what was never wrong."""
     whole = sum(trial.weight for trial in trials)
     right = sum(trial.weight for trial in trials if trial.right)
     return f"{int(1000 * right / whole) / 10:g} %" if whole else "-"
 
 
-def _number(count: float, unit: str) -> str:
+def _format_number(count: float, unit: str) -> str:
     return f"{count:.0f}" if not unit else f"{count:.1f} {unit}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from midwatch.core.policy import Policy
 from midwatch.core.value import Value
-from midwatch.replay.model import Happened, ReplayRow
+from midwatch.replay.model import ReplayRow, RunHappening
 from midwatch.replay.rules import replay_job
 from midwatch.replay.rules.replay_job import RunState
 
 LIVE = ("started", "stale", "stuck", "moved", "suspended", "continued")
 
 
-class Clock(Value):
+class AttemptClock(Value):
     """Time that counts, in seconds since the attempt began, and the moments that it stands for."""
 
     began: float
@@ -27,14 +27,14 @@ class Clock(Value):
         return found
 
 
-class Silence(Value):
+class ProgressSilence(Value):
     start: float
     end: float
     moved: bool
     """Something moved at its end; else the attempt, or the evidence, ended."""
 
 
-class Point(Value):
+class VerdictPoint(Value):
     """What holds from a moment on."""
 
     at: float
@@ -42,14 +42,14 @@ class Point(Value):
     uncertain: str = ""
 
 
-class Past(Value):
+class AttemptHistory(Value):
     """One attempt, as far as its events tell."""
 
     story: RunState
     policy: Policy
-    clock: Clock
-    silences: tuple[Silence, ...]
-    given: tuple[Point, ...]
+    clock: AttemptClock
+    silences: tuple[ProgressSilence, ...]
+    given: tuple[VerdictPoint, ...]
     """Verdicts, in seconds since the run began."""
     paused: tuple[tuple[float, float], ...]
     until: float
@@ -68,33 +68,35 @@ class Past(Value):
         return self.clock.moment(counted) - self.story.first
 
 
-def told(story: RunState, events: list[Happened]) -> tuple[list[ReplayRow], RunState]:
+def replay_events(story: RunState, events: list[RunHappening]) -> tuple[list[ReplayRow], RunState]:
     rows = []
     for it in events:
-        story, row = replay_job.step(story, it)
+        story, row = replay_job.replay_event(story, it)
         if row is not None:
             rows.append(row)
     return rows, story
 
 
-def read(story: RunState, told: list[ReplayRow], events: list[Happened]) -> Past:
+def read_history(story: RunState, told: list[ReplayRow], events: list[RunHappening]) -> AttemptHistory:
     assert story.policy is not None
     stop = next((it for it in events if it.event == "stopping"), None)
     last = next((it for it in events if it.end is not None), None)
     end = stop or last or events[-1]
-    clock, paused = _clock(story.began, events, (last or events[-1]).when)
-    silences, tail = _silences(clock, events, end, last)
+    clock, paused = _build_clock(story.began, events, (last or events[-1]).when)
+    silences, tail = _find_silences(clock, events, end, last)
     cut = stop.state if stop else "timeout" if last and last.state == "abandoned" else ""
-    return Past(
+    return AttemptHistory(
         story=story, policy=story.policy, clock=clock, silences=silences,
-        given=tuple(Point(row.at, row.given) for row in told if row.given and row.event in LIVE),
+        given=tuple(VerdictPoint(row.at, row.given) for row in told if row.given and row.event in LIVE),
         paused=tuple((start - story.first, stop - story.first) for start, stop in paused),
         until=clock.counted(end.when), cut=cut if cut in ("stuck", "timeout") else "",
         last=told[-1] if last is not None else None, over=events[-1].when - story.first, tail=tail,
     )  # fmt: skip
 
 
-def _clock(began: float, events: list[Happened], over: float) -> tuple[Clock, list[tuple[float, float]]]:
+def _build_clock(
+    began: float, events: list[RunHappening], over: float
+) -> tuple[AttemptClock, list[tuple[float, float]]]:
     """The clock of an attempt, and when it was suspended."""
     gaps: list[tuple[float, float]] = []
     paused: list[tuple[float, float]] = []
@@ -109,20 +111,20 @@ def _clock(began: float, events: list[Happened], over: float) -> tuple[Clock, li
             gaps.append((it.when - it.seconds, it.when))
     if since is not None:
         paused.append((since, over))
-    return Clock(began, tuple(sorted(gaps + paused))), paused
+    return AttemptClock(began, tuple(sorted(gaps + paused))), paused
 
 
-def _silences(
-    clock: Clock, events: list[Happened], end: Happened, last: Happened | None
-) -> tuple[tuple[Silence, ...], float]:
+def _find_silences(
+    clock: AttemptClock, events: list[RunHappening], end: RunHappening, last: RunHappening | None
+) -> tuple[tuple[ProgressSilence, ...], float]:
     """All that is known of them, and how many seconds before the end nothing is known."""
-    found: list[Silence] = []
+    found: list[ProgressSilence] = []
     open_since: float | None = None
     known = 0.0
     for it in events:
         if it.since is not None and it.until is not None:
             known = clock.counted(it.until)
-            found.append(Silence(known - (it.until - it.since), known, moved=True))
+            found.append(ProgressSilence(known - (it.until - it.since), known, moved=True))
             open_since = None
         elif it.event in ("stale", "stuck") and it.moved:
             looked = it.when if it.judged is None else it.judged
@@ -131,5 +133,5 @@ def _silences(
     if open_since is None and last is not None and last.moved:
         open_since = clock.counted(last.when) - (last.when - max(last.moved.values()))
     if open_since is not None:
-        return (*found, Silence(open_since, over, moved=False)), 0.0
+        return (*found, ProgressSilence(open_since, over, moved=False)), 0.0
     return tuple(found), over - known

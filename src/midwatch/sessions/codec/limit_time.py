@@ -30,7 +30,7 @@ MINUTE = timedelta(minutes=1)
 NOON = 12
 
 
-def moment(words: str, said: float, local: tzinfo, named: Callable[[str], tzinfo | None]) -> float | None:
+def parse_limit_end(words: str, said: float, local: tzinfo, named: Callable[[str], tzinfo | None]) -> float | None:
     """The wall-clock second that some words mean, said at another; None where they mean none.
 
     A time of day is the next one after it was said. Agents cut the seconds off: what ends "at 3:34" may end at any
@@ -52,12 +52,12 @@ def moment(words: str, said: float, local: tzinfo, named: Callable[[str], tzinfo
             read = datetime.fromisoformat(stamp[0])
             return (read if read.tzinfo else read.replace(tzinfo=zone)).timestamp()
         date = DATE.search(words)
-        return _at(then, date, CLOCK.search(words.replace(date[0], " ") if date else words))
+        return _date_and_time(then, date, CLOCK.search(words.replace(date[0], " ") if date else words))
     except (ValueError, OverflowError):
         return None
 
 
-def _at(then: datetime, date: re.Match[str] | None, clock: re.Match[str] | None) -> float | None:
+def _date_and_time(then: datetime, date: re.Match[str] | None, clock: re.Match[str] | None) -> float | None:
     if clock is None and date is None:
         return None
     hour, minute = (int(clock["hour"]), int(clock["minute"] or 0)) if clock else (0, 0)

@@ -47,7 +47,7 @@ class GivenVerdict(Value):
     reason: str
 
 
-class Header(Value):
+class RecordingHeader(Value):
     agent: str
     version: str
     scenario: str
@@ -58,7 +58,7 @@ class Header(Value):
     """Of evidence against a source: its `source`, `turn` and `rule`, and `by` which strong source."""
 
 
-class Writer:
+class RecordingWriter:
     """Observations to lines."""
 
     def __init__(self) -> None:
@@ -69,10 +69,10 @@ class Writer:
         self.tasks: list[list[object]] = []
         self.reports: dict[str, object] = {}
 
-    def header(self, header: Header) -> str:
+    def header(self, header: RecordingHeader) -> str:
         found = {"midwatch": "timeline", "v": VERSION, **header._asdict()}
         found["policy"] = header.policy.written() if header.policy else None
-        return _dump({key: value for key, value in found.items() if value is not None})
+        return _encode({key: value for key, value in found.items() if value is not None})
 
     def line(self, seen: Observation, give: Callable[[Observation], GivenVerdict | None] = lambda _: None) -> str:
         """One look. ``give`` is asked for the verdict on it as it will be read again: with its times rounded."""
@@ -103,18 +103,20 @@ class Writer:
         if given := give(self.reader.sighting(found)):
             found["given"] = {key: value for key, value in given._asdict().items() if key != "at"}
         self.pane, self.rows, self.tasks, self.reports = pane, seen.rows, tasks, reports
-        return _dump(found)
+        return _encode(found)
 
 
-def truth_line(truth: RecordedTruth) -> str:
-    return _dump({"at": round(truth.at, 3), "truth": truth.turn, "detail": truth.detail, "by": truth.by})
+def encode_truth(truth: RecordedTruth) -> str:
+    return _encode({"at": round(truth.at, 3), "truth": truth.turn, "detail": truth.detail, "by": truth.by})
 
 
-def _dump(found: dict[str, object]) -> str:
+def _encode(found: dict[str, object]) -> str:
     return dump(found)
 
 
-def read(lines: Iterable[str], path: str) -> Iterator[Header | Observation | GivenVerdict | RecordedTruth]:
+def read_recording(
+    lines: Iterable[str], path: str
+) -> Iterator[RecordingHeader | Observation | GivenVerdict | RecordedTruth]:
     """The header, then observations, what was given at each, and truths, in the order of their times."""
     reader: _RecordingReader | None = None
     for number, line in enumerate(lines, 1):
@@ -126,24 +128,26 @@ def read(lines: Iterable[str], path: str) -> Iterator[Header | Observation | Giv
                 if found.get("midwatch") != "timeline" or found.get("v") != VERSION:
                     raise FormatError(f"{path}:{number}: not a timeline of version {VERSION}")
                 reader = _RecordingReader(str(found["agent"]))
-                yield _header(found)
+                yield _decode_header(found)
             elif "truth" in found:
                 yield RecordedTruth(float(found["at"]), found["truth"], found.get("detail", ""), found.get("by", ""))
             else:
                 yield reader.sighting(found)
                 if "given" in found:
-                    yield _given(float(found["at"]), found["given"])
+                    yield _decode_given(float(found["at"]), found["given"])
         except (ValueError, OverflowError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
             raise FormatError(f"{path}:{number}: not a line of a timeline: {error!r}") from None
 
 
-def _header(found: dict[str, Any]) -> Header:
-    policy = sentinel.policy(found["policy"]) if "policy" in found else None
-    doubted = {str(key): _text(value) for key, value in found["doubted"].items()} if "doubted" in found else None
-    return Header(str(found["agent"]), str(found.get("version", "")), str(found.get("scenario", "")), policy, doubted)
+def _decode_header(found: dict[str, Any]) -> RecordingHeader:
+    policy = sentinel.decode_policy(found["policy"]) if "policy" in found else None
+    doubted = {str(key): _to_text(value) for key, value in found["doubted"].items()} if "doubted" in found else None
+    return RecordingHeader(
+        str(found["agent"]), str(found.get("version", "")), str(found.get("scenario", "")), policy, doubted
+    )
 
 
-def _given(at: float, found: dict[str, Any]) -> GivenVerdict:
+def _decode_given(at: float, found: dict[str, Any]) -> GivenVerdict:
     state, turn, detail, reason = (found[key] for key in ("state", "turn", "detail", "reason"))
     return GivenVerdict(at, str(state), str(turn), str(detail), str(reason))
 
@@ -164,28 +168,28 @@ class _RecordingReader:
                 raise ValueError(f"a pane of {found['height']} rows")
             self.rows = [""] * int(found["height"])
         for number, row in found.get("rows", {}).items():
-            self.rows[int(number)] = _text(row)
+            self.rows[int(number)] = _to_text(row)
         if "styles" in found:
-            self.styles = tuple(_text(found["styles"].get(str(n), PLAIN)) for n in range(len(self.rows)))
+            self.styles = tuple(_to_text(found["styles"].get(str(n), PLAIN)) for n in range(len(self.rows)))
         if "tasks" in found:
             self.tasks = tuple(
-                ProcessInfo(**_typed(ProcessInfo, dict(zip(ProcessInfo._fields, each, strict=True))))
+                ProcessInfo(**_check_types(ProcessInfo, dict(zip(ProcessInfo._fields, each, strict=True))))
                 for each in found["tasks"]
             )
         if "reports" in found:
-            self.reports = tuple(_report(source, each) for source, each in found["reports"].items())
-        at, wall = _number(found["at"]), _number(found["wall"])
-        pane = Pane(**_typed(Pane, self.pane))
+            self.reports = tuple(_decode_report(source, each) for source, each in found["reports"].items())
+        at, wall = _to_number(found["at"]), _to_number(found["wall"])
+        pane = Pane(**_check_types(Pane, self.pane))
         return Observation(self.agent, pane, tuple(self.rows), self.tasks, self.reports, at, wall, self.styles)
 
 
-def _report(source: str, found: dict[str, Any]) -> SourceReport:
-    words = {_text(word): _text(value) for word, value in found["words"].items()}
-    at = None if found["at"] is None else _number(found["at"])
-    return SourceReport(source, at, words, _text(found["trouble"]), found.get("unclear") is True)
+def _decode_report(source: str, found: dict[str, Any]) -> SourceReport:
+    words = {_to_text(word): _to_text(value) for word, value in found["words"].items()}
+    at = None if found["at"] is None else _to_number(found["at"])
+    return SourceReport(source, at, words, _to_text(found["trouble"]), found.get("unclear") is True)
 
 
-def _typed(kind: type[Pane | ProcessInfo], values: dict[str, Any]) -> dict[str, Any]:
+def _check_types(kind: type[Pane | ProcessInfo], values: dict[str, Any]) -> dict[str, Any]:
     """Fields of a value, each being what it should be: a recording may be another's."""
     for field, annotation in kind.__annotations__.items():
         if field in values:
@@ -193,25 +197,25 @@ def _typed(kind: type[Pane | ProcessInfo], values: dict[str, Any]) -> dict[str, 
     return values
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r:.20} is no text")  # noqa: TRY004  # one error for all that is wrong
     return value
 
 
-def _number(value: object) -> float:
+def _to_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST:
         raise ValueError(f"{value!r:.20} is no number that can be")
     return float(value)
 
 
-def _whole(value: object) -> int:
+def _to_whole_number(value: object) -> int:
     if not isinstance(value, int) or abs(value) > LARGEST:
         raise ValueError(f"{value!r:.20} is no whole number")
     return int(value)
 
 
 CHECKS: dict[str, Callable[[Any], Any]] = {
-    "str": _text, "int": _whole, "float": _number, "bool": bool,
-    "tuple[str, ...]": lambda values: tuple(map(_text, values)),
+    "str": _to_text, "int": _to_whole_number, "float": _to_number, "bool": bool,
+    "tuple[str, ...]": lambda values: tuple(map(_to_text, values)),
 }  # fmt: skip

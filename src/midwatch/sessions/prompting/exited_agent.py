@@ -11,7 +11,7 @@ import shlex
 
 from midwatch.agents import exit_message, launch
 from midwatch.agents.conversation_exists import ConversationIndex
-from midwatch.agents.conversation_holders import holders
+from midwatch.agents.conversation_holders import find_holders
 from midwatch.agents.definition import Detector, is_agent
 from midwatch.config import paths, sentinel_files
 from midwatch.core.errors import FormatError, RefusedError
@@ -23,7 +23,7 @@ from midwatch.jobs import monitor_store
 from midwatch.jobs.codec import sentinel
 from midwatch.sessions import conversation_lease, resume, spawn
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.prompting.rules.recovery import Front, Left
+from midwatch.sessions.prompting.rules.recovery import ExitedAgent, ForegroundProgram
 from midwatch.system import process_tree
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
@@ -33,20 +33,20 @@ from midwatch.tmux.sessions import TmuxSessions
 STOPPED = "Tt"
 
 
-def front(tasks: tuple[ProcessInfo, ...], command: str, agent: Detector | None) -> Front:
+def find_front(tasks: tuple[ProcessInfo, ...], command: str, agent: Detector | None) -> ForegroundProgram:
     """What has the terminal. ``agent``: whose process may be suspended behind it."""
     ahead = [task for task in tasks if task.foreground]
-    found = shell_of(tasks)
+    found = find_shell(tasks)
     if found is None:
-        return Front(ahead[0].name if ahead else command)
-    jobs = {task.pid: job for task in tasks if (job := _job(task, tasks, found.pid))}
+        return ForegroundProgram(ahead[0].name if ahead else command)
+    jobs = {task.pid: job for task in tasks if (job := _child_of_shell(task, tasks, found.pid))}
     agents = {jobs.get(task.pid) for task in tasks if agent and task.letter in STOPPED and is_agent(agent, task)}
     others = [task for task in tasks if task.letter in STOPPED and jobs.get(task.pid, 0) not in agents]
     stopped = tuple(f"{task.name} ({task.pid})" for task in others)
-    return Front(found.name, prompt=True, stopped=stopped, owned=bool(agents - {None}))
+    return ForegroundProgram(found.name, prompt=True, stopped=stopped, owned=bool(agents - {None}))
 
 
-def shell_of(tasks: tuple[ProcessInfo, ...]) -> ProcessInfo | None:
+def find_shell(tasks: tuple[ProcessInfo, ...]) -> ProcessInfo | None:
     """The shell that waits at its prompt: alone in the foreground, asleep, and started to be typed to."""
     ahead = [task for task in tasks if task.foreground]
     if len(ahead) != 1 or ahead[0].name not in POSIX_SHELLS or ahead[0].letter != "S":
@@ -56,7 +56,7 @@ def shell_of(tasks: tuple[ProcessInfo, ...]) -> ProcessInfo | None:
     return ahead[0] if "-i" in given or not script else None
 
 
-def _job(task: ProcessInfo, tasks: tuple[ProcessInfo, ...], shell: int) -> int:
+def _child_of_shell(task: ProcessInfo, tasks: tuple[ProcessInfo, ...], shell: int) -> int:
     """The child of the shell that a process is, or is below; 0 where it is elsewhere."""
     parents = {each.pid: each.parent for each in tasks}
     pid = task.pid
@@ -68,33 +68,35 @@ def _job(task: ProcessInfo, tasks: tuple[ProcessInfo, ...], shell: int) -> int:
 # Which conversation -------------------------------------------------------------------------------------------------
 
 
-def left(panes: PaneObserver, pane: Pane, rows: tuple[str, ...], directory: str) -> Left:
+def find_exited_agent(panes: PaneObserver, pane: Pane, rows: tuple[str, ...], directory: str) -> ExitedAgent:
     """The agent that was in a pane, as far as somebody knew it."""
     if pane.dead:
-        record = record_of(pane, directory)
-        return _recorded(panes, record, directory) if record else Left()
-    known, shell = panes.known.get(pane.id), shell_of(panes.tasks.get(pane.id, ()))
+        record = find_record(pane, directory)
+        return _from_record(panes, record, directory) if record else ExitedAgent()
+    known, shell = panes.known.get(pane.id), find_shell(panes.tasks.get(pane.id, ()))
     agent, talk = (known.detector, known.conversation) if known else (None, "")
     if shell is None:
-        return Left(agent.agent if agent else "", talk)
-    said = exit_message.read(panes.detectors, sgr.split(rows)[0], (pane.cursor_x, pane.cursor_y))
+        return ExitedAgent(agent.agent if agent else "", talk)
+    said = exit_message.read(panes.detectors, sgr.split_styles(rows)[0], (pane.cursor_x, pane.cursor_y))
     if said and said.since and talk in ("", said.conversation):
-        return Left(said.agent.agent, "", "something was run there since; that shell may be somebody's now")
+        return ExitedAgent(said.agent.agent, "", "something was run there since; that shell may be somebody's now")
     if agent is None or not talk:
-        told = _hooked(panes, pane, shell, agent)
+        told = _conversations_in_hooks(panes, pane, shell, agent)
         told |= {said.conversation: said.agent} if said else {}
         if len(told) > 1:
-            return Left(agent.agent if agent else "?", "", f"which conversation it was? {' or '.join(told)}")
+            return ExitedAgent(agent.agent if agent else "?", "", f"which conversation it was? {' or '.join(told)}")
         talk, agent = next(iter(told.items()), ("", agent))
     if agent is None or not talk:
-        return Left(agent.agent if agent else "")
-    environment = known.running.environment if known and known.running else process_tree.environment(shell.pid)
-    return Left(agent.agent, talk, _obstacle(agent, talk, environment))
+        return ExitedAgent(agent.agent if agent else "")
+    environment = known.running.environment if known and known.running else process_tree.read_environment(shell.pid)
+    return ExitedAgent(agent.agent, talk, _find_obstacle(agent, talk, environment))
 
 
-def _hooked(panes: PaneObserver, pane: Pane, shell: ProcessInfo, agent: Detector | None) -> dict[str, Detector]:
+def _conversations_in_hooks(
+    panes: PaneObserver, pane: Pane, shell: ProcessInfo, agent: Detector | None
+) -> dict[str, Detector]:
     """Conversations of agents that told their hooks, since the pane's shell began, of all but their end."""
-    since = process_tree.running(shell, "", ())
+    since = process_tree.find_running_agent(shell, "", ())
     found: dict[str, Detector] = {}
     for each in (agent,) if agent else panes.detectors:
         report = panes.hooks.read(since._replace(agent=each.agent), pane) if since else None
@@ -103,10 +105,10 @@ def _hooked(panes: PaneObserver, pane: Pane, shell: ProcessInfo, agent: Detector
     return found
 
 
-def _obstacle(agent: Detector, talk: str, environment: dict[str, str]) -> str:
+def _find_obstacle(agent: Detector, talk: str, environment: dict[str, str]) -> str:
     if agent.start is None or not agent.start.resume:
         return f"nobody has written down how {agent.title} resumes a conversation"
-    if others := holders(agent, talk) or conversation_lease.held(agent.agent, talk, agent.start.daemons):
+    if others := find_holders(agent, talk) or conversation_lease.find_holders(agent.agent, talk, agent.start.daemons):
         return f"its conversation is open in another process ({', '.join(map(str, others))})"
     artifacts = ConversationIndex()
     artifacts.begin()
@@ -115,17 +117,17 @@ def _obstacle(agent: Detector, talk: str, environment: dict[str, str]) -> str:
     return ""
 
 
-def line(panes: PaneObserver, pane: Pane, found: Left) -> str:
+def resume_line(panes: PaneObserver, pane: Pane, found: ExitedAgent) -> str:
     """What is typed to the shell for it: exactly that conversation, in the directory in which it was."""
     known = panes.known.get(pane.id)
     cwd = known.running.cwd if known and known.running else ""
-    how = spawn.check(pane.id, detector(panes, found.agent), cwd or pane.path)
-    words = shlex.join(launch.resume(how, found.conversation, ()))
+    how = spawn.find_launch_rules(pane.id, find_detector(panes, found.agent), cwd or pane.path)
+    words = shlex.join(launch.resume_command(how, found.conversation, ()))
     elsewhere = cwd and os.path.realpath(cwd) != os.path.realpath(pane.path)
     return f"cd {shlex.quote(cwd)} && {words}" if elsewhere else words
 
 
-def detector(panes: PaneObserver, agent: str) -> Detector:
+def find_detector(panes: PaneObserver, agent: str) -> Detector:
     found = next((each for each in panes.detectors if each.agent == agent), None)
     if found is None:
         raise RefusedError(f"there is no file for the agent {agent} any more")
@@ -135,33 +137,33 @@ def detector(panes: PaneObserver, agent: str) -> Detector:
 # Sessions of ours ---------------------------------------------------------------------------------------------------
 
 
-def record_of(pane: Pane, directory: str) -> Record | None:
+def find_record(pane: Pane, directory: str) -> Record | None:
     """The session of ours whose last process ended in that very pane."""
-    if paths.shared_with_others(directory) or not os.path.isdir(directory):
+    if paths.find_sharing(directory) or not os.path.isdir(directory):
         return None
     seat = TmuxSessions(pane.server).seat(pane.id)
     for name in sorted(os.listdir(directory)):
         if not name.endswith(".json") or name.startswith("."):
             continue
         try:
-            record = sentinel.record(sentinel_files.read(f"{directory}/{name}") or "")
+            record = sentinel.decode_record(sentinel_files.read(f"{directory}/{name}") or "")
         except FormatError:
             continue
         own = record.pane
-        if own and own.id == seat.id and own.life == seat.life and _same(own.server, seat.server):
+        if own and own.id == seat.id and own.life == seat.life and _is_same_path(own.server, seat.server):
             return record
     return None
 
 
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _is_same_path(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return os.path.realpath(tmux_client.socket_path(one)) == os.path.realpath(tmux_client.socket_path(other))
 
 
-def _recorded(panes: PaneObserver, record: Record, directory: str) -> Left:
+def _from_record(panes: PaneObserver, record: Record, directory: str) -> ExitedAgent:
     base = f"{directory}/{record.name}"
-    if monitor_store.asked_to_stop(base, record.started):
-        return Left(record.agent, "", f"somebody stopped it; `midwatch resume {record.name}` brings it back")
+    if monitor_store.is_stop_requested(base, record.started):
+        return ExitedAgent(record.agent, "", f"somebody stopped it; `midwatch resume {record.name}` brings it back")
     try:
-        return Left(record.agent, resume.conversation_of(base, record, detector(panes, record.agent)))
+        return ExitedAgent(record.agent, resume.find_conversation(base, record, find_detector(panes, record.agent)))
     except RefusedError as error:
-        return Left(record.agent, "", str(error))
+        return ExitedAgent(record.agent, "", str(error))

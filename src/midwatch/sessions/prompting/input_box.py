@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from midwatch.agents.definition import Detector, regions
+from midwatch.agents.definition import Detector, split_regions
 from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, InputBox
 from midwatch.tmux.codec import sgr
 
 
-def read(detector: Detector, rows: tuple[str, ...]) -> InputBox:
+def read_input_box(detector: Detector, rows: tuple[str, ...]) -> InputBox:
     """From a screen with its colours."""
     typing = detector.typing
     if typing is None:
         return InputBox(UNSEEN)
-    texts, spans = regions(detector, sgr.split(rows)[0])
+    texts, spans = split_regions(detector, sgr.split_styles(rows)[0])
     if typing.box not in texts or any(name in texts and odd.pattern.search(texts[name]) for name, odd in typing.unless):
         return InputBox(UNSEEN)
     first, past = spans[typing.box]
-    inside = "\n".join([row.rstrip() for row in sgr.undimmed(rows)[first:past]]).replace("\xa0", " ")
+    inside = "\n".join([row.rstrip() for row in sgr.blank_dim_text(rows)[first:past]]).replace("\xa0", " ")
     if typing.empty.search(inside):
         return InputBox(EMPTY)
     return InputBox(DRAFT, typing.frame.sub("", inside).strip())

@@ -49,7 +49,7 @@ class InputBox(Value):
     """What stands there, without its frame."""
 
 
-class Refusal(Value):
+class PromptRefusal(Value):
     """Why nothing is typed, or not sent."""
 
     outcome: str

@@ -11,7 +11,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.system import file_locks
 
 
-class HeldError(RefusedError):
+class PaneLockedError(RefusedError):
     """Another types there."""
 
 
@@ -32,13 +32,13 @@ class PaneLock:
     def _take(self) -> bool:
         try:
             paths.make_private(os.path.dirname(self.path))
-            fd = file_locks.opened(self.path)
+            fd = file_locks.open_lock_file(self.path)
         except OSError as error:
             raise RefusedError(f"{self.path} cannot be made: {error.strerror}; mend that first") from error
         try:
-            if not file_locks.locked(fd):
+            if not file_locks.try_lock(fd):
                 os.close(fd)
-                raise HeldError(f"another `send` types into {self.pane} just now; try again when it is done")
+                raise PaneLockedError(f"another `send` types into {self.pane} just now; try again when it is done")
             if os.fstat(fd).st_ino == os.stat(self.path).st_ino:
                 self._fd = fd
                 return True

@@ -18,17 +18,9 @@ from midwatch.sessions.model import PaneVerdict
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import input_box as boxes
 from midwatch.sessions.prompting.codec import text as sessions_text
-from midwatch.sessions.prompting.model import (
-    DRAFT,
-    EMPTY,
-    UNSEEN,
-    InputBox,
-    PromptOutcome,
-    PromptResult,
-    Refusal,
-)
+from midwatch.sessions.prompting.model import DRAFT, EMPTY, UNSEEN, InputBox, PromptOutcome, PromptRefusal, PromptResult
 from midwatch.sessions.prompting.rules import readiness
-from midwatch.sessions.prompting.rules.delivery_proof import HOOK, PROVEN_BY, SCREEN, STATE, TRANSCRIPT, proof
+from midwatch.sessions.prompting.rules.delivery_proof import HOOK, PROVEN_BY, SCREEN, STATE, TRANSCRIPT, find_proof
 from midwatch.sessions.prompting.transcript_check import TranscriptPrompts
 from midwatch.sessions.rules.verdict import CONFIRM
 from midwatch.tmux import client as tmux_client
@@ -89,12 +81,12 @@ class PromptDelivery:
     def lost(self, why: str) -> PromptResult:
         """The server has stopped answering."""
         if self.submitted:
-            return self._said(Refusal(PromptOutcome.UNPROVEN, f"{why}; whether it was taken is not known"))
+            return self._said(PromptRefusal(PromptOutcome.UNPROVEN, f"{why}; whether it was taken is not known"))
         return self._said(
-            Refusal(PromptOutcome.NOT_TAKEN if self.typed else PromptOutcome.UNKNOWN, why), left=self.typed
+            PromptRefusal(PromptOutcome.NOT_TAKEN if self.typed else PromptOutcome.UNKNOWN, why), left=self.typed
         )
 
-    def _said(self, why: Refusal, *, proof: str = "", left: bool = False) -> PromptResult:
+    def _said(self, why: PromptRefusal, *, proof: str = "", left: bool = False) -> PromptResult:
         agent = self.detector.agent if self.detector else ""
         return PromptResult(why.outcome, why.reason, agent, why.detail, proof=proof, typed=self.typed, left=left)
 
@@ -105,16 +97,16 @@ class PromptDelivery:
 
     def _glimpse(self) -> tuple[PaneSnapshot | None, InputBox]:
         seen = glimpse(self.panes.tmux.server, self.pane)
-        return seen, boxes.read(self.detector, seen.rows) if seen and self.detector else InputBox(UNSEEN)
+        return seen, boxes.read_input_box(self.detector, seen.rows) if seen and self.detector else InputBox(UNSEEN)
 
     def _stands(self, box: InputBox) -> bool:
-        found = box.state == DRAFT and sessions_text.is_shown(box.text, self.text, self.typing.folded)
+        found = box.state == DRAFT and sessions_text.is_in_box(box.text, self.text, self.typing.folded)
         self.stood |= found
         return found
 
     # Before Enter -----------------------------------------------------------------------------------------------
 
-    def _pasted(self, until: float) -> Refusal | None:
+    def _pasted(self, until: float) -> PromptRefusal | None:
         """Wait for its prompt, and paste; or why not. What only the screen shows must last."""
         last, since, limit = "?", 0.0, 0.0
         while True:
@@ -124,8 +116,8 @@ class PromptDelivery:
             if found != last:
                 last, since = found, now
             if self.stopped():
-                return Refusal(PromptOutcome.INTERRUPTED, "interrupted before anything was typed")
-            if why is not None and (now >= limit or readiness.is_told(why, now - since, over=now >= until)):
+                return PromptRefusal(PromptOutcome.INTERRUPTED, "interrupted before anything was typed")
+            if why is not None and (now >= limit or readiness.is_final_refusal(why, now - since, over=now >= until)):
                 return why
             if (
                 why is None
@@ -134,14 +126,16 @@ class PromptDelivery:
             ):
                 return None
             if now >= limit:
-                return Refusal(PromptOutcome.STARTING, "it changes whenever it is looked at; try again when it rests")
+                return PromptRefusal(
+                    PromptOutcome.STARTING, "it changes whenever it is looked at; try again when it rests"
+                )
             time.sleep(PAUSE)
 
-    def _ready(self) -> tuple[Refusal | None, str]:
+    def _ready(self) -> tuple[PromptRefusal | None, str]:
         """Why nothing can be typed now; or the guard to type with."""
         looked = self.panes.look(self.pane)
         if looked.trouble:
-            return Refusal(
+            return PromptRefusal(
                 PromptOutcome.EXITED if looked.cause == ABSENT else PromptOutcome.UNKNOWN, looked.trouble
             ), ""
         found = next(iter(looked.seen), None)
@@ -149,22 +143,22 @@ class PromptDelivery:
         try:
             seen, box = self._glimpse()
         except RefusedError as error:
-            return Refusal(PromptOutcome.UNKNOWN, str(error)), ""
+            return PromptRefusal(PromptOutcome.UNKNOWN, str(error)), ""
         if seen is None:
-            return Refusal(PromptOutcome.EXITED, "the pane is gone"), ""
+            return PromptRefusal(PromptOutcome.EXITED, "the pane is gone"), ""
         if found is None or self.detector is None:
-            return Refusal(
+            return PromptRefusal(
                 PromptOutcome.EXITED if seen.dead else PromptOutcome.STARTING, "no agent is to be seen in it"
             ), ""
         if self.detector.typing is None:
-            return Refusal(
+            return PromptRefusal(
                 PromptOutcome.REFUSED, f"nobody has told us what the input box of {self.detector.title} looks like"
             ), ""
         front = any(task.foreground and is_agent(self.detector, task) for task in found.sighting.tasks)
         self.began = time.time()
         self.before, self.typing, self.pid = found.verdict, self.detector.typing, found.sighting.pane.pid
         self.prompts = TranscriptPrompts(self.detector.agent, found.sighting.reports)
-        why = readiness.refusal(
+        why = readiness.find_refusal(
             found.verdict, front=front, glimpse=seen, box=box, pane=self.pane, wall=self.began,
             past_limit=self.past_limit, alone=self.alone,
         )  # fmt: skip
@@ -175,27 +169,27 @@ class PromptDelivery:
         self.typed = self.hand.paste(self.text, guard)
         return self.typed
 
-    def _pressed(self) -> Refusal | None:
+    def _pressed(self) -> PromptRefusal | None:
         """Wait until the text stands in the box, and press Enter; or why not."""
         patience = SHOWN + len(self.text) / SPEED
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
             seen, box = self._glimpse()
             if seen is None:
-                return Refusal(PromptOutcome.EXITED, "the pane is gone")
+                return PromptRefusal(PromptOutcome.EXITED, "the pane is gone")
             if self.stopped():
-                return Refusal(PromptOutcome.INTERRUPTED, "interrupted")
-            if readiness.last_key(seen, self.pane) >= int(self.began):
-                return Refusal(PromptOutcome.PERSON, "somebody has begun to type there")
+                return PromptRefusal(PromptOutcome.INTERRUPTED, "interrupted")
+            if readiness.last_key_time(seen, self.pane) >= int(self.began):
+                return PromptRefusal(PromptOutcome.PERSON, "somebody has begun to type there")
             if self._stands(box):
                 if self._works():
-                    return Refusal(PromptOutcome.WORKING, "a turn has begun there meanwhile")
+                    return PromptRefusal(PromptOutcome.WORKING, "a turn has begun there meanwhile")
                 moment = time.time()
                 if self.hand.press((self.typing.submit,), seen.guard):
                     self.submitted = moment
                     return None
             time.sleep(PAUSE)
-        return Refusal(PromptOutcome.NOT_TAKEN, f"it did not show the text in its box within {patience:.0f} s")
+        return PromptRefusal(PromptOutcome.NOT_TAKEN, f"it did not show the text in its box within {patience:.0f} s")
 
     def _works(self) -> bool:
         """Whether a turn has begun without us. Screens are not asked: our own text is on it and may look like one."""
@@ -214,9 +208,9 @@ class PromptDelivery:
             if seen is not None and not empty and self._stands(box):
                 gone = 0.0
                 if self.stopped():
-                    return self._back(Refusal(PromptOutcome.INTERRUPTED, "interrupted"))
+                    return self._back(PromptRefusal(PromptOutcome.INTERRUPTED, "interrupted"))
                 if now - pressed > (GIVEN_UP if again else AGAIN + GIVEN_UP):
-                    return self._back(Refusal(PromptOutcome.NOT_TAKEN, "Enter did not send it"))
+                    return self._back(PromptRefusal(PromptOutcome.NOT_TAKEN, "Enter did not send it"))
                 if not again and now - pressed > AGAIN and self.hand.press((self.typing.submit,), seen.guard):
                     again, pressed = True, now
             else:
@@ -232,9 +226,11 @@ class PromptDelivery:
         if found or empty or (seen is not None and box.state == UNSEEN):
             return self._proven(found)
         if seen is None:
-            return self._said(Refusal(PromptOutcome.UNPROVEN, "the pane is gone; nobody can tell if it was taken"))
+            return self._said(
+                PromptRefusal(PromptOutcome.UNPROVEN, "the pane is gone; nobody can tell if it was taken")
+            )
         return self._said(
-            Refusal(PromptOutcome.NOT_TAKEN, "something else stands in its box now; look there"), left=True
+            PromptRefusal(PromptOutcome.NOT_TAKEN, "something else stands in its box now; look there"), left=True
         )
 
     def _proof(self) -> str:
@@ -243,15 +239,15 @@ class PromptDelivery:
             return ""
         reports = looked.sighting.reports
         written = self.prompts.hold(reports, self.text, self.submitted)
-        return proof(self.before, looked.verdict, reports, self.submitted, written=written)
+        return find_proof(self.before, looked.verdict, reports, self.submitted, written=written)
 
     def _proven(self, found: str) -> PromptResult:
         by = found or SCREEN
         return self._said(
-            Refusal(PromptOutcome.DELIVERED if found else PromptOutcome.UNPROVEN, PROVEN_BY[by]), proof=by
+            PromptRefusal(PromptOutcome.DELIVERED if found else PromptOutcome.UNPROVEN, PROVEN_BY[by]), proof=by
         )
 
-    def _back(self, why: Refusal) -> PromptResult:
+    def _back(self, why: PromptRefusal) -> PromptResult:
         """Take out what is ours. The keys come after Enter: once they have worked, Enter has had its turn, too."""
         left = not self._emptied()
         deadline = time.monotonic() + WEAKER
@@ -270,7 +266,7 @@ class PromptDelivery:
             if seen is None or (box.state == EMPTY and self.stood):
                 return True
             if box.state == DRAFT:
-                if not sessions_text.is_ours(box.text, self.text, self.typing.folded):
+                if not sessions_text.is_only_in_box(box.text, self.text, self.typing.folded):
                     return False
                 self.stood = True
                 if box != last:

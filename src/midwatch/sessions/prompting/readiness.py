@@ -32,7 +32,7 @@ from midwatch.sessions.prompting.rules.recovery import (
 )
 from midwatch.sessions.rules.verdict import CONFIRM
 from midwatch.tmux import client as tmux_client
-from midwatch.tmux.codec.commands import ABSENT, in_session
+from midwatch.tmux.codec.commands import ABSENT, is_in_session
 from midwatch.tmux.pane_snapshot import glimpse
 
 PAUSE = 0.2
@@ -72,24 +72,24 @@ class PaneReadiness(Value):
     """It need not be looked at twice."""
 
 
-def look(panes: PaneObserver, pane: str, *, directory: str = "") -> Readiness:
+def check_readiness(panes: PaneObserver, pane: str, *, directory: str = "") -> Readiness:
     """Whether it is ready, and if not, why; nothing is typed. ``directory``: of our records, if not the project's."""
-    return said(pane, settled(panes, [pane], directory)[pane])
+    return build_readiness(pane, observe_settled(panes, [pane], directory)[pane])
 
 
-def survey(panes: PaneObserver, session: str, *, directory: str = "") -> list[tuple[Pane, Readiness]]:
+def check_session(panes: PaneObserver, session: str, *, directory: str = "") -> list[tuple[Pane, Readiness]]:
     """All panes of all windows of exactly that session; none where there is no such session."""
     looked = panes.look()
     if looked.trouble:
         raise RefusedError(looked.trouble)
-    inside = [pane for pane in looked.panes if in_session(pane, session)]
-    found = settled(panes, [pane.id for pane in inside], directory)
-    return [(pane, said(pane.id, found[pane.id])) for pane in inside]
+    inside = [pane for pane in looked.panes if is_in_session(pane, session)]
+    found = observe_settled(panes, [pane.id for pane in inside], directory)
+    return [(pane, build_readiness(pane.id, found[pane.id])) for pane in inside]
 
 
-def said(pane: str, found: PaneReadiness) -> Readiness:
+def build_readiness(pane: str, found: PaneReadiness) -> Readiness:
     step, case = found.step, found.case
-    person = case is not None and readiness.is_somebodys(case.glimpse, pane)
+    person = case is not None and readiness.has_person(case.glimpse, pane)
     helps = step.what if step.what in (PRESS, WAKE, RESUME) else ""
     return Readiness(pane, step.what == READY, step.outcome, step.why, found.agent, step.detail, helps, person)
 
@@ -97,16 +97,16 @@ def said(pane: str, found: PaneReadiness) -> Readiness:
 # Looking ------------------------------------------------------------------------------------------------------------
 
 
-def settled(panes: PaneObserver, wanted: Collection[str], directory: str) -> dict[str, PaneReadiness]:
+def observe_settled(panes: PaneObserver, wanted: Collection[str], directory: str) -> dict[str, PaneReadiness]:
     """What is found of panes once it has lasted; of one that never rests, that it does not."""
-    directory = directory or paths.directory()
+    directory = directory or paths.sentinel_directory()
     over = time.monotonic() + RESTLESS
     since: dict[str, tuple[object, float]] = {}
     done: dict[str, PaneReadiness] = {}
     while rest := [pane for pane in wanted if pane not in done]:
         looked = panes.look(rest[0] if len(wanted) == 1 else None)
         for pane in rest:
-            found, now = seen(panes, looked, pane, directory), time.monotonic()
+            found, now = assess_pane(panes, looked, pane, directory), time.monotonic()
             sign = found.step.what, found.step.outcome, found.step.detail
             if pane not in since or since[pane][0] != sign:
                 since[pane] = sign, now
@@ -123,7 +123,7 @@ def settled(panes: PaneObserver, wanted: Collection[str], directory: str) -> dic
     return done
 
 
-def seen(panes: PaneObserver, looked: PanesObservation, pane: str, directory: str) -> PaneReadiness:
+def assess_pane(panes: PaneObserver, looked: PanesObservation, pane: str, directory: str) -> PaneReadiness:
     if looked.trouble:
         absent = looked.cause == ABSENT
         step = RecoveryStep(
@@ -139,32 +139,32 @@ def seen(panes: PaneObserver, looked: PanesObservation, pane: str, directory: st
         return PaneReadiness(RecoveryStep(REPORT, "there is no such pane", PromptOutcome.EXITED), sure=place is None)
     one = next((each for each in looked.seen if each.sighting.pane.id == pane), None)
     agent = panes.known[pane].detector if one else None
-    there = exited_agent.front(panes.tasks.get(pane, ()), place.command, agent)
+    there = exited_agent.find_front(panes.tasks.get(pane, ()), place.command, agent)
     case, draft = RecoveryCase(pane, shown, time.time(), there=there), ""
     if agent and one:
-        box = boxes.read(agent, shown.rows) if agent.typing else InputBox(UNSEEN)
-        draft = _ours(panes, place, agent, box)
+        box = boxes.read_input_box(agent, shown.rows) if agent.typing else InputBox(UNSEEN)
+        draft = _find_own_text(panes, place, agent, box)
         case = case._replace(
             verdict=one.verdict, box=box, ours=bool(draft),
             front=any(task.foreground and is_agent(agent, task) for task in one.sighting.tasks),
             unknown="" if agent.typing else f"nobody has told us what the input box of {agent.title} looks like",
         )  # fmt: skip
     if case.gone:
-        case = case._replace(left=exited_agent.left(panes, place, shown.rows, directory))
-    step = recovery.step(case)
+        case = case._replace(left=exited_agent.find_exited_agent(panes, place, shown.rows, directory))
+    step = recovery.next_step(case)
     first_hand = case.verdict is not None and readiness.is_sure(case.verdict)
     sure = first_hand and (step.what == READY or step.outcome == PromptOutcome.WORKING)
     submit = agent.typing.submit if agent and agent.typing else "Enter"
     return PaneReadiness(step, case.left.agent or (agent.agent if agent else ""), case, place, draft, submit, sure)
 
 
-def _ours(panes: PaneObserver, pane: Pane, agent: Detector, box: InputBox) -> str:
+def _find_own_text(panes: PaneObserver, pane: Pane, agent: Detector, box: InputBox) -> str:
     """The message of ours that stands in a box, whole and alone; empty for anything else."""
     if box.state != DRAFT or agent.typing is None:
         return ""
     folded = agent.typing.folded
-    for note in undelivered_store.of(tmux_client.socket_path(panes.tmux.server), pane.id, pane.pid):
-        shown = text.is_shown(box.text, note.text, folded) and text.is_ours(box.text, note.text, folded)
+    for note in undelivered_store.read_notes(tmux_client.socket_path(panes.tmux.server), pane.id, pane.pid):
+        shown = text.is_in_box(box.text, note.text, folded) and text.is_only_in_box(box.text, note.text, folded)
         if note.left and shown:
             return note.text
     return ""

@@ -18,15 +18,33 @@ from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent, undelivered_store
 from midwatch.sessions.prompting.codec import text
 from midwatch.sessions.prompting.model import PromptOutcome
-from midwatch.sessions.prompting.pane_lock import HeldError, PaneLock
-from midwatch.sessions.prompting.readiness import PAUSE, PaneReadiness, Readiness, look, said, seen, settled, survey
+from midwatch.sessions.prompting.pane_lock import PaneLock, PaneLockedError
+from midwatch.sessions.prompting.readiness import (
+    PAUSE,
+    PaneReadiness,
+    Readiness,
+    assess_pane,
+    build_readiness,
+    check_readiness,
+    check_session,
+    observe_settled,
+)
 from midwatch.sessions.prompting.rules import recovery as judging
-from midwatch.sessions.prompting.rules.recovery import PRESS, READY, REPORT, RESUME, WAIT, WAKE, Left, RecoveryCase
+from midwatch.sessions.prompting.rules.recovery import (
+    PRESS,
+    READY,
+    REPORT,
+    RESUME,
+    WAIT,
+    WAKE,
+    ExitedAgent,
+    RecoveryCase,
+)
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
 from midwatch.tmux.pane_input import KeyTyper
 
-__all__ = ["Readiness", "look", "recover", "survey"]
+__all__ = ["Readiness", "check_readiness", "check_session", "recover_pane"]
 
 LIMIT = 60.0
 """Seconds for all steps together, and for an agent that begins."""
@@ -45,7 +63,7 @@ DOES = {
 }
 
 
-def recover(
+def recover_pane(
     panes: PaneObserver, pane: str, log: Callable[[str], None], *, limit: float = LIMIT, directory: str = "",
     stopped: Callable[[], bool] = lambda: False,
 ) -> Readiness:  # fmt: skip
@@ -54,7 +72,7 @@ def recover(
     try:
         with PaneLock(tmux_client.socket_path(panes.tmux.server), pane):
             found = recovery.run(time.monotonic() + limit, stopped)
-    except HeldError as error:
+    except PaneLockedError as error:
         found = Readiness(pane, ready=False, outcome=PromptOutcome.PERSON, reason=str(error))
     except RefusedError as error:
         found = Readiness(pane, ready=False, outcome=PromptOutcome.UNKNOWN, reason=str(error))
@@ -72,11 +90,11 @@ class _Recovery:
         self.panes = panes
         self.pane = pane
         self.log = log
-        self.directory = directory or paths.directory()
+        self.directory = directory or paths.sentinel_directory()
         self.hand = KeyTyper(panes.tmux.server, pane)
         self.tried: list[str] = []
         """Steps that were begun, also those that something came between."""
-        self.left = Left()
+        self.left = ExitedAgent()
         """What was to be resumed: its last words may be gone from the screen since."""
 
     def run(self, until: float, stopped: Callable[[], bool]) -> Readiness:
@@ -84,13 +102,13 @@ class _Recovery:
         refused = 0
         waited = ""
         while True:
-            found = self._recalled(settled(self.panes, [self.pane], self.directory)[self.pane])
+            found = self._recalled(observe_settled(self.panes, [self.pane], self.directory)[self.pane])
             step = found.step
             if step.what in (READY, REPORT) or step.outcome == PromptOutcome.WORKING or stopped():
-                return said(self.pane, found)
+                return build_readiness(self.pane, found)
             if step.what == WAIT:
                 if time.monotonic() >= until:
-                    return said(self.pane, found)
+                    return build_readiness(self.pane, found)
                 if step.why != waited:
                     self.log(f"recover {self.pane} wait: {step.why}")
                     waited = step.why
@@ -98,7 +116,7 @@ class _Recovery:
                 continue
             if step.what in done or refused >= TRIES or time.monotonic() >= until:
                 tried = f"; we {DOES[step.what]}, and it did not help" if step.what in done else ""
-                return said(self.pane, found)._replace(reason=step.why + tried)
+                return build_readiness(self.pane, found)._replace(reason=step.why + tried)
             self.log(f"recover {self.pane} {step.what}: {step.why}")
             self.tried.append(step.what)
             if self._does(found):
@@ -111,7 +129,7 @@ class _Recovery:
         if found.case is None or not found.case.gone or not self.left.conversation:
             return found
         case = found.case._replace(left=self.left)
-        return found._replace(case=case, step=judging.step(case), agent=self.left.agent)
+        return found._replace(case=case, step=judging.next_step(case), agent=self.left.agent)
 
     def _does(self, found: PaneReadiness) -> bool:
         """Whether a step was taken; False where the pane was no longer what was seen."""
@@ -129,7 +147,7 @@ class _Recovery:
                 return self._type_resume(found)
 
     def _look(self) -> PaneReadiness:
-        return seen(self.panes, self.panes.look(self.pane), self.pane, self.directory)
+        return assess_pane(self.panes, self.panes.look(self.pane), self.pane, self.directory)
 
     def _until(self, limit: float, holds: Callable[[PaneReadiness], bool]) -> PaneReadiness:
         """Look until something is so, or the time is over; the last look."""
@@ -143,7 +161,7 @@ class _Recovery:
             return False
         after = self._until(SOON, lambda now: now.draft != found.draft)
         if after.draft != found.draft:
-            undelivered_store.settle(tmux_client.socket_path(self.panes.tmux.server), self.pane, found.draft)
+            undelivered_store.remove_notes(tmux_client.socket_path(self.panes.tmux.server), self.pane, found.draft)
         return True
 
     def _wake(self, found: PaneReadiness) -> bool:
@@ -158,16 +176,18 @@ class _Recovery:
         now = self._emptied(found)
         if now is None or now.case is None or now.pane is None or found.case is None:
             return False
-        line = exited_agent.line(self.panes, now.pane, found.case.left)
+        line = exited_agent.resume_line(self.panes, now.pane, found.case.left)
         if not self.hand.paste(line, now.case.glimpse.guard):
             return False
         self.log(f"recover {self.pane} types: {line}")
-        signs = text.signs(line)
+        signs = text.visible_characters(line)
         if not self._entered(found, now, signs):
             raise RefusedError(
                 f"the line {line!r} was typed to its shell, but not run: something came between; see there"
             )
-        self._until(STARTS, lambda now: now.step.outcome != PromptOutcome.EXITED and not _signs(now).endswith(signs))
+        self._until(
+            STARTS, lambda now: now.step.outcome != PromptOutcome.EXITED and not _situation(now).endswith(signs)
+        )
         return True
 
     def _emptied(self, found: PaneReadiness) -> PaneReadiness | None:
@@ -179,11 +199,11 @@ class _Recovery:
 
     def _entered(self, found: PaneReadiness, before: PaneReadiness, line: str) -> bool:
         """Enter, once the line stands at the shell's prompt; the agent's last words may have been the same."""
-        was, over = _signs(before).count(line), time.monotonic() + SOON
+        was, over = _situation(before).count(line), time.monotonic() + SOON
         while time.monotonic() < over:
             now = self._look()
-            shown = _signs(now)
-            there = (shown.endswith(line) or shown.count(line) > was) and _still(found, now)
+            shown = _situation(now)
+            there = (shown.endswith(line) or shown.count(line) > was) and _may_continue(found, now)
             if there and now.case and self.hand.press(("Enter",), now.case.glimpse.guard):
                 return True
             time.sleep(PAUSE)
@@ -199,25 +219,25 @@ class _Recovery:
         assert before.case is not None
         rows = before.case.glimpse.rows
         self._until(DROPPED, lambda now: now.case is not None and now.case.glimpse.rows != rows)
-        after = self._until(DROPPED, lambda now: _still(found, now))
-        return after if _still(found, after) else None
+        after = self._until(DROPPED, lambda now: _may_continue(found, now))
+        return after if _may_continue(found, after) else None
 
-    def _respawn(self, pane: Pane, left: Left) -> bool:
-        record = exited_agent.record_of(pane, self.directory)
+    def _respawn(self, pane: Pane, left: ExitedAgent) -> bool:
+        record = exited_agent.find_record(pane, self.directory)
         if record is None:
             return False
-        agent = exited_agent.detector(self.panes, left.agent)
-        resume.bring_back(JobDirectory(self.directory, PATIENT), record, agent, since=record.started)
+        agent = exited_agent.find_detector(self.panes, left.agent)
+        resume.resume_session(JobDirectory(self.directory, PATIENT), record, agent, since=record.started)
         self._until(STARTS, lambda now: now.step.outcome != PromptOutcome.EXITED)
         return True
 
 
-def _still(before: PaneReadiness, now: PaneReadiness) -> bool:
+def _may_continue(before: PaneReadiness, now: PaneReadiness) -> bool:
     """Whether the same step may go on. What the agent left was known before; our own keys have changed the screen."""
     if before.case is None or now.case is None:
         return False
-    return judging.step(now.case._replace(left=before.case.left)).what == before.step.what
+    return judging.next_step(now.case._replace(left=before.case.left)).what == before.step.what
 
 
-def _signs(found: PaneReadiness) -> str:
-    return text.signs("".join(sgr.split(found.case.glimpse.rows)[0])) if found.case else ""
+def _situation(found: PaneReadiness) -> str:
+    return text.visible_characters("".join(sgr.split_styles(found.case.glimpse.rows)[0])) if found.case else ""

@@ -10,11 +10,11 @@ from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
-from midwatch.sessions.prompting.pane_lock import HeldError, PaneLock
+from midwatch.sessions.prompting.pane_lock import PaneLock, PaneLockedError
 from midwatch.sessions.prompting.prompt_delivery import PAUSE, PromptDelivery
 
 
-def deliver(
+def send_prompt(
     panes: PaneObserver, pane: str, text: str, *, until: float = 0.0, stopped: Callable[[], bool] = lambda: False,
     past_limit: bool = False, alone: bool = False, via: str = "tmux",
 ) -> PromptResult:  # fmt: skip
@@ -30,18 +30,18 @@ def deliver(
         from midwatch.sessions.prompting import send_via_ntm  # noqa: PLC0415  # few have ntm
 
         way = send_via_ntm.NtmDelivery
-    sending = way(panes, pane, sessions_text.clean(text), stopped, past_limit=past_limit, alone=alone)
-    sent = _tried(sending, until)
-    undelivered_store.told(sent, sending.socket, pane, sending.text, sending.pid)
+    sending = way(panes, pane, sessions_text.clean_prompt(text), stopped, past_limit=past_limit, alone=alone)
+    sent = _try_send(sending, until)
+    undelivered_store.update_notes(sent, sending.socket, pane, sending.text, sending.pid)
     return sent
 
 
-def _tried(sending: PromptDelivery, until: float) -> PromptResult:
+def _try_send(sending: PromptDelivery, until: float) -> PromptResult:
     while True:
         try:
             with PaneLock(sending.socket, sending.pane):
                 return sending.run(until)
-        except HeldError as error:
+        except PaneLockedError as error:
             if time.monotonic() >= until:
                 return PromptResult(PromptOutcome.PERSON, str(error))
         except RefusedError as error:

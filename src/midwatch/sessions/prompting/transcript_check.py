@@ -17,12 +17,12 @@ class TranscriptPrompts:
     def __init__(self, agent: str, reports: tuple[SourceReport, ...]) -> None:
         """Made before a prompt is sent, of what the look before it found."""
         self._story = parts.files(agent).story
-        self._path = _path(reports)
-        self._size = _size(self._path)
+        self._path = _transcript_path(reports)
+        self._size = _file_size(self._path)
 
     def hold(self, reports: tuple[SourceReport, ...], text: str, since: float) -> bool | None:
         """Whether a text has been written down as a prompt; None for a transcript that is not one of lines."""
-        path = _path(reports)
+        path = _transcript_path(reports)
         if self._story is None or path.endswith(".json"):
             return None
         if not path:
@@ -33,14 +33,14 @@ class TranscriptPrompts:
                 lines = file.read(LARGEST).split(b"\n")[:-1]
         except OSError:
             return False
-        return transcript_search.said(lines, self._story, text, since)
+        return transcript_search.has_prompt(lines, self._story, text, since)
 
 
-def _path(reports: tuple[SourceReport, ...]) -> str:
+def _transcript_path(reports: tuple[SourceReport, ...]) -> str:
     return next((each.words.get("path", "") for each in reports if each.source == "transcript"), "")
 
 
-def _size(path: str) -> int:
+def _file_size(path: str) -> int:
     try:
         return os.path.getsize(path) if path else 0
     except OSError:

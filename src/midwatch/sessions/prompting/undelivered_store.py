@@ -42,87 +42,87 @@ class UndeliveredPrompt(Value):
     """Of the pane's first process, 0 where nobody knew: numbers of panes begin anew with each server."""
 
 
-def leave(
+def write_note(
     socket: str, pane: str, text: str, reason: str, *, target: str = "", left: bool = False, pid: int = 0
 ) -> UndeliveredPrompt:
     """Note it for good, in place of an older note of the same. RefusedError where nothing can be written."""
     socket = os.path.realpath(socket)
     note = UndeliveredPrompt(
-        _id(socket, pane, text), socket, pane, target or pane, text, reason, time.time(), left, pid
+        _note_id(socket, pane, text), socket, pane, target or pane, text, reason, time.time(), left, pid
     )
-    path = f"{_directory()}/{_place(socket, pane)}{note.id}.json"
+    path = f"{_notes_directory()}/{_pane_prefix(socket, pane)}{note.id}.json"
     try:
-        paths.make_private(_directory())
+        paths.make_private(_notes_directory())
         write_atomic(path, json.dumps({"schema": SCHEMA, **note._asdict()}) + "\n")
         make_durable(path)
     except OSError as error:
         raise RefusedError(f"what was not delivered cannot be noted in {path}: {error.strerror}") from error
-    _sweep(note.at)
+    _remove_old_notes(note.at)
     return note
 
 
-def told(sent: PromptResult, socket: str, pane: str, text: str, pid: int) -> None:
+def update_notes(sent: PromptResult, socket: str, pane: str, text: str, pid: int) -> None:
     """What became of a text: what has arrived is settled, what may still stand in the box is noted, if that can be."""
     if sent.delivered:
-        settle(socket, pane, text)
+        remove_notes(socket, pane, text)
     elif sent.left:
         with contextlib.suppress(RefusedError):  # what became of it is said all the same
-            leave(socket, pane, text, sent.reason, left=True, pid=pid)
+            write_note(socket, pane, text, sent.reason, left=True, pid=pid)
 
 
-def of(socket: str, pane: str, pid: int = 0) -> list[UndeliveredPrompt]:
+def read_notes(socket: str, pane: str, pid: int = 0) -> list[UndeliveredPrompt]:
     """What did not arrive in a pane, oldest first; with the pid of its first process, in that very pane."""
-    found = _read(_place(os.path.realpath(socket), pane))
+    found = _read_notes(_pane_prefix(os.path.realpath(socket), pane))
     return [note for note in found if not pid or note.pid in (0, pid)]
 
 
-def all() -> list[UndeliveredPrompt]:  # noqa: A001  # undelivered.all() is what it is
-    return _read("")
+def read_all_notes() -> list[UndeliveredPrompt]:
+    return _read_notes("")
 
 
-def get(name: str) -> UndeliveredPrompt:
+def find_note(name: str) -> UndeliveredPrompt:
     """The one whose id begins like that."""
-    found = [note for note in all() if name and note.id.startswith(name)]
+    found = [note for note in read_all_notes() if name and note.id.startswith(name)]
     if len(found) != 1:
         what = f"{len(found)} undelivered notes begin with" if found else "no undelivered note is called"
         raise UsageError(f"{what} {name!r}; `midwatch send --undelivered` lists them")
     return found[0]
 
 
-def settle(socket: str, pane: str, text: str) -> None:
+def remove_notes(socket: str, pane: str, text: str) -> None:
     """A text has arrived in a pane: no note of it is left. The box was empty then, so nothing else stood there."""
     socket = os.path.realpath(socket)
-    if not any(name.startswith(_place(socket, pane)) for name in _names()):
+    if not any(name.startswith(_pane_prefix(socket, pane)) for name in _list_names()):
         return
-    drop(_id(socket, pane, text))
-    for note in of(socket, pane):
+    drop_note(_note_id(socket, pane, text))
+    for note in read_notes(socket, pane):
         if note.left:
-            path = f"{_directory()}/{_place(socket, pane)}{note.id}.json"
+            path = f"{_notes_directory()}/{_pane_prefix(socket, pane)}{note.id}.json"
             with contextlib.suppress(OSError):
                 write_atomic(path, json.dumps({"schema": SCHEMA, **note._replace(left=False)._asdict()}) + "\n")
 
 
-def drop(name: str) -> None:
+def drop_note(name: str) -> None:
     """The note of that id, if there is one."""
-    for each in _names():
+    for each in _list_names():
         if each.endswith(f"-{name}.json"):
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{_directory()}/{each}")
+                os.unlink(f"{_notes_directory()}/{each}")
 
 
 # Files --------------------------------------------------------------------------------------------------------------
 
 
-def _directory() -> str:
+def _notes_directory() -> str:
     return f"{paths.state_root()}/undelivered"
 
 
-def _place(socket: str, pane: str) -> str:
+def _pane_prefix(socket: str, pane: str) -> str:
     """How the names of a pane's notes begin."""
     return f"{_digest(socket)}-{pane.removeprefix('%')}-"
 
 
-def _id(socket: str, pane: str, text: str) -> str:
+def _note_id(socket: str, pane: str, text: str) -> str:
     return _digest(f"{socket}\0{pane}\0{text}")
 
 
@@ -130,19 +130,19 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
-def _names() -> list[str]:
+def _list_names() -> list[str]:
     try:
-        return [name for name in os.listdir(_directory()) if name.endswith(".json") and not name.startswith(".")]
+        return [name for name in os.listdir(_notes_directory()) if name.endswith(".json") and not name.startswith(".")]
     except OSError:
         return []
 
 
-def _read(beginning: str) -> list[UndeliveredPrompt]:
-    found = [_note(f"{_directory()}/{name}") for name in _names() if name.startswith(beginning)]
+def _read_notes(beginning: str) -> list[UndeliveredPrompt]:
+    found = [_read_note(f"{_notes_directory()}/{name}") for name in _list_names() if name.startswith(beginning)]
     return sorted([note for note in found if note is not None], key=lambda note: note.at)
 
 
-def _note(path: str) -> UndeliveredPrompt | None:
+def _read_note(path: str) -> UndeliveredPrompt | None:
     """What cannot be read is no note: it may be of another version, or gone by now."""
     try:
         data = json.loads(sentinel_files.read(path) or "null")
@@ -156,14 +156,14 @@ def _note(path: str) -> UndeliveredPrompt | None:
         return None
 
 
-def _sweep(now: float) -> None:
+def _remove_old_notes(now: float) -> None:
     """Remove what is too old, and the oldest of too many."""
     aged: list[tuple[float, str]] = []
-    for name in _names():
+    for name in _list_names():
         with contextlib.suppress(OSError):
-            aged.append((os.stat(f"{_directory()}/{name}").st_mtime, name))
+            aged.append((os.stat(f"{_notes_directory()}/{name}").st_mtime, name))
     aged.sort()
     for number, (at, name) in enumerate(aged):
         if now - at > LONGEST or number < len(aged) - MOST:
             with contextlib.suppress(OSError):
-                os.unlink(f"{_directory()}/{name}")
+                os.unlink(f"{_notes_directory()}/{name}")

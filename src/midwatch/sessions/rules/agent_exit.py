@@ -41,7 +41,7 @@ class AgentExit(Value):
         return self.state in ("stopped", "crashed")
 
 
-def gathered(facts: SessionFacts, memory: SessionMemory | None) -> Departure:
+def merge_departures(facts: SessionFacts, memory: SessionMemory | None) -> Departure:
     """What this look and those before it tell of an agent that is gone."""
     old, new = memory.left if memory else Departure(), facts.left
     return Departure(
@@ -49,36 +49,36 @@ def gathered(facts: SessionFacts, memory: SessionMemory | None) -> Departure:
         signal=new.signal if old.signal is None else old.signal,
         goodbye=old.goodbye or new.goodbye or any(said.turn == "exited" for said in facts.said),
         shell=new.shell if old.shell is None else old.shell,
-        after=_after(facts, memory) or old.after,
+        after=_turn_before_end(facts, memory) or old.after,
     )
 
 
-def _after(facts: SessionFacts, memory: SessionMemory | None) -> str:
+def _turn_before_end(facts: SessionFacts, memory: SessionMemory | None) -> str:
     """Where its turn was: by what it wrote down, which may be later than the last look at it; else by that look."""
     events = [said for said in facts.said if said.source in EVENTS]
     if any(said.detail == "turn-ended" for said in events):
         return "turn-ended"
     if any(said.turn in MIDST for said in events):
         return "mid-turn"
-    return after(memory.turn, memory.detail) if memory else ""
+    return state_before_end(memory.turn, memory.detail) if memory else ""
 
 
-def after(turn: str, detail: str) -> str:
+def state_before_end(turn: str, detail: str) -> str:
     """Where a turn was, of which the last look said this. A menu opens for whoever types the command to exit."""
     if detail == "turn-ended":
         return "turn-ended"
     return "mid-turn" if turn in MIDST and detail != "menu" else ""
 
 
-def judge(facts: SessionFacts, left: Departure) -> AgentExit:
+def judge_exit(facts: SessionFacts, left: Departure) -> AgentExit:
     """How it ended, by all that was seen of that."""
-    if (found := by_status(left)) is not None:
+    if (found := judge_status(left)) is not None:
         return found
     if left.shell is not None:
-        found = _signalled(left, left.shell)
+        found = _judge_signal(left, left.shell)
         return found._replace(reason=f"{found.reason}, as its shell says")
     if left.goodbye:
-        return _on_purpose(left, "exited", GOODBYE)
+        return _intended_exit(left, "exited", GOODBYE)
     if any(said.source == "state" for said in facts.said):
         return AgentExit(
             "crashed", "no-status", "it ended and left its state file behind, which it removes when it exits"
@@ -87,37 +87,37 @@ def judge(facts: SessionFacts, left: Departure) -> AgentExit:
     return AgentExit("unknown", "exit-unseen", f"it ended{turn}, and nothing tells how: {facts.there.why}")
 
 
-def by_status(left: Departure) -> AgentExit | None:
+def judge_status(left: Departure) -> AgentExit | None:
     """How it ended, where its exit code or signal is known."""
     if left.signal is not None:
-        return _signalled(left, left.signal)
+        return _judge_signal(left, left.signal)
     if left.code is None:
         return None
     told = f"exit {left.code}"
     if left.goodbye:
-        return _on_purpose(left, "exited", f"{GOODBYE}: {told}" if left.code else GOODBYE)
+        return _intended_exit(left, "exited", f"{GOODBYE}: {told}" if left.code else GOODBYE)
     if by := OBEYED.get(left.code - SIGNALLED):
-        return _on_purpose(left, *by)
+        return _intended_exit(left, *by)
     if left.code - SIGNALLED in SIGNALS:
-        return _signalled(left, left.code - SIGNALLED)
+        return _judge_signal(left, left.code - SIGNALLED)
     if left.code:
         return AgentExit("failed", "exit", f"it ended: {told}", left.code)
-    return _on_purpose(left, "exited", f"it ended: {told}")
+    return _intended_exit(left, "exited", f"it ended: {told}")
 
 
-def _signalled(left: Departure, number: int) -> AgentExit:
+def _judge_signal(left: Departure, number: int) -> AgentExit:
     if by := BY_PERSON.get(number):
-        return _on_purpose(left, *by)._replace(signal=number)
+        return _intended_exit(left, *by)._replace(signal=number)
     return AgentExit("crashed", "signal", f"it ended: killed by {signal_name(number)}", None, number)
 
 
-def _on_purpose(left: Departure, cause: Cause, reason: str) -> AgentExit:
+def _intended_exit(left: Departure, cause: Cause, reason: str) -> AgentExit:
     if cause == "exited" and left.after == "mid-turn":
         return AgentExit("stopped", "left-mid-turn", f"{reason}, in the middle of a turn", left.code)
     return AgentExit("stopped", cause, reason, left.code)
 
 
-def told(verdict: Verdict, ending: AgentExit, after: str) -> Verdict:
+def apply_exit(verdict: Verdict, ending: AgentExit, after: str) -> Verdict:
     """A last look, with what is known of the end."""
     return verdict._replace(
         state=ending.state, final=True, cause=ending.cause, reason=ending.reason, process="gone", turn="exited",

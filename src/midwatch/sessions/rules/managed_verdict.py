@@ -42,14 +42,14 @@ def judge(job: Verdict, glance: PaneState, last: str, now: float, closed: Verdic
     ``closed`` is what a monitor said of it before it closed its session: what is finished stays so.
     """
     if job.final:
-        return _closed(job, closed) if closed is not None and job.state == "stopped" else _ended(job, last)
+        return _judge_closed(job, closed) if closed is not None and job.state == "stopped" else _judge_end(job, last)
     if job.process == "suspended" or job.state == "unknown":
         return job
     if job.process.startswith("exited"):  # its shim is about to say how
         return job._replace(turn=last, settled=False, look_at=now + SOON)
     seen = glance.verdict
     if glance.trouble:
-        return _alive(job, "unknown", glance.trouble, now)
+        return _build_live_verdict(job, "unknown", glance.trouble, now)
     if seen is None and job.progress != "unknown":
         unseen = Evidence("note", "it shows nothing of its turn: judged as a job, by its process and output")
         return job._replace(against=(*job.against, unseen))
@@ -59,24 +59,25 @@ def judge(job: Verdict, glance: PaneState, last: str, now: float, closed: Verdic
     young = (job.elapsed_s or 0.0) < STARTING
     if seen is None or (young and seen.turn == "unknown" and not last):
         why = "it starts" if young else "it is alive, but not in its pane; nothing is to be seen of it"
-        found = _alive(job, "starting" if young else "unknown", why, now)
+        found = _build_live_verdict(job, "starting" if young else "unknown", why, now)
         return found if seen is None else found._replace(against=(*found.against, *seen.against))
     if seen.turn == "exited" and seen.detail != "suspended" and not glance.shell:
         return job._replace(turn=last, settled=False, look_at=now + SOON)  # its shim is about to say how
     return seen._replace(
         name=job.name, process=job.process if job.process == "unsupervised" else seen.process, log=job.log,
-        elapsed_s=job.elapsed_s, evidence=(*seen.evidence, *_shim(job)), against=(*seen.against, *_notes(job)),
+        elapsed_s=job.elapsed_s, evidence=(*seen.evidence, *_shim_evidence(job)),
+        against=(*seen.against, *_note_evidence(job)),
     )  # fmt: skip
 
 
-def as_verified(ended: Verdict, said: Verdict | None) -> Verdict:
+def apply_verification(ended: Verdict, said: Verdict | None) -> Verdict:
     """The same end, with what its last monitor has said of the work: what was not there is not completed."""
     if ended.state != "completed" or said is None or said.cause != "not-verified":
         return ended
     return ended._replace(state=said.state, cause=said.cause, reason=said.reason)
 
 
-def shell_at_prompt(tasks: tuple[ProcessInfo, ...]) -> str:
+def find_idle_shell(tasks: tuple[ProcessInfo, ...]) -> str:
     """The name of a shell for people that runs nothing, given it and all below it; empty where it is none."""
     if len(tasks) != 1:
         return ""
@@ -85,7 +86,7 @@ def shell_at_prompt(tasks: tuple[ProcessInfo, ...]) -> str:
     return task.name if task.name in SHELLS and task.foreground and task.letter == "S" and interactive else ""
 
 
-def _ended(job: Verdict, last: str) -> Verdict:
+def _judge_end(job: Verdict, last: str) -> Verdict:
     """How it ended; whoever leaves in the middle of a turn has not done what he was asked to."""
     if job.state == "completed" and last in MIDST:
         reason = f"{job.reason}, in the middle of a turn ({last})"
@@ -93,19 +94,19 @@ def _ended(job: Verdict, last: str) -> Verdict:
     return job._replace(detail="turn-ended") if job.cause == "exit-unseen" and last == "idle" else job
 
 
-def _closed(job: Verdict, closed: Verdict) -> Verdict:
+def _judge_closed(job: Verdict, closed: Verdict) -> Verdict:
     reason = f"{closed.reason}; its session was closed then"
     return job._replace(state=closed.state, cause=closed.cause, reason=reason, turn=closed.turn, detail=closed.detail)
 
 
-def _alive(job: Verdict, state: str, why: str, now: float) -> Verdict:
+def _build_live_verdict(job: Verdict, state: str, why: str, now: float) -> Verdict:
     cause: Cause = "starting" if state == "starting" else "not-seen"
     return job._replace(state=state, cause=cause, reason=why, progress="unknown", look_at=now + AGAIN, deadline=None)
 
 
-def _shim(job: Verdict) -> tuple[Evidence, ...]:
+def _shim_evidence(job: Verdict) -> tuple[Evidence, ...]:
     return tuple(each for each in job.evidence if each.source in ("shim", "keeper"))
 
 
-def _notes(job: Verdict) -> tuple[Evidence, ...]:
+def _note_evidence(job: Verdict) -> tuple[Evidence, ...]:
     return tuple(each for each in job.against if each.source in ("note", "trouble"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from midwatch.core.causes import Cause
-from midwatch.core.text import in_words
+from midwatch.core.text import format_duration
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
-from midwatch.jobs.rules.resumable import is_unseen
+from midwatch.jobs.rules.resume_condition import is_out_of_sight
 from midwatch.sessions.model import MonitorOptions
-from midwatch.verification.model import Verified
+from midwatch.verification.model import VerificationResult
 
 LASTS = 1.0
 """Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
@@ -27,14 +27,14 @@ class MonitorContext(Value):
     """For how long it has been waiting without that any source tells for what; None where one does."""
 
 
-def outcome(verdict: Verdict, seen: MonitorContext, wanted: MonitorOptions = MonitorOptions()) -> Verdict | None:  # noqa: B008  # a value
+def find_outcome(verdict: Verdict, seen: MonitorContext, wanted: MonitorOptions = MonitorOptions()) -> Verdict | None:  # noqa: B008  # a value
     """What there is to be said; None: watch on."""
     if verdict.state == "limited" and wanted.on_limit == "watch":
         return None
     if seen.vague_s is not None and seen.vague_s < LASTS:
         return None  # a dialog is known of before it is drawn
     needs_somebody = verdict.turn != "idle" and verdict.state in ("stuck", "waiting", "limited")
-    if verdict.final or needs_somebody or _is_out_of_sight(verdict):
+    if verdict.final or needs_somebody or _is_unseen(verdict):
         return verdict if verdict.settled else None
     if verdict.turn != "idle" or seen.idle_s < LASTS:
         return None
@@ -53,13 +53,13 @@ def outcome(verdict: Verdict, seen: MonitorContext, wanted: MonitorOptions = Mon
             why = "but nothing tells that its turn has ended: was it interrupted?"
             return verdict._replace(state="waiting", cause="turn-end-unseen", reason=f"{verdict.reason}, {why}")
         case _ if wanted.unbegun_s is not None and seen.idle_s >= wanted.unbegun_s:
-            why = f"at its prompt for {in_words(wanted.unbegun_s)}, and was never seen to begin"
+            why = f"at its prompt for {format_duration(wanted.unbegun_s)}, and was never seen to begin"
             return verdict._replace(state="incomplete", final=True, cause="never-began", reason=why)
         case _:
             return None
 
 
-def _is_out_of_sight(verdict: Verdict) -> bool:
+def _is_unseen(verdict: Verdict) -> bool:
     """Whether nobody here can see its processes: it runs on another machine or in another container."""
     return verdict.state == "unknown" and verdict.process == "unknown" and not verdict.turn
 
@@ -77,26 +77,26 @@ def _is_shown(verdict: Verdict) -> bool:
 
 def is_verifiable(said: Verdict) -> bool:
     """Whether the verifier has a word in it: a turn has ended, or all is over and nobody knows how."""
-    return said.state == "completed" or is_unseen(said)
+    return said.state == "completed" or is_out_of_sight(said)
 
 
-def verified(said: Verdict, found: Verified | None) -> Verdict:
+def apply_verification(said: Verdict, found: VerificationResult | None) -> Verdict:
     """What the end of a turn is worth. The verifier says so; ``found`` is None where there is none."""
-    if is_unseen(said):
-        return _verified(said, found)._replace(state="completed") if found and found.done else said
+    if is_out_of_sight(said):
+        return _apply_result(said, found)._replace(state="completed") if found and found.done else said
     if found is None:
         return said._replace(reason=f"{said.reason}; nothing to verify against")
     if found.done:
-        return _verified(said, found)
+        return _apply_result(said, found)
     reason = f"{said.reason}, but the work is not there: {found.reason}"
     return said._replace(state="incomplete", final=True, cause="not-verified", reason=reason)
 
 
-def _verified(said: Verdict, found: Verified) -> Verdict:
+def _apply_result(said: Verdict, found: VerificationResult) -> Verdict:
     return said._replace(cause="verified", reason=f"{said.reason}; verified: {found.reason}")
 
 
-def abandoned(verdict: Verdict, cause: Cause, why: str) -> Verdict:
+def abandoned_verdict(verdict: Verdict, cause: Cause, why: str) -> Verdict:
     """The watch ends before the work does, which is left as it is."""
     return verdict._replace(
         state="abandoned",
@@ -107,5 +107,5 @@ def abandoned(verdict: Verdict, cause: Cause, why: str) -> Verdict:
     )
 
 
-def times_up(wanted: MonitorOptions) -> str:
-    return f"the monitor's time was up ({in_words(wanted.deadline_s)})"
+def format_timeout(wanted: MonitorOptions) -> str:
+    return f"the monitor's time was up ({format_duration(wanted.deadline_s)})"

@@ -16,19 +16,19 @@ Shown = tuple[str, float]
 """The time as it was shown, and the monotonic moment from which on it was."""
 
 
-def latest(before: Shown | None, shown: str | None, now: float) -> Shown | None:
+def latest_clock(before: Shown | None, shown: str | None, now: float) -> Shown | None:
     """What to remember of a clock."""
     if shown is None:
         return before
-    return (shown, now) if before is None or advanced(before[0], shown) else before
+    return (shown, now) if before is None or has_advanced(before[0], shown) else before
 
 
-def advanced(before: str, shown: str) -> bool:
+def has_advanced(before: str, shown: str) -> bool:
     """Whether a time of day comes after another; what is more than half a day ahead is behind."""
-    return 0 < (_seconds(shown) - _seconds(before)) % DAY < DAY // 2
+    return 0 < (_to_seconds(shown) - _to_seconds(before)) % DAY < DAY // 2
 
 
-def alive_until(last: Shown | None, policy: Policy) -> float:
+def earliest_stuck_time(last: Shown | None, policy: Policy) -> float:
     """The moment until which a clock forbids to call anything stuck."""
     if last is None or policy.clock != "final":
         return 0.0
@@ -37,6 +37,6 @@ def alive_until(last: Shown | None, policy: Policy) -> float:
     return since + (policy.grace_s if shown.count(":") > 1 else policy.grace_s + MINUTE)
 
 
-def _seconds(shown: str) -> int:
+def _to_seconds(shown: str) -> int:
     hour, minute, second = (*map(int, shown.split(":")), 0)[:3]
     return (hour * 60 + minute) * 60 + second

@@ -7,14 +7,14 @@ advancing, models think in silence, and only what every source confirms through 
 
 from __future__ import annotations
 
-from midwatch.agents.rules import Turn, fuse
-from midwatch.agents.turn_model import Departure, Moved, SessionFacts, SessionMemory, SourceReading
+from midwatch.agents.rules import Turn, fuse_sources
+from midwatch.agents.turn_model import Departure, SessionFacts, SessionMemory, SourceReading, TrackedValue
 from midwatch.core.causes import OF_DETAIL, WAITS_FOR, Cause
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.pane_model import REPORTS
 from midwatch.core.policy import Policy
-from midwatch.core.redaction import clean
-from midwatch.core.text import in_words
+from midwatch.core.redaction import redact
+from midwatch.core.text import format_duration
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.rules import agent_exit, statusline_gate
 
@@ -37,37 +37,38 @@ UNWATCHED = 10.0
 
 def judge(facts: SessionFacts, memory: SessionMemory | None, policy: Policy) -> tuple[Verdict, SessionMemory]:
     """What is true of a session, and what to remember for the next look."""
-    memory = _awake(memory, facts.now)
-    sayings = _sayings(facts, memory)
-    turn = fuse(facts.said, facts.there, {source: since for source, (_, since) in sayings.items()}, facts.wall)
-    turn, pending = _settled(turn, facts, memory)
+    memory = _shift_after_sleep(memory, facts.now)
+    sayings = _source_times(facts, memory)
+    turn = fuse_sources(facts.said, facts.there, {source: since for source, (_, since) in sayings.items()}, facts.wall)
+    turn, pending = _delay_screen_change(turn, facts, memory)
     fresh = memory is None or memory.turn != turn.turn
     since = facts.now if memory is None or fresh else memory.since
-    moved, tools = _moved(facts, memory, fresh=fresh)
+    moved, tools = _update_movement(facts, memory, fresh=fresh)
     gone = turn.turn == "exited" and turn.detail != "suspended"
-    left = agent_exit.gathered(facts, memory) if gone else Departure()
+    left = agent_exit.merge_departures(facts, memory) if gone else Departure()
     kept = SessionMemory(
         turn.turn, turn.detail, since, pending, sayings, moved, tools,
         None if memory is None or fresh else memory.stale_since, turn.until.raw, facts.now,
-        limit=_limit(turn, memory),
-        clock=statusline_gate.latest(memory.clock if memory else None, facts.life.get("clock"), facts.now), left=left,
+        limit=_last_limit(turn, memory),
+        clock=statusline_gate.latest_clock(memory.clock if memory else None, facts.life.get("clock"), facts.now),
+        left=left,
     )  # fmt: skip
-    verdict = _said(facts, turn, since, watched=memory is not None)
+    verdict = _build_verdict(facts, turn, since, watched=memory is not None)
     if gone:
-        return _ended(verdict, facts, left, since), kept
+        return _judge_end(verdict, facts, left, since), kept
     if turn.turn == "working" and memory is not None:
-        verdict, kept = _progress(verdict, kept, facts, policy)
+        verdict, kept = _judge_progress(verdict, kept, facts, policy)
     return verdict, kept
 
 
-def _limit(turn: Turn, memory: SessionMemory | None) -> tuple[str, float] | None:
+def _last_limit(turn: Turn, memory: SessionMemory | None) -> tuple[str, float] | None:
     """The limit that was last told. Work ends it: the same words mean another day when they come again."""
     if turn.ends is not None:
         return turn.until.raw, turn.ends
     return memory.limit if memory is not None and turn.turn != "working" else None
 
 
-def _awake(memory: SessionMemory | None, now: float) -> SessionMemory | None:
+def _shift_after_sleep(memory: SessionMemory | None, now: float) -> SessionMemory | None:
     """The memory of a watcher that slept or was stopped: every moment that silence is reckoned from moves along."""
     gap = 0.0 if memory is None else now - memory.looked - UNWATCHED
     if memory is None or gap <= 0:
@@ -81,7 +82,7 @@ def _awake(memory: SessionMemory | None, now: float) -> SessionMemory | None:
     )  # fmt: skip
 
 
-def _sayings(facts: SessionFacts, memory: SessionMemory | None) -> dict[str, tuple[str, float]]:
+def _source_times(facts: SessionFacts, memory: SessionMemory | None) -> dict[str, tuple[str, float]]:
     before = memory.sayings if memory else {}
     found: dict[str, tuple[str, float]] = {}
     for said in facts.said:
@@ -92,7 +93,9 @@ def _sayings(facts: SessionFacts, memory: SessionMemory | None) -> dict[str, tup
     return found
 
 
-def _settled(turn: Turn, facts: SessionFacts, memory: SessionMemory | None) -> tuple[Turn, tuple[str, float] | None]:
+def _delay_screen_change(
+    turn: Turn, facts: SessionFacts, memory: SessionMemory | None
+) -> tuple[Turn, tuple[str, float] | None]:
     """A change that only the screen tells is kept back until it has lasted; what it was is said meanwhile."""
     if memory is None or memory.turn in (turn.turn, "unknown") or turn.turn not in CONFIRM:
         return turn, None
@@ -107,19 +110,19 @@ def _settled(turn: Turn, facts: SessionFacts, memory: SessionMemory | None) -> t
     return held, (turn.turn, since)
 
 
-def _moved(
+def _update_movement(
     facts: SessionFacts, memory: SessionMemory | None, *, fresh: bool
-) -> tuple[dict[str, Moved], tuple[float, float, float, float]]:
+) -> tuple[dict[str, TrackedValue], tuple[float, float, float, float]]:
     before = memory.moved if memory else {}
-    found: dict[str, Moved] = {}
+    found: dict[str, TrackedValue] = {}
     for kind, values in (("progress", facts.progress), ("life", facts.life)):
         for name, value in values.items():
             key = f"{kind} {name}"
             old = before.get(key)
             if old is None or fresh:
-                found[key] = Moved(value, facts.now)
+                found[key] = TrackedValue(value, facts.now)
             else:
-                found[key] = old if old.value == value else Moved(value, facts.now, ever=True)
+                found[key] = old if old.value == value else TrackedValue(value, facts.now, ever=True)
     cpu, io = facts.tool_cpu_s, facts.tool_io
     if memory is None:
         return found, (cpu, io, facts.now, facts.now)
@@ -131,7 +134,7 @@ def _moved(
     return found, (cpu, io, facts.now, facts.now if busy or fresh else last)
 
 
-def _progress(
+def _judge_progress(
     verdict: Verdict, memory: SessionMemory, facts: SessionFacts, policy: Policy
 ) -> tuple[Verdict, SessionMemory]:
     now = facts.now
@@ -155,11 +158,15 @@ def _progress(
         return verdict._replace(progress=word, look_at=at), memory._replace(stale_since=None)
     since = now if memory.stale_since is None else memory.stale_since
     word = "frozen" if frozen else "stalled"
-    what = f"nothing on its screen moves, for {in_words(still)}" if frozen else f"no progress for {in_words(silent)}"
+    what = (
+        f"nothing on its screen moves, for {format_duration(still)}"
+        if frozen
+        else f"no progress for {format_duration(silent)}"
+    )
     if facts.tool:
         what = f"{what}; the open tool call is {facts.tool.line()}"
     memory = memory._replace(stale_since=since)
-    if now - since >= policy.grace_s and now < (until := statusline_gate.alive_until(memory.clock, policy)):
+    if now - since >= policy.grace_s and now < (until := statusline_gate.earliest_stuck_time(memory.clock, policy)):
         assert memory.clock is not None
         return verdict._replace(
             progress=word,
@@ -168,30 +175,30 @@ def _progress(
             reason=f"{what}, but its clock goes on ({memory.clock[0]})",
         ), memory
     if now - since >= policy.grace_s:
-        reason = f"{what} (grace {in_words(policy.grace_s)} over)"
+        reason = f"{what} (grace {format_duration(policy.grace_s)} over)"
         cause: Cause = "frozen" if frozen else "no-progress"
         return verdict._replace(state="stuck", cause=cause, progress=word, reason=reason), memory
     left = since + policy.grace_s - now
-    reason = f"{what}; stuck in {in_words(left)} unless it moves"
+    reason = f"{what}; stuck in {format_duration(left)} unless it moves"
     deadline = ("stuck unless it moves", left)
     return verdict._replace(progress=word, reason=reason, look_at=since + policy.grace_s, deadline=deadline), memory
 
 
-def _ended(verdict: Verdict, facts: SessionFacts, left: Departure, since: float) -> Verdict:
+def _judge_end(verdict: Verdict, facts: SessionFacts, left: Departure, since: float) -> Verdict:
     """Of what its screen may still tell more in a moment, nothing is settled before that."""
-    ending = agent_exit.judge(facts, left)
+    ending = agent_exit.judge_exit(facts, left)
     settled = ending.sure or facts.now >= since + LAST_WORDS
-    found = agent_exit.told(verdict, ending, left.after)
+    found = agent_exit.apply_exit(verdict, ending, left.after)
     return found._replace(settled=settled, look_at=None if settled else since + LAST_WORDS)
 
 
 # Words ------------------------------------------------------------------------------------------------------------
 
 
-def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Verdict:
-    turn = turn._replace(text=ForeignText(clean(turn.text.raw)))
-    state, cause, reason, process = _state(facts, turn)
-    agreed = tuple(_evidence(said, facts.wall) for said in turn.agree)
+def _build_verdict(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Verdict:
+    turn = turn._replace(text=ForeignText(redact(turn.text.raw)))
+    state, cause, reason, process = _judge_state(facts, turn)
+    agreed = tuple(_source_evidence(said, facts.wall) for said in turn.agree)
     there = Evidence("process", facts.there.why)
     notes = tuple(Evidence("note", note) for note in facts.notes)
     return Verdict(
@@ -199,24 +206,24 @@ def _said(facts: SessionFacts, turn: Turn, since: float, *, watched: bool) -> Ve
         process=process, progress="unknown", cause=cause, turn_s=max(0.0, facts.now - since) if watched else None,
         turn=turn.turn, detail=turn.detail, until=turn.until, ends=turn.ends, message=turn.text,
         elapsed_s=None if facts.started is None else max(0.0, facts.wall - facts.started),
-        evidence=(*agreed, there), against=(*(_evidence(said, facts.wall) for said in turn.against), *notes),
+        evidence=(*agreed, there), against=(*(_source_evidence(said, facts.wall) for said in turn.against), *notes),
         doubts=facts.doubts,
     )  # fmt: skip
 
 
-def _evidence(said: SourceReading, wall: float) -> Evidence:
+def _source_evidence(said: SourceReading, wall: float) -> Evidence:
     """What a source says; with its age where that is a moment at which the agent itself spoke."""
     age = max(0.0, wall - said.at) if said.source == REPORTS and said.at is not None else None
-    return Evidence(said.source, f"{_heard(said)}{'' if age is None else ','}", age)
+    return Evidence(said.source, f"{_format_source(said)}{'' if age is None else ','}", age)
 
 
-def _heard(said: SourceReading) -> str:
+def _format_source(said: SourceReading) -> str:
     words = f"{said.turn} ({said.detail})" if said.detail else said.turn
     until = f" until {said.until.line()}" if said.until else ""
     return f"{words}{until}, by rule {said.rule}"
 
 
-def _state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
+def _judge_state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
     """State, cause, reason and process."""
     cause = OF_DETAIL.get(turn.detail, "")
     process = {"alive": "alive", "suspended": "suspended", "gone": "gone"}.get(facts.there.state, "unknown")

@@ -12,7 +12,7 @@ import re
 from midwatch.core import plain_text
 from midwatch.core.errors import FormatError
 from midwatch.core.redaction import Redactor
-from midwatch.stories.model import ACTIONS, BY_MODEL, STATUSES, Parsed
+from midwatch.stories.model import ACTIONS, BY_MODEL, STATUSES, ParsedLog
 
 LINES = 150
 """Of a log, from its end: how it ended stands there."""
@@ -56,26 +56,26 @@ HINTS = {
 }
 
 
-def lines(text: str) -> list[str]:
+def last_log_lines(text: str) -> list[str]:
     """The last lines of a log as a person would have seen them: no escapes, no blank end, no key, none too long."""
     rows = text.rstrip().split("\n")[-LINES:]
     seen = [ESCAPE.sub("", row.rstrip("\r")).rpartition("\r")[2] for row in rows]
     plain = ["".join([c if c.isprintable() else " " for c in row]).rstrip() for row in seen]
-    return [_cut(row) for row in Redactor(()).clean("\n".join(plain)).split("\n")]
+    return [_shorten(row) for row in Redactor(()).clean("\n".join(plain)).split("\n")]
 
 
-def _cut(row: str) -> str:
+def _shorten(row: str) -> str:
     """Both ends of a line that is too long."""
     half = LONGEST_LINE // 2
     return row if len(row) <= LONGEST_LINE else f"{row[:half]} … {row[-half:]}"
 
 
-def question(step: str, text: str, wrong: str = "") -> str:
+def format_question(step: str, text: str, wrong: str = "") -> str:
     """What a model is asked of a log; ``wrong``: what could not be used of its last answer."""
     shape = {"status": "|".join(STATUSES), **FIELDS[step], "summary": "one sentence", "next_action": "|".join(ACTIONS)}
     if "issues_found" in shape:
         shape["issues_found"] = dict.fromkeys(SEVERITIES, COUNT)  # type: ignore[assignment]
-    quoted = "\n".join([f"| {row}".rstrip() for row in lines(text)])
+    quoted = "\n".join([f"| {row}".rstrip() for row in last_log_lines(text)])
     again = (
         f"\n\nYour last answer could not be used: {wrong}. Answer once more, with that object alone." if wrong else ""
     )
@@ -91,20 +91,20 @@ def question(step: str, text: str, wrong: str = "") -> str:
     )
 
 
-def read(answer: str, step: str) -> Parsed:
+def parse_answer(answer: str, step: str) -> ParsedLog:
     """The object in an answer, also in a fence or among prose; of several the last that fits. FormatError if none."""
     troubles = []
-    for found in reversed(_objects(answer)):
+    for found in reversed(_find_objects(answer)):
         try:
-            return _checked(found, step)
+            return _check_answer(found, step)
         except FormatError as error:
             troubles.append(error)
     raise troubles[0] if troubles else FormatError("no JSON object is in it" if answer.strip() else "it is empty")
 
 
-def _objects(text: str) -> list[dict[str, object]]:
+def _find_objects(text: str) -> list[dict[str, object]]:
     """All JSON objects in a text that stand in no other."""
-    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+    decoder = json.JSONDecoder(object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant)
     found, at = [], text.find("{")
     while at >= 0:
         try:
@@ -116,62 +116,62 @@ def _objects(text: str) -> list[dict[str, object]]:
     return found
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     table = dict(pairs)
     if len(table) < len(pairs):
         raise ValueError("a key stands twice; which one is meant?")
     return table
 
 
-def _refuse(name: str) -> object:
+def _refuse_constant(name: str) -> object:
     raise ValueError(name)  # NaN and its like are no JSON
 
 
-def _checked(found: dict[str, object], step: str) -> Parsed:
-    return Parsed(
+def _check_answer(found: dict[str, object], step: str) -> ParsedLog:
+    return ParsedLog(
         step=step,
-        status=_choice(found, "status", STATUSES),
-        summary=_summary(found),
-        next_action=_choice(found, "next_action", ACTIONS),
-        fields={key: _field(found, key, kind) for key, kind in FIELDS[step].items()},
+        status=_check_choice(found, "status", STATUSES),
+        summary=_check_summary(found),
+        next_action=_check_choice(found, "next_action", ACTIONS),
+        fields={key: _check_field(found, key, kind) for key, kind in FIELDS[step].items()},
         by=BY_MODEL,
     )
 
 
-def _choice(found: dict[str, object], key: str, among: tuple[str, ...]) -> str:
+def _check_choice(found: dict[str, object], key: str, among: tuple[str, ...]) -> str:
     value = found.get(key)
     if not isinstance(value, str) or value not in among:
-        raise _wrong(found, key, f"one of {', '.join(among)}")
+        raise _format_problem(found, key, f"one of {', '.join(among)}")
     return value
 
 
-def _summary(found: dict[str, object]) -> str:
+def _check_summary(found: dict[str, object]) -> str:
     value = found.get("summary")
-    if not isinstance(value, str) or not (said := plain_text.clean(value)):
-        raise _wrong(found, "summary", "one sentence in quotes")
+    if not isinstance(value, str) or not (said := plain_text.clean_reason(value)):
+        raise _format_problem(found, "summary", "one sentence in quotes")
     return said
 
 
-def _field(found: dict[str, object], key: str, kind: str) -> object:
+def _check_field(found: dict[str, object], key: str, kind: str) -> object:
     value = found.get(key)
     if kind == COUNTS:
         if not isinstance(value, dict):
-            raise _wrong(found, key, f"an object with {', '.join(SEVERITIES)}")
-        return {name: _field(value, name, COUNT) for name in SEVERITIES}
+            raise _format_problem(found, key, f"an object with {', '.join(SEVERITIES)}")
+        return {name: _check_field(value, name, COUNT) for name in SEVERITIES}
     if kind == PATH and key in found and (value is None or _is_path(value)):
         return value or None
     if kind == FLAG and isinstance(value, bool):
         return value
     if kind == COUNT and isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST:
         return value
-    raise _wrong(found, key, kind)
+    raise _format_problem(found, key, kind)
 
 
 def _is_path(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and len(value) <= LONGEST_PATH
 
 
-def _wrong(found: dict[str, object], key: str, wanted: str) -> FormatError:
+def _format_problem(found: dict[str, object], key: str, wanted: str) -> FormatError:
     if key not in found:
         return FormatError(f"{key} is missing; it must be {wanted}")
     value = found[key]

@@ -15,7 +15,7 @@ REST = re.compile(r"[(\[#<,;.|]| [-\u2013\u2014] ")
 """Where a remark on the status begins."""
 
 
-def status(text: str) -> str:
+def find_status(text: str) -> str:
     """The first status that is told, in lower case with `-` between words; empty when there is none."""
     fenced = below = False
     for line in text.splitlines():
@@ -24,15 +24,15 @@ def status(text: str) -> str:
         elif fenced:
             continue
         elif below and line.strip():
-            return word(line)
+            return normalize_status(line)
         elif HEADING.fullmatch(line):
             below = True
-        elif (found := LINE.fullmatch(line)) and (told := word(found["status"])):
+        elif (found := LINE.fullmatch(line)) and (told := normalize_status(found["status"])):
             return told
     return ""
 
 
-def word(text: str) -> str:
+def normalize_status(text: str) -> str:
     """A status without its ornaments: `**Done** (today)` is done, `Ready for Review` is ready-for-review."""
     plain = REST.split(text, maxsplit=1)[0]
     return re.sub(r"[\s_-]+", "-", re.sub(r"[^\w\s-]", " ", plain).strip().lower()).strip("-")

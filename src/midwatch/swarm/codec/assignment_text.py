@@ -49,15 +49,16 @@ class Assignment(Value):
     """Where the mail is, if the worker would look elsewhere."""
 
 
-def ping(who: str, task: str, status: str) -> str:
+def format_ping(who: str, task: str, status: str) -> str:
     return " ".join([
-        BEGIN, prompt_text.for_prompt(who), prompt_text.shown_id(task), prompt_text.for_prompt(status, LONGEST), END,
+        BEGIN, prompt_text.make_prompt_safe(who), prompt_text.format_id(task),
+        prompt_text.make_prompt_safe(status, LONGEST), END,
     ])  # fmt: skip
 
 
-def status(given: str) -> str:
+def clean_status(given: str) -> str:
     """A status as it is told: one line, in which nothing passes for a mark of ours. UsageError for none."""
-    found = prompt_text.for_prompt(given, 2 * len(given) + 1)
+    found = prompt_text.make_prompt_safe(given, 2 * len(given) + 1)
     if not found:
         raise UsageError("--status must say in a few words how it stands: done, blocked, needs a decision …")
     if len(found) > LONGEST:
@@ -65,14 +66,14 @@ def status(given: str) -> str:
     return found
 
 
-def task(given: str) -> str:
+def check_task(given: str) -> str:
     """The id of a task as it is told."""
     if not is_id(given):
         raise UsageError(f"--task {given[:LONGEST]!r} {NO_ID}")
     return given
 
 
-def lines(about: Assignment, command: str = "") -> str:
+def format_instructions(about: Assignment, command: str = "") -> str:
     """What is appended to the words for a worker: how to report, all names filled in. `command`: a project's own.
 
     UsageError for a name or a path that cannot be typed as it is: the worker would run another command.
@@ -80,16 +81,16 @@ def lines(about: Assignment, command: str = "") -> str:
     for word in (about.controller, about.session, about.pane, *about.server, about.directory):
         if not prompt_text.is_plain(word):
             odd = "which cannot stand in a prompt (a line break, << or >>, an invisible one)"
-            raise UsageError(f"{prompt_text.quoted(word)} holds a character {odd}; rename it")
-    own = task(about.task)
+            raise UsageError(f"{prompt_text.quote_title(word)} holds a character {odd}; rename it")
+    own = check_task(about.task)
     if not command:
-        return LINES.format(task=own, command=_default(about))
+        return LINES.format(task=own, command=_default_command(about))
     values = about._asdict()
     filled = FIELD.sub(lambda found: shlex.quote(str(values[found[1]])), command)
     return GIVEN.format(task=own, command=filled)
 
 
-def _default(about: Assignment) -> str:
+def _default_command(about: Assignment) -> str:
     words = ["midwatch", "handoff", *about.server, "--task", about.task]
     words += ["--controller", about.controller] if about.controller else []
     words += ["--dir", about.directory] if about.directory else []

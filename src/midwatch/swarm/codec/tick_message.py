@@ -53,7 +53,7 @@ The epic {{epic}} of the session {{session}} is closed. This asks for something 
 {END_CLOSED}"""
 
 
-def check(template: str) -> str:
+def check_template(template: str) -> str:
     """A project's own template, or FormatError."""
     for name in ("marker", "state"):
         if f"{{{name}}}" not in template:
@@ -61,39 +61,41 @@ def check(template: str) -> str:
     return template
 
 
-def fill(template: str, values: dict[str, str]) -> str:
+def fill_template(template: str, values: dict[str, str]) -> str:
     """Fill in names that we know; other braces are the template's own, or those of whoever named a task."""
     return _NAME.sub(lambda found: values.get(found[1], ""), template)
 
 
-def state(found: WorkState) -> str:
+def format_state(found: WorkState) -> str:
     """The state in lines that a program could read, too."""
     rows = {
-        "ready": ids(found.ready), "in_progress": ids(found.in_progress), "blocked": ids(found.blocked),
-        "quality_loops_due": ids(found.quality), "workers": listed(found.crew), "unread_reports": listed(found.mail),
+        "ready": format_ids(found.ready), "in_progress": format_ids(found.in_progress),
+        "blocked": format_ids(found.blocked),
+        "quality_loops_due": format_ids(found.quality), "workers": join_words(found.crew),
+        "unread_reports": join_words(found.mail),
     }  # fmt: skip
     lines = [f"- {name}: {each}" for name, each in rows.items()]
     if found.trouble:
-        why = prompt_text.quoted(found.trouble, prompt_text.LONGEST)
+        why = prompt_text.quote_title(found.trouble, prompt_text.LONGEST)
         lines.append(f"- tracker: could not be read in full, so the tasks may be others by now: {why}")
     return "\n".join(["State:", *lines])
 
 
-def mark(session: str) -> str:
+def mark_prefix(session: str) -> str:
     """How every mark of a session's watchdog begins, by which its messages are known."""
-    return f"watchdog:{prompt_text.for_prompt(session).replace(' ', '_')}:"
+    return f"watchdog:{prompt_text.make_prompt_safe(session).replace(' ', '_')}:"
 
 
-def ids(given: tuple[str, ...]) -> str:
+def format_ids(given: tuple[str, ...]) -> str:
     """Ids of tasks on one line."""
-    return _joined([prompt_text.shown_id(each) for each in given[:LONGEST]], len(given))
+    return _join_shortened([prompt_text.format_id(each) for each in given[:LONGEST]], len(given))
 
 
-def listed(words: tuple[str, ...]) -> str:
+def join_words(words: tuple[str, ...]) -> str:
     """Words of others on one line, without anything that could pass for a mark of ours."""
-    return _joined([prompt_text.for_prompt(word) for word in words[:LONGEST]], len(words))
+    return _join_shortened([prompt_text.make_prompt_safe(word) for word in words[:LONGEST]], len(words))
 
 
-def _joined(shown: list[str], count: int) -> str:
+def _join_shortened(shown: list[str], count: int) -> str:
     more = [f"and {count - LONGEST} more"] if count > LONGEST else []
     return ", ".join(shown + more) or NONE

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from midwatch.swarm.model import Recipient, WakeMemory, WorkState
+from midwatch.swarm.model import MessageRecipient, WakeMemory, WorkState
 
 LISTS = ("ready", "in_progress", "blocked", "quality", "workers", "mail")
 OLDEST = 86400.0
 """Seconds after which what was told is of no interest."""
 
 
-def written(memory: WakeMemory, *, now: float, wall: float) -> dict[str, object]:
+def encode_memory(memory: WakeMemory, *, now: float, wall: float) -> dict[str, object]:
     return {
         "told": {name: list(getattr(memory.told, name)) for name in LISTS} if memory.told else None,
         "at": None if memory.at is None else wall - (now - memory.at),
@@ -18,7 +18,7 @@ def written(memory: WakeMemory, *, now: float, wall: float) -> dict[str, object]
     }  # fmt: skip
 
 
-def read(data: dict[str, object], *, now: float, wall: float) -> WakeMemory:
+def decode_memory(data: dict[str, object], *, now: float, wall: float) -> WakeMemory:
     """What is not as we write it is as if nothing had been told: to tell once too often does little harm."""
     try:
         told, at, sent = data["told"], data["at"], data["sent"]
@@ -31,7 +31,9 @@ def read(data: dict[str, object], *, now: float, wall: float) -> WakeMemory:
         repeats, closed = data["repeats"], data["closed"]
         if not isinstance(repeats, int) or not isinstance(closed, int):
             return WakeMemory()
-        to = Recipient(*[each if isinstance(each := data.get(name), str) else "" for name in Recipient._fields])
+        to = MessageRecipient(
+            *[each if isinstance(each := data.get(name), str) else "" for name in MessageRecipient._fields]
+        )
         return WakeMemory(
             state, now - (wall - at), repeats, moments, unread=data["unread"] is True, closed=closed, to=to
         )

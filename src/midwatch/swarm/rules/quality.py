@@ -23,7 +23,7 @@ NONE_WANTED = "no-quality-loops"
 """A bead with this label has no loops."""
 
 
-class Due(Value):
+class DueTask(Value):
     """Something is to be done about a bead: make its companion, do the loops, or close it."""
 
     bead: str
@@ -34,7 +34,7 @@ class Due(Value):
     why: str
 
 
-def companions(work: Work, bead: str) -> tuple[TrackerTask, ...]:
+def find_companions(work: Work, bead: str) -> tuple[TrackerTask, ...]:
     """All of a bead: those that are open first, the furthest on before the others."""
     return _all_companions(work).get(bead, ())
 
@@ -50,13 +50,13 @@ def _all_companions(work: Work) -> dict[str, tuple[TrackerTask, ...]]:
     }
 
 
-def wanted(work: Work, bead: str) -> bool:
+def needs_companion(work: Work, bead: str) -> bool:
     """Whether a bead is to have a companion at all."""
     task = work.tasks.get(bead)
     return task is not None and is_id(bead) and NONE_WANTED not in task.labels and not bead_of(task)
 
 
-def managed(work: Work) -> tuple[str, ...]:
+def find_managed_beads(work: Work) -> tuple[str, ...]:
     """The beads that are meant where nobody names any: those in progress, and those that have had a companion.
 
     Not all that were ever closed: in a project with a past that would be a new task for each of them.
@@ -64,59 +64,63 @@ def managed(work: Work) -> tuple[str, ...]:
     known = _all_companions(work)
     return tuple([
         task.id for task in work.tasks.values()
-        if task.kind != EPIC and (task.status == IN_PROGRESS or task.id in known) and wanted(work, task.id)
+        if task.kind != EPIC and (task.status == IN_PROGRESS or task.id in known) and needs_companion(work, task.id)
     ])  # fmt: skip
 
 
-def due(work: Work, beads: tuple[str, ...]) -> tuple[Due, ...]:
+def find_due(work: Work, beads: tuple[str, ...]) -> tuple[DueTask, ...]:
     """What is to be done now. Loops come after the work: a bead that is not closed has nothing due but a companion."""
     having = _all_companions(work)
-    found = [_due(work.tasks[bead], having.get(bead, ())) for bead in dict.fromkeys(beads) if wanted(work, bead)]
+    found = [
+        _due_for_bead(work.tasks[bead], having.get(bead, ()))
+        for bead in dict.fromkeys(beads)
+        if needs_companion(work, bead)
+    ]
     return tuple([each for each in found if each])
 
 
-def _due(bead: TrackerTask, having: tuple[TrackerTask, ...]) -> Due | None:
+def _due_for_bead(bead: TrackerTask, having: tuple[TrackerTask, ...]) -> DueTask | None:
     if having and having[0].status != CLOSED:
         if bead.status != CLOSED:
             return None
         lacking = missing(having[0])
         why = f"not recorded: {', '.join(lacking)}" if lacking else "all loops are recorded; it can be closed"
-        return Due(bead.id, having[0].id, lacking, why)
+        return DueTask(bead.id, having[0].id, lacking, why)
     if not having:
-        return Due(bead.id, "", LOOPS, "there is no companion")
-    last = max(having, key=lambda task: (_closed(task) or 0.0, task.id))
+        return DueTask(bead.id, "", LOOPS, "there is no companion")
+    last = max(having, key=lambda task: (_closed_at(task) or 0.0, task.id))
     if bead.status != CLOSED:
-        return Due(bead.id, "", LOOPS, f"{last.id} is closed, but {bead.id} is not")
+        return DueTask(bead.id, "", LOOPS, f"{last.id} is closed, but {bead.id} is not")
     if _is_later(bead, last):
-        return Due(bead.id, "", LOOPS, f"{bead.id} was closed anew after {last.id}")
+        return DueTask(bead.id, "", LOOPS, f"{bead.id} was closed anew after {last.id}")
     return None
 
 
-def _closed(companion: TrackerTask) -> float | None:
+def _closed_at(companion: TrackerTask) -> float | None:
     return companion.updated if companion.closed is None else companion.closed
 
 
 def _is_later(bead: TrackerTask, companion: TrackerTask) -> bool:
     """Whether the bead is known to have been closed after its companion."""
-    moment = _closed(companion)
+    moment = _closed_at(companion)
     return bead.closed is not None and moment is not None and bead.closed > moment
 
 
-def waits_for(work: Work, companion: TrackerTask) -> str:
+def find_blocker(work: Work, companion: TrackerTask) -> str:
     """The task that a companion waits for, while that is not closed; empty of any other task."""
     bead = work.tasks.get(bead_of(companion))
     return bead.id if bead is not None and bead.status != CLOSED else ""
 
 
-def ready(work: Work) -> tuple[TrackerTask, ...]:
+def find_ready(work: Work) -> tuple[TrackerTask, ...]:
     """What could be begun now, the most urgent first. The loops of a task come after it."""
-    return tuple([task for task in work.ready() if not waits_for(work, task)])
+    return tuple([task for task in work.ready() if not find_blocker(work, task)])
 
 
-def keeps_open(work: Work, companion: TrackerTask) -> str:
+def find_open_reason(work: Work, companion: TrackerTask) -> str:
     """Why a companion may not be closed yet; empty when it may, and for a task that is none."""
     if lacking := missing(companion) if bead_of(companion) else ():
         return f"not recorded: {', '.join(lacking)}"
-    if bead := waits_for(work, companion):
+    if bead := find_blocker(work, companion):
         return f"{bead} is not closed, and a companion that is closed before its bead does not count"
     return ""

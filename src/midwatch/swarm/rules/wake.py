@@ -10,8 +10,8 @@ What was told belongs to a conversation: a new one has been told nothing.
 
 from __future__ import annotations
 
-from midwatch.core.prompt_text import for_prompt, shown_id
-from midwatch.swarm.model import AUTO, NOBODY, Recipient, Wake, WakeMemory, WakeRules, WorkState
+from midwatch.core.prompt_text import format_id, make_prompt_safe
+from midwatch.swarm.model import AUTO, NOBODY, MessageRecipient, WakeDecision, WakeMemory, WakeRules, WorkState
 
 HOUR = 3600.0
 NEWS = {"ready": "ready", "blocked": "blocked", "quality": "quality loops due", "workers": "", "mail": "unread report"}
@@ -22,47 +22,50 @@ TASKS = ("ready", "blocked", "quality")
 """Those of them that hold ids of tasks."""
 
 
-def wake(state: WorkState, memory: WakeMemory, rules: WakeRules, *, now: float) -> Wake:
+def decide_wake(state: WorkState, memory: WakeMemory, rules: WakeRules, *, now: float) -> WakeDecision:
     if state.closed:
-        return _closed(memory, rules, now)
-    fresh = news(memory.told, state)
-    why = ", ".join(fresh) if fresh else _repeat(state, memory, rules, now)
+        return _wake_when_closed(memory, rules, now)
+    fresh = list_news(memory.told, state)
+    why = ", ".join(fresh) if fresh else _find_repeat_reason(state, memory, rules, now)
     if not why:
-        return Wake("", "nothing new")
+        return WakeDecision("", "nothing new")
     if is_unread(memory, rules, now):
         message = ", ".join(fresh) or "what it was told before"
-        return _held("the last message is unread", message, _lost_at(memory, rules))
-    free_at = _free_at(memory, rules, now) if fresh and not is_urgent(memory.told, state) else None
+        return _held_wake("the last message is unread", message, _loss_time(memory, rules))
+    free_at = _next_allowed_time(memory, rules, now) if fresh and not is_urgent(memory.told, state) else None
     if free_at is not None:
-        return _held(f"{rules.ceiling} messages within an hour are enough", why, free_at)
-    return Wake("tick", why)
+        return _held_wake(f"{rules.ceiling} messages within an hour are enough", why, free_at)
+    return WakeDecision("tick", why)
 
 
-def _held(reason: str, message: str, until: float | None) -> Wake:
-    return Wake("", f"{reason}; held back: {message}", held=reason, message=message, until=until)
+def _held_wake(reason: str, message: str, until: float | None) -> WakeDecision:
+    return WakeDecision("", f"{reason}; held back: {message}", held=reason, message=message, until=until)
 
 
-def news(before: WorkState | None, now: WorkState) -> list[str]:
+def list_news(before: WorkState | None, now: WorkState) -> list[str]:
     """What the controller has not been told, in words; at first everything."""
     if before is None:
         return ["first tick"] if has_work(now) or now.workers else []
-    added = [(field, shown_id(each) if field in TASKS else for_prompt(each)) for field, each in _added(before, now)]
+    added = [
+        (field, format_id(each) if field in TASKS else make_prompt_safe(each))
+        for field, each in _added_items(before, now)
+    ]
     return [f"{NEWS[field]} {each}".strip() for field, each in added]
 
 
-def _added(before: WorkState, now: WorkState) -> list[tuple[str, str]]:
+def _added_items(before: WorkState, now: WorkState) -> list[tuple[str, str]]:
     return [(field, each) for field in NEWS for each in getattr(now, field) if each not in getattr(before, field)]
 
 
 def is_urgent(before: WorkState | None, now: WorkState) -> bool:
     """Whether something new does not wait for the ceiling: a crash, or a task of the highest priority."""
-    added = _added(before or WorkState(closed=False), now)
+    added = _added_items(before or WorkState(closed=False), now)
     return any(
         (field == "workers" and each in now.crashed) or (field in TASKS and each in now.urgent) for field, each in added
     )
 
 
-def _repeat(state: WorkState, memory: WakeMemory, rules: WakeRules, now: float) -> str:
+def _find_repeat_reason(state: WorkState, memory: WakeMemory, rules: WakeRules, now: float) -> str:
     """Why the same is told again: there is work, it was told long ago, and somebody could do something about it."""
     if not has_work(state):
         return ""
@@ -76,19 +79,19 @@ def _repeat(state: WorkState, memory: WakeMemory, rules: WakeRules, now: float) 
     return f"unchanged for {int(now - memory.at)} s" if now - last >= rest else ""
 
 
-def _closed(memory: WakeMemory, rules: WakeRules, now: float) -> Wake:
+def _wake_when_closed(memory: WakeMemory, rules: WakeRules, now: float) -> WakeDecision:
     if rules.exit_mode == AUTO:
-        return Wake("", "the epic is closed", end=True)
+        return WakeDecision("", "the epic is closed", end=True)
     if memory.closed >= rules.notices:
-        return Wake("", f"the epic is closed, and was told of {memory.closed} times; waiting to be stopped")
+        return WakeDecision("", f"the epic is closed, and was told of {memory.closed} times; waiting to be stopped")
     if is_unread(memory, rules, now):
-        return Wake(
+        return WakeDecision(
             "", "the epic is closed; the last message is unread",
-            held="the last message is unread", message="the epic is closed", until=_lost_at(memory, rules),
+            held="the last message is unread", message="the epic is closed", until=_loss_time(memory, rules),
         )  # fmt: skip
     if memory.closed and memory.at is not None and now - memory.at < rules.interval:
-        return Wake("", "the epic is closed; told already")
-    return Wake("closed", "the epic is closed")
+        return WakeDecision("", "the epic is closed; told already")
+    return WakeDecision("closed", "the epic is closed")
 
 
 def has_work(state: WorkState) -> bool:
@@ -98,51 +101,51 @@ def has_work(state: WorkState) -> bool:
 
 def is_unread(memory: WakeMemory, rules: WakeRules, now: float) -> bool:
     """Whether to wait for the last one. What nobody proved within the longest rest is lost: it must not mute us."""
-    lost_at = _lost_at(memory, rules)
+    lost_at = _loss_time(memory, rules)
     return memory.unread and (lost_at is None or now < lost_at)
 
 
-def _lost_at(memory: WakeMemory, rules: WakeRules) -> float | None:
+def _loss_time(memory: WakeMemory, rules: WakeRules) -> float | None:
     return None if memory.at is None else memory.at + max(rules.longest, rules.interval)
 
 
-def _free_at(memory: WakeMemory, rules: WakeRules, now: float) -> float | None:
+def _next_allowed_time(memory: WakeMemory, rules: WakeRules, now: float) -> float | None:
     """When the next message with something new may be sent; None: at once."""
-    last = sorted(recent(memory, now))
+    last = sorted(recent_times(memory, now))
     return last[-rules.ceiling] + HOUR if len(last) >= rules.ceiling else None
 
 
-def recent(memory: WakeMemory, now: float) -> tuple[float, ...]:
+def recent_times(memory: WakeMemory, now: float) -> tuple[float, ...]:
     return tuple([at for at in memory.sent if now - at < HOUR])
 
 
-def delivered(
-    state: WorkState, memory: WakeMemory, kind: str, *, now: float, proven: bool, to: Recipient = NOBODY
+def remember_delivery(
+    state: WorkState, memory: WakeMemory, kind: str, *, now: float, proven: bool, to: MessageRecipient = NOBODY
 ) -> WakeMemory:
     """What to remember once a message was delivered, or may have been."""
-    same = memory.told is not None and not news(memory.told, state)
+    same = memory.told is not None and not list_news(memory.told, state)
     counts = kind == "tick" and not same
     return WakeMemory(
         told=state, at=now, repeats=memory.repeats + 1 if same else 0,
-        sent=(*recent(memory, now), now) if counts else recent(memory, now),
+        sent=(*recent_times(memory, now), now) if counts else recent_times(memory, now),
         unread=not proven, closed=memory.closed + (kind == "closed"), to=to,
     )  # fmt: skip
 
 
-def is_new(before: Recipient, now: Recipient) -> bool:
+def is_new_conversation(before: MessageRecipient, now: MessageRecipient) -> bool:
     """Whether another conversation listens than was told. Where one is not known, another process has another one."""
     if before.conversation and now.conversation:
         return before.conversation != now.conversation
     return bool(before.process and now.process and before.process != now.process)
 
 
-def recognised(memory: WakeMemory, now: Recipient) -> WakeMemory:
+def update_recipient(memory: WakeMemory, now: MessageRecipient) -> WakeMemory:
     """The same conversation, of which more may be known by now: its id, or its next process."""
-    known = Recipient(now.conversation or memory.to.conversation, now.process or memory.to.process)
-    return memory if memory.told is None or is_new(memory.to, now) else memory._replace(to=known)
+    known = MessageRecipient(now.conversation or memory.to.conversation, now.process or memory.to.process)
+    return memory if memory.told is None or is_new_conversation(memory.to, now) else memory._replace(to=known)
 
 
-def seen(state: WorkState, memory: WakeMemory) -> WakeMemory:
+def forget_finished(state: WorkState, memory: WakeMemory) -> WakeMemory:
     """What is no more is forgotten: a task that is ready, or an epic that is closed, a second time is news again."""
     memory = memory._replace(closed=memory.closed if state.closed else 0)
     if memory.told is None:

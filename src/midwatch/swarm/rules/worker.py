@@ -26,14 +26,14 @@ FREE = ("idle", *GONE)
 """States in which it could be given something, if need be once it is brought back."""
 
 
-def word(verdict: Verdict) -> str:
+def worker_state(verdict: Verdict) -> str:
     """The state of an agent. How one ended that has just gone, its next look may tell better: until then, nothing."""
     if not verdict.final:
         return verdict.state
     return "unknown" if not verdict.settled else ENDED if verdict.state == "unknown" else verdict.state
 
 
-def looked(sight: SessionSnapshot, before: Workers, *, now: float) -> Workers:
+def update_workers(sight: SessionSnapshot, before: Workers, *, now: float) -> Workers:
     """What to remember after a look."""
     if not sight.seen:
         return before
@@ -49,38 +49,38 @@ def looked(sight: SessionSnapshot, before: Workers, *, now: float) -> Workers:
     return Workers(since, (*before.gone, *[each for each in gone if each not in before.gone]), turn, busy)
 
 
-def at_rest(crew: Workers, *, now: float) -> tuple[str, ...]:
+def format_idle(crew: Workers, *, now: float) -> tuple[str, ...]:
     """The workers to be told of, in words."""
     found = [
-        _words(pane, agent, state)
+        _format_worker(pane, agent, state)
         for pane, (agent, state, since) in crew.since.items()
-        if state in WORDS and (state != "idle" or (now - since >= GRACE and not _has_turned(crew, since)))
+        if state in WORDS and (state != "idle" or (now - since >= GRACE and not _has_changed(crew, since)))
     ]
     return (*found, *crew.gone)
 
 
-def lost(crew: Workers) -> tuple[str, ...]:
+def format_lost(crew: Workers) -> tuple[str, ...]:
     """Those of them that are lost with their work, in the same words."""
-    found = [_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items() if state in LOST]
+    found = [_format_worker(pane, agent, state) for pane, (agent, state, _) in crew.since.items() if state in LOST]
     return (*found, *crew.gone)
 
 
-def everybody(crew: Workers) -> tuple[str, ...]:
+def format_all(crew: Workers) -> tuple[str, ...]:
     """All workers in words, whatever they do: for a controller that may know none of them."""
-    return (*[_words(pane, agent, state) for pane, (agent, state, _) in crew.since.items()], *crew.gone)
+    return (*[_format_worker(pane, agent, state) for pane, (agent, state, _) in crew.since.items()], *crew.gone)
 
 
-def _words(pane: str, agent: str, state: str) -> str:
+def _format_worker(pane: str, agent: str, state: str) -> str:
     return f"{pane} ({agent}) {WORDS.get(state) or OTHERWISE.get(state, 'is in an unknown state')}"
 
 
-def _has_turned(crew: Workers, since: float) -> bool:
+def _has_changed(crew: Workers, since: float) -> bool:
     return crew.turn is not None and crew.turn >= since - PING
 
 
-def is_free(crew: Workers) -> bool:
+def has_free_worker(crew: Workers) -> bool:
     return not crew.since or any(state in FREE for _, state, _ in crew.since.values())
 
 
-def is_working(crew: Workers) -> bool:
+def has_busy_worker(crew: Workers) -> bool:
     return any(state in ("working", "starting") for _, state, _ in crew.since.values())

@@ -10,11 +10,11 @@ from __future__ import annotations
 from midwatch.core.causes import Cause
 from midwatch.core.exit_codes import REPORTED
 from midwatch.core.job_model import Alive, Gone, ProgressSource
-from midwatch.core.text import in_words
+from midwatch.core.text import format_duration
 from midwatch.core.verdict import Verdict
 from midwatch.taskdir import codec
-from midwatch.taskdir.model import Notes, Numbers, TaskFacts, TaskStep
-from midwatch.taskdir.rules.verdict import SIGNALLED, judge, resumable
+from midwatch.taskdir.model import TaskFacts, TaskNotes, TaskNumbers, TaskStep
+from midwatch.taskdir.rules.verdict import SIGNALLED, is_resumable, judge
 
 SOON = 0.2
 """Seconds between looks at a pane whose shell is about to come back: nothing tells of that."""
@@ -31,27 +31,27 @@ LEFT = "monitor_ended"
 CLOCKS_STOOD = ("waiting", "limited")
 
 
-def plan(facts: TaskFacts, before: Notes, numbers: Numbers) -> TaskStep:
+def plan_step(facts: TaskFacts, before: TaskNotes, numbers: TaskNumbers) -> TaskStep:
     """What to do after a look. ``before``: the notes that the look began with; it brought them up to its moment."""
     if _left_over(facts):
         facts = facts._replace(done=False, code=None)
-    notes = keep(facts, before, numbers)
+    notes = update_notes(facts, before, numbers)
     facts = facts._replace(notes=notes)
     verdict = judge(facts, numbers)
     over = verdict.final and verdict.settled
-    if over and not resumable(verdict):
+    if over and not is_resumable(verdict):
         return TaskStep("say", verdict, notes, facts.now)
     if facts.now >= notes.began + numbers.deadline_s:
-        return TaskStep("say", verdict if over else _out_of_time(verdict, numbers), notes, facts.now)
+        return TaskStep("say", verdict if over else _timeout_verdict(verdict, numbers), notes, facts.now)
     if not verdict.settled:
-        return _wait(facts, verdict, numbers)
-    if resumable(verdict) or (verdict.state == "stuck" and isinstance(facts.agent, Alive)):
-        return _again(facts, verdict, numbers)
+        return _wait_step(facts, verdict, numbers)
+    if is_resumable(verdict) or (verdict.state == "stuck" and isinstance(facts.agent, Alive)):
+        return _resume_step(facts, verdict, numbers)
     if verdict.state in REPORTED or verdict.state == "unknown":
         return TaskStep("say", verdict, notes, facts.now)
     if notes.phase == "ready":
-        return _run_wrapper(facts, verdict, numbers)
-    return _wait(facts, verdict, numbers)
+        return _run_wrapper_step(facts, verdict, numbers)
+    return _wait_step(facts, verdict, numbers)
 
 
 def _left_over(facts: TaskFacts) -> bool:
@@ -60,7 +60,7 @@ def _left_over(facts: TaskFacts) -> bool:
     return killed and facts.agent is None and facts.notes.phase in ("ready", "typed")
 
 
-def keep(facts: TaskFacts, before: Notes, numbers: Numbers) -> Notes:
+def update_notes(facts: TaskFacts, before: TaskNotes, numbers: TaskNumbers) -> TaskNotes:
     """What is remembered of a look."""
     notes, now = facts.notes, facts.now
     verdict = judge(facts, numbers)
@@ -78,16 +78,16 @@ def keep(facts: TaskFacts, before: Notes, numbers: Numbers) -> Notes:
         notes = notes._replace(stale_since=now, stuck=False)
     else:
         notes = notes._replace(stuck=now >= notes.stale_since + numbers.grace_s)
-    if notes.agent == before.agent and any(_moved(name, before, notes) for name in PRINTED):
+    if notes.agent == before.agent and any(_has_moved(name, before, notes) for name in PRINTED):
         notes = notes._replace(retry=0)
-    return notes._replace(phase=_phase(facts, notes, before))
+    return notes._replace(phase=_next_phase(facts, notes, before))
 
 
-def _moved(name: str, before: Notes, after: Notes) -> bool:
+def _has_moved(name: str, before: TaskNotes, after: TaskNotes) -> bool:
     return name in before.sources and name in after.sources and after.sources[name].moved > before.sources[name].moved
 
 
-def _phase(facts: TaskFacts, notes: Notes, before: Notes) -> str:
+def _next_phase(facts: TaskFacts, notes: TaskNotes, before: TaskNotes) -> str:
     """A resume is over when there is a new pid file, and called off when what hung moves again."""
     phase = notes.phase
     if phase in ("ready", "typed"):
@@ -97,7 +97,7 @@ def _phase(facts: TaskFacts, notes: Notes, before: Notes) -> str:
     return phase
 
 
-def shift(notes: Notes, gap: float) -> Notes:
+def shift_times(notes: TaskNotes, gap: float) -> TaskNotes:
     """Notes after time was lost: every moment that something is reckoned from moves along."""
 
     def later(moment: float | None) -> float | None:
@@ -117,7 +117,7 @@ def shift(notes: Notes, gap: float) -> Notes:
     )
 
 
-def taken_over(before: Notes | None, mine: Notes, now: float, directory: str) -> Notes:
+def take_over_notes(before: TaskNotes | None, mine: TaskNotes, now: float, directory: str) -> TaskNotes:
     """Notes to go on with where the last monitor was ended before it could say anything; else those of a new watch."""
     if before is None:
         return mine
@@ -126,7 +126,7 @@ def taken_over(before: Notes | None, mine: Notes, now: float, directory: str) ->
     if before.verdict and before.verdict.final and before.verdict.detail != LEFT:
         return mine._replace(command=command)
     if before.boot != mine.boot:
-        before = shift(before, now - before.at)._replace(
+        before = shift_times(before, now - before.at)._replace(
             boot=mine.boot, agent=(0, 0), wrapper=(0, 0), pane=("", 0), gone_since=None
         )
     if before.verdict and before.verdict.state in CLOCKS_STOOD:
@@ -136,7 +136,7 @@ def taken_over(before: Notes | None, mine: Notes, now: float, directory: str) ->
     return before._replace(verdict=None, ended_at=0.0, monitor=mine.monitor, command=command)
 
 
-def essence(notes: Notes) -> Notes:
+def comparable_notes(notes: TaskNotes) -> TaskNotes:
     """What another monitor would judge by: of movement, only when."""
     moved = {name: source._replace(value=0.0, at=0.0) for name, source in notes.sources.items()}
     return notes._replace(at=0.0, sources=moved)
@@ -145,33 +145,33 @@ def essence(notes: Notes) -> Notes:
 # Coming back
 
 
-def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskStep:
+def _resume_step(facts: TaskFacts, verdict: Verdict, numbers: TaskNumbers) -> TaskStep:
     """What has crashed or hangs is resumed, if it may be, once the time for it has come."""
     notes, now = facts.notes, facts.now
     if numbers.retries == 0:
         return TaskStep("say", verdict, notes, now)
     if facts.rival:
         said = verdict._replace(reason=f"{verdict.reason}; its own monitor ({facts.rival}) may resume it", final=False)
-        return _wait(facts, said, numbers)
+        return _wait_step(facts, said, numbers)
     since = notes.gone_since if notes.stale_since is None else notes.stale_since + numbers.grace_s
     if facts.session.there is None and not facts.foreign and now < (since or now) + PATIENCE + numbers.dispatch_s:
         return TaskStep("wait", verdict, notes, now + TIMED_LOOK)
-    if why := _refusal(facts):
-        return TaskStep("say", _not_resumed(verdict, why), notes, now)
+    if why := _find_obstacle(facts):
+        return TaskStep("say", _unresumed_verdict(verdict, why), notes, now)
     if notes.command in ("", codec.script_command(facts.directory)):
         if facts.recipe is None:
             return TaskStep("derive", verdict, notes, now)
         if facts.recipe.why:
-            return TaskStep("say", _not_resumed(verdict, facts.recipe.why), notes, now)
+            return TaskStep("say", _unresumed_verdict(verdict, facts.recipe.why), notes, now)
         notes = notes._replace(command=codec.script_command(facts.directory))
     if notes.phase == "resuming":
         return TaskStep("resume", verdict, notes, now)
     if notes.total >= numbers.retries:
         reason = f"resumed {notes.total} times, and again: {verdict.reason}"
-        return TaskStep("say", _abandoned(verdict, "retries-exhausted", reason, "max_retries_exceeded"), notes, now)
+        return TaskStep("say", _abandon(verdict, "retries-exhausted", reason, "max_retries_exceeded"), notes, now)
     due = now if notes.resumed_at is None else notes.resumed_at + numbers.interval(notes.retry)
     if now < due:
-        said = verdict._replace(reason=f"{verdict.reason}; resumed in {in_words(due - now)}", final=False)
+        said = verdict._replace(reason=f"{verdict.reason}; resumed in {format_duration(due - now)}", final=False)
         return TaskStep("wait", said, notes, min(due, notes.began + numbers.deadline_s))
     counted = notes._replace(
         total=notes.total + 1,
@@ -183,11 +183,11 @@ def _again(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskStep:
     return TaskStep("resume", verdict, counted, now)
 
 
-def _not_resumed(verdict: Verdict, why: str) -> Verdict:
+def _unresumed_verdict(verdict: Verdict, why: str) -> Verdict:
     return verdict._replace(reason=f"{verdict.reason}; not resumed: {why}")
 
 
-def _refusal(facts: TaskFacts) -> str:
+def _find_obstacle(facts: TaskFacts) -> str:
     """Why it cannot be resumed; empty when it can."""
     session, notes = facts.session, facts.notes
     if facts.foreign:
@@ -201,11 +201,13 @@ def _refusal(facts: TaskFacts) -> str:
     return ""
 
 
-def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskStep:
+def _run_wrapper_step(facts: TaskFacts, verdict: Verdict, numbers: TaskNumbers) -> TaskStep:
     pane, notes = facts.session.pane, facts.notes
     if facts.session.there is False or (facts.session.there and (pane is None or facts.foreign)):
         lost = verdict._replace(state="crashed", cause="no-status", final=True, process="gone")
-        return TaskStep("say", lost._replace(reason=f"{notes.cause}; not resumed: {_refusal(facts)}"), notes, facts.now)
+        return TaskStep(
+            "say", lost._replace(reason=f"{notes.cause}; not resumed: {_find_obstacle(facts)}"), notes, facts.now
+        )
     if pane is not None and not pane.busy:
         return TaskStep("type", verdict, notes, facts.now)
     young = facts.now < (notes.resumed_at or 0.0) + numbers.dispatch_s
@@ -215,16 +217,16 @@ def _run_wrapper(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskSt
 # Ends and waits
 
 
-def _out_of_time(verdict: Verdict, numbers: Numbers) -> Verdict:
-    reason = f"not done after {in_words(numbers.deadline_s)} of watching; it is left as it is ({verdict.reason})"
-    return _abandoned(verdict, "deadline", reason, "deadline_exceeded")
+def _timeout_verdict(verdict: Verdict, numbers: TaskNumbers) -> Verdict:
+    reason = f"not done after {format_duration(numbers.deadline_s)} of watching; it is left as it is ({verdict.reason})"
+    return _abandon(verdict, "deadline", reason, "deadline_exceeded")
 
 
-def _abandoned(verdict: Verdict, cause: Cause, reason: str, detail: str) -> Verdict:
+def _abandon(verdict: Verdict, cause: Cause, reason: str, detail: str) -> Verdict:
     return verdict._replace(state="abandoned", final=True, settled=True, cause=cause, reason=reason, detail=detail)
 
 
-def _wait(facts: TaskFacts, verdict: Verdict, numbers: Numbers) -> TaskStep:
+def _wait_step(facts: TaskFacts, verdict: Verdict, numbers: TaskNumbers) -> TaskStep:
     notes, now = facts.notes, facts.now
     at = min(now + numbers.interval(notes.retry), notes.began + numbers.deadline_s)
     if verdict.look_at is not None and verdict.look_at > now:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midwatch.core.numbers import whole_number
+from midwatch.core.numbers import parse_whole_number
 from midwatch.core.pane_model import Pane
 from midwatch.core.value import Value
 from midwatch.tmux.codec import query_modes
@@ -37,17 +37,17 @@ REFUSED = "refused"
 """Why a server did not tell, for programs."""
 
 
-class Server(Value):
+class TmuxServer(Value):
     version: str
     pid: int
     started: int
     """Wall-clock seconds."""
 
 
-class Reply(Value):
+class QueryReply(Value):
     """What came back, as far as it came."""
 
-    server: Server | None
+    server: TmuxServer | None
     panes: tuple[Pane, ...]
     screens: dict[str, tuple[str, ...]]
     complete: bool
@@ -61,7 +61,7 @@ class ReplyTrouble(Value):
 NO_TROUBLE = ReplyTrouble("", "")
 
 
-def mark(randomness: bytes) -> str:
+def make_word(randomness: bytes) -> str:
     """Ten bytes of chance as a word that is safe in formats, in times and between quotes."""
     return "".join([LETTERS[byte & 31] for byte in randomness])
 
@@ -69,7 +69,7 @@ def mark(randomness: bytes) -> str:
 # Requests -----------------------------------------------------------------------------------------------------
 
 
-def survey(word: str, known: dict[str, int], *, colours: bool, way: QueryMode = FORKED) -> list[str]:
+def survey_command(word: str, known: dict[str, int], *, colours: bool, way: QueryMode = FORKED) -> list[str]:
     """Ask for all panes, and for the screens of known ones whose window has printed since a second, each its own.
 
     As many as there is room for, in the order given. In control mode only those for which that second is 0.
@@ -80,40 +80,40 @@ def survey(word: str, known: dict[str, int], *, colours: bool, way: QueryMode = 
         *("display-message", "-p", f"{word}{SERVER}#{{version}},#{{pid}},#{{start_time}}", ";"),
         *("list-panes", "-a", "-F", f"{word}{PANE}{numbers}{word}{texts}{word}{LAST}"),
     ]
-    last = [";", *_end(word)]
+    last = [";", *_end_command(word)]
     if way.guarded:
         asked = [pane for pane, since in known.items() if way.limit and not since]
-        return command + query_modes.captures(way, word, f"{word}{SCREENS}", asked, colours=colours) + last
-    room = _room(way, [*command, *last])
+        return command + query_modes.capture_many_command(way, word, f"{word}{SCREENS}", asked, colours=colours) + last
+    room = _room_left(way, [*command, *last])
     for pane, since in known.items():
         moved = f"#{{?pane_id,#{{>=:#{{window_activity}},{since}}},}}"  # what is not chosen is not evaluated
-        part = [";", *_capture(word, pane, moved if since else "", colours=colours)]
-        room = _less(room, part)
+        part = [";", *_capture_command(word, pane, moved if since else "", colours=colours)]
+        room = _reduce_room(room, part)
         if min(room) < 0:
             break
         command += part
     return command + last
 
 
-def captures(word: str, panes: Iterable[str], *, colours: bool, way: QueryMode = FORKED) -> list[list[str]]:
+def capture_commands(word: str, panes: Iterable[str], *, colours: bool, way: QueryMode = FORKED) -> list[list[str]]:
     """Ask for the screens of panes, in as few commands as can carry them; in control mode as lines of their own."""
     commands: list[list[str]] = []
     room, between = (0, 0), "\n" if way.guarded else ";"
     for pane in panes:
         if way.guarded:  # the heading names none where there is no such pane
             heading = ["display", f"-pt{pane}", f"{word}{SCREEN}{TOLD}"]
-            part = [*query_modes.capture(way, word, pane, heading, colours=colours), between]
+            part = [*query_modes.capture_command(way, word, pane, heading, colours=colours), between]
         else:
-            part = [*_capture(word, pane, "#D", colours=colours), between]
-        room = _less(room, part)
+            part = [*_capture_command(word, pane, "#D", colours=colours), between]
+        room = _reduce_room(room, part)
         if min(room) < 0:
             commands.append([])
-            room = _room(way, _end(word) + part)
+            room = _room_left(way, _end_command(word) + part)
         commands[-1] += part
-    return [command + _end(word) for command in commands]
+    return [command + _end_command(word) for command in commands]
 
 
-def _capture(word: str, pane: str, condition: str, *, colours: bool) -> list[str]:
+def _capture_command(word: str, pane: str, condition: str, *, colours: bool) -> list[str]:
     """Written short: a hundred of them must find room. #D is the pane's id.
 
     With a condition nothing happens where there is no such pane. Without one the server is done in half the time, but
@@ -126,16 +126,16 @@ def _capture(word: str, pane: str, condition: str, *, colours: bool) -> list[str
     return ["if", f"-Ft{pane}", condition, f'display -pt{pane} "{word}{SCREEN}{TOLD}";capturep {how}{pane}']
 
 
-def _end(word: str) -> list[str]:
+def _end_command(word: str) -> list[str]:
     return ["display-message", "-p", f"{word}{END}"]
 
 
-def _room(way: QueryMode, command: list[str]) -> tuple[int, int]:
+def _room_left(way: QueryMode, command: list[str]) -> tuple[int, int]:
     """Bytes and arguments for which there is still room beside a command."""
-    return _less((way.limit, way.words), command)
+    return _reduce_room((way.limit, way.words), command)
 
 
-def _less(room: tuple[int, int], command: list[str]) -> tuple[int, int]:
+def _reduce_room(room: tuple[int, int], command: list[str]) -> tuple[int, int]:
     """As a client sends them, each argument with its zero."""
     return room[0] - sum([len(argument) + 1 for argument in command]), room[1] - len(command)
 
@@ -143,13 +143,13 @@ def _less(room: tuple[int, int], command: list[str]) -> tuple[int, int]:
 # Replies ------------------------------------------------------------------------------------------------------
 
 
-def read(
+def read_reply(
     data: bytes,
     word: str,
     server: tuple[str, ...] = (),
     way: QueryMode = FORKED,
     known: dict[bytes, Pane] | None = None,
-) -> Reply:
+) -> QueryReply:
     """Read a reply. Lines that belong to nothing (a hook's output, say) are passed over, and so is half a screen.
 
     Of ``known`` panes, by the line that told them last time, nothing is read again; it becomes that of this reply.
@@ -159,7 +159,7 @@ def read(
     begins = word.encode()
     last = begins + LAST.encode()
     lines = data.split(b"\n")
-    there: Server | None = None
+    there: TmuxServer | None = None
     panes: dict[str, Pane] = {}
     screens: dict[str, tuple[str, ...]] = {}
     at = 0
@@ -173,15 +173,15 @@ def read(
             if known is not None and fresh:
                 known.clear()
                 known.update(fresh)
-            return Reply(there, tuple(panes.values()), screens, complete=True)
+            return QueryReply(there, tuple(panes.values()), screens, complete=True)
         if kind == SERVER:
-            there = _server(rest)
+            there = _parse_server(rest)
         elif kind == PANE:
             while not rest.endswith(last) and at < len(lines):  # a path may have lines
                 rest += b"\n" + lines[at]
                 at += 1
             line = rest.replace(begins, b"\0")
-            found = before.get(line) or _pane(rest.split(begins), server)
+            found = before.get(line) or _parse_pane(rest.split(begins), server)
             if found is not None:
                 fresh[line] = found
                 twin = panes.get(found.id)
@@ -189,57 +189,62 @@ def read(
         elif kind == SCREEN:
             name, told, number = rest.decode("ascii", "replace").partition(",")
             name = name if told else f"%{name}"
-            height = max(0, _number(number)) if told else panes[name].height if name in panes else 0
-            at = query_modes.next_answer(lines, at) if way.guarded else at
+            height = max(0, _parse_number(number)) if told else panes[name].height if name in panes else 0
+            at = query_modes.find_next_answer(lines, at) if way.guarded else at
             text, at = b"\n".join(lines[at : at + height]), at + height
             if height and at < len(lines):
-                screens[name] = _rows(text, way)
+                screens[name] = _split_rows(text, way)
         elif kind == SCREENS:
             names = [f"%{number}" for number in rest.decode("ascii", "replace").split(",")]
             heights = [panes[name].height if name in panes else 0 for name in names]
-            texts, at = query_modes.screens(way, begins, lines, at, heights)
-            screens |= {name: _rows(text, way) for name, text in zip(names, texts, strict=False)}
-    return Reply(there, tuple(panes.values()), screens, complete=False)
+            texts, at = query_modes.split_screens(way, begins, lines, at, heights)
+            screens |= {name: _split_rows(text, way) for name, text in zip(names, texts, strict=False)}
+    return QueryReply(there, tuple(panes.values()), screens, complete=False)
 
 
-def _rows(text: bytes, way: QueryMode) -> tuple[str, ...]:
-    return tuple((query_modes.shown(text) if way.buffered else text).decode("utf-8", "replace").split("\n"))
+def _split_rows(text: bytes, way: QueryMode) -> tuple[str, ...]:
+    return tuple((query_modes.unescape_buffer(text) if way.buffered else text).decode("utf-8", "replace").split("\n"))
 
 
-def _server(line: bytes) -> Server | None:
+def _parse_server(line: bytes) -> TmuxServer | None:
     parts = line.decode("utf-8", "replace").split(",")
-    return Server(parts[0], _number(parts[1]), _number(parts[2])) if len(parts) == len(Server._fields) else None
+    return (
+        TmuxServer(parts[0], _parse_number(parts[1]), _parse_number(parts[2]))
+        if len(parts) == len(TmuxServer._fields)
+        else None
+    )
 
 
-def _pane(parts: list[bytes], server: tuple[str, ...]) -> Pane | None:
+def _parse_pane(parts: list[bytes], server: tuple[str, ...]) -> Pane | None:
     numbers = parts[0].decode("utf-8", "replace").split(",")
     if len(parts) != len(TEXTS) + 2 or len(numbers) != len(NUMBERS):
         return None
     name, window, pid, width, height, x, y, cursor, alternate, dead, status, signal, activity, tty = numbers
     title, command, path, session = parts[1:-1]
     return Pane(  # in the order of its fields: to name them costs more than all else that is done for a pane
-        server, name, session.decode("utf-8", "replace"), _number(pid), title.decode("utf-8", "replace"),
-        command.decode("utf-8", "replace"), path.decode("utf-8", "surrogateescape"), _number(width),
-        max(0, _number(height)), _number(x), _number(y), cursor != "0", alternate == "1", dead == "1", status,
-        _number(activity), tty, window, signal, (),
+        server, name, session.decode("utf-8", "replace"), _parse_number(pid), title.decode("utf-8", "replace"),
+        command.decode("utf-8", "replace"), path.decode("utf-8", "surrogateescape"), _parse_number(width),
+        max(0, _parse_number(height)), _parse_number(x), _parse_number(y), cursor != "0", alternate == "1",
+        dead == "1", status,
+        _parse_number(activity), tty, window, signal, (),
     )  # fmt: skip
 
 
-def _number(text: str) -> int:
-    return whole_number(text) or 0
+def _parse_number(text: str) -> int:
+    return parse_whole_number(text) or 0
 
 
 # Trouble ------------------------------------------------------------------------------------------------------
 
 
-def trouble(errors: str, place: str) -> ReplyTrouble:
+def read_trouble(errors: str, place: str) -> ReplyTrouble:
     """What a client that did not get its reply complained of, with what to do about it."""
     said = errors.strip()
     if not said:
         return ReplyTrouble(
             OTHER, f"the tmux client at {place} ended without an answer; if that goes on, try it by hand"
         )
-    if said.startswith(("no server running", "server exited", "lost server")) or _refused(said):
+    if said.startswith(("no server running", "server exited", "lost server")) or _is_refused(said):
         return ReplyTrouble(ABSENT, f"no tmux server answers at {place}; it will be seen when one is started there")
     if "Permission denied" in said or "access not allowed" in said:
         return ReplyTrouble(DENIED, f"the tmux server at {place} is another user's; run as that user: {said}")
@@ -251,46 +256,46 @@ def trouble(errors: str, place: str) -> ReplyTrouble:
     return ReplyTrouble(OTHER, f"tmux at {place} did not answer as expected: {said.splitlines()[0]}")
 
 
-def _refused(said: str) -> bool:
+def _is_refused(said: str) -> bool:
     return said.startswith("error connecting") and said.endswith(
         ("(No such file or directory)", "(Connection refused)")
     )
 
 
-def outdated(version: str, place: str) -> ReplyTrouble:
+def outdated_trouble(version: str, place: str) -> ReplyTrouble:
     name, oldest = version.removeprefix("tmux "), ".".join(map(str, OLDEST))
     words = f"tmux {name} at {place} is too old to be asked; it must be {oldest} or later, server and client"
     return ReplyTrouble(OLD, words)
 
 
-def is_empty(errors: str) -> bool:
+def has_no_session(errors: str) -> bool:
     """Whether a client complained only because its server has no session."""
     return errors.strip() == "no current target"
 
 
-def is_gone(errors: str) -> bool:
+def is_pane_gone(errors: str) -> bool:
     """Whether a request was dropped half way because a pane that it named is gone; what came before holds."""
     return errors.startswith("can't find pane")
 
 
-def too_old(version: str) -> bool:
+def is_too_old(version: str) -> bool:
     """Whether a version, as tmux words it ("3.3a", "next-3.6", "tmux 1.8"), is one that we cannot ask."""
     text = version.removeprefix("tmux ").removeprefix("next-")
     major, _, minor = text.partition(".")
     digits = minor[: len(minor) - len(minor.lstrip("0123456789"))]
-    number = whole_number(major)
-    return number is not None and (number, whole_number(digits) or 0) < OLDEST
+    number = parse_whole_number(major)
+    return number is not None and (number, parse_whole_number(digits) or 0) < OLDEST
 
 
 # Names --------------------------------------------------------------------------------------------------------
 
 
-def socket_of(variable: str) -> str:
+def parse_socket(variable: str) -> str:
     """The socket that $TMUX (socket, server's pid, session) names. It may have commas, though tmux itself errs then."""
     socket, *rest = variable.rsplit(",", 2)
     return socket if [part.isdecimal() for part in rest] == [True, True] else variable.split(",", 1)[0]
 
 
-def in_session(pane: Pane, name: str) -> bool:
+def is_in_session(pane: Pane, name: str) -> bool:
     """Whether a pane is in the session of exactly that name, as tmux writes it: up to 3.6, dots are underscores."""
     return name in (pane.session, *pane.also)

@@ -53,7 +53,7 @@ Heard = ControlReply | ControlNotice
 # Out ----------------------------------------------------------------------------------------------------------
 
 
-def attach(pane: Pane) -> list[str]:
+def attach_command(pane: Pane) -> list[str]:
     """The command of a client in control mode that attaches it to the session of a pane that we started.
 
     Only if that is still the same pane in a session of exactly that name, and lives; nobody is attached to it; the
@@ -61,26 +61,26 @@ def attach(pane: Pane) -> list[str]:
     hook of the owner waits for somebody to come. No server is started by it. All of that happens in one go, or nothing.
     """
     here = f"={pane.session}:.{pane.id}"
-    come = f"attach-session -E -f {FLAGS} -t {quoted(f'={pane.session}:')}"
+    come = f"attach-session -E -f {FLAGS} -t {quote_argument(f'={pane.session}:')}"
     return [
         *("has-session", "-t", here, ";"),
         *("if-shell", "-F", "-t", here, f"#{{m/r:^{pane.pid}{ALONE},{STATE}}}", come),
     ]
 
 
-def request(command: list[str], word: str, way: QueryMode) -> bytes:
+def encode_request(command: list[str], word: str, way: QueryMode) -> bytes:
     """Commands that are asked with a word, as lines; between them stands ";", or a line feed.
 
     If one fails, the rest of its line is dropped. A paste buffer has that word for its name and goes with the last of
     them, or with the next line if that one was dropped half way; otherwise there is none, and that line alone fails.
     """
     gone = f"delete-buffer -b {word}"
-    line = " ".join([part if part in (";", "\n") else quoted(part) for part in command])
+    line = " ".join([part if part in (";", "\n") else quote_argument(part) for part in command])
     lines = [f"{line} ; {gone}", gone] if way.buffered else [line]
     return "\n".join([*lines, f"display-message -p {word}{OVER}", ""]).encode("utf-8", "surrogateescape")
 
 
-def quoted(text: str) -> str:
+def quote_argument(text: str) -> str:
     """Any text but NUL as one argument of a command line of tmux, on one line.
 
     Nothing means anything between single quotes. They themselves and line feeds, which would end the line, stand
@@ -94,7 +94,7 @@ def quoted(text: str) -> str:
 # In -----------------------------------------------------------------------------------------------------------
 
 
-class ControlMode:
+class ControlModeParser:
     """Reads a stream that may be cut anywhere."""
 
     def __init__(self) -> None:
@@ -139,15 +139,15 @@ class ControlMode:
                 if line.startswith(BEGIN):
                     self._guard, since = line.removeprefix(BEGIN), found.end() + 1
                 else:
-                    name, _, rest = _decoded(line[1:]).partition(" ")
+                    name, _, rest = _decode(line[1:]).partition(" ")
                     heard.append(ControlNotice(name, rest))
             elif line == END + self._guard:
                 self._guard = None
             elif line == ERROR + self._guard:
                 self._guard = None
                 errors.append(text[since : found.start()])
-        return _decoded(b"".join(errors))
+        return _decode(b"".join(errors))
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")

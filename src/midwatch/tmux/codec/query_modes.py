@@ -46,9 +46,9 @@ PRINTED = QueryMode(1 << 22, guarded=True)
 BUFFERED = QueryMode(1 << 22, guarded=True, buffered=True)
 
 
-def through_control(version: str) -> QueryMode | None:
+def control_mode_for(version: str) -> QueryMode | None:
     """How a server of that version is asked through a client in control mode; None: it is not."""
-    number = check_targets.release(version) or TELLS_OF_BUFFERS
+    number = check_targets.parse_release(version) or TELLS_OF_BUFFERS
     if number < CONTROL_SINCE:
         return None
     return PRINTED if number >= FREES else BUFFERED if BUFFERS <= number < TELLS_OF_BUFFERS else LISTED
@@ -57,16 +57,16 @@ def through_control(version: str) -> QueryMode | None:
 # Out ----------------------------------------------------------------------------------------------------------
 
 
-def capture(way: QueryMode, word: str, pane: str, heading: list[str], *, colours: bool) -> list[str]:
+def capture_command(way: QueryMode, word: str, pane: str, heading: list[str], *, colours: bool) -> list[str]:
     """The heading and the screen, for a line of its own in control mode; nothing is left of a buffer behind it."""
-    screen = _screen(way, word, pane, colours=colours)
+    screen = _screen_command(way, word, pane, colours=colours)
     if not way.buffered:
         return [*heading, ";", *screen]
     at = screen.index(";")
     return [*screen[:at], ";", *heading, *screen[at:], ";", "deleteb", f"-b{word}"]
 
 
-def captures(way: QueryMode, word: str, mark: str, panes: list[str], *, colours: bool) -> list[str]:
+def capture_many_command(way: QueryMode, word: str, mark: str, panes: list[str], *, colours: bool) -> list[str]:
     """Many screens in one line of control mode, each some behind a heading that numbers them: one for each costs much.
 
     Whose a screen is then follows from its place among the answers (`screens`). The buffer is left to the line's end.
@@ -76,11 +76,11 @@ def captures(way: QueryMode, word: str, mark: str, panes: list[str], *, colours:
         some = panes[at : at + TOGETHER]
         command += [";", "display", "-p", mark + ",".join([pane[1:] for pane in some])]
         for pane in some:
-            command += [";", *_screen(way, word, pane, colours=colours)]
+            command += [";", *_screen_command(way, word, pane, colours=colours)]
     return command
 
 
-def _screen(way: QueryMode, word: str, pane: str, *, colours: bool) -> list[str]:
+def _screen_command(way: QueryMode, word: str, pane: str, *, colours: bool) -> list[str]:
     how = "-e" if colours else "-"
     if not way.buffered:
         return ["capturep", f"{how}pt{pane}"]
@@ -90,14 +90,16 @@ def _screen(way: QueryMode, word: str, pane: str, *, colours: bool) -> list[str]
 # In -----------------------------------------------------------------------------------------------------------
 
 
-def next_answer(lines: list[bytes], at: int) -> int:
+def find_next_answer(lines: list[bytes], at: int) -> int:
     """Where begins what the next command of ours printed; those of hooks have another number at the end."""
     while at < len(lines) and not (lines[at].startswith(BEGIN) and lines[at].endswith(b" 1")):
         at += 1
     return at + 1
 
 
-def screens(way: QueryMode, word: bytes, lines: list[bytes], at: int, heights: list[int]) -> tuple[list[bytes], int]:
+def split_screens(
+    way: QueryMode, word: bytes, lines: list[bytes], at: int, heights: list[int]
+) -> tuple[list[bytes], int]:
     """The next screens of these heights, and where it goes on.
 
     Each answer must begin and end where it should, with the same numbers, and the one behind them with our word: none
@@ -107,20 +109,20 @@ def screens(way: QueryMode, word: bytes, lines: list[bytes], at: int, heights: l
     for height in heights:
         # To fill a buffer prints nothing, and to show it one line more.
         for size in (0, height + 1) if way.buffered else (height,):
-            begin = next_answer(lines, at)
+            begin = find_next_answer(lines, at)
             at = begin + size
             if at >= len(lines) or lines[at] != END + lines[begin - 1].removeprefix(BEGIN):
                 return found, len(lines)
         found.append(b"\n".join(lines[begin : begin + height]))
-    at = next_answer(lines, at)
+    at = find_next_answer(lines, at)
     return found, at if at < len(lines) and lines[at].startswith(word) else len(lines)
 
 
-def shown(text: bytes) -> bytes:
+def unescape_buffer(text: bytes) -> bytes:
     """What a paste buffer holds, from how `show-buffer` writes it for a client in control mode."""
-    return ESCAPE.sub(_unescape, text) if b"\\" in text else text
+    return ESCAPE.sub(_unescape_match, text) if b"\\" in text else text
 
 
-def _unescape(found: re.Match[bytes]) -> bytes:
+def _unescape_match(found: re.Match[bytes]) -> bytes:
     code = found[1]
     return bytes([int(code, 8)]) if len(code) > 1 else LETTERS.get(code, code)

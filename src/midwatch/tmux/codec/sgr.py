@@ -13,7 +13,7 @@ _ESCAPE = re.compile(r"\x1b(?:\[([0-9;:?]*)([a-zA-Z])|\][^\x07\x1b]*(?:\x07|\x1b
 DIM, BOLD = "dim", "bold"
 
 
-def split(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_styles(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Plain rows, and for each the look of its first and of its last character that is not a blank: `dim|`, `|bold` …
 
     Without any colours nothing is known of any row, and there are no styles.
@@ -29,21 +29,21 @@ def split(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         for found in _ESCAPE.finditer(row):
             parts.append(row[at : found.start()])
             if parts[-1] and not parts[-1].isspace():
-                last = _named(dim=dim, bold=bold)
+                last = _style_name(dim=dim, bold=bold)
                 first = last if first is None else first
             at = found.end()
             if found[2] == "m":
-                dim, bold = _after(found[1], dim=dim, bold=bold)
+                dim, bold = _styles_after(found[1], dim=dim, bold=bold)
         parts.append(row[at:])
         if parts[-1] and not parts[-1].isspace():
-            last = _named(dim=dim, bold=bold)
+            last = _style_name(dim=dim, bold=bold)
             first = last if first is None else first
         plain.append("".join(parts))
         styles.append(f"{first or ''}|{last}")
     return tuple(plain), tuple(styles)
 
 
-def undimmed(rows: tuple[str, ...]) -> tuple[str, ...]:
+def blank_dim_text(rows: tuple[str, ...]) -> tuple[str, ...]:
     """Plain rows with blanks in place of what is dim: an empty box tells in dim letters what could be typed there.
 
     The letter under a cursor that the agent draws itself is inverse; it goes with the one behind it.
@@ -59,21 +59,21 @@ def undimmed(rows: tuple[str, ...]) -> tuple[str, ...]:
             if escape is not None:
                 at = escape.end()
                 if escape[2] == "m":
-                    dim, _ = _after(escape[1], dim=dim, bold=False)
-                    inverse = _inverse(escape[1], inverse)
+                    dim, _ = _styles_after(escape[1], dim=dim, bold=False)
+                    inverse = _is_inverse(escape[1], inverse)
         later = [*(each[1] for each in cells[1:]), False]
         hidden = [faint or (cursor and next_) for (_, faint, cursor), next_ in zip(cells, later, strict=False)]
         found.append("".join([" " if gone else cell[0] for cell, gone in zip(cells, hidden, strict=True)]))
     return tuple(found)
 
 
-def _named(*, dim: bool, bold: bool) -> str:
+def _style_name(*, dim: bool, bold: bool) -> str:
     return " ".join(word for word, on in ((DIM, dim), (BOLD, bold)) if on)
 
 
-def _after(codes: str, *, dim: bool, bold: bool) -> tuple[bool, bool]:
+def _styles_after(codes: str, *, dim: bool, bold: bool) -> tuple[bool, bool]:
     """What a sequence of colours leaves of both."""
-    for code in _codes(codes):
+    for code in _plain_codes(codes):
         if code in ("", "0", "00", "22"):
             dim = bold = False
         elif code == "1":
@@ -83,8 +83,8 @@ def _after(codes: str, *, dim: bool, bold: bool) -> tuple[bool, bool]:
     return dim, bold
 
 
-def _inverse(codes: str, before: bool) -> bool:
-    for code in _codes(codes):
+def _is_inverse(codes: str, before: bool) -> bool:
+    for code in _plain_codes(codes):
         if code in ("", "0", "00", "27"):
             before = False
         elif code == "7":
@@ -92,7 +92,7 @@ def _inverse(codes: str, before: bool) -> bool:
     return before
 
 
-def _codes(codes: str) -> Iterator[str]:
+def _plain_codes(codes: str) -> Iterator[str]:
     """Without the parts of extended colours, which mean nothing here."""
     rest = iter((codes or "0").split(";"))
     for code in rest:

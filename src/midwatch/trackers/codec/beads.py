@@ -31,25 +31,27 @@ MOST_LINES, MOST_NEEDS = 500_000, 1_000_000
 Issue = dict[str, object]
 
 
-def statuses(text: str) -> dict[str, str]:
+def parse_statuses(text: str) -> dict[str, str]:
     """Every bead with its status, in beads' own word. Lines that are none are passed over. TrackerError as `whole`."""
     return {
-        str(issue["id"]): str(issue["status"]).lower() for issue in issues(text) if isinstance(issue.get("status"), str)
+        str(issue["id"]): str(issue["status"]).lower()
+        for issue in parse_issues(text)
+        if isinstance(issue.get("status"), str)
     }
 
 
-def issues(text: str) -> list[Issue]:
+def parse_issues(text: str) -> list[Issue]:
     """The objects of a file, in its order. Only a line feed ends a line: titles may hold what else ends lines."""
-    return [found for line in _lines(text, PLACE) if (found := issue(line)) is not None]
+    return [found for line in _split_lines(text, PLACE) if (found := parse_issue(line)) is not None]
 
 
-def _lines(text: str, source: str) -> list[str]:
+def _split_lines(text: str, source: str) -> list[str]:
     if text.count("\n") > MOST_LINES:
         raise TrackerError(f"{source} holds more than {MOST_LINES:,} lines; is it the file meant?")
     return text.split("\n")
 
 
-def issue(line: str) -> Issue | None:
+def parse_issue(line: str) -> Issue | None:
     """One line of a file; None where it is none."""
     try:
         found = json.loads(line)
@@ -58,14 +60,14 @@ def issue(line: str) -> Issue | None:
     return found if isinstance(found, dict) and isinstance(found.get("id"), str) and found["id"] else None
 
 
-def whole(text: str, source: str) -> tuple[list[Issue], str]:
+def parse_checked(text: str, source: str) -> tuple[list[Issue], str]:
     """The objects of a file, and what is wrong with its other lines, in words.
 
     TrackerError where none can be read, where there are too many, and where the file ends within a line: how much is
     missing nobody knows.
     """
-    lines = _lines(text, source)
-    read = [issue(line) for line in lines]
+    lines = _split_lines(text, source)
+    read = [parse_issue(line) for line in lines]
     found = [each for each in read if each is not None]
     others = [(number, line) for number, line in enumerate(lines, 1) if read[number - 1] is None]
     odd = [number for number, line in others if line.strip() and not _is_json(line)]
@@ -87,7 +89,7 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def line(issue: Issue) -> str:
+def encode_issue(issue: Issue) -> str:
     """One line of a file, without its end."""
     text = json.dumps(issue, ensure_ascii=False, separators=(",", ":"))
     # Half of a pair of surrogates, which JSON can hold and UTF-8 cannot, stays an escape.
@@ -102,28 +104,28 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def work(text: str, source: str, now: float | None = None) -> Work:
+def parse_work(text: str, source: str, now: float | None = None) -> Work:
     """All tasks of a file. TrackerError as of ``whole``.
 
     ``now``: wall clock; what is put off until later than that is deferred.
     """
-    found, trouble = whole(text, source)
-    return of(found, source, now)._replace(trouble=trouble)
+    found, trouble = parse_checked(text, source)
+    return build_work(found, source, now)._replace(trouble=trouble)
 
 
-def of(found: list[Issue], source: str, now: float | None = None) -> Work:
+def build_work(found: list[Issue], source: str, now: float | None = None) -> Work:
     """The same of issues that were read elsewhere. TrackerError where tasks depend on each other beyond measure."""
     tasks: dict[str, TrackerTask] = {}
     for each in found:
-        if (task := _task(each, now)) is not None:
+        if (task := _build_task(each, now)) is not None:
             tasks[task.id] = task
         else:
             tasks.pop(str(each.get("id")), None)
-    handed = _HandedDown(tasks, source)
+    handed = _InheritedNeeds(tasks, source)
     return Work({own: task._replace(needs=handed.needs(task)) for own, task in tasks.items()}, source)
 
 
-class _HandedDown:
+class _InheritedNeeds:
     """What tasks need, and what their epics need, which beads hands down; not what is itself part of such an epic."""
 
     def __init__(self, tasks: dict[str, TrackerTask], source: str) -> None:
@@ -152,36 +154,36 @@ class _HandedDown:
         return found
 
 
-def _task(issue: Issue, now: float | None) -> TrackerTask | None:
+def _build_task(issue: Issue, now: float | None) -> TrackerTask | None:
     """An issue as a task; None for one that was removed."""
-    said = _text(issue.get("status")).lower() or OPEN
+    said = _to_text(issue.get("status")).lower() or OPEN
     if said == TOMBSTONE or not isinstance(issue.get("id"), str):
         return None
     own = str(issue["id"])
-    links = [_link(each, own) for each in _objects(issue.get("dependencies"))]
+    links = [_parse_link(each, own) for each in _to_objects(issue.get("dependencies"))]
     parents = [to for kind, to in links if kind == CHILD]
-    priority, status = issue.get("priority"), _status(issue, said, now)
+    priority, status = issue.get("priority"), _map_status(issue, said, now)
     return TrackerTask(
         id=own,
-        title=ForeignText(_text(issue.get("title"))),
+        title=ForeignText(_to_text(issue.get("title"))),
         status=status,
-        kind=_text(issue.get("issue_type")) or "task",
+        kind=_to_text(issue.get("issue_type")) or "task",
         priority=priority if isinstance(priority, int) and not isinstance(priority, bool) else USUAL,
-        labels=tuple([each for each in _list(issue.get("labels")) if isinstance(each, str)]),
+        labels=tuple([each for each in _to_list(issue.get("labels")) if isinstance(each, str)]),
         needs=tuple(dict.fromkeys([to for kind, to in links if kind in BLOCKING and to not in ("", own)])),
-        parent=_text(issue.get("parent")) or (parents[-1] if parents else ""),
-        assignee=ForeignText(_text(issue.get("assignee"))),
-        updated=instant(issue.get("updated_at")),
+        parent=_to_text(issue.get("parent")) or (parents[-1] if parents else ""),
+        assignee=ForeignText(_to_text(issue.get("assignee"))),
+        updated=parse_instant(issue.get("updated_at")),
         said=ForeignText(said),
-        notes=tuple([ForeignText(_text(each.get("text"))) for each in _objects(issue.get("comments"))]),
-        closed=instant(issue.get("closed_at")) if status == CLOSED else None,
+        notes=tuple([ForeignText(_to_text(each.get("text"))) for each in _to_objects(issue.get("comments"))]),
+        closed=parse_instant(issue.get("closed_at")) if status == CLOSED else None,
     )
 
 
-def _status(issue: Issue, said: str, now: float | None) -> str:
+def _map_status(issue: Issue, said: str, now: float | None) -> str:
     if said == CLOSED:
         return CLOSED
-    until = instant(issue.get("defer_until"))
+    until = parse_instant(issue.get("defer_until"))
     if any(issue.get(flag) for flag in ASIDE) or (
         said == OPEN and until is not None and now is not None and until > now
     ):
@@ -189,15 +191,17 @@ def _status(issue: Issue, said: str, now: float | None) -> str:
     return said if said in STATUSES else DEFERRED
 
 
-def _link(found: Issue, own: str) -> tuple[str, str]:
+def _parse_link(found: Issue, own: str) -> tuple[str, str]:
     """Kind and target of a dependency, as files have it or as `show` tells it; nothing where it is another's."""
     if "depends_on_id" in found:
         mine = found.get("issue_id") in (None, "", own)
-        return (_text(found.get("type")) or BLOCKING[0], _text(found["depends_on_id"])) if mine else ("", "")
-    return _text(found.get("dependency_type")) or _text(found.get("type")) or BLOCKING[0], _text(found.get("id"))
+        return (_to_text(found.get("type")) or BLOCKING[0], _to_text(found["depends_on_id"])) if mine else ("", "")
+    return _to_text(found.get("dependency_type")) or _to_text(found.get("type")) or BLOCKING[0], _to_text(
+        found.get("id")
+    )
 
 
-def instant(value: object) -> float | None:
+def parse_instant(value: object) -> float | None:
     """Wall-clock seconds of an ISO 8601 text; without a zone it is UTC."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
@@ -206,34 +210,34 @@ def instant(value: object) -> float | None:
         return None
 
 
-def stamp(at: float) -> str:
+def format_time(at: float) -> str:
     """A moment as beads writes it."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def check(out: str, trouble: str, asked: str) -> list[object]:
+def check_output(out: str, trouble: str, asked: str) -> list[object]:
     """The JSON that one of the programs has printed. TrackerError with its words where that tells of an error."""
-    said = _documents(out)
-    for document in (*said, *_documents(trouble)):
+    said = _find_documents(out)
+    for document in (*said, *_find_documents(trouble)):
         if isinstance(document, dict) and document.get("error"):
-            raise TrackerError(f"`{asked}` said: {_words(document)}")
+            raise TrackerError(f"`{asked}` said: {_error_words(document)}")
     return said
 
 
-def answer(out: str, trouble: str, asked: str) -> list[Issue]:
+def parse_answer(out: str, trouble: str, asked: str) -> list[Issue]:
     """The issues that one of the programs tells. TrackerError where it tells of an error, or nothing that is one."""
-    for document in check(out, trouble, asked):
+    for document in check_output(out, trouble, asked):
         if isinstance(document, list):
-            return _objects(document)
+            return _to_objects(document)
         if isinstance(document, dict) and isinstance(document.get("issues"), list):
-            return _objects(document["issues"])
+            return _to_objects(document["issues"])
         if isinstance(document, dict) and isinstance(document.get("id"), str):
             return [document]
-    words = last_words(trouble) or last_words(out) or "nothing"
+    words = read_last_line(trouble) or read_last_line(out) or "nothing"
     raise TrackerError(f"`{asked}` said: {words}; is that a program of beads?")
 
 
-def _documents(text: str) -> list[object]:
+def _find_documents(text: str) -> list[object]:
     """Every JSON array or object that begins a line, out of its envelope."""
     decoder, found, at = json.JSONDecoder(), [], 0
     while at < len(text):
@@ -253,26 +257,26 @@ def _is_envelope(document: object) -> bool:
     return isinstance(document, dict) and "schema_version" in document and isinstance(document.get("data"), list | dict)
 
 
-def _words(document: dict[str, object]) -> str:
+def _error_words(document: dict[str, object]) -> str:
     error = document["error"]
     parts = [error.get("message"), error.get("hint")] if isinstance(error, dict) else [error, document.get("hint")]
-    return last_words("; ".join([str(part) for part in parts if part])) or "an error without words"
+    return read_last_line("; ".join([str(part) for part in parts if part])) or "an error without words"
 
 
-def last_words(text: str) -> str:
+def read_last_line(text: str) -> str:
     """The last line of what a program says, as it may be shown."""
     lines = [line for line in text.splitlines() if line.strip()]
     shown = "".join([c if c.isprintable() else " " for c in lines[-1].strip()]) if lines else ""
     return shown[:LONGEST].rstrip(" .")
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _list(value: object) -> list[object]:
+def _to_list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _objects(value: object) -> list[Issue]:
-    return [each for each in _list(value) if isinstance(each, dict)]
+def _to_objects(value: object) -> list[Issue]:
+    return [each for each in _to_list(value) if isinstance(each, dict)]

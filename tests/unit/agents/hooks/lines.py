@@ -12,7 +12,7 @@ SPOOL = Path(__file__).parent / "spool"
 def recorded(agent: str) -> list[HookEvent]:
     """What a real agent told our hook, in order."""
     lines = (SPOOL / f"{agent}.events").read_text().split("\n")
-    found = [events.event(line) for line in lines if line]
+    found = [events.parse_event(line) for line in lines if line]
     return [each for each in found if each is not None]
 
 
@@ -25,6 +25,6 @@ def line(agent: str, payload: object, *, pane: str = "%1", tmux: str = "/tmp/t/d
 def told(name: str, *, child: str = "", conversation: str = "c", **fields: object) -> HookEvent:
     """An event of Claude's."""
     payload = {"hook_event_name": name, "session_id": conversation} | fields
-    found = events.event(line("claude", payload | ({"agent_id": child} if child else {})))
+    found = events.parse_event(line("claude", payload | ({"agent_id": child} if child else {})))
     assert found is not None
     return found

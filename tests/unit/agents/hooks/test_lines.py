@@ -75,7 +75,7 @@ def test_fields_before_and_after_a_long_text_are_kept() -> None:
         {"session_id": "c", "hook_event_name": "Stop", "last_assistant_message": 'a, "b": {' * 900}
         | {"background_tasks": [{"id": "x, y"}, {"id": "z"}], "session_crons": []}
     )
-    found = hooks_events.event(line("claude", whole[:2800], end=whole[-1000:]))
+    found = hooks_events.parse_event(line("claude", whole[:2800], end=whole[-1000:]))
     assert found is not None
     assert (found.name, found.conversation, found.words["background"]) == ("Stop", "c", "2")
 
@@ -84,7 +84,7 @@ def test_fields_before_and_after_a_long_text_are_kept() -> None:
 @example({"a": "x,", "b": 1}, 5, 12, False)
 def test_nothing_is_made_up_out_of_a_cut_payload(whole: dict[str, Any], head: int, tail: int, pretty: bool) -> None:
     text = json.dumps(whole, indent=1 if pretty else None)
-    found = hooks_events.payload(text[:head], text[head:][-tail:] if tail else "")
+    found = hooks_events.parse_payload(text[:head], text[head:][-tail:] if tail else "")
     assert all(key in whole and whole[key] == value for key, value in found.items())
     if head >= len(text):
         assert found == whole
@@ -108,7 +108,7 @@ def test_nothing_is_made_up_out_of_a_cut_payload(whole: dict[str, Any], head: in
 )
 def test_a_torn_line_is_an_error_of_one_kind(text: str) -> None:
     with pytest.raises(FormatError):
-        hooks_events.event(text)
+        hooks_events.parse_event(text)
 
 
 @given(st.text() | st.text('1\t{}":,[]\\ a%', max_size=40).map(lambda text: line("claude", text, end=text)))
@@ -116,7 +116,7 @@ def test_a_torn_line_is_an_error_of_one_kind(text: str) -> None:
 @example(line("claude", '{"hook_event_name": "Stop", "session_id": 7, "background_tasks": 3, "cwd": {}}'))
 def test_whatever_a_line_holds_it_is_an_event_or_that_error(text: str) -> None:
     try:
-        found = hooks_events.event(text)
+        found = hooks_events.parse_event(text)
     except FormatError:
         return
     assert found is None or all(
@@ -129,10 +129,15 @@ def test_whatever_a_line_holds_it_is_an_event_or_that_error(text: str) -> None:
 
 @pytest.mark.parametrize("path", ["/plain", "/with blank", "/it's", '/"double" $HOME `x` \\', "/new\nline", "/ümlaut"])
 def test_the_command_line_survives_any_path(path: str) -> None:
-    made = hooks_events.command(f"{path}/hook.sh", path, "claude")
+    made = hooks_events.hook_command(f"{path}/hook.sh", path, "claude")
     assert shlex.split(made) == ["exec", "/bin/sh", f"{path}/hook.sh", path, "claude"]
-    assert hooks_events.arguments(f"{path}/hook.sh", path, "codex") == ["/bin/sh", f"{path}/hook.sh", path, "codex"]
+    assert hooks_events.hook_arguments(f"{path}/hook.sh", path, "codex") == [
+        "/bin/sh",
+        f"{path}/hook.sh",
+        path,
+        "codex",
+    ]
 
 
 def test_the_plugin_is_told_its_spool() -> None:
-    assert hooks_events.plugin('const spool = "SPOOL"\n', '/a "b"') == 'const spool = "/a \\"b\\""\n'
+    assert hooks_events.plugin_source('const spool = "SPOOL"\n', '/a "b"') == 'const spool = "/a \\"b\\""\n'

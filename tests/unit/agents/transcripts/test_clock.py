@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.agents.statusline_clock import clock
+from midwatch.agents.statusline_clock import find_clock
 
 
 @pytest.mark.parametrize(
@@ -36,21 +36,21 @@ from midwatch.agents.statusline_clock import clock
     ],
 )
 def test_one_row(row: str, time: str | None) -> None:
-    assert clock([row]) == time
+    assert find_clock([row]) == time
 
 
 def test_rows_below_the_box() -> None:
-    assert clock(["? for shortcuts", "proj | 21:22", "  ← for agents 21:22:37"]) == "21:22:37"
-    assert clock([]) is None
+    assert find_clock(["? for shortcuts", "proj | 21:22", "  ← for agents 21:22:37"]) == "21:22:37"
+    assert find_clock([]) is None
 
 
 @given(st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), st.integers(0, 99))
 def test_every_time_is_read_as_it_is(hour: int, minute: int, second: int, used: int) -> None:
     time = f"{hour:02}:{minute:02}:{second:02}"
-    assert clock([f"folder | ctx({used}%) | {time}"]) == time
+    assert find_clock([f"folder | ctx({used}%) | {time}"]) == time
 
 
 @given(st.lists(st.text()))
 def test_any_screen_gives_a_time_or_none(rows: list[str]) -> None:
-    found = clock(rows)
+    found = find_clock(rows)
     assert found is None or (found[2] == ":" and int(found[:2]) < 24 and int(found[3:5]) < 60)

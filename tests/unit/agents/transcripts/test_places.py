@@ -41,7 +41,7 @@ def test_a_path_that_is_no_utf8_has_a_key() -> None:
     path = b"/p/\xff\xfe".decode("utf-8", "surrogateescape")
     assert claude_files.keys(path) == ("-p---",)
     assert file_locations.dashed(path) == "-p---"
-    assert len(file_locations.digest(path)) == 64
+    assert len(file_locations.directory_digest(path)) == 64
 
 
 def home(agent: str, **variables: str) -> str:
@@ -101,7 +101,7 @@ def test_the_first_conversation_shows_below_the_home(agent: str) -> None:
     ],
 )
 def test_the_conversation_that_a_command_line_names(args: tuple[str, ...], named: str) -> None:
-    assert file_locations.asked_for(args) == named
+    assert file_locations.requested_conversation(args) == named
 
 
 def test_names_of_rollouts() -> None:
@@ -113,7 +113,7 @@ def test_names_of_rollouts() -> None:
 
 
 def test_names_of_gemini_projects() -> None:
-    digest = file_locations.digest("/p")
+    digest = file_locations.directory_digest("/p")
     assert digest == "00d74baf14ea415c6164614838c91f834c38c3e564444dfa5bc3aa0d2809e265"
     assert gemini_files.names("/p", {"projects": {"/p": "proj"}}) == ["proj", digest]
     assert gemini_files.names("/p", {"projects": {"/p": "../x"}}) == [digest]

@@ -10,11 +10,11 @@ from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.qwen.transcript import Qwen
-from midwatch.agents.transcripts.transcript_state import TranscriptState, instant
+from midwatch.agents.transcripts.transcript_state import TranscriptState, parse_instant
 from midwatch.sessions.prompting.codec import transcript_search
 
 WHEN = "2026-11-15T20:00:00.000Z"
-SENT = instant(WHEN) or 0.0
+SENT = parse_instant(WHEN) or 0.0
 TEXT = "go on\nplease"
 LINES: list[tuple[type[TranscriptState], dict[str, object]]] = [
     (Claude, {"type": "user", "message": {"role": "user", "content": TEXT}, "timestamp": WHEN}),
@@ -29,11 +29,11 @@ LINES: list[tuple[type[TranscriptState], dict[str, object]]] = [
 def test_every_agents_prompt_is_found(make: type[TranscriptState], line: dict[str, object]) -> None:
     noise = [b"", b"{", b"[1]", b'{"type": "system"}']
     data = [*noise, json.dumps(line).encode()]
-    assert transcript_search.said(data, make, TEXT, SENT)
-    assert not transcript_search.said(data, make, "go on", SENT), "a part of a text is not the text"
-    assert not transcript_search.said(data, make, TEXT, SENT + 10), "it was there before"
+    assert transcript_search.has_prompt(data, make, TEXT, SENT)
+    assert not transcript_search.has_prompt(data, make, "go on", SENT), "a part of a text is not the text"
+    assert not transcript_search.has_prompt(data, make, TEXT, SENT + 10), "it was there before"
 
 
 def test_what_the_model_says_is_no_prompt() -> None:
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": TEXT}]}, "timestamp": WHEN}
-    assert not transcript_search.said([json.dumps(said).encode()], Claude, TEXT, SENT)
+    assert not transcript_search.has_prompt([json.dumps(said).encode()], Claude, TEXT, SENT)

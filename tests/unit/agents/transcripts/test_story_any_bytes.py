@@ -18,7 +18,13 @@ from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.opencode.transcript import OpenCode
 from midwatch.agents.qwen.transcript import Qwen
 from midwatch.agents.transcripts import line_splitter
-from midwatch.agents.transcripts.transcript_state import EVENTS, LONGEST_WORD, TranscriptState, instant, short
+from midwatch.agents.transcripts.transcript_state import (
+    EVENTS,
+    LONGEST_WORD,
+    TranscriptState,
+    parse_instant,
+    shorten_line,
+)
 
 STORIES = [Agy, Claude, Codex, Gemini, OpenCode, Qwen]
 
@@ -118,8 +124,8 @@ def test_invalid_utf8_inside_a_line_does_not_hide_it() -> None:
     ],
 )
 def test_moments(value: object, seconds: float | None) -> None:
-    assert instant(value) == seconds
+    assert parse_instant(value) == seconds
 
 
 def test_words_can_be_shown() -> None:
-    assert short("a\n\x1b[31mb\ud800\u202e") == "a [31mb?"
+    assert shorten_line("a\n\x1b[31mb\ud800\u202e") == "a [31mb?"

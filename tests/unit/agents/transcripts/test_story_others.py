@@ -11,7 +11,7 @@ from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.gemini.transcript import Gemini
 from midwatch.agents.opencode.transcript import OpenCode
 from midwatch.agents.qwen.transcript import Qwen
-from midwatch.agents.transcripts.transcript_state import TranscriptState, until_in
+from midwatch.agents.transcripts.transcript_state import TranscriptState, find_limit_end
 
 Tell = Callable[..., TranscriptState]
 WHEN = "2026-11-15T20:26:00.000Z"
@@ -256,4 +256,4 @@ def test_opencode_errors_and_retries(told: Tell) -> None:
     ],
 )
 def test_until_as_the_source_words_it(worded: str, until: str) -> None:
-    assert until_in(worded) == until
+    assert find_limit_end(worded) == until

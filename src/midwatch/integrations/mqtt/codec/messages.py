@@ -65,22 +65,31 @@ class SubjectEvent(Value):
 def client_id(given: str, host: str, path: str) -> str:
     """Our name at a broker: the same whenever this host means this path, and nobody else's."""
     digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    return f"{given or 'midwatch'}-{_part(host)}-{digest}"
+    return f"{given or 'midwatch'}-{_encode_part(host)}-{digest}"
 
 
 # Topics
 
 
-def topic(prefix: str, host: str, project: str, name: str) -> str:
-    return "/".join((prefix, VERSION, _part(host), _part(project.rstrip("/").rpartition("/")[2]), _part(name), LAST))
+def event_topic(prefix: str, host: str, project: str, name: str) -> str:
+    return "/".join(
+        (
+            prefix,
+            VERSION,
+            _encode_part(host),
+            _encode_part(project.rstrip("/").rpartition("/")[2]),
+            _encode_part(name),
+            LAST,
+        )
+    )
 
 
-def all_events(prefix: str) -> str:
+def subscription_topic(prefix: str) -> str:
     """What to subscribe to for the events of all hosts."""
     return f"{prefix}/{VERSION}/+/+/+/{LAST}"
 
 
-def _part(word: str) -> str:
+def _encode_part(word: str) -> str:
     """A part of a topic; what is not plain is written as in a URL."""
     if PLAIN.issuperset(word) and word:
         return word
@@ -91,7 +100,7 @@ def _part(word: str) -> str:
 # Payloads
 
 
-def told(
+def build_event(
     event: Event,
     said: dict[str, object],
     record: Record | None,
@@ -101,23 +110,24 @@ def told(
     dir: str,  # noqa: A002  # as it is called in the payload
 ) -> SubjectEvent:
     """An event of the journal, for others; ``said`` is its body, ``record`` that of its run if it is still kept."""
-    kind = record.kind if record else "session" if _text(said, "agent") else "job"
+    kind = record.kind if record else "session" if _text_field(said, "agent") else "job"
     pane = record.pane if record is not None else None
     code, seconds = said.get("exit_code"), said.get("elapsed_s")
     return SubjectEvent(
-        host=host, project=project, dir=dir, name=event.name, run=event.run, kind=_text(said, "kind") or kind,
-        event=event.event, state=_text(said, "state"), reason=plain_text.clean(_text(said, "reason")),
+        host=host, project=project, dir=dir, name=event.name, run=event.run, kind=_text_field(said, "kind") or kind,
+        event=event.event, state=_text_field(said, "state"),
+        reason=plain_text.clean_reason(_text_field(said, "reason")),
         exit_code=code if type(code) is int else None, at=event.at, seq=event.seq,
-        agent=_text(said, "agent") or (record.agent if record else ""),
-        session=_text(said, "session") or (pane.session if pane else ""),
-        pane=_text(said, "pane") or (pane.id if pane else ""),
-        conversation=_text(said, "conversation") or (record.conversation if record else ""),
-        cwd=_text(said, "cwd") or (record.cwd if record else ""),
+        agent=_text_field(said, "agent") or (record.agent if record else ""),
+        session=_text_field(said, "session") or (pane.session if pane else ""),
+        pane=_text_field(said, "pane") or (pane.id if pane else ""),
+        conversation=_text_field(said, "conversation") or (record.conversation if record else ""),
+        cwd=_text_field(said, "cwd") or (record.cwd if record else ""),
         elapsed_s=float(seconds) if type(seconds) in (int, float) else None,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
-def encode(what: SubjectEvent) -> bytes:
+def encode_event(what: SubjectEvent) -> bytes:
     found = {"schema": SCHEMA, **what._asdict()}
     for key in (*MORE, "elapsed_s"):
         if found[key] in ("", None):
@@ -125,7 +135,7 @@ def encode(what: SubjectEvent) -> bytes:
     return json.dumps(found, separators=(",", ":")).encode()
 
 
-def read(where: str, payload: bytes, prefix: str) -> SubjectEvent | None:
+def decode_event(where: str, payload: bytes, prefix: str) -> SubjectEvent | None:
     """A message that came in at a topic; None for whatever is not one of ours, of this version, and in order."""
     if len(payload) > LARGEST:
         return None
@@ -135,19 +145,19 @@ def read(where: str, payload: bytes, prefix: str) -> SubjectEvent | None:
         return None
     if not isinstance(found, dict) or type(found.get("schema")) is not int or found["schema"] != SCHEMA:
         return None
-    what = _checked(found)
-    return what if what and where == topic(prefix, what.host, what.project, what.name) else None
+    what = _check_event(found)
+    return what if what and where == event_topic(prefix, what.host, what.project, what.name) else None
 
 
-def _checked(found: dict[str, object]) -> SubjectEvent | None:
+def _check_event(found: dict[str, object]) -> SubjectEvent | None:
     values: dict[str, object] = {key: found.get(key) for key in TEXTS}
     values |= {key: found.get(key, "") for key in MORE}
     if not all(isinstance(value, str) for value in values.values()):
         return None
     at, seq, code, seconds = (found.get(key) for key in ("at", "seq", "exit_code", "elapsed_s"))
-    if not _number(at) or type(seq) is not int or seq <= 0:
+    if not _is_number(at) or type(seq) is not int or seq <= 0:
         return None
-    if not (code is None or type(code) is int) or not (seconds is None or _number(seconds)):
+    if not (code is None or type(code) is int) or not (seconds is None or _is_number(seconds)):
         return None
     told = SubjectEvent(**values, at=at, seq=seq, exit_code=code, elapsed_s=seconds)  # type: ignore[arg-type]
     return told if _is_possible(told) else None
@@ -172,10 +182,10 @@ def _is_path(path: str) -> bool:
     return not path or (path[0] == "/" and len(path) <= LONGEST_PATH and not any(c < " " or c == "\x7f" for c in path))
 
 
-def _number(value: object) -> bool:
+def _is_number(value: object) -> bool:
     return type(value) in (int, float) and 0 <= value < LATEST  # type: ignore[operator]
 
 
-def _text(said: dict[str, object], key: str) -> str:
+def _text_field(said: dict[str, object], key: str) -> str:
     value = said.get(key)
     return value if isinstance(value, str) else ""

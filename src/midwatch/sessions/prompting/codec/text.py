@@ -27,10 +27,10 @@ PART = 40
 """Signs by which a text is recognised of which only the end is on the screen."""
 
 
-def clean(text: str) -> str:
+def clean_prompt(text: str) -> str:
     """The text as it is pasted. Raises UsageError for one that cannot be sent."""
     text = SEQUENCE.sub("", text).replace("\r\n", "\n").replace("\r", "\n").replace("\t", TAB).removeprefix("\ufeff")
-    text = "".join([_harmless(letter) for letter in text]).lstrip("\n").rstrip()
+    text = "".join([_replace_control(letter) for letter in text]).lstrip("\n").rstrip()
     if not text.strip():
         raise UsageError("there is nothing to send; give a text, or --file")
     if len(text) > LARGEST:
@@ -41,36 +41,36 @@ def clean(text: str) -> str:
     return f"{text} " if last.endswith("\\") or "@" in last or last.startswith("$") else text
 
 
-def _harmless(letter: str) -> str:
+def _replace_control(letter: str) -> str:
     if SURROGATES[0] <= letter <= SURROGATES[1]:
         return "\ufffd"  # half a letter, or a byte that was none
     return "" if letter != "\n" and unicodedata.category(letter) == "Cc" else letter
 
 
-def signs(text: str) -> str:
+def visible_characters(text: str) -> str:
     """All that can be seen of a text."""
     return "".join([c for c in unicodedata.normalize("NFC", text) if c.isprintable() and not c.isspace()])
 
 
-def letters(text: str) -> str:
+def letters_and_digits(text: str) -> str:
     """Letters and digits; all signs where there are none."""
-    return "".join([c for c in unicodedata.normalize("NFC", text) if c.isalnum()]) or signs(text)
+    return "".join([c for c in unicodedata.normalize("NFC", text) if c.isalnum()]) or visible_characters(text)
 
 
-def is_shown(box: str, text: str, folded: re.Pattern[str] | None) -> bool:
+def is_in_box(box: str, text: str, folded: re.Pattern[str] | None) -> bool:
     """Whether that stands in a box, whole or with its end, as far as an agent shows it as it is."""
-    return is_folded(box, text, folded) or _ends(letters(box), letters(text))
+    return is_folded(box, text, folded) or _is_ending(letters_and_digits(box), letters_and_digits(text))
 
 
-def is_ours(box: str, text: str, folded: re.Pattern[str] | None) -> bool:
+def is_only_in_box(box: str, text: str, folded: re.Pattern[str] | None) -> bool:
     """Whether nothing but that, or a part of it, stands in a box."""
-    seen = signs(box)
-    return is_folded(box, text, folded) or (bool(seen) and seen in signs(text))
+    seen = visible_characters(box)
+    return is_folded(box, text, folded) or (bool(seen) and seen in visible_characters(text))
 
 
 def is_folded(box: str, text: str, folded: re.Pattern[str] | None) -> bool:
     """Whether a box shows a sign for just that text."""
-    found = folded.fullmatch(" ".join(signs_and_blanks(box).split())) if folded else None
+    found = folded.fullmatch(" ".join(visible_with_blanks(box).split())) if folded else None
     if found is None:
         return False
     breaks = text.count("\n")
@@ -78,14 +78,14 @@ def is_folded(box: str, text: str, folded: re.Pattern[str] | None) -> bool:
     return all(number is None or int(number) in true[name] for name, number in found.groupdict().items())
 
 
-def signs_and_blanks(text: str) -> str:
+def visible_with_blanks(text: str) -> str:
     return "".join([c for c in text if c.isprintable() or c.isspace()])
 
 
-def _ends(seen: str, whole: str) -> bool:
+def _is_ending(seen: str, whole: str) -> bool:
     return seen == whole or (len(seen) >= PART and whole.endswith(seen))
 
 
-def is_same(written: str, text: str) -> bool:
+def is_same_prompt(written: str, text: str) -> bool:
     """Whether what an agent has written down is that text."""
-    return signs(written) == signs(text)
+    return visible_characters(written) == visible_characters(text)

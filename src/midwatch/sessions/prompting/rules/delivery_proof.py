@@ -24,7 +24,7 @@ NO_TURN = ("SessionStart", "SessionEnd")
 STATES = ("state", "api")
 
 
-def proof(
+def find_proof(
     before: Verdict, after: Verdict, reports: tuple[SourceReport, ...], submitted: float, *, written: bool | None
 ) -> str:
     """The best proof there is, besides the screen; empty for none. The box must no longer hold the text.

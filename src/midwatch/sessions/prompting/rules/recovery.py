@@ -18,7 +18,7 @@ PASSING = (PromptOutcome.STARTING, PromptOutcome.WORKING, PromptOutcome.UNKNOWN)
 """Reasons that pass by themselves. A person who types there does so too, but is told: it may last all day."""
 
 
-class Front(Value):
+class ForegroundProgram(Value):
     """What has the terminal where an agent does not."""
 
     command: str = ""
@@ -31,7 +31,7 @@ class Front(Value):
     """The suspended agent is below that very shell, which therefore can wake it."""
 
 
-class Left(Value):
+class ExitedAgent(Value):
     """What is known of an agent that has ended."""
 
     agent: str = ""
@@ -53,8 +53,8 @@ class RecoveryCase(Value):
     box: InputBox = InputBox(UNSEEN)
     ours: bool = False
     """What stands in the box is a message of ours, and nothing else."""
-    there: Front = Front()
-    left: Left = Left()
+    there: ForegroundProgram = ForegroundProgram()
+    left: ExitedAgent = ExitedAgent()
     unknown: str = ""
     """Why nobody can type to such an agent; empty where it is known how."""
 
@@ -74,19 +74,19 @@ class RecoveryStep(Value):
     detail: str = ""
 
 
-def step(case: RecoveryCase) -> RecoveryStep:
+def next_step(case: RecoveryCase) -> RecoveryStep:
     """What to do next, and why."""
-    if readiness.is_somebodys(case.glimpse, case.pane):
+    if readiness.has_person(case.glimpse, case.pane):
         return RecoveryStep(REPORT, "a person is in that pane", PromptOutcome.PERSON)
     if case.glimpse.dead:
-        return _again(case, "the pane's process has ended")
+        return _resume_step(case, "the pane's process has ended")
     if case.verdict is None or case.gone:
-        return _ended(case)
+        return _exited_step(case)
     if case.verdict.turn == "exited":
-        return _suspended(case)
+        return _suspended_step(case)
     if case.unknown:
         return RecoveryStep(REPORT, case.unknown, PromptOutcome.REFUSED)
-    why = readiness.refusal(
+    why = readiness.find_refusal(
         case.verdict, front=case.front, glimpse=case.glimpse, box=case.box, pane=case.pane, wall=case.wall
     )
     if why is None:
@@ -96,8 +96,8 @@ def step(case: RecoveryCase) -> RecoveryStep:
     return RecoveryStep(WAIT if why.outcome in PASSING else REPORT, why.reason, why.outcome, why.detail)
 
 
-def _suspended(case: RecoveryCase) -> RecoveryStep:
-    if why := readiness.in_the_way(case.glimpse, case.pane, case.wall):
+def _suspended_step(case: RecoveryCase) -> RecoveryStep:
+    if why := readiness.find_key_refusal(case.glimpse, case.pane, case.wall):
         return RecoveryStep(REPORT, f"it is suspended, and {why.reason}", why.outcome)
     if not case.there.prompt or not case.there.owned:
         what = f"{case.there.command or 'nothing'} is in front of it, not the shell that could wake it"
@@ -114,7 +114,7 @@ def _suspended(case: RecoveryCase) -> RecoveryStep:
     return RecoveryStep(WAKE, reason, PromptOutcome.WAITING, "suspended")
 
 
-def _ended(case: RecoveryCase) -> RecoveryStep:
+def _exited_step(case: RecoveryCase) -> RecoveryStep:
     if not case.left.agent:
         return RecoveryStep(REPORT, f"no agent is in it, but {case.there.command or 'nothing'}", PromptOutcome.EXITED)
     if not case.there.prompt:
@@ -122,12 +122,12 @@ def _ended(case: RecoveryCase) -> RecoveryStep:
         return RecoveryStep(
             REPORT, f"its agent has ended, and {what} is in front, not a shell at its prompt", PromptOutcome.EXITED
         )
-    if why := readiness.in_the_way(case.glimpse, case.pane, case.wall):
+    if why := readiness.find_key_refusal(case.glimpse, case.pane, case.wall):
         return RecoveryStep(REPORT, f"its agent has ended, and {why.reason}", why.outcome)
-    return _again(case, f"its agent has ended; a shell ({case.there.command}) is at its prompt")
+    return _resume_step(case, f"its agent has ended; a shell ({case.there.command}) is at its prompt")
 
 
-def _again(case: RecoveryCase, what: str) -> RecoveryStep:
+def _resume_step(case: RecoveryCase, what: str) -> RecoveryStep:
     left = case.left
     if left.obstacle:
         return RecoveryStep(REPORT, f"{what}; {left.obstacle}", PromptOutcome.EXITED)

@@ -8,7 +8,7 @@ TOLD_TO_GO = (1, 2, 3, 15)
 """Signals that somebody sends to end something (HUP, INT, QUIT, TERM); whoever dies of others has crashed."""
 
 
-def is_unseen(verdict: Verdict) -> bool:
+def is_out_of_sight(verdict: Verdict) -> bool:
     return verdict.final and verdict.cause == "exit-unseen"
 
 
@@ -19,6 +19,6 @@ def is_resumable(verdict: Verdict) -> bool:
     """
     if verdict.state == "stuck":
         return not verdict.final
-    if is_unseen(verdict):
+    if is_out_of_sight(verdict):
         return verdict.detail != "turn-ended"
     return verdict.state == "crashed" and verdict.signal not in TOLD_TO_GO
