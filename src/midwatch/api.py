@@ -92,10 +92,8 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
     if isinstance(command, str) or not command:
         raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
     words = [_plain(word) for word in command]
-    looker, run_id = (
-        JobDirectory(paths.sentinel_directory(options.text("--dir")), context.read_policy(options)),
-        launch.new_run_id(),
-    )
+    looker = JobDirectory(paths.sentinel_directory(options.text("--dir")), context.read_policy(options))
+    run_id = launch.new_run_id()
     job = launch.JobSpec(
         directory=looker.directory,
         name=names.check_name(name or names.derive_name(words[0], run_id)),

@@ -215,9 +215,7 @@ class Journal:
         except OSError as trouble:
             raise self._refused(trouble) from error
         if aside:
-            self.say(
-                f"{self.path} was damaged ({error}): it is {aside} now, and a new one has what the spools still hold"
-            )
+            self.say(f"{self.path} was damaged ({error}): it is {aside} now; a new one has what the spools still hold")
 
     def _refused(self, error: Exception) -> RefusedError:
         busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY

@@ -219,11 +219,9 @@ class SubjectWait:
         from midwatch.notifications import report_change  # noqa: PLC0415  # few lose their shim
 
         before, subject.said, subject.news = subject.said, verdict, None
-        if not report_change.is_resumed(self.looker.directory, record, verdict):
-            whom = report_change.change_subject(record)
-            report_change.report_verdict(
-                self.looker.directory, verdict, before, project=record.notify, about=whom, at=at
-            )
+        directory, about = self.looker.directory, report_change.change_subject(record)
+        if not report_change.is_resumed(directory, record, verdict):
+            report_change.report_verdict(directory, verdict, before, project=record.notify, about=about, at=at)
 
     def done(self, verdict: Verdict) -> bool:
         if not verdict.settled:

@@ -79,24 +79,20 @@ def _judge_foreign_end(facts: JobFacts, end: End) -> Verdict:
 
 def _judge_status(facts: JobFacts, status: ForeignText) -> Verdict:
     """A status without our record of an end: a foreign wrapper's, or our record cannot be read."""
-    word = status.raw.strip()
+    word, seen = status.raw.strip(), _status_evidence(facts)
     if word == "SUCCESS":
-        verdict = _build_verdict(
-            facts, "completed", "status-file", "its status says SUCCESS", "exited(0)", _status_evidence(facts)
-        )
+        verdict = _build_verdict(facts, "completed", "status-file", "its status says SUCCESS", "exited(0)", seen)
         if facts.result is None or not facts.result.valid:
             return _wait_for_result(facts, verdict)
         return verdict._replace(result=facts.result.value, exit_code=0)
     if word == "FAILED":
-        return _build_verdict(
-            facts, "failed", "status-file", "its status says FAILED", "exited(unknown)", _status_evidence(facts)
-        )
+        return _build_verdict(facts, "failed", "status-file", "its status says FAILED", "exited(unknown)", seen)
     if word:
         reason = f"its status says {ForeignText(word).line(LONGEST_STATUS)!r}, which is neither SUCCESS nor FAILED"
-        return _build_verdict(facts, "unknown", "status-file", reason, "unknown", _status_evidence(facts))
+        return _build_verdict(facts, "unknown", "status-file", reason, "unknown", seen)
     if isinstance(facts.shim, Gone):
         reason = "it ended and left an empty status file"
-        return _build_verdict(facts, "crashed", "status-empty", reason, "gone", _status_evidence(facts))
+        return _build_verdict(facts, "crashed", "status-empty", reason, "gone", seen)
     return _judge_foreign(facts)._replace(settled=False) if isinstance(facts.shim, Alive) else _judge_foreign(facts)
 
 

@@ -257,9 +257,8 @@ def read_trouble(errors: str, place: str) -> ReplyTrouble:
 
 
 def _is_refused(said: str) -> bool:
-    return said.startswith("error connecting") and said.endswith(
-        ("(No such file or directory)", "(Connection refused)")
-    )
+    ends = ("(No such file or directory)", "(Connection refused)")
+    return said.startswith("error connecting") and said.endswith(ends)
 
 
 def outdated_trouble(version: str, place: str) -> ReplyTrouble:
