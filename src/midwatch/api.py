@@ -1,9 +1,8 @@
-"""Midwatch for programs: start work, wait for it, ask about it, and speak from inside it.
+"""Midwatch for programs: start work, wait for it, ask about it, and report from inside it.
 
-Each function does what the verb of its name does, by the same rules and the same settings: keyword arguments stand for
-flags, and what is not given comes from the environment and the settings files. What comes back is the verdict that
-the verb prints. Nothing here prints, takes signals, or changes anything of the calling process; all of it may be
-called from any thread.
+Each function does what the command of its name does, by the same rules and settings. Keyword arguments stand for flags;
+the rest comes from the environment and the settings files. It returns the verdict that the command prints. Nothing here
+prints, takes signals or changes the calling process, and all of it may be called from any thread.
 """
 
 from __future__ import annotations
@@ -85,9 +84,9 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
     A command that cannot be started is no exception: its verdict is `failed`, and final.
     """
     options = _options(
-        "run", dir=dir, policy=policy, timeout=timeout, stale=stale, grace=grace, on_stuck=on_stuck,
-        heartbeat=heartbeat, progress=None if progress is None else ",".join(progress), retries=retries,
-        backoff=backoff, breaker=breaker, preflight=preflight,
+        "run", dir=dir, policy=policy, timeout=timeout, stale=stale, grace=grace, on_stuck=on_stuck, heartbeat=heartbeat,
+        progress=progress if progress is None else ",".join(progress), retries=retries, backoff=backoff,
+        breaker=breaker, preflight=preflight,
     )  # fmt: skip
     if isinstance(command, str) or not command:
         raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
