@@ -84,9 +84,9 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
     A command that cannot be started is no exception: its verdict is `failed`, and final.
     """
     options = _options(
-        "run", dir=dir, policy=policy, timeout=timeout, stale=stale, grace=grace, on_stuck=on_stuck, heartbeat=heartbeat,
-        progress=progress if progress is None else ",".join(progress), retries=retries, backoff=backoff,
-        breaker=breaker, preflight=preflight,
+        "run", dir=dir, policy=policy, timeout=timeout, stale=stale, grace=grace, on_stuck=on_stuck,
+        heartbeat=heartbeat, progress=progress if progress is None else ",".join(progress), retries=retries,
+        backoff=backoff, breaker=breaker, preflight=preflight,
     )  # fmt: skip
     if isinstance(command, str) or not command:
         raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
