@@ -7,7 +7,6 @@ ended like any command. What a command leaves running when it ends by itself is 
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from urllib.parse import unquote
@@ -18,10 +17,10 @@ from midwatch.core.plain_text import make_plain
 from midwatch.core.redaction import HIDDEN, Redactor
 from midwatch.core.text import format_duration, signal_name
 from midwatch.core.value import Value
+from midwatch.jobs import launch
 from midwatch.system import run_program
 from midwatch.system.run_program import OutputCap, RunLimits
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORKER = "midwatch.notifications.apprise_worker"
 APPRISE = f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {WORKER} import main; sys.exit(main())"
 MERCY = 1.0
@@ -59,7 +58,9 @@ def send_notification(channel: Channel, fields: dict[str, str], cwd: str, limit:
         "type": TYPES.get(fields["state"], "failure"),
     }  # fmt: skip
     # On its standard input: whoever lists processes sees no secret. With -P nothing is imported from a project.
-    done = _run_command("Apprise", [sys.executable, "-P", "-c", APPRISE, ROOT], json.dumps(said).encode(), cwd, limit)
+    done = _run_command(
+        "Apprise", [sys.executable, "-P", "-c", APPRISE, launch.ROOT], json.dumps(said).encode(), cwd, limit
+    )
     return done._replace(why=_hide_url(done.why.removeprefix("Apprise ended with 1: "), url))
 
 

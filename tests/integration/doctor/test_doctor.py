@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import midwatch
 from tests.conftest import Box
 
 
@@ -18,6 +19,7 @@ def test_a_plain_machine_is_in_order(box: Box) -> None:
     assert done.code == 0, done
     assert done.out.startswith("ok       python")
     assert "install tmux" in done.out
+    assert f"({Path(midwatch.__file__).parent})\n" in done.out
 
 
 def install(directory: Path, name: str, version: str) -> str:

@@ -20,7 +20,7 @@ from midwatch.core.json_text import dump
 from midwatch.core.text import first_few, visible
 from midwatch.core.value import Value
 from midwatch.integrations.mqtt import broker_settings
-from midwatch.jobs import start
+from midwatch.jobs import launch, start
 from midwatch.notifications import mqtt_publish_state, outbox
 from midwatch.preflight import machine
 from midwatch.registry import tmux_servers
@@ -77,9 +77,7 @@ def _system_findings(options: Options) -> Iterator[DoctorFinding]:
     here = ".".join(map(str, sys.version_info[:3]))
     enough = sys.version_info[:2] >= OLDEST
     yield DoctorFinding("ok" if enough else "wrong", "python", here if enough else f"{here}; 3.11 or newer is needed")
-    yield DoctorFinding(
-        "ok", "midwatch", f"{__version__} ({os.path.dirname(os.path.dirname(os.path.abspath(__file__)))})"
-    )
+    yield DoctorFinding("ok", "midwatch", f"{__version__} ({launch.ROOT}/midwatch)")
     directory = paths.sentinel_directory(options.text("--dir"))
     if few := start.find_descriptor_problem():
         yield DoctorFinding("wrong", "open files", few, REFUSES)
