@@ -257,7 +257,9 @@ class _Waited:
 
     def _await_end(self, until: float) -> None:
         if self.pidfd is not None:
-            select.select([self.pidfd], [], [], until - time.monotonic())
+            poll = select.poll()  # select takes no descriptor above 1,023
+            poll.register(self.pidfd, select.POLLIN)
+            poll.poll(max(0.0, until - time.monotonic()) * 1000)
             return
         while time.monotonic() < until and not self._has_ended():
             time.sleep(BLIND)
