@@ -29,6 +29,13 @@ PATIENCE = 30.0
 """Seconds after which a test gives up on an event that must come."""
 
 
+def pytest_configure() -> None:
+    """A shell that runs the tests in the background ignores these for all below it; programs under test must not."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
 class Done:
     """A finished `midwatch` call."""
 
