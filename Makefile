@@ -50,13 +50,12 @@ agents: install $(VENV)/.dev
 test-agents: agents
 	$(VENV)/bin/pytest tests/agents
 
-# Agents mostly wait, so three at a time keep two cores busy.
 FIRST := (claude or codex) and not previous
 first-agents:
 	@scripts/agents claude codex
-	$(VENV)/bin/pytest -n 3 tests/agents -m "$(FIRST)"
+	$(VENV)/bin/pytest tests/agents -m "$(FIRST)"
 
-# Those that `make test` leaves out.
+# Those that `make test` leaves out. Agents mostly wait, so three at a time keep two cores busy.
 other-agents: agents
 	$(VENV)/bin/pytest -n 3 tests/agents -m "not ($(FIRST))"
 
