@@ -30,8 +30,14 @@ PATIENCE = 30.0
 
 
 def pytest_configure() -> None:
-    """A shell that runs the tests in the background ignores these for all below it; programs under test must not."""
-    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    """A shell in the background and `nohup` ignore these for all below them; programs under test must not.
+
+    A handler of our own is not inherited by a program that is started, so pytest itself still survives a hang-up.
+    """
+    heard = (
+        (signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL), (signal.SIGHUP, lambda *_: None)
+    )  # fmt: skip
+    for number, handler in heard:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, handler)
 
