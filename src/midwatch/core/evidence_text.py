@@ -8,6 +8,7 @@ SOURCE_WORDS = {"cpu": "CPU", "io": "I/O"}
 SHOWN = 3
 LONGEST_STATUS = 30
 """Characters that are told of a status which is neither SUCCESS nor FAILED."""
+SUSPENDED = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
 
 
 def process_evidence(source: str, process: Process) -> Evidence:
@@ -23,6 +24,12 @@ def process_evidence(source: str, process: Process) -> Evidence:
 def format_source(source: str) -> str:
     """A source of progress, as people call it."""
     return SOURCE_WORDS.get(source, source)
+
+
+def format_sources(sources: tuple[str, ...]) -> str:
+    """Some sources, as in "output, CPU or beat"."""
+    named = [format_source(name) for name in sources]
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
 
 
 def format_status(status: ForeignText) -> str:

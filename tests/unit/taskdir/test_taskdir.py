@@ -129,6 +129,11 @@ def test_the_first_stale_look_begins_the_grace_period_and_only_its_end_is_stuck(
     assert (after.what, after.verdict.state) == ("resume", "stuck")
 
 
+def test_a_grace_period_that_is_over_is_not_said_to_begin() -> None:
+    verdict = judge(facts(agent=ALIVE, notes=quiet(500, stale_since=NOW - 40)), NUMBERS)
+    assert (verdict.state, verdict.reason) == ("working", "no output or CPU for 8m 20s; its grace period is over")
+
+
 def test_movement_ends_a_suspicion() -> None:
     found = step(quiet(5, stale_since=NOW - 100, stuck=True), agent=ALIVE)
     assert (found.what, found.notes.stale_since, found.notes.stuck) == ("wait", None, False)

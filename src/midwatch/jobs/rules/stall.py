@@ -6,6 +6,7 @@ A shim keeps the time of its own work; where there is none, a watcher does. Both
 from midwatch.breaker.rules import backoff
 from midwatch.core.job_model import Attempt, JobFacts, ProgressSnapshot, Record
 from midwatch.core.policy import Policy
+from midwatch.core.stuck import SUSPECTED, Suspicion, shift_moment, shift_sources
 from midwatch.core.text import end_in_words
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
@@ -30,17 +31,14 @@ class ShimInstruction(Value):
 
 def next_progress(verdict: Verdict, seen: ProgressSnapshot, policy: Policy, now: float) -> ProgressSnapshot:
     """What a keeper of a job's time notes after a look of its own: when silence began to count, when it was enough."""
-    if verdict.progress != "stalled":
-        return seen._replace(at=now, stale_since=None, stuck=False)
-    if seen.stale_since is None:
-        return seen._replace(at=now, stale_since=now, stuck=False)
-    return seen._replace(at=now, stuck=now >= seen.stale_since + policy.grace_s)
+    before = Suspicion(seen.stale_since, seen.stuck)
+    after = before.next(now, policy.grace_s, suspected=verdict.progress in SUSPECTED)
+    return seen._replace(at=now, stale_since=after.since, stuck=after.confirmed)
 
 
 def shift_times(seen: ProgressSnapshot, gap: float) -> ProgressSnapshot:
-    """Notes after time was lost: every moment that silence is reckoned from moves along."""
-    sources = {k: source._replace(at=source.at + gap, moved=source.moved + gap) for k, source in seen.sources.items()}
-    since = None if seen.stale_since is None else seen.stale_since + gap
+    """Notes after time was lost."""
+    sources, since = shift_sources(seen.sources, gap), shift_moment(seen.stale_since, gap)
     return seen._replace(at=seen.at + gap, sources=sources, stale_since=since)
 
 
@@ -56,7 +54,7 @@ def instruct_shim(facts: JobFacts, policy: Policy, *, breaker: str = "") -> Shim
         said = f"{attempts.format_attempt(last, policy)}; {attempts.format_next_attempt(following, facts.now)}"
         return ShimInstruction("retry", seconds, "ended", said)
     verdict = judge(facts)
-    if verdict.progress != "stalled" or facts.seen is None:
+    if verdict.progress not in SUSPECTED or facts.seen is None:
         return ShimInstruction("wait", max(1.0, policy.stale_s - (verdict.silent_s or 0.0)), "moving", verdict.reason)
     after = next_progress(verdict, facts.seen, policy, facts.now)
     verdict = judge(facts._replace(seen=after))

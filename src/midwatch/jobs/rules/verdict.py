@@ -4,11 +4,20 @@ A final word written down beats everything; then what the processes are; then wh
 advancing, and silence is a suspicion first: only a look at the end of the grace period makes it `stuck`.
 """
 
+from midwatch.core import stuck
 from midwatch.core.causes import Cause
-from midwatch.core.evidence_text import LONGEST_STATUS, format_processes, format_source, format_status, process_evidence
+from midwatch.core.evidence_text import (
+    LONGEST_STATUS,
+    SUSPENDED,
+    format_processes,
+    format_sources,
+    format_status,
+    process_evidence,
+)
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, ProgressSnapshot, Record, Unseen
+from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, Record, Unseen
 from midwatch.core.policy import PATIENT, Policy
+from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import end_in_words, format_duration, signal_name
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import adopted_text, attempts
@@ -19,7 +28,6 @@ RESULT_PATIENCE = 1.0
 """Seconds that a foreign SUCCESS may wait for its result."""
 SECOND_LOOK = 1.0
 """Seconds between the two looks that what cannot be seen is entitled to."""
-QUIET_AFTER = 60.0
 ENDING_IS_ODD_AFTER = 2.0
 
 
@@ -172,7 +180,7 @@ def _judge_unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verd
     """No process to look at: as long as its heartbeat may still move, there is something to wait for."""
     policy = facts.record.policy if facts.record else facts.policy or PATIENT
     pulse = facts.seen.sources.get("heartbeat") if facts.seen else None
-    patience = SECOND_LOOK if pulse is None else policy.stale_s + policy.grace_s
+    patience = SECOND_LOOK if pulse is None else build_patience(policy).stuck_s
     since = pulse.moved if pulse else facts.now if facts.unseen_since is None else facts.unseen_since
     if pulse is not None:
         why += f"; its heartbeat moved {format_duration(facts.now - since)} ago"
@@ -199,11 +207,14 @@ def _judge_lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verd
 # Movement -----------------------------------------------------------------------------------------------------
 
 
+def build_patience(policy: Policy) -> Patience:
+    """When silence of a job counts."""
+    return Patience(policy.stale_s, policy.grace_s, min(stuck.QUIET_AFTER, policy.stale_s / 2))
+
+
 def _judge_live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], note: str = "") -> Verdict:
     if work.suspended:
-        said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
-        if process == "unsupervised":
-            said = f"unsupervised, and {said}"
+        said = f"unsupervised, and {SUSPENDED}" if process == "unsupervised" else SUSPENDED
         return _build_verdict(facts, "waiting", "suspended", said, "suspended", seen)
     cause: Cause = "unsupervised" if process == "unsupervised" else ""
     verdict = _build_verdict(facts, "working", cause, note or "alive", process, seen)
@@ -211,60 +222,36 @@ def _judge_live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence
     if keeper is None or not keeper.sources:
         return verdict
     policy = facts.record.policy if facts.record else facts.policy or PATIENT
-    last = max(source.moved for source in keeper.sources.values())
-    silent = facts.now - last
+    patience = build_patience(policy)
     started = facts.record.began if facts.record else None
-    beginning = adopted_text.format_start(facts.record)
-    moves = tuple(
-        Evidence(
-            format_source(name),
-            "last moved" if moved != started else f"has not moved since it was {beginning},",
-            facts.now - moved,
-        )
-        for name, (_, _, moved) in keeper.sources.items()
+    sources = tuple(
+        WatchedSource(name, moved, observed=moved != started) for name, (_, _, moved) in keeper.sources.items()
     )
-    if silent >= policy.stale_s:
-        return _judge_stalled(verdict._replace(silent_s=silent), keeper, policy, facts.now, moves)
-    progress = "advancing" if silent < min(QUIET_AFTER, policy.stale_s / 2) else "quiet"
-    latest = max(keeper.sources, key=lambda name: keeper.sources[name].moved)
-    return verdict._replace(
-        progress=progress, silent_s=silent, look_at=last + policy.stale_s, evidence=(*verdict.evidence, *moves),
-        reason=note or f"{beginning if last == started else f'last {format_source(latest)}'}"
-        f" {format_duration(silent)} ago",
-        deadline=_format_deadline(facts, policy, "suspected if silent", last + policy.stale_s),
-    )  # fmt: skip
-
-
-def _judge_stalled(
-    verdict: Verdict, keeper: ProgressSnapshot, policy: Policy, now: float, moves: tuple[Evidence, ...]
-) -> Verdict:
-    listed = _join_words([format_source(name) for name in policy.progress])
-    silence = f"no {listed} for {format_duration(verdict.silent_s or 0.0)}"
-    if verdict.process == "unsupervised":
-        silence = f"unsupervised, and {silence}"
-    if keeper.stuck:
+    silence = stuck.assess(sources, patience, Suspicion(keeper.stale_since, keeper.stuck), facts.now)
+    verdict = stuck.apply_silence(verdict, silence, facts.now)
+    beginning = adopted_text.format_start(facts.record)
+    moves = stuck.movement_evidence(sources, facts.now, f"has not moved since it was {beginning},")
+    if not silence.suspected:
         return verdict._replace(
-            state="stuck", progress="stalled", cause="no-progress",
-            reason=f"{silence} (stale after {format_duration(policy.stale_s)}, "
-            f"grace {format_duration(policy.grace_s)})",
-            evidence=moves, against=(*verdict.evidence, *verdict.against),
+            evidence=(*verdict.evidence, *moves), reason=note or stuck.format_latest(sources, facts.now, beginning),
+            deadline=_find_deadline(facts, policy, verdict),
         )  # fmt: skip
-    end = now if keeper.stale_since is None else keeper.stale_since + policy.grace_s
-    wait = "its grace period begins" if keeper.stale_since is None else "its grace period is over"
-    if end > now:
-        wait = f"stuck in {format_duration(end - now)} unless it moves"
-    return verdict._replace(
-        progress="stalled", reason=f"{silence}; {wait}", look_at=end, against=(*verdict.against, *moves),
-        deadline=("stuck unless it moves", end - now),
-    )  # fmt: skip
+    what = f"no {format_sources(policy.progress)} for {format_duration(silence.lasted)}"
+    if process == "unsupervised":
+        what = f"unsupervised, and {what}"
+    if silence.stuck:
+        reason = f"{what} ({stuck.format_patience(patience)})"
+        return verdict._replace(reason=reason, evidence=moves, against=(*verdict.evidence, *verdict.against))
+    return verdict._replace(reason=f"{what}; {silence.outlook}", against=(*verdict.against, *moves))
 
 
-def _format_deadline(facts: JobFacts, policy: Policy, what: str, at: float) -> tuple[str, float]:
-    if facts.record is not None and policy.timeout_s is not None:
+def _find_deadline(facts: JobFacts, policy: Policy, silent: Verdict) -> tuple[str, float] | None:
+    """What comes first if nothing moves: the suspicion or the timeout."""
+    if facts.record is not None and policy.timeout_s is not None and silent.look_at is not None:
         timeout = facts.record.began + policy.timeout_s
-        if timeout < at:
-            what, at = "timeout", timeout
-    return what, at - facts.now
+        if timeout < silent.look_at:
+            return "timeout", timeout - facts.now
+    return silent.deadline
 
 
 # Words --------------------------------------------------------------------------------------------------------
@@ -293,7 +280,3 @@ def _status_evidence(facts: JobFacts) -> tuple[Evidence, ...]:
     if facts.earlier is not None:
         return (Evidence("status file", f"{format_status(facts.earlier)}, written by an earlier run"),)
     return () if facts.status is None else (Evidence("status file", format_status(facts.status)),)
-
-
-def _join_words(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

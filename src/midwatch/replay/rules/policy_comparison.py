@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from midwatch.core.policy import Policy
 from midwatch.core.text import format_duration
 from midwatch.jobs.rules import stall
+from midwatch.jobs.rules.verdict import build_patience
 from midwatch.replay.model import OtherPolicy, ReplayRow, RunHappening
 from midwatch.replay.rules import attempt_history, replay_job
 from midwatch.replay.rules.attempt_history import AttemptHistory, ProgressSilence, VerdictPoint
@@ -96,7 +97,7 @@ def _judge_silence(known: AttemptHistory, silence: ProgressSilence, other: Polic
     """The judge's answers at the threshold and at the end of the grace period, as far as the silence lasted."""
     story = known.story._replace(policy=other, stuck=False, suspended_at=None, attempts=())
     moved, found = dict.fromkeys(other.progress, 0.0), []
-    for since, after in ((None, other.stale_s), (other.stale_s, other.stale_s + other.grace_s)):
+    for since, after in ((None, other.stale_s), (other.stale_s, build_patience(other).stuck_s)):
         if silence.end - silence.start < after:
             break
         answer = stall.instruct_shim(replay_job.build_facts(story._replace(stale_since=since), after, moved), other)
@@ -221,7 +222,7 @@ def _compare_end(known: AttemptHistory, now: VerdictPoint, other: Policy, *, ali
     if known.cut and not alike:
         note = "it would have gone on; how it would have ended, nobody knows"
         return row._replace(given={**(row.given or {}), "stop": True}, now=now.said, note=note, differs=True)
-    if known.tail >= other.stale_s + other.grace_s and other.on_stuck == "stop":
+    if known.tail >= build_patience(other).stuck_s and other.on_stuck == "stop":
         return row._replace(uncertain=TAIL)
     return row._replace(note=TAIL if known.tail >= other.stale_s else "")
 

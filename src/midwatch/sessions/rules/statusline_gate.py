@@ -8,6 +8,7 @@ sign of life only, because one with a refresh interval ticks through any hang.
 from __future__ import annotations
 
 from midwatch.core.policy import Policy
+from midwatch.core.stuck import Veto
 
 DAY = 24 * 3600
 MINUTE = 60.0
@@ -28,13 +29,13 @@ def has_advanced(before: str, shown: str) -> bool:
     return 0 < (_to_seconds(shown) - _to_seconds(before)) % DAY < DAY // 2
 
 
-def earliest_stuck_time(last: Shown | None, policy: Policy) -> float:
-    """The moment until which a clock forbids to call anything stuck."""
+def find_vetoes(last: Shown | None, policy: Policy) -> tuple[Veto, ...]:
+    """Until when a clock forbids to call anything stuck."""
     if last is None or policy.clock != "final":
-        return 0.0
+        return ()
     shown, since = last
     # One that shows minutes only cannot say more often that it goes on.
-    return since + (policy.grace_s if shown.count(":") > 1 else policy.grace_s + MINUTE)
+    return (Veto("clock-advances", since + (policy.grace_s if shown.count(":") > 1 else policy.grace_s + MINUTE)),)
 
 
 def _to_seconds(shown: str) -> int:

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from midwatch.agents.rules import Turn, fuse_sources
 from midwatch.agents.turn_model import Departure, SessionFacts, SessionMemory, SourceReading, TrackedValue
+from midwatch.core import stuck
 from midwatch.core.causes import OF_DETAIL, WAITS_FOR, Cause
+from midwatch.core.evidence_text import SUSPENDED
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.pane_model import REPORTS
 from midwatch.core.policy import Policy
 from midwatch.core.redaction import redact
+from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import format_duration
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.rules import agent_exit, statusline_gate
@@ -26,7 +29,6 @@ A dialog, a limit or a running status row is there to be seen; a screen that is 
 CPU_RATE, IO_RATE = 0.02, 65536.0
 """Share of a core and bytes per second from which on tools count as moving."""
 RATE_SPAN = 1.0
-QUIET_AFTER = 60.0
 FROZEN = 90.0
 """Seconds in which nothing moves that did move in this turn, spinners and clocks included."""
 LAST_WORDS = 1.0
@@ -77,7 +79,7 @@ def _shift_after_sleep(memory: SessionMemory | None, now: float) -> SessionMemor
     return memory._replace(
         since=memory.since + gap, tools=(cpu, io, taken + gap, last + gap),
         moved={name: moved._replace(at=moved.at + gap) for name, moved in memory.moved.items()},
-        stale_since=None if memory.stale_since is None else memory.stale_since + gap,
+        stale_since=stuck.shift_moment(memory.stale_since, gap),
         clock=None if memory.clock is None else (memory.clock[0], memory.clock[1] + gap),
     )  # fmt: skip
 
@@ -134,54 +136,41 @@ def _update_movement(
     return found, (cpu, io, facts.now, facts.now if busy or fresh else last)
 
 
+def build_patience(policy: Policy) -> Patience:
+    """When silence of a turn counts."""
+    return Patience(policy.stale_s, policy.grace_s, stuck.QUIET_AFTER, FROZEN)
+
+
 def _judge_progress(
     verdict: Verdict, memory: SessionMemory, facts: SessionFacts, policy: Policy
 ) -> tuple[Verdict, SessionMemory]:
-    now = facts.now
-    progress = {name: moved for name, moved in memory.moved.items() if name.startswith("progress")}
-    last = max([memory.since, memory.tools[3], *(moved.at for moved in progress.values())])
-    alive = max([moved.at for moved in memory.moved.values() if moved.ever], default=now)
-    silent, still = now - last, now - max(alive, last)
-    evidence = tuple(
-        Evidence(name.split(" ", 1)[1], "last moved", now - moved.at) for name, moved in progress.items() if moved.ever
+    now, patience, before = facts.now, build_patience(policy), Suspicion(memory.stale_since)
+    sources = (
+        WatchedSource("turn", memory.since, observed=False),
+        WatchedSource("tools", memory.tools[3], observed=False),
+        *(
+            WatchedSource(name.split(" ", 1)[1], moved.at, progress=name.startswith("progress"), observed=moved.ever)
+            for name, moved in memory.moved.items()
+        ),
     )
-    signs = tuple(
-        Evidence(name.split(" ", 1)[1], "(a sign of life only) last moved", now - moved.at)
-        for name, moved in memory.moved.items()
-        if moved.ever and name not in progress
-    )
-    verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *evidence, *signs))
-    stalled, frozen = silent >= policy.stale_s, still >= FROZEN and any(m.ever for m in memory.moved.values())
-    if not stalled and not frozen:
-        word = "advancing" if silent < QUIET_AFTER else "quiet"
-        at = min(last + policy.stale_s, max(alive, last) + FROZEN)
-        return verdict._replace(progress=word, look_at=at), memory._replace(stale_since=None)
-    since = now if memory.stale_since is None else memory.stale_since
-    word = "frozen" if frozen else "stalled"
-    what = (
-        f"nothing on its screen moves, for {format_duration(still)}"
-        if frozen
-        else f"no progress for {format_duration(silent)}"
-    )
+    suspected = stuck.assess(sources, patience, before, now).suspected
+    suspicion = before.next(now, patience.grace_s, suspected=suspected)
+    silence = stuck.assess(sources, patience, suspicion, now, *statusline_gate.find_vetoes(memory.clock, policy))
+    verdict = stuck.apply_silence(verdict, silence, now)
+    verdict = verdict._replace(evidence=(*verdict.evidence, *stuck.movement_evidence(sources, now)))
+    memory = memory._replace(stale_since=suspicion.since)
+    if not suspected:
+        return verdict._replace(deadline=None), memory  # models think in silence: only a suspicion is worth telling
+    what = f"no progress for {format_duration(silence.lasted)}"
+    if silence.progress == "frozen":
+        what = f"nothing on its screen moves, for {format_duration(silence.still)}"
     if facts.tool:
         what = f"{what}; the open tool call is {facts.tool.line()}"
-    memory = memory._replace(stale_since=since)
-    if now - since >= policy.grace_s and now < (until := statusline_gate.earliest_stuck_time(memory.clock, policy)):
-        assert memory.clock is not None
-        return verdict._replace(
-            progress=word,
-            cause="clock-advances",
-            look_at=until,
-            reason=f"{what}, but its clock goes on ({memory.clock[0]})",
-        ), memory
-    if now - since >= policy.grace_s:
-        reason = f"{what} (grace {format_duration(policy.grace_s)} over)"
-        cause: Cause = "frozen" if frozen else "no-progress"
-        return verdict._replace(state="stuck", cause=cause, progress=word, reason=reason), memory
-    left = since + policy.grace_s - now
-    reason = f"{what}; stuck in {format_duration(left)} unless it moves"
-    deadline = ("stuck unless it moves", left)
-    return verdict._replace(progress=word, reason=reason, look_at=since + policy.grace_s, deadline=deadline), memory
+    if silence.stuck:
+        return verdict._replace(reason=f"{what} (grace {format_duration(policy.grace_s)} over)"), memory
+    if silence.cause == "clock-advances" and memory.clock is not None:
+        return verdict._replace(reason=f"{what}, but its clock goes on ({memory.clock[0]})"), memory
+    return verdict._replace(reason=f"{what}; {silence.outlook}"), memory
 
 
 def _judge_end(verdict: Verdict, facts: SessionFacts, left: Departure, since: float) -> Verdict:
@@ -248,6 +237,6 @@ def _judge_state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]
             what = f"{after.get(turn.detail, 'at its prompt')}{f': {turn.text.line()}' if turn.text else ''}"
             return "waiting" if turn.detail == "interrupted" else "idle", cause or "at-prompt", what, process
         case "exited" if turn.detail == "suspended":
-            return "waiting", cause, "suspended (stopped by a signal); `fg` or SIGCONT brings it back", process
+            return "waiting", cause, SUSPENDED, process
         case _:
             return "unknown", "not-seen", "no source says what it does", process

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from midwatch.core.causes import Cause
 from midwatch.core.exit_codes import REPORTED
-from midwatch.core.job_model import Alive, Gone, ProgressSource
+from midwatch.core.job_model import Alive, Gone
+from midwatch.core.stuck import SUSPECTED, Suspicion, shift_moment, shift_sources
 from midwatch.core.text import format_duration
 from midwatch.core.verdict import Verdict
 from midwatch.taskdir import codec
@@ -72,12 +73,9 @@ def update_notes(facts: TaskFacts, before: TaskNotes, numbers: TaskNumbers) -> T
         if verdict.state == "unknown"
         else None,
     )
-    if verdict.progress != "stalled":
-        notes = notes._replace(stale_since=None, stuck=False)
-    elif notes.stale_since is None:  # never act on the first stale look
-        notes = notes._replace(stale_since=now, stuck=False)
-    else:
-        notes = notes._replace(stuck=now >= notes.stale_since + numbers.grace_s)
+    suspicion = Suspicion(notes.stale_since, notes.stuck)
+    suspicion = suspicion.next(now, numbers.grace_s, suspected=verdict.progress in SUSPECTED)
+    notes = notes._replace(stale_since=suspicion.since, stuck=suspicion.confirmed)
     if notes.agent == before.agent and any(_has_moved(name, before, notes) for name in PRINTED):
         notes = notes._replace(retry=0)
     return notes._replace(phase=_next_phase(facts, notes, before))
@@ -99,21 +97,15 @@ def _next_phase(facts: TaskFacts, notes: TaskNotes, before: TaskNotes) -> str:
 
 def shift_times(notes: TaskNotes, gap: float) -> TaskNotes:
     """Notes after time was lost: every moment that something is reckoned from moves along."""
-
-    def later(moment: float | None) -> float | None:
-        return None if moment is None else moment + gap
-
     return notes._replace(
         at=notes.at + gap,
         began=notes.began + gap,
         met=notes.met + gap,
-        resumed_at=later(notes.resumed_at),
-        gone_since=later(notes.gone_since),
-        unknown_since=later(notes.unknown_since),
-        stale_since=later(notes.stale_since),
-        sources={
-            name: ProgressSource(value, at + gap, moved + gap) for name, (value, at, moved) in notes.sources.items()
-        },
+        resumed_at=shift_moment(notes.resumed_at, gap),
+        gone_since=shift_moment(notes.gone_since, gap),
+        unknown_since=shift_moment(notes.unknown_since, gap),
+        stale_since=shift_moment(notes.stale_since, gap),
+        sources=shift_sources(notes.sources, gap),
     )
 
 

@@ -7,16 +7,17 @@ does silence count, and never as long as a person or a limit is waited for.
 
 from __future__ import annotations
 
+from midwatch.core import stuck
 from midwatch.core.causes import Cause
-from midwatch.core.evidence_text import format_processes, format_source, process_evidence
+from midwatch.core.evidence_text import SUSPENDED, format_processes, format_sources, process_evidence
 from midwatch.core.job_model import Alive, Gone, Unseen
+from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import format_duration, signal_name, visible
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.taskdir.model import TaskFacts, TaskNumbers
 
 LAST_WORDS = 2.0
 """Seconds that `done` may come later than the agent's end."""
-QUIET_AFTER = 60.0
 FIRST_SEEN = "first looked at"
 SIGNALLED, LAST_SIGNAL = 128, 64
 BY_KEYBOARD: dict[int | None, tuple[Cause, str]] = {
@@ -166,6 +167,11 @@ def _judge_unknown(facts: TaskFacts, why: str, numbers: TaskNumbers) -> Verdict:
 # Movement
 
 
+def build_patience(numbers: TaskNumbers) -> Patience:
+    """When silence of a task counts."""
+    return Patience(numbers.stale_s, numbers.grace_s, min(stuck.QUIET_AFTER, numbers.stale_s / 2))
+
+
 def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict:
     orphan = isinstance(facts.wrapper, Gone)
     process = "unsupervised" if orphan or facts.session.there is False else "alive"
@@ -174,64 +180,34 @@ def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict
     if facts.session.there is False:
         note = f"{facts.session.why}, but the agent goes on (pid {agent.pid})"
     if agent.suspended:
-        said = "suspended (stopped by a signal); `fg` or SIGCONT brings it back"
-        return _build_verdict(facts, "waiting", "suspended", said, "suspended", seen)
+        return _build_verdict(facts, "waiting", "suspended", SUSPENDED, "suspended", seen)
     if facts.turn[0]:
         return _build_verdict(facts, *facts.turn, process, seen)
     cause: Cause = "unsupervised" if process == "unsupervised" else ""
     verdict = _build_verdict(facts, "working", cause, note or "alive", process, seen)
-    sources = facts.notes.sources
-    if not sources:
-        return verdict
-    last = max(source.moved for source in sources.values())
-    silent = facts.now - last
-    met = facts.notes.met
-    moves = tuple(
-        Evidence(format_source(name), "last moved" if source.moved > met else FIRST_SEEN, facts.now - source.moved)
-        for name, source in sources.items()
-    )
-    verdict = verdict._replace(silent_s=silent, evidence=(*verdict.evidence, *moves))
-    if silent >= numbers.stale_s:
-        return _judge_stalled(verdict, facts, numbers, note)
-    latest = max(sources, key=lambda name: sources[name].moved)
-    return verdict._replace(
-        progress="advancing" if silent < min(QUIET_AFTER, numbers.stale_s / 2) else "quiet",
-        reason=note
-        or (
-            f"last {format_source(latest)} {format_duration(silent)} ago"
-            if last > met
-            else f"{FIRST_SEEN} {format_duration(silent)} ago"
-        ),
-        look_at=last + numbers.stale_s,
-        deadline=("suspected if silent", last + numbers.stale_s - facts.now),
-    )
-
-
-def _judge_stalled(verdict: Verdict, facts: TaskFacts, numbers: TaskNumbers, note: str) -> Verdict:
     notes = facts.notes
-    named = [format_source(name) for name in notes.sources]
-    listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
-    silent = verdict.silent_s or 0.0
-    watched = facts.now - silent <= notes.met  # nobody knows for how long before
-    lasted = format_duration(silent)
-    silence = f"no {listed} {f'since we look, {lasted} ago' if watched else f'for {lasted}'}"
+    if not notes.sources:
+        return verdict
+    patience = build_patience(numbers)
+    sources = tuple(
+        WatchedSource(name, source.moved, observed=source.moved > notes.met) for name, source in notes.sources.items()
+    )
+    silence = stuck.assess(sources, patience, Suspicion(notes.stale_since, notes.stuck), facts.now)
+    verdict = stuck.apply_silence(verdict, silence, facts.now)
+    verdict = verdict._replace(
+        evidence=(*verdict.evidence, *stuck.movement_evidence(sources, facts.now, FIRST_SEEN)),
+        reason=note or stuck.format_latest(sources, facts.now, FIRST_SEEN),
+    )
+    if not silence.suspected:
+        return verdict
+    watched = facts.now - silence.lasted <= notes.met  # nobody knows for how long before
+    lasted = format_duration(silence.lasted)
+    what = f"no {format_sources(tuple(notes.sources))} {f'since we look, {lasted} ago' if watched else f'for {lasted}'}"
     if facts.below:
-        silence += f", with {format_processes(facts.below)} below it"
-    silence = f"{note}; {silence}" if note else silence
-    if notes.stuck:
-        patience = f"stale after {format_duration(numbers.stale_s)}, grace {format_duration(numbers.grace_s)}"
-        reason = f"{silence} ({patience})"
-        return verdict._replace(state="stuck", cause="no-progress", progress="stalled", reason=reason)
-    end = facts.now if notes.stale_since is None else notes.stale_since + numbers.grace_s
-    wait = (
-        f"stuck in {format_duration(end - facts.now)} unless it moves" if end > facts.now else "its grace period begins"
-    )
-    return verdict._replace(
-        progress="stalled",
-        reason=f"{silence}; {wait}",
-        look_at=end,
-        deadline=("stuck unless it moves", end - facts.now),
-    )
+        what += f", with {format_processes(facts.below)} below it"
+    what = f"{note}; {what}" if note else what
+    outlook = f" ({stuck.format_patience(patience)})" if silence.stuck else f"; {silence.outlook}"
+    return verdict._replace(reason=what + outlook)
 
 
 # Words
