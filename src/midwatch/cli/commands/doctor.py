@@ -22,7 +22,6 @@ from midwatch.core.value import Value
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import launch, start
 from midwatch.notifications import mqtt_publish_state, outbox
-from midwatch.preflight import machine
 from midwatch.registry import tmux_servers
 from midwatch.sessions import find_agent
 from midwatch.system import capabilities, inotify
@@ -226,7 +225,7 @@ def _refused_server_findings(asked: list[str]) -> Iterator[DoctorFinding]:
 
 
 def _pane_findings(options: Options) -> Iterator[DoctorFinding]:
-    if not machine.has_tmux():
+    if not tmux_client.is_installed():
         says = "it is not installed; jobs are watched without it, agents in panes are not seen"
         yield DoctorFinding("note", "tmux", says, "install tmux")
         return
