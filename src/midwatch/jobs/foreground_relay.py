@@ -18,6 +18,7 @@ from midwatch.core.text import visible
 from midwatch.jobs.foreground_streams import NOWHERE, WorkStreams, copy_terminal_size, has_job_control, is_in_foreground
 from midwatch.jobs.launch import LaunchedShim
 from midwatch.system import procfs
+from midwatch.system.atomic_files import write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -289,8 +290,3 @@ class ForegroundRelay:
             with contextlib.suppress(OSError, termios.error):
                 termios.tcsetattr(0, termios.TCSADRAIN, self.before)
             self.before = None
-
-
-def write_all(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 
 from midwatch.agents import catalog
@@ -77,51 +78,36 @@ def looks(servers: Iterable[Server], only: str | None = None) -> Iterator[PanesO
 
 def find_agent(server: Server, target: str, policy: Policy = PATIENT) -> FoundAgent:
     """The one agent in %pane, or in exactly that =session. RefusedError where it cannot be told, or is not one."""
-    panes = _open(server, policy)
-    try:
+    with _open(server, policy) as panes:
         return FoundAgent(panes, _only_agent(panes, target))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def find_agent_of_session(directory: str, name: str) -> FoundAgent:
     """The agent of a session of ours. RefusedError where it is not in its pane any more."""
     record = _recorded(directory, name)
     assert record.pane is not None
-    panes = _open(record.pane.server)
-    try:
+    with _open(record.pane.server) as panes:
         return FoundAgent(panes, _its_agent(panes, record, name))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def find_pane(server: Server, target: str) -> FoundPane:
     """The pane that is meant, with an agent in it or not: one that has ended may be brought back."""
-    panes = _open(server)
-    try:
+    with _open(server) as panes:
         return FoundPane(panes, target if is_pane(target) else _only_pane(panes, target.removeprefix("=")))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def find_pane_of_session(directory: str, name: str) -> FoundPane:
     """The pane of a session of ours, as long as it is still its own: the same number may be another's by now."""
     record = _recorded(directory, name)
     assert record.pane is not None
-    panes = _open(record.pane.server)
-    try:
+    with _open(record.pane.server) as panes:
         return FoundPane(panes, _its_pane(panes, record, name, directory))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def open_server(server: Server) -> FoundPane:
     """A server of which no pane is meant in particular."""
-    return FoundPane(_open(server), "")
+    with _open(server) as panes:
+        return FoundPane(panes, "")
 
 
 def in_words(target: str) -> str:
@@ -130,8 +116,15 @@ def in_words(target: str) -> str:
     return f"no agent in {where} there; `midwatch ls --panes` lists them"
 
 
-def _open(server: Server, policy: Policy = PATIENT) -> PaneObserver:
-    return PaneObserver(catalog.load_all(), paths.hook_spool(), server, policy)
+@contextlib.contextmanager
+def _open(server: Server, policy: Policy = PATIENT) -> Iterator[PaneObserver]:
+    """What looks at a server. It is closed where nothing is found; else whoever is given the find closes it."""
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), server, policy)
+    try:
+        yield panes
+    except BaseException:
+        panes.close()
+        raise
 
 
 def _look(panes: PaneObserver, only: str | None = None) -> PanesObservation:

@@ -16,7 +16,7 @@ import sys
 import termios
 import time
 
-from midwatch.system.atomic_files import PREVIOUS
+from midwatch.system.atomic_files import PREVIOUS, write_all
 from midwatch.terminal.transcript import ScreenTranscript
 from midwatch.tmux.pane_status_reader import StatusReader
 
@@ -44,8 +44,7 @@ class PaneLog:
         data = text.encode("utf-8", "replace")
         try:
             self._turn(len(data))
-            while data:
-                data = data[os.write(self._fd, data) :]
+            write_all(self._fd, data)
         except OSError:
             return
 
