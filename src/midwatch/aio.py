@@ -120,7 +120,7 @@ async def _outcomes(listener: HubListener, *, first: bool) -> dict[str, Verdict]
     todo = list(wait.pending)
     while True:
         for name in todo:
-            found |= {verdict.name: verdict for verdict in await listener.look(name)}
+            found |= {verdict.name: verdict for verdict in await listener.observe(name)}
             if first and found:
                 return found
         if not wait.pending:

@@ -165,7 +165,7 @@ def test_a_transcript_that_grows_as_it_is_read_is_read_to_where_it_ended(tmp_pat
     Growing.path = tmp_path / "t.jsonl"
     Growing.path.write_bytes(b"{}\n" * 10)
     tail = transcript_follower.TranscriptTail(str(Growing.path), Growing)
-    assert [tail.look(), tail.look()] == [30, 60]
+    assert [tail.observe(), tail.observe()] == [30, 60]
     assert tail.story.understood == 20
 
 
@@ -173,12 +173,12 @@ def test_a_transcript_that_has_grown_beyond_measure_is_read_from_near_its_end(tm
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'{"a": 1}\n')
     tail = transcript_follower.TranscriptTail(str(path), Claude)
-    assert tail.look() == 9
+    assert tail.observe() == 9
     with path.open("r+b") as file:
         file.truncate(ENDLESS)
         file.seek(0, os.SEEK_END)
         file.write(b'\n{"b": 2}\n')
-    assert tail.look() == ENDLESS + 10
+    assert tail.observe() == ENDLESS + 10
     assert (tail.story.understood, tail.story.whole) == (2, False)
 
 

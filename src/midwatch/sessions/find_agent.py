@@ -13,7 +13,7 @@ from midwatch.core.names import is_pane
 from midwatch.core.pane_model import Pane
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.jobs.codec import sentinel
-from midwatch.sessions.agent_session import is_its
+from midwatch.sessions.agent_session import is_own_pane
 from midwatch.sessions.model import PanesObservation, PaneVerdict
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent
@@ -44,7 +44,7 @@ class FoundPane:
 
     def has_agent(self, pane: str) -> bool:
         """Whether there is an agent in another pane of the same server."""
-        return bool(self.panes.look(pane).seen)
+        return bool(self.panes.observe(pane).seen)
 
     def close(self) -> None:
         self.panes.close()
@@ -62,14 +62,14 @@ class FoundAgent(FoundPane):
         return self.seen.sighting.pane
 
 
-def looks(servers: Iterable[Server], only: str | None = None) -> Iterator[PanesObservation]:
+def observe_servers(servers: Iterable[Server], only: str | None = None) -> Iterator[PanesObservation]:
     """One look at the agents of each server, or at its pane of that id."""
     known, spool = catalog.load_all(), paths.hook_spool()
 
     def look(server: Server) -> PanesObservation:
         panes = PaneObserver(known, spool, server)
         try:
-            return panes.look(only)
+            return panes.observe(only)
         finally:
             panes.close()
 
@@ -128,7 +128,7 @@ def _open(server: Server, policy: Policy = PATIENT) -> Iterator[PaneObserver]:
 
 
 def _look(panes: PaneObserver, only: str | None = None) -> PanesObservation:
-    looked = panes.look(only)
+    looked = panes.observe(only)
     if looked.trouble:
         raise RefusedError(looked.trouble)
     return looked
@@ -136,7 +136,7 @@ def _look(panes: PaneObserver, only: str | None = None) -> PanesObservation:
 
 def _only_agent(panes: PaneObserver, target: str) -> PaneVerdict:
     only = target if is_pane(target) else None
-    looked = panes.look(only)
+    looked = panes.observe(only)
     if looked.trouble:
         raise (NoServerError if looked.cause == codec.ABSENT else RefusedError)(looked.trouble)
     session = target.removeprefix("=")
@@ -180,7 +180,7 @@ def _recorded(directory: str, name: str) -> Record:
 
 def _its_agent(panes: PaneObserver, record: Record, name: str) -> PaneVerdict:
     assert record.pane is not None
-    seen = next((each for each in _look(panes, record.pane.id).seen if is_its(record, each)), None)
+    seen = next((each for each in _look(panes, record.pane.id).seen if is_own_pane(record, each)), None)
     if seen is None:
         raise NoAgentError(f"the agent of {name} is not in its pane any more; `midwatch why {name}` tells more")
     return seen
@@ -192,6 +192,6 @@ def _its_pane(panes: PaneObserver, record: Record, name: str, directory: str) ->
     looked = _look(panes, pane)
     there = next((each for each in looked.panes if each.id == pane), None)
     ended = there is not None and there.dead and exited_agent.find_record(there, directory) == record
-    if not ended and not any(is_its(record, seen) for seen in looked.seen):
+    if not ended and not any(is_own_pane(record, seen) for seen in looked.seen):
         raise NoAgentError(f"{name} is not in its pane any more; `midwatch why {name}` tells more")
     return pane

@@ -45,7 +45,7 @@ class SessionWaits:
         """
         if not current or self.until == "exited":
             over = verdict.settled and (verdict.final or verdict.state == "unknown")
-            return (agent_session.ended(self.looker, facts) if verdict.final else verdict) if over else None
+            return (agent_session.judge_ended(self.looker, facts) if verdict.final else verdict) if over else None
         try:
             session = self._session(facts.name)
         except RefusedError:

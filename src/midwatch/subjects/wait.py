@@ -148,9 +148,9 @@ class SubjectWait:
             subject = self.pending.get(name)
             if subject is None:
                 continue
-            outcome = self.look(subject)
+            outcome = self.observe(subject)
             if outcome is None and self.wakeups is not None and not self.attend(subject, self.wakeups):
-                outcome = self.look(subject)
+                outcome = self.observe(subject)
             if outcome is not None:
                 del self.pending[name]
                 self.schedule.forget(name)
@@ -161,9 +161,9 @@ class SubjectWait:
                     yield outcome
             finally:  # whoever waits knows first
                 if subject.news is not None:
-                    self.tell(subject, *subject.news)
+                    self.report_news(subject, *subject.news)
 
-    def look(self, subject: WaitedSubject) -> WaitOutcome | None:
+    def observe(self, subject: WaitedSubject) -> WaitOutcome | None:
         facts = self.looker.facts(subject.name, subject.memory)
         current = self.is_its_run(subject, facts.record)
         if not current:
@@ -214,7 +214,7 @@ class SubjectWait:
             self.sessions = SessionWaits(self.looker, self.wanted.until, beside=self.beside)
         return self.sessions.over(facts, verdict, current=current)
 
-    def tell(self, subject: WaitedSubject, verdict: Verdict, record: Record, at: float) -> None:
+    def report_news(self, subject: WaitedSubject, verdict: Verdict, record: Record, at: float) -> None:
         """Have somebody told what its shim, which was killed, can no longer have told."""
         from midwatch.notifications import report_change  # noqa: PLC0415  # few lose their shim
 

@@ -30,7 +30,7 @@ class EndSignals:
         self._breaking = False
         self._before: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
 
-    def heard(self) -> bool:
+    def was_asked(self) -> bool:
         return self.asked != 0
 
     @contextlib.contextmanager

@@ -115,10 +115,10 @@ class VisibleLines:
         self._transcript.resize(*terminal_size(self.terminal))
         self._transcript.feed(data, time.monotonic())
 
-    def look(self) -> None:
+    def observe(self) -> None:
         due = self._transcript.due()
         if due is not None and time.monotonic() >= due:
-            self._transcript.look(time.monotonic())
+            self._transcript.observe(time.monotonic())
 
     def write(self, *, last: bool) -> None:
         if last:
@@ -148,7 +148,7 @@ def main() -> None:
                 lines.take(data)
             going = bool(data)
         elif lines is not None:
-            lines.look()
+            lines.observe()
         reports.answer()
         if lines is not None:
             lines.write(last=not going)

@@ -19,7 +19,7 @@ ID, OTHER = "11111111-2222-3333-4444-555555555555", "22222222-2222-3333-4444-555
 
 
 class Sample(TranscriptState):
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         self.belongs(text_at(line, "cwd"))
 
 

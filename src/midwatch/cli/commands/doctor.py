@@ -231,7 +231,7 @@ def _pane_findings(options: Options) -> Iterator[DoctorFinding]:
         return
     try:
         servers = pane_arguments.servers(options)
-        looks = find_agent.looks(servers)
+        looks = find_agent.observe_servers(servers)
         asked = [tmux_client.socket_path(server) for server in servers]
     except MidwatchError as error:
         yield DoctorFinding("wrong", "tmux", str(error))

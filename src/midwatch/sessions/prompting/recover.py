@@ -140,14 +140,14 @@ class _Recovery:
                 return self._submit(found, found.case)
             case "wake":
                 return self._wake(found)
-            case _ if found.case.glimpse.dead:
+            case _ if found.case.snapshot.dead:
                 return self._respawn(found.pane, found.case.left)
             case _:
                 self.left = found.case.left
                 return self._type_resume(found)
 
     def _look(self) -> PaneReadiness:
-        return assess_pane(self.panes, self.panes.look(self.pane), self.pane, self.directory)
+        return assess_pane(self.panes, self.panes.observe(self.pane), self.pane, self.directory)
 
     def _until(self, limit: float, holds: Callable[[PaneReadiness], bool]) -> PaneReadiness:
         """Look until something is so, or the time is over; the last look."""
@@ -157,7 +157,7 @@ class _Recovery:
         return found
 
     def _submit(self, found: PaneReadiness, case: RecoveryCase) -> bool:
-        if not self.hand.press((found.submit,), case.glimpse.guard):
+        if not self.hand.press((found.submit,), case.snapshot.guard):
             return False
         after = self._until(SOON, lambda now: now.draft != found.draft)
         if after.draft != found.draft:
@@ -167,7 +167,7 @@ class _Recovery:
     def _wake(self, found: PaneReadiness) -> bool:
         """The line is cleared first: whatever stands there would be run with `fg` behind it."""
         now = self._cleared(found)
-        if now is None or now.case is None or not self.hand.press(("f", "g", "Enter"), now.case.glimpse.guard):
+        if now is None or now.case is None or not self.hand.press(("f", "g", "Enter"), now.case.snapshot.guard):
             return False
         self._until(SOON, lambda now: now.step.detail != "suspended")
         return True
@@ -177,7 +177,7 @@ class _Recovery:
         if now is None or now.case is None or now.pane is None or found.case is None:
             return False
         line = exited_agent.resume_line(self.panes, now.pane, found.case.left)
-        if not self.hand.paste(line, now.case.glimpse.guard):
+        if not self.hand.paste(line, now.case.snapshot.guard):
             return False
         self.log(f"recover {self.pane} types: {line}")
         signs = text.visible_characters(line)
@@ -195,7 +195,7 @@ class _Recovery:
         now = self._cleared(found)
         if now is None or now.case is None or now.case.there.command not in CLEARS:
             return now
-        return now if self.hand.press(("C-l",), now.case.glimpse.guard) and (now := self._after(found, now)) else None
+        return now if self.hand.press(("C-l",), now.case.snapshot.guard) and (now := self._after(found, now)) else None
 
     def _entered(self, found: PaneReadiness, before: PaneReadiness, line: str) -> bool:
         """Enter, once the line stands at the shell's prompt; the agent's last words may have been the same."""
@@ -204,7 +204,7 @@ class _Recovery:
             now = self._look()
             shown = _situation(now)
             there = (shown.endswith(line) or shown.count(line) > was) and _may_continue(found, now)
-            if there and now.case and self.hand.press(("Enter",), now.case.glimpse.guard):
+            if there and now.case and self.hand.press(("Enter",), now.case.snapshot.guard):
                 return True
             time.sleep(PAUSE)
         return False
@@ -212,13 +212,13 @@ class _Recovery:
     def _cleared(self, found: PaneReadiness) -> PaneReadiness | None:
         """After Ctrl-C at the shell's prompt; None where it is no longer as it was."""
         assert found.case is not None
-        return self._after(found, found) if self.hand.press(("C-c",), found.case.glimpse.guard) else None
+        return self._after(found, found) if self.hand.press(("C-c",), found.case.snapshot.guard) else None
 
     def _after(self, found: PaneReadiness, before: PaneReadiness) -> PaneReadiness | None:
         """Once the screen shows that a key was pressed, or had its time; None where the step may not go on."""
         assert before.case is not None
-        rows = before.case.glimpse.rows
-        self._until(DROPPED, lambda now: now.case is not None and now.case.glimpse.rows != rows)
+        rows = before.case.snapshot.rows
+        self._until(DROPPED, lambda now: now.case is not None and now.case.snapshot.rows != rows)
         after = self._until(DROPPED, lambda now: _may_continue(found, now))
         return after if _may_continue(found, after) else None
 
@@ -240,4 +240,4 @@ def _may_continue(before: PaneReadiness, now: PaneReadiness) -> bool:
 
 
 def _situation(found: PaneReadiness) -> str:
-    return text.visible_characters("".join(sgr.split_styles(found.case.glimpse.rows)[0])) if found.case else ""
+    return text.visible_characters("".join(sgr.split_styles(found.case.snapshot.rows)[0])) if found.case else ""
