@@ -133,5 +133,5 @@ async def _outcomes(listener: HubListener, *, first: bool) -> dict[str, Verdict]
         touched = await listener.sleep(until)
         now = time.monotonic()
         if now > until + LATE:
-            wait.lose(now - until)
+            wait.add_lost_time(now - until)
         todo = [*touched, *wait.schedule.overdue(now)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import catalog, file_head_cache, installed, state_file_reader, transcript_follower
+from midwatch.agents import catalog, file_head_cache, installed_version, state_file_reader, transcript_follower
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.hooks import events
 from midwatch.agents.hooks import spool as hook_files
@@ -87,7 +87,7 @@ SILENT: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "a worktree's .git": (".git", lambda path: paths.main_worktree(str(path.parent)), None),
     "pyproject.toml": ("pyproject.toml", lambda path: virtualenv_reader.find_origin(str(path.parent)).pyproject, ""),
     "RECORD": ("RECORD", lambda path: virtualenv_reader._record_path(str(path.parent)), ""),
-    "package.json": ("package.json", lambda path: installed._find_package(str(path)), ""),
+    "package.json": ("package.json", lambda path: installed_version._find_package(str(path)), ""),
     "notes of a monitor": ("x.state", lambda path: reports.read_state(str(path)), reconcile_state.ReconcileRecord()),
     "watchdog": ("w.json", lambda path: watchdog_store.read_status(str(path).removesuffix(".json")), None),
     "listing": (listing_cache.FILE, lambda path: listing_cache.load_rows(str(path.parent)), {}),

@@ -149,7 +149,7 @@ def _unreadable_report(why: str) -> SourceReport:
 
 def _subagent_size(tail: TranscriptTail, files: AgentFiles) -> int:
     """Bytes that sub-agents have written: they are the conversation's work too."""
-    if not (directory := files.beside(tail.path, tail.story)):
+    if not (directory := files.subagent_directory(tail.path, tail.story)):
         return 0
     try:
         with os.scandir(directory) as entries:

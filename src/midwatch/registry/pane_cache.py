@@ -96,7 +96,7 @@ class PaneCache:
         agent = known.detector.agent if known and not (seen and seen.verdict.process == "gone") else ""
         running = known.running if known and agent else None
         sure = self._sure(pane.id, running, seen) if running and seen else ""
-        own = sure or (parts.files(running.agent).own(running, self._heads) if running else "")
+        own = sure or (parts.files(running.agent).own_conversation(running, self._heads) if running else "")
         start = 0 if pane.dead else procfs.start_time(pane.pid)
         found = TmuxPane(
             self.server, pane.id, pane.session, pane.pid, start, pane.command, pane.path, pane.dead, agent,

@@ -85,7 +85,7 @@ class SessionMonitor(SessionOutcomeTracker):
 
     def attend(self) -> Verdict | None:
         """One round; the verdict when the watch is over."""
-        if self.actor and not self.actor.lead():
+        if self.actor and not self.actor.acquire():
             return self.follow(self.actor)
         view, said = self.observe()
         now, verdict = time.monotonic(), view.verdict
@@ -139,10 +139,10 @@ class SessionMonitor(SessionOutcomeTracker):
         if self.alarm.watch_ends(view.ends):
             self.alarm.sleep(until, soonest=now + SOONEST)
         if (late := time.monotonic() - max(until, now)) > LATE:
-            self.lose(late)
+            self.add_lost_time(late)
 
-    def lose(self, seconds: float) -> None:
-        super().lose(seconds)
+    def add_lost_time(self, seconds: float) -> None:
+        super().add_lost_time(seconds)
         self.began += seconds
         if self.actor:
             self.actor.began += seconds

@@ -37,7 +37,7 @@ class MonitorLease:
         self._noted: tuple[object, ...] = ()
         self._noted_at = 0.0
 
-    def lead(self) -> bool:
+    def acquire(self) -> bool:
         """Whether we are the one who acts."""
         if self.leading:
             return True

@@ -53,7 +53,7 @@ class SessionOutcomeTracker:
             until = min(until, verdict.look_at)
         return until
 
-    def lose(self, seconds: float) -> None:
+    def add_lost_time(self, seconds: float) -> None:
         """Time in which nobody watched does not count."""
         if self.idle_since is not None:
             self.idle_since += seconds

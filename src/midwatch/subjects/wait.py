@@ -94,7 +94,7 @@ class SubjectWait:
                 touched = wakeups.sleep(until)
                 now = time.monotonic()
                 if now > until + LATE:
-                    self.lose(now - until)
+                    self.add_lost_time(now - until)
                 yield from self.look_at([*touched, *self.schedule.overdue(now)])
         finally:
             wakeups.close()
@@ -131,7 +131,7 @@ class SubjectWait:
         """The moment at which something is to be done though nothing may happen."""
         return min(self.schedule.earliest(), self.deadline)
 
-    def lose(self, gap: float) -> None:
+    def add_lost_time(self, gap: float) -> None:
         from midwatch.jobs.rules import stall  # noqa: PLC0415  # time is lost by few
 
         for subject in self.pending.values():
@@ -139,7 +139,7 @@ class SubjectWait:
                 subject.memory = subject.memory._replace(seen=stall.shift_times(subject.memory.seen, gap))
         for keeper in (self.sessions, self.enforcement):
             if keeper is not None:
-                keeper.lose(gap)
+                keeper.add_lost_time(gap)
 
     # Looking
 

@@ -83,7 +83,7 @@ class TaskAgentObserver:
         if running is None:
             return TaskAgent()
         told = [each.words.get("conversation", "") for each in seen.sighting.reports if each.source in KNOWING]
-        talk = next(filter(None, told), "") or parts.files(running.agent).own(running, self._heads)
+        talk = next(filter(None, told), "") or parts.files(running.agent).own_conversation(running, self._heads)
         if start is None:
             return TaskAgent(running.agent, talk, running.cwd, None, running.environment)
         given = launch.find_options(start, running.args, read_prompt(self.directory))

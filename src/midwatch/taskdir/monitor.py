@@ -125,7 +125,7 @@ class _Monitor:
 
     def attend(self) -> Verdict | None:
         """One round; the verdict when the watch is over."""
-        if not self.lead():
+        if not self.acquire():
             return self.follow()
         before, began, asked = self.notes, self.awake, self.alarm.signals.asked
         facts = self.observe(before)
@@ -158,7 +158,7 @@ class _Monitor:
 
     # Who acts
 
-    def lead(self) -> bool:
+    def acquire(self) -> bool:
         """Whether we are the one who acts. Where nothing may be written, everyone watches for himself."""
         if self.leading or self.foreign or not os.path.isdir(self.directory):
             return True

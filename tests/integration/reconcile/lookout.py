@@ -71,7 +71,7 @@ class Lookout:
         """A conversation of an agent that was begun in a directory; its id. ``folder``: as Gemini CLI calls that."""
         talk = talk or (f"ses_{uuid.uuid4().hex[:20]}" if agent == "opencode" else str(uuid.uuid4()))
         where = str(cwd)
-        dashed = file_locations.dashed(where)
+        dashed = file_locations.dashed_path(where)
         line = {"type": "user", "sessionId": talk, "cwd": where, "timestamp": WHEN, "message": {"content": "go"}}
         if agent == "claude":
             self.file(f".claude/projects/{dashed}/{talk}.jsonl", json.dumps(line) + "\n", age=age)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from midwatch import __version__
-from midwatch.agents import catalog, installed
+from midwatch.agents import catalog, installed_version
 from midwatch.agents.definition import Detector, format_untested, is_newer_than_tested
 from midwatch.agents.source_checks import store as source_checks_store
 from midwatch.agents.source_checks.codec import format_disbelief
@@ -164,7 +164,7 @@ def _definition_findings() -> Iterator[DoctorFinding]:
 
 def _agent_findings() -> Iterator[DoctorFinding]:
     for detector in _readable_detectors():
-        there = installed.find_version(detector.agent)
+        there = installed_version.find_version(detector.agent)
         if there is None:
             continue
         path, version = there

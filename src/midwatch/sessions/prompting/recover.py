@@ -12,6 +12,7 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.policy import PATIENT
+from midwatch.core.shells import CLEARED_BY_CTRL_L
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions import resume
 from midwatch.sessions.pane_observer import PaneObserver
@@ -52,8 +53,6 @@ SOON, STARTS = 10.0, 30.0
 """Seconds until a step must have shown something, and until an agent must be there that was called."""
 DROPPED = 1.0
 """Seconds after which a shell that shows nothing of a key has had it all the same."""
-CLEARS = ("bash", "zsh", "fish")
-"""Shells to which Ctrl-L is no letter. What they clear is still in the pane's history."""
 TRIES = 3
 """How often the server may refuse a step because something has changed."""
 DOES = {
@@ -193,7 +192,7 @@ class _Recovery:
     def _emptied(self, found: PaneReadiness) -> PaneReadiness | None:
         """After Ctrl-C and Ctrl-L: what the last agent has left on the screen looks like the box of the next one."""
         now = self._cleared(found)
-        if now is None or now.case is None or now.case.there.command not in CLEARS:
+        if now is None or now.case is None or now.case.there.command not in CLEARED_BY_CTRL_L:
             return now
         return now if self.hand.press(("C-l",), now.case.snapshot.guard) and (now := self._after(found, now)) else None
 
