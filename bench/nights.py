@@ -62,7 +62,7 @@ def _round(stage: Stage) -> Row:
     dog = Watchdog(asked, world, lambda _: None)
     ours, theirs = [], []
     try:
-        until(lambda: len(world.look().workers) == AGENTS, "the agents do not start")
+        until(lambda: len(world.observe().workers) == AGENTS, "the agents do not start")
         dog.round(tick=True)
         for _ in range(ROUNDS):
             theirs.append(stage.time("tmux", *server.arguments, "list-panes", "-a"))

@@ -51,9 +51,9 @@ def rows(stage: Stage) -> Iterator[Row]:
 def beside_client_per_question(stage: Stage, count: int) -> Iterator[Row]:
     rounds, goal, goal_control = CROWDS[count]
     server = Server(stage, count, PROMPT)
-    until(lambda: all(map(any, server.look(TmuxObserver(server.arguments)).screens.values())), "panes stay empty")
+    until(lambda: all(map(any, server.observe(TmuxObserver(server.arguments)).screens.values())), "panes stay empty")
     watch = TmuxObserver(server.arguments)
-    ids = [pane.id for pane in server.look(watch).panes]
+    ids = [pane.id for pane in server.observe(watch).panes]
     control = server.attach(watch)
     ours: list[float] = []
     first: list[float] = []
@@ -68,16 +68,16 @@ def beside_client_per_question(stage: Stage, count: int) -> Iterator[Row]:
                 asked.append(took * count / len(some))
                 continue
             began = now()
-            forks = max(forks, server.look(TmuxObserver(server.arguments), known=ids).forks)
+            forks = max(forks, server.observe(TmuxObserver(server.arguments), known=ids).forks)
             ours.append(now() - began)
             began = now()
-            server.look(TmuxObserver(server.arguments))
+            server.observe(TmuxObserver(server.arguments))
             first.append(now() - began)
-            server.look(
+            server.observe(
                 TmuxObserver(server.arguments, control=control)
             )  # till the server is done with the clients before it
             began = now()
-            forks_control += server.look(TmuxObserver(server.arguments, control=control), known=ids).forks
+            forks_control += server.observe(TmuxObserver(server.arguments, control=control), known=ids).forks
             through.append(now() - began)
     watch.close()
     server.end()
@@ -100,7 +100,7 @@ def resident(stage: Stage, count: int) -> Iterator[Row]:
     server, watch = agents(stage, count)
     began, before, theirs = now(), spent(), runtime_ns(server.pid)
     for number in range(1, LOOKS + 1):
-        if any(seen.verdict.turn != "idle" for seen in watch.look().seen):
+        if any(seen.verdict.turn != "idle" for seen in watch.observe().seen):
             raise RuntimeError("an idle agent was not read as idle")
         time.sleep(max(0.0, began + number * INTERVAL - now()))
     passed = now() - began
@@ -122,7 +122,7 @@ def agents(stage: Stage, count: int) -> tuple["Server", PaneObserver]:
     os.symlink(os.path.realpath(sys.executable), f"{place}/claude")
     server = Server(stage, count, f"cat {SCREEN}; {place}/claude {place}/agent.py; :")
     watch = PaneObserver(catalog.load_all(), f"{place}/no-hooks", server.arguments)
-    grown = lambda: sum(len(seen.sighting.tasks) for seen in watch.look().seen) == PROCESSES * count  # noqa: E731
+    grown = lambda: sum(len(seen.sighting.tasks) for seen in watch.observe().seen) == PROCESSES * count  # noqa: E731
     until(grown, "the agents do not start")
     return server, watch
 
@@ -158,18 +158,18 @@ class Server:
             stage.time("tmux", "-f", os.devnull, *self.arguments, *words)
         self.pid = int(stage.start("tmux", *self.arguments, "display-message", "-p", "#{pid}").communicate()[0])
 
-    def look(self, tmux: TmuxObserver, known: list[str] | None = None) -> ServerSnapshot:
+    def observe(self, tmux: TmuxObserver, known: list[str] | None = None) -> ServerSnapshot:
         """A look that saw everything; another is no measure."""
         tmux.limit = PATIENCE
-        look = tmux.look(everything, known=known or ())
+        look = tmux.observe(everything, known=known or ())
         if look.trouble or len(look.screens) != len(self.names):
             raise RuntimeError(look.trouble or f"{len(look.screens)} of {len(self.names)} screens were seen")
         return look
 
     def attach(self, tmux: TmuxObserver) -> ControlClient:
         """A client in control mode that can be asked."""
-        control = tmux.attach(self.look(tmux).panes[0])
-        until(lambda: self.look(tmux).forks == 0, "the client does not attach")
+        control = tmux.attach(self.observe(tmux).panes[0])
+        until(lambda: self.observe(tmux).forks == 0, "the client does not attach")
         return control
 
     def end(self) -> None:

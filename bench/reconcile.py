@@ -54,7 +54,7 @@ def _passes(stage: Stage, count: int) -> Iterator[Row]:
         )
         _write(path, f"sessions:\n{text}")
         began = now()
-        reconciler.act(reconciler.look())
+        reconciler.act(reconciler.observe())
         first = now() - began
         until(lambda: _is_quiet(reconciler), "the panes do not come to rest")
         ours: list[float] = []
@@ -62,7 +62,7 @@ def _passes(stage: Stage, count: int) -> Iterator[Row]:
         for _ in range(PASSES):
             theirs.append(stage.time("tmux", *server.arguments, "list-panes", "-a", "-F", LISTED))
             began = now()
-            passed = reconciler.act(reconciler.look())
+            passed = reconciler.act(reconciler.observe())
             ours.append(now() - began)
             if passed.standing or passed.troubles or passed.checked != count:
                 raise RuntimeError(f"the list is true, and yet: {passed}")
@@ -117,12 +117,12 @@ class Watch:
 
 
 def _agents(reconciler: Reconciler) -> list[TmuxPane]:
-    return [found for found in reconciler.look().sight.panes if found.agent]
+    return [found for found in reconciler.observe().sight.panes if found.agent]
 
 
 def _is_quiet(reconciler: Reconciler) -> bool:
     """Whether no pane is looked at closely any more."""
-    before, after = reconciler.look().sight.panes, reconciler.look().sight.panes
+    before, after = reconciler.observe().sight.panes, reconciler.observe().sight.panes
     return all(one is other for one, other in zip(before, after, strict=True))
 
 

@@ -120,7 +120,7 @@ async def _outcomes(listener: HubListener, *, first: bool) -> dict[str, Verdict]
     todo = list(wait.pending)
     while True:
         for name in todo:
-            found |= {verdict.name: verdict for verdict in await listener.look(name)}
+            found |= {verdict.name: verdict for verdict in await listener.observe(name)}
             if first and found:
                 return found
         if not wait.pending:
@@ -133,5 +133,5 @@ async def _outcomes(listener: HubListener, *, first: bool) -> dict[str, Verdict]
         touched = await listener.sleep(until)
         now = time.monotonic()
         if now > until + LATE:
-            wait.lose(now - until)
+            wait.add_lost_time(now - until)
         todo = [*touched, *wait.schedule.overdue(now)]

@@ -45,8 +45,8 @@ class Watcher:
         self._blind = SessionReplayer(PATIENT, Detectors())
         self.blind = ""
 
-    def look(self) -> Verdict:
-        (seen,) = self.panes.look(self.pane.pane_id).seen
+    def observe(self) -> Verdict:
+        (seen,) = self.panes.observe(self.pane.pane_id).seen
         told = tuple(report for report in seen.sighting.reports if report.source != "process")
         self.blind = self._blind.judge(seen.sighting._replace(reports=told)).state
         return seen.verdict
@@ -61,8 +61,8 @@ class Watcher:
     def ended(self) -> tuple[str, str, str]:
         """State and cause once the shell is back, below all that the agent printed; the state without the kernel."""
         self.pane.until(lambda pane: self.gone() and prompt(pane), SLOW, what="the shell's prompt")
-        self.pane.until(lambda _: self.look().settled, what="that it is settled")
-        found = self.look()
+        self.pane.until(lambda _: self.observe().settled, what="that it is settled")
+        found = self.observe()
         assert found.final
         return found.state, found.cause, self.blind
 
@@ -74,7 +74,7 @@ def watch(tmp_path: Path) -> Iterator[Watch]:
         def begin(pane: AgentPane) -> Watcher:
             watcher = Watcher(pane, tmp_path)
             begun.callback(watcher.panes.close)
-            watcher.look()
+            watcher.observe()
             return watcher
 
         yield begin
@@ -89,13 +89,13 @@ def prompt(pane: AgentPane) -> bool:
 def finished(pane: AgentPane, watcher: Watcher) -> None:
     pane.type("speak [[text Pearls before swine.]]")
     pane.until("Pearls before swine.(?!\\]\\])", SLOW)
-    pane.until(lambda _: watcher.look().turn == "idle", SLOW, what="the end of its turn")
+    pane.until(lambda _: watcher.observe().turn == "idle", SLOW, what="the end of its turn")
 
 
 def at_work(pane: AgentPane, watcher: Watcher) -> None:
     pane.type("go [[wait 120]]")
     pane.until_model("began", SLOW, main=True)
-    pane.until(lambda _: watcher.look().turn == "working", SLOW, what="a turn")
+    pane.until(lambda _: watcher.observe().turn == "working", SLOW, what="a turn")
 
 
 def typed(pane: AgentPane, _: Watcher) -> None:
@@ -196,7 +196,7 @@ def test_a_goodbye_below_the_input_box_counts_and_is_remembered_though_the_scree
     assert "❯ " in pane.screen()  # noqa: RUF001
     pane.type("clear")
     pane.until("--resume", gone=True)
-    assert (watcher.look().state, watcher.blind) == ("stopped", "stopped")
+    assert (watcher.observe().state, watcher.blind) == ("stopped", "stopped")
 
 
 @pytest.mark.claude

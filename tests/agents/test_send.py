@@ -17,7 +17,7 @@ from midwatch.sessions.prompting import input_box, prompt_delivery
 from midwatch.sessions.prompting.model import PromptResult
 from midwatch.sessions.prompting.send import send_prompt
 from midwatch.tmux.pane_input import KeyTyper
-from midwatch.tmux.pane_snapshot import glimpse
+from midwatch.tmux.pane_snapshot import take_snapshot
 from tests.agents.conftest import each, need
 from tests.agents.test_smoke import SLOW, WAYS
 from tests.lab.lab import Lab
@@ -247,7 +247,7 @@ def test_what_is_not_taken_is_taken_out_again(lab: Lab, agent: str, age: str, mo
         sender.idle()
         sent = send_prompt(panes, pane.pane_id, text)
         assert (sent.typed, sent.submitted, sent.left) == (True, False, False), f"{sent}\n{pane.screen()}"
-        seen = glimpse(server, pane.pane_id)
+        seen = take_snapshot(server, pane.pane_id)
         assert seen is not None
         assert input_box.read_input_box(catalog.load(agent.partition("-")[0]), seen.rows).state == "empty"
     panes.close()
@@ -279,7 +279,7 @@ def test_a_suggestion_in_dim_letters_is_no_draft(lab: Lab, agent: str) -> None:
     pane.type("and then [[text second]]")
     pane.until("Press up to edit", SLOW)
     detector = catalog.load(agent)
-    seen = glimpse(tuple(pane.server_args), pane.pane_id)
+    seen = take_snapshot(tuple(pane.server_args), pane.pane_id)
     assert seen is not None
     assert input_box.read_input_box(detector, seen.rows).state == "empty"
     refused(sender, "it is at work")

@@ -53,6 +53,20 @@ def breaches(code: str) -> list[int]:
     return found
 
 
+def private_uses(code: str) -> list[int]:
+    """Lines that use what is private to the gate, by whatever name it was imported."""
+    tree, found, names = ast.parse(code), [], {"midwatch.tmux.client"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "midwatch.tmux":
+            names |= {each.asname or each.name for each in node.names if each.name == "client"}
+        elif isinstance(node, ast.ImportFrom) and node.module == "midwatch.tmux.client":
+            found += [node.lineno for each in node.names if each.name.startswith("_")]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and ast.unparse(node.value) in names:
+            found.append(node.lineno)
+    return found
+
+
 def is_word(node: ast.AST) -> bool:
     """Of a list of names ("tmux", "ntm"), not of a command ("tmux", "-u")."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isalpha()
@@ -69,9 +83,20 @@ def test_no_other_module_builds_or_starts_a_client() -> None:
 
 def test_no_other_module_starts_what_the_gate_starts() -> None:
     """The parts of the gate that check nothing are private to it."""
-    private = ("servers._run_command", "servers._start_client", "servers._make_directory")
     for path in sorted(SOURCES.rglob("*.py")):
-        assert not any(name in path.read_text() for name in private), path
+        assert private_uses(path.read_text()) == [], path
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from midwatch.tmux import client as gate\ngate._start(x)",
+        "import midwatch.tmux.client\nmidwatch.tmux.client._start(x)",
+        "x = 1\nfrom midwatch.tmux.client import _start",
+    ],
+)
+def test_such_a_use_is_found(code: str) -> None:
+    assert private_uses(code) == [2]
 
 
 def test_no_script_of_ours_calls_tmux() -> None:

@@ -333,7 +333,7 @@ TARGETS: dict[str, Target] = {
         TEXTS,
     ),
     "tmux": Target(lambda data: commands.read_reply(data, WORD), (SURVEY,)),
-    "tmux-glimpse": Target(lambda data: guarded_input.read_glimpse(data, WORD), (SURVEY,)),
+    "tmux-snapshot": Target(lambda data: guarded_input.parse_snapshot(data, WORD), (SURVEY,)),
     "typed-text": Target(
         lambda data: (sessions_text.clean_prompt(text(data)), sessions_text.is_only_in_box(text(data), "go on", None)),
         (b"go on\n",),

@@ -108,7 +108,7 @@ class Night:
         tasks = {name: TrackerTask(name, ForeignText(f"Handle {name}"), status) for name, status in self.tasks.items()}
         return Work(tasks, "a night")
 
-    def look(self) -> SessionSnapshot:
+    def observe(self) -> SessionSnapshot:
         workers = [WorkerState(f"%{number + 2}", "claude", state) for number, (state, _, _) in self.workers.items()]
         return SessionSnapshot(PANE, "", self.state(), tuple(workers))
 
@@ -136,7 +136,7 @@ class Night:
     def template(self) -> str:
         return tick_message.TICK
 
-    def tell(self, pane: str, text: str) -> DeliveryResult:
+    def deliver(self, pane: str, text: str) -> DeliveryResult:
         client = AttachedClient(PANE, self.time - 60, control=False, readonly=False)  # whose hands rest
         seen = PaneSnapshot("", False, False, False, False, (client,) if self.has_person() else (), ())
         verdict = Verdict("", "session", self.state(), False, "", "alive", "unknown", turn=self.state(),

@@ -35,7 +35,7 @@ def written(pieces: list[bytes], size: tuple[int, int]) -> str:
     transcript = ScreenTranscript(*size, parts.append)
     for piece in pieces:
         transcript.feed(piece, 0.0)
-    transcript.look(2.0)
+    transcript.observe(2.0)
     transcript.finish()
     return "".join(parts)
 
@@ -69,7 +69,7 @@ def test_nothing_breaks_it(pieces: list[bytes], sizes: list[tuple[int, int]]) ->
         assert 0 <= screen.y < screen.height
         assert 0 <= screen.x <= screen.columns
         assert all(len(row) <= screen.columns for row in screen.rows) or screen.main is not None
-    transcript.look(100.0)
+    transcript.observe(100.0)
     transcript.finish()
     assert all(text.endswith("\n") for text in parts)
     assert not any(letter in "".join(parts) for letter in "\x1b\r\x07\x00\x9b")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.agents import catalog, file_head_cache, installed, state_file_reader, transcript_follower
+from midwatch.agents import catalog, file_head_cache, installed_version, state_file_reader, transcript_follower
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.hooks import events
 from midwatch.agents.hooks import spool as hook_files
@@ -87,7 +87,7 @@ SILENT: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "a worktree's .git": (".git", lambda path: paths.main_worktree(str(path.parent)), None),
     "pyproject.toml": ("pyproject.toml", lambda path: virtualenv_reader.find_origin(str(path.parent)).pyproject, ""),
     "RECORD": ("RECORD", lambda path: virtualenv_reader._record_path(str(path.parent)), ""),
-    "package.json": ("package.json", lambda path: installed._find_package(str(path)), ""),
+    "package.json": ("package.json", lambda path: installed_version._find_package(str(path)), ""),
     "notes of a monitor": ("x.state", lambda path: reports.read_state(str(path)), reconcile_state.ReconcileRecord()),
     "watchdog": ("w.json", lambda path: watchdog_store.read_status(str(path).removesuffix(".json")), None),
     "listing": (listing_cache.FILE, lambda path: listing_cache.load_rows(str(path.parent)), {}),
@@ -165,7 +165,7 @@ def test_a_transcript_that_grows_as_it_is_read_is_read_to_where_it_ended(tmp_pat
     Growing.path = tmp_path / "t.jsonl"
     Growing.path.write_bytes(b"{}\n" * 10)
     tail = transcript_follower.TranscriptTail(str(Growing.path), Growing)
-    assert [tail.look(), tail.look()] == [30, 60]
+    assert [tail.observe(), tail.observe()] == [30, 60]
     assert tail.story.understood == 20
 
 
@@ -173,12 +173,12 @@ def test_a_transcript_that_has_grown_beyond_measure_is_read_from_near_its_end(tm
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'{"a": 1}\n')
     tail = transcript_follower.TranscriptTail(str(path), Claude)
-    assert tail.look() == 9
+    assert tail.observe() == 9
     with path.open("r+b") as file:
         file.truncate(ENDLESS)
         file.seek(0, os.SEEK_END)
         file.write(b'\n{"b": 2}\n')
-    assert tail.look() == ENDLESS + 10
+    assert tail.observe() == ENDLESS + 10
     assert (tail.story.understood, tail.story.whole) == (2, False)
 
 

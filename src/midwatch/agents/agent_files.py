@@ -89,11 +89,11 @@ class AgentFiles:
         """
         return ""
 
-    def claimed(self, running: RunningAgent, heads: FileHeadCache) -> str:  # noqa: ARG002  # the same
+    def claimed_conversation(self, running: RunningAgent, heads: FileHeadCache) -> str:  # noqa: ARG002  # the same
         """The conversation whose file the process holds open or has signed; empty for none."""
         return ""
 
-    def beside(self, path: str, story: TranscriptState) -> str:  # noqa: ARG002  # the same
+    def subagent_directory(self, path: str, story: TranscriptState) -> str:  # noqa: ARG002  # the same
         """Directory of what sub-agents of a conversation have written; empty for none."""
         return ""
 
@@ -109,14 +109,14 @@ class AgentFiles:
 
     # What follows from these ----------------------------------------------------------------------------------------
 
-    def own(self, running: RunningAgent, heads: FileHeadCache) -> str:
+    def own_conversation(self, running: RunningAgent, heads: FileHeadCache) -> str:
         """The conversation that is the agent's beyond doubt: in a file that it holds or signed, else as it was asked.
 
         The surest of all, its state file, is read elsewhere.
         """
-        return self.claimed(running, heads) or file_locations.requested_conversation(running.args)
+        return self.claimed_conversation(running, heads) or file_locations.requested_conversation(running.args)
 
-    def recent(self, running: RunningAgent, heads: FileHeadCache) -> list[str]:
+    def recent_paths(self, running: RunningAgent, heads: FileHeadCache) -> list[str]:
         """Files that were written since the agent started where its own may be; not those of sub-agents."""
         paths = [
             path
@@ -125,7 +125,7 @@ class AgentFiles:
         ]
         return [path for path in paths if not os.path.basename(path).startswith("agent-")]
 
-    def only(self, running: RunningAgent, heads: FileHeadCache) -> str:
+    def only_path(self, running: RunningAgent, heads: FileHeadCache) -> str:
         """The one recent file that belongs to the agent's directory; empty for none.
 
         Raises AmbiguousConversationError for two.
@@ -137,7 +137,7 @@ class AgentFiles:
             raise AmbiguousConversationError(running.cwd)
         return next(iter(own.values()), "")
 
-    def begun(self, running: RunningAgent, heads: FileHeadCache) -> dict[str, str]:
+    def new_conversations(self, running: RunningAgent, heads: FileHeadCache) -> dict[str, str]:
         """Conversations that began in the agent's directory since it started: id and file of each."""
         found: dict[str, str] = {}
         for path, head in self._of_directory(running, heads):
@@ -145,7 +145,7 @@ class AgentFiles:
                 found.setdefault(head.conversation or os.path.basename(path).partition(".")[0], path)
         return found
 
-    def arrived(self, running: RunningAgent, heads: FileHeadCache) -> set[str]:
+    def written_conversations(self, running: RunningAgent, heads: FileHeadCache) -> set[str]:
         """Ids of the conversations in the agent's directory that were written since it started. Raises OSError."""
         found = set()
         for path, head in self._of_directory(running, heads):
@@ -157,7 +157,7 @@ class AgentFiles:
         """Recent files that say that they belong to the agent's directory, with their beginnings."""
         if self.story is None:
             return
-        for path in self.recent(running, heads):
+        for path in self.recent_paths(running, heads):
             try:
                 head = heads.story(path, self.story)
             except FileNotFoundError:
@@ -166,7 +166,7 @@ class AgentFiles:
                 yield path, head
 
 
-def listed(directory: str) -> list[str]:
+def list_names(directory: str) -> list[str]:
     """Names in a directory; none where it is not there."""
     try:
         return os.listdir(directory)
@@ -174,6 +174,6 @@ def listed(directory: str) -> list[str]:
         return []
 
 
-def stem(name: str) -> str:
+def conversation_of_name(name: str) -> str:
     """The id in the name of a transcript that is called like its conversation; empty for other files."""
     return name.removesuffix(".jsonl") if name.endswith(".jsonl") else ""

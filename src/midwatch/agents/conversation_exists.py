@@ -135,7 +135,7 @@ class _AgentConversations:
 
     def _looked(self, path: str, key: Callable[[str], str]) -> _ConversationFolder:
         shelf = self._shelves.setdefault(path, _ConversationFolder(path, key))
-        shelf.look()
+        shelf.observe()
         return shelf
 
 
@@ -149,7 +149,7 @@ class _ConversationFolder:
         self._key = key
         self._mark: tuple[int, ...] = (0,)
 
-    def look(self) -> None:
+    def observe(self) -> None:
         try:
             now = os.stat(self.path)
             mark: tuple[int, ...] = (now.st_dev, now.st_ino, now.st_mtime_ns)

@@ -14,7 +14,7 @@ ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z|ses_[0-
 Environment = dict[str, str]
 
 
-def below(environment: Environment, variable: str, name: str) -> str:
+def path_below(environment: Environment, variable: str, name: str) -> str:
     """A place below the directory that a variable names; empty where it is not set, for there is nothing to guess."""
     top = environment.get(variable, "")
     return f"{top.rstrip('/')}/{name}" if top else ""
@@ -41,13 +41,13 @@ def requested_conversation(args: tuple[str, ...]) -> str:
     return ""
 
 
-def units(path: str) -> list[int]:
+def utf16_units(path: str) -> list[int]:
     """UTF-16 units, as JavaScript counts characters. A byte that is no UTF-8 is one unit."""
     data = path.encode("utf-16-le", "surrogatepass")
     return [data[at] | data[at + 1] << 8 for at in range(0, len(data), 2)]
 
 
 @lru_cache(256)
-def dashed(path: str) -> str:
+def dashed_path(path: str) -> str:
     """A path with a dash for whatever is no ASCII letter or digit."""
-    return "".join([chr(unit) if chr(unit).isascii() and chr(unit).isalnum() else "-" for unit in units(path)])
+    return "".join([chr(unit) if chr(unit).isascii() and chr(unit).isalnum() else "-" for unit in utf16_units(path)])

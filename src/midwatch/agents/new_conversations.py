@@ -31,7 +31,11 @@ class NewConversations:
         """Ids of the conversations in its directory that were written since it started."""
         files = parts.files(running.agent)
         try:
-            return set(self._in_database(running)) if files.shared_database else files.arrived(running, self._heads)
+            return (
+                set(self._in_database(running))
+                if files.shared_database
+                else files.written_conversations(running, self._heads)
+            )
         except OSError as error:
             raise UnreadableConversationError from error
 

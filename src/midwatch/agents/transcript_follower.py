@@ -43,7 +43,7 @@ class TranscriptTail:
         self._offset = 0
         self._witness = b""
 
-    def look(self) -> int:
+    def observe(self) -> int:
         """Bring the story up to date and give the size of the file. Raises OSError."""
         if _file_state(os.stat(self.path)) != self._seen:
             with open(open_plain(self.path), "rb", buffering=0) as file:
@@ -118,7 +118,7 @@ class TranscriptFollower:
             tail, last = self._followed.pop((running.pid, running.start), (None, None))
             if tail is None or tail.path != path:
                 tail, last = TranscriptTail(path, files.story), None
-            size = tail.look()
+            size = tail.observe()
             beside = _subagent_size(tail, files)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -149,7 +149,7 @@ def _unreadable_report(why: str) -> SourceReport:
 
 def _subagent_size(tail: TranscriptTail, files: AgentFiles) -> int:
     """Bytes that sub-agents have written: they are the conversation's work too."""
-    if not (directory := files.beside(tail.path, tail.story)):
+    if not (directory := files.subagent_directory(tail.path, tail.story)):
         return 0
     try:
         with os.scandir(directory) as entries:

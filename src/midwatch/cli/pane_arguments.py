@@ -31,7 +31,7 @@ def observe_panes(options: Options, only: str | None = None) -> tuple[list[PaneV
     """
     found: list[PaneVerdict] = []
     unknown: list[str] = []
-    for looked in find_agent.looks(servers(options), only):
+    for looked in find_agent.observe_servers(servers(options), only):
         found += looked.seen
         if looked.trouble:
             output.print_remark(looked.trouble)

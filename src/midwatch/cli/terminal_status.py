@@ -18,6 +18,7 @@ import time
 from midwatch.cli import context, output
 from midwatch.core.text import visible
 from midwatch.core.verdict import Verdict
+from midwatch.system.atomic_files import write_all
 from midwatch.terminal import known_terminals, status_report
 from midwatch.terminal.call_reports import CallReports
 from midwatch.terminal.report_model import ProgramReport
@@ -192,8 +193,7 @@ def _write(data: bytes) -> bool:
     try:
         if not _has_room():
             return False
-        while data:
-            data = data[os.write(2, data) :]
+        write_all(2, data)
     except BlockingIOError:  # half a sequence is ended by the next escape
         return False
     except OSError:

@@ -102,7 +102,7 @@ class KanbanCard:
     def status(self) -> str:
         return self._look().status
 
-    def said(self, text: str, since: float) -> bool:
+    def has_comment(self, text: str, since: float) -> bool:
         """Whether a comment of ours stands there already, not older than ``since``."""
         ours = (comment for comment in self._look().comments if comment.author == self._author)
         return any(comment.body == text.strip() and comment.at >= int(since) for comment in ours)

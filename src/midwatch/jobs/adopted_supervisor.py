@@ -164,7 +164,7 @@ class AdoptedSupervisor:
             if now >= self.timeout_at:
                 self.time_is_up()
             elif due or now >= self.ask_at:
-                self.look()
+                self.observe()
 
     # Witnessing
 
@@ -202,7 +202,7 @@ class AdoptedSupervisor:
             self.suspended_since += gap
         self.write_seen()
 
-    def look(self) -> None:
+    def observe(self) -> None:
         """Judge as every face does, and note what has come of its silence."""
         facts = self.looker.facts(self.name, JobWatchState(seen=self.seen))
         away = not facts.exists and self.home.is_away()

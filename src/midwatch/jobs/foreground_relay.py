@@ -18,6 +18,7 @@ from midwatch.core.text import visible
 from midwatch.jobs.foreground_streams import NOWHERE, WorkStreams, copy_terminal_size, has_job_control, is_in_foreground
 from midwatch.jobs.launch import LaunchedShim
 from midwatch.system import procfs
+from midwatch.system.atomic_files import write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class ForegroundRelay:
             for number in set(os.read(self.inbox, 4096)):
                 self.on_signal(number)
         elif fd == self.shim.control:
-            self.hear()
+            self.read_control()
         elif fd == self.witness:
             self.over = True
         elif fd == 0:
@@ -141,7 +142,7 @@ class ForegroundRelay:
                 elif hurried:
                     return
                 if heard:
-                    self.hear()
+                    self.read_control()
         except BrokenPipeError:
             self.close(fd)  # nobody reads us: the work is to find out as it would alone
         except OSError:
@@ -161,7 +162,7 @@ class ForegroundRelay:
 
     # The shim
 
-    def hear(self) -> None:
+    def read_control(self) -> None:
         heard = os.read(self.shim.control, 4096)
         *lines, self.said = (self.said + heard).split(b"\n")
         for line in lines:
@@ -191,7 +192,7 @@ class ForegroundRelay:
             self.poll.register(self.witness, select.POLLIN)
         self.over = self.witness == NOWHERE
 
-    def tell(self, number: int) -> None:
+    def signal_shim(self, number: int) -> None:
         """The shim is our child and not reaped before we end, so its pid is its own."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.shim.pid, number)
@@ -209,7 +210,7 @@ class ForegroundRelay:
             self.typed += data
             self.flush_typed()
         elif INTERRUPT in data:  # the work has closed its terminal, which could have told it
-            self.tell(signal.SIGINT)
+            self.signal_shim(signal.SIGINT)
 
     def flush_typed(self) -> None:
         terminal = self.streams.terminal
@@ -225,7 +226,7 @@ class ForegroundRelay:
     def on_signal(self, number: int) -> None:
         if number == signal.SIGTSTP:
             self.asked_to_suspend = True
-            self.tell(number)
+            self.signal_shim(number)
         elif number == signal.SIGCONT:
             self.take_terminal()
         elif number == signal.SIGWINCH and self.streams.terminal != NOWHERE:
@@ -239,7 +240,7 @@ class ForegroundRelay:
         if has_job_control():
             os.kill(0 if self.streams.terminal != NOWHERE else os.getpid(), signal.SIGSTOP)
         self.take_terminal()
-        self.tell(signal.SIGCONT)
+        self.signal_shim(signal.SIGCONT)
 
     @contextlib.contextmanager
     def signals(self) -> Iterator[None]:
@@ -260,7 +261,7 @@ class ForegroundRelay:
     def heed(self, number: int, _: object) -> None:
         if number in ENDING:
             self.asked_to_end = True
-            self.tell(number)
+            self.signal_shim(number)
 
     @contextlib.contextmanager
     def terminal(self) -> Iterator[None]:
@@ -289,8 +290,3 @@ class ForegroundRelay:
             with contextlib.suppress(OSError, termios.error):
                 termios.tcsetattr(0, termios.TCSADRAIN, self.before)
             self.before = None
-
-
-def write_all(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]

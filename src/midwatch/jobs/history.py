@@ -68,7 +68,7 @@ class JobHistory:
         times = book.runs(name)
         for base in sentinel_files.list_archives(looker.directory, name):
             self._read(base, times)
-        self.facts, self.verdict = looker.look(name)
+        self.facts, self.verdict = looker.observe(name)
         self.current = self._read(f"{looker.directory}/{name}", times)
         if self.facts.exists:
             times[self.current] = float("inf")

@@ -43,7 +43,7 @@ class JobDirectory:
     def verdict(self, name: str, memory: JobWatchState | None = None) -> Verdict:
         return job_verdict.judge(self.facts(name, memory))
 
-    def look(self, name: str) -> tuple[JobFacts, Verdict]:
+    def observe(self, name: str) -> tuple[JobFacts, Verdict]:
         """The verdict with the facts that it rests on."""
         facts = self.facts(name)
         return facts, job_verdict.judge(facts)

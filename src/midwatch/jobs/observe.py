@@ -70,7 +70,7 @@ class JobObservation:
                 record.adopted, record.work.pid, work, self.now
             )  # its supervisor is gone
             status, result = (theirs.status, theirs.result) if theirs else (None, None)
-        seen = self.seen(record, shim, work, memory)
+        seen = self.progress(record, shim, work, memory)
         stop = self.stop(record) if record is not None else None
         survivors, outlived = tuple[tuple[ForeignText, int], ...](), False
         if record is not None and isinstance(shim, Gone) and isinstance(work, Gone) and self.same_boot(record):
@@ -109,12 +109,12 @@ class JobObservation:
         return JobFacts(
             name=self.name, now=self.now, record=record, status=status, watched=memory is not None,
             shim=processes.find_process(record.shim, self.looker.place) if writing else Unseen("not looked at"),
-            survivors=self.left(record),
+            survivors=self.survivors(record),
             result=self.result(), log=self.log(record), beat=None if brief else self.beat(record),
             troubles=tuple(self.troubles),
         )  # fmt: skip
 
-    def left(self, record: Record) -> tuple[tuple[ForeignText, int], ...]:
+    def survivors(self, record: Record) -> tuple[tuple[ForeignText, int], ...]:
         """What is left of a run whose shim did not see to it."""
         if record.end is None or not record.end.unsupervised or not record.end.left or not self.same_boot(record):
             return ()
@@ -224,7 +224,7 @@ class JobObservation:
 
     # Movement
 
-    def seen(
+    def progress(
         self, record: Record | None, shim: Process, work: Process, memory: JobWatchState | None
     ) -> ProgressSnapshot | None:
         """The keeper's notes with a fresh look on top: nothing has moved unless nobody saw it move."""

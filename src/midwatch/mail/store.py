@@ -14,7 +14,7 @@ from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.mail import codec
 from midwatch.mail.model import Mail
 from midwatch.shim import drop_box
-from midwatch.system.atomic_files import open_plain
+from midwatch.system.atomic_files import open_plain, write_all
 
 LARGEST = 4 << 20
 """Bytes of a text: what is longer is a file for others to read."""
@@ -129,8 +129,7 @@ def write_mail(place: str, mail: Mail) -> Mail:
 
 
 def _write_file(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
+    write_all(fd, data)
     os.fsync(fd)
 
 

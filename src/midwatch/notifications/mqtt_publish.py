@@ -184,7 +184,7 @@ class _Publisher:
         except (MidwatchError, OSError) as error:
             trouble = str(error)
         if trouble:
-            self.tell(trouble, event)
+            self.record_trouble(trouble, event)
         return trouble
 
     def through(self, queue: _Queue) -> str:
@@ -205,7 +205,7 @@ class _Publisher:
                     assert queue.done > done
                     mqtt_publish_state.write_cursor(self.directory, queue.done)
                 if not broker.connected and broker.fileno() < 0:
-                    self.tell(broker.trouble, first)
+                    self.record_trouble(broker.trouble, first)
                 if self.is_over(broker):
                     return broker.trouble or "the broker does not take over what it is given"
             return ""
@@ -232,7 +232,7 @@ class _Publisher:
         )  # whoever came by since wants its own event to be tried as long
         return now > self.until or mark is None or abs(time.time() - mark.at) > STAYS
 
-    def tell(self, trouble: str, event: Event | None) -> None:
+    def record_trouble(self, trouble: str, event: Event | None) -> None:
         """Remember why it cannot be published: in the mark, and once in the journal."""
         if trouble == self.known:
             return

@@ -22,7 +22,7 @@ from midwatch.notifications import pending_runs
 from midwatch.notifications.codec import outbox_file
 from midwatch.notifications.model import Change, Notification, NotificationState
 from midwatch.system import file_locks
-from midwatch.system.atomic_files import open_plain, write_atomic
+from midwatch.system.atomic_files import open_plain, write_all, write_atomic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,9 +183,7 @@ class HeldNotification:
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            data = outbox_file.encode_value(notice).encode()
-            while data:
-                data = data[os.write(fd, data) :]
+            write_all(fd, outbox_file.encode_value(notice).encode())
             os.rename(temporary, self.path)
         except OSError:
             os.close(fd)

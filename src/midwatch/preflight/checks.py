@@ -18,6 +18,7 @@ from midwatch.preflight.model import Finding
 from midwatch.preflight.rules import findings as judge
 from midwatch.preflight.rules import virtualenv as judge_environment
 from midwatch.preflight.virtualenv_model import EnvironmentRecipe, VirtualEnvironment
+from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import OLDEST
 
 LEAST_ROOM = "100MB"
@@ -54,7 +55,7 @@ def built_in_checks(project: str, state: str, settings: Settings) -> list[CheckT
     ]
     tasks = [_environment_task(project, path) for path in found]
     tasks += [_disk_task("disk of the project", project), _disk_task("disk of the state directory", state)]
-    if machine.has_tmux():
+    if tmux_client.is_installed():
         oldest = ".".join(map(str, OLDEST))
         tasks.append(_settings_task(project, PreflightCheck("tmux", oldest, "tmux"), ""))
     return tasks
@@ -203,7 +204,7 @@ class _SettingsCheck:
         return judge.variable_finding(self.check, name, wanted, machine.read_variable(name))
 
     def tmux(self, cancel: int) -> Finding:
-        there = machine.tmux_version(self.project, self.limit, cancel) if machine.has_tmux() else None
+        there = machine.tmux_version(self.project, self.limit, cancel) if tmux_client.is_installed() else None
         return judge.tmux_finding(self.check, self.check.target, there)
 
     def run(self, cancel: int) -> Finding:

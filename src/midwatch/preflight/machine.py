@@ -73,10 +73,6 @@ def read_variable(name: str) -> str | None:
     return os.environ.get(name)
 
 
-def has_tmux() -> bool:
-    return shutil.which(tmux_client.PROGRAM) is not None
-
-
 def tmux_version(cwd: str, limit: float, cancel: int) -> str:
     """As tmux says it; empty when it says nothing. Raises OSError when there is no tmux."""
     ended = check_program.run(tmux_client.version_command(), cwd, limit, cancel)

@@ -21,6 +21,7 @@ from midwatch.preflight import checks
 from midwatch.preflight.checks import CheckTask
 from midwatch.preflight.model import Finding
 from midwatch.preflight.rules import findings as judge
+from midwatch.system.end_signals import ExitSignals
 from midwatch.system.run_program import run_in_foreground
 
 OVERTIME = 0.5
@@ -44,7 +45,7 @@ def run_checks(
         *checks.built_in_checks(project, state or paths.sentinel_directory(), settings),
         *checks.configured_checks(project, settings, trust.find_problem),
     ]
-    with _ExitSignals():
+    with ExitSignals():
         return _CheckRun(tasks).run(waiting)
 
 
@@ -87,7 +88,7 @@ def run_fixes(project: str, findings: list[Finding], tell: Callable[[str], None]
         else:
             tell(f"{found.name}: running its fix: {visible(found.fix)}")
             done.add(found.fix)
-            with _ExitSignals():
+            with ExitSignals():
                 outcomes[found.fix] = _format_outcome(
                     run_in_foreground([checks.SHELL, "-c", found.fix], project, FIX_LIMIT)
                 )
@@ -192,28 +193,6 @@ class _IgnoreInterrupt:
     def __exit__(self, *_: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
-
-
-class _ExitSignals:
-    """Signals that end us raise, so that what we started is ended first."""
-
-    NUMBERS = (signal.SIGTERM, signal.SIGHUP)
-
-    def __enter__(self) -> None:
-        self._before: dict[int, signal.Handlers] = {}
-        if _is_main():
-            for number in self.NUMBERS:
-                if signal.getsignal(number) is signal.SIG_DFL:
-                    signal.signal(number, self._leave)
-                    self._before[number] = signal.SIG_DFL
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    @staticmethod
-    def _leave(number: int, _: object) -> None:
-        raise SystemExit(128 + number)
 
 
 def _is_main() -> bool:

@@ -133,7 +133,7 @@ class ConversationMatcher:
     def _says(self, running: RunningAgent) -> str:
         state = StateFiles().read(running)
         said = state.words.get("conversation", "") if state else ""
-        return said or parts.files(running.agent).own(running, self._heads)
+        return said or parts.files(running.agent).own_conversation(running, self._heads)
 
 
 class _OtherAgents:

@@ -67,7 +67,7 @@ class CardUpdater:
         self._beats = RepeatedTask(self._beat, now)
         self._errands = (self._looks, self._tells, self._beats)
 
-    def told(self, drifts: Sequence[Drift], now: float) -> None:
+    def add_drifts(self, drifts: Sequence[Drift], now: float) -> None:
         """Remember new drifts for the card, in the words of their messages; ``tend`` tells it."""
         if not drifts:
             return
@@ -124,7 +124,7 @@ class CardUpdater:
         if not self._comment:
             self._comment, self._sent = self._next(), time.time()
             self._card.comment(self._comment)
-        elif not self._card.said(self._comment, self._sent):
+        elif not self._card.has_comment(self._comment, self._sent):
             self._card.comment(self._comment)
         self._comment = ""
         return 0.0 if self._waiting else NEVER

@@ -30,7 +30,7 @@ class RegistryObserver:
         self._servers: dict[str, PaneCache] = {}
         """By where they listen: a row may name one in another way."""
 
-    def look(
+    def observe(
         self, rows: tuple[RegistryRow, ...], written: float = float("inf"), refused: dict[Place, str] | None = None
     ) -> TmuxSnapshot:
         """``written``: when the list was, by the wall clock; a process that is younger is in none of its rows.
@@ -52,7 +52,7 @@ class RegistryObserver:
         for socket, server in named.items():
             if socket not in self._servers:
                 self._servers[socket] = PaneCache(self.detectors, self.spool, server)
-        found = {socket: server.look() for socket, server in self._servers.items()}
+        found = {socket: server.observe() for socket, server in self._servers.items()}
         troubles = {named: why for named, socket in places.items() if (why := found.get(socket, ""))}
         seats = self._seats(rows, places)
         panes = [kept for server in self._servers.values() for kept in server.kept.values()]

@@ -57,7 +57,7 @@ class PaneCache:
         self._same: set[str] = set()
         self._now = 0.0
 
-    def look(self) -> str:
+    def observe(self) -> str:
         """Bring what is kept up to date; why that could not be done, or empty.
 
         That there is no server is an answer, also where one has ended and left its socket behind. A socket that
@@ -65,7 +65,7 @@ class PaneCache:
         """
         wall, self._now = int(time.time()), time.monotonic()
         self._same = set()
-        looked = self.panes.look(passed=self._unchanged)
+        looked = self.panes.observe(passed=self._unchanged)
         if looked.cause == codec.ABSENT and not self._is_held():
             self.kept = {}
             return ""
@@ -96,7 +96,7 @@ class PaneCache:
         agent = known.detector.agent if known and not (seen and seen.verdict.process == "gone") else ""
         running = known.running if known and agent else None
         sure = self._sure(pane.id, running, seen) if running and seen else ""
-        own = sure or (parts.files(running.agent).own(running, self._heads) if running else "")
+        own = sure or (parts.files(running.agent).own_conversation(running, self._heads) if running else "")
         start = 0 if pane.dead else procfs.start_time(pane.pid)
         found = TmuxPane(
             self.server, pane.id, pane.session, pane.pid, start, pane.command, pane.path, pane.dead, agent,

@@ -19,7 +19,7 @@ class RecentEdits:
         self._since: dict[str, tuple[str | None, float]] = {}
         """Those that differ: how they are now, and when they became so."""
 
-    def look(self, rows: dict[str, str], changed: float, wall: float) -> dict[str, float]:
+    def observe(self, rows: dict[str, str], changed: float, wall: float) -> dict[str, float]:
         """Sessions whose rows somebody has changed, and for how many seconds they are left alone.
 
         ``changed``: when the file was last written. One that lies in the future by far tells nothing.
@@ -39,7 +39,7 @@ class RecentEdits:
                 self._settle(name, now)
         return found
 
-    def ours(self, rows: dict[str, str], names: set[str]) -> None:
+    def record_own_edits(self, rows: dict[str, str], names: set[str]) -> None:
         """We have written these rows ourselves."""
         for name in names:
             if name in self._since:

@@ -101,13 +101,13 @@ class Reconciler:
     def close(self) -> None:
         self.world.close()
 
-    def look(self) -> RegistryObservation:
+    def observe(self) -> RegistryObservation:
         """Compare the list with the world, and change nothing."""
         listed = self.file.read()
         refused = tmux_servers.refused_servers(self.path, listed.rows, self.world.usual)
-        sight = self.world.look(listed.rows, self.file.changed, refused)
+        sight = self.world.observe(listed.rows, self.file.changed, refused)
         now, wall = time.monotonic(), time.time()
-        fresh = self._fresh.look(self._digests_of(listed), self.file.changed, wall)
+        fresh = self._fresh.observe(self._digests_of(listed), self.file.changed, wall)
         rules = ReconcileRules(
             naming=self.naming, workspace=self.workspace, directories=self._directories_of(sight), fresh=fresh,
             keep_s=self.keep_s, prune=self.prune, boot=procfs.boot_id(), host=self.host,
@@ -128,12 +128,12 @@ class Reconciler:
         Drifts whose change has to wait are told as soon as they are known.
         """
         until = time.monotonic() + PATIENCE
-        looked = self.look()
+        looked = self.observe()
         while looked.again is not None and time.monotonic() < until:
             if tell is not None and (waiting := self.announced(looked)):
                 tell(waiting)
             time.sleep(min(looked.again, NAP))
-            looked = self.look()
+            looked = self.observe()
         return looked
 
     def announced(self, looked: RegistryObservation) -> tuple[DriftReport, ...]:
@@ -170,7 +170,7 @@ class Reconciler:
             plan.left_out,
         )  # fmt: skip
 
-    def hear(self, events: Sequence[SubjectEvent], accepted: tuple[str, ...] = ()) -> tuple[DriftReport, ...]:
+    def apply_reports(self, events: Sequence[SubjectEvent], accepted: tuple[str, ...] = ()) -> tuple[DriftReport, ...]:
         """Write what machines that are ``accepted`` report of their sessions; the ends among that are drifts.
 
         While the list cannot be written, the events are kept for the next call.
@@ -180,7 +180,7 @@ class Reconciler:
             return ()
         found = ReportedEnds(self.file, self.host, accepted).write(self._events)
         if found.written:
-            self._fresh.ours(self._digests_of(self.file.read()), {told.name for told in self._events})
+            self._fresh.record_own_edits(self._digests_of(self.file.read()), {told.name for told in self._events})
         self._claims = {**found.claims, **self._claims}
         self._events = ()
         return found.ends
@@ -198,7 +198,7 @@ class Reconciler:
         rows = looked.registry.rows
         written = apply_changes.write_changes(self.file, [*planned, *looked.plan.refresh], rows)
         if written.names:
-            self._fresh.ours(self._digests_of(self.file.read()), set(written.names))
+            self._fresh.record_own_edits(self._digests_of(self.file.read()), set(written.names))
         return written
 
     # Reporting
@@ -282,6 +282,6 @@ def find_unregistered(path: str, server: Place, sessions: set[str]) -> tuple[Unr
     try:
         if not any(judge.matches_naming(session, reconciler.naming) for session in sessions):
             return ()
-        return reconciler.look().plan.left_out
+        return reconciler.observe().plan.left_out
     finally:
         reconciler.close()

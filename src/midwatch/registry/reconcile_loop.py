@@ -104,8 +104,8 @@ class ReconcileWatcher:
         ends: tuple[DriftReport, ...] = ()
         try:
             if self.subscription is not None:
-                ends = self.reconciler.hear(self.subscription.take(), self.subscription.accepted)
-            looked = self.reconciler.look()
+                ends = self.reconciler.apply_reports(self.subscription.take(), self.subscription.accepted)
+            looked = self.reconciler.observe()
             passed = self.reconciler.act(looked)
         except MidwatchError as error:
             self._complain(f"{error}; nothing is changed until then")
@@ -131,7 +131,7 @@ class ReconcileWatcher:
             )
         if self.card is not None:
             new = [report for report in passed.new if not report.repeated]
-            self.card.told(
+            self.card.add_drifts(
                 [each.drift._replace(message=drift_notifications.format_report(each)) for each in new], time.monotonic()
             )
 

@@ -69,7 +69,7 @@ def find_subject(listed: RegisteredSessions, standing: RowStatus, policy: Policy
     if row.agent and pane.agent != row.agent:
         raise RefusedError(f"{row.name} is {row.agent} in the list, but {pane.agent} runs there")
     panes = PaneObserver(listed.detectors, paths.hook_spool(), pane.server, policy)
-    seen = next((each for each in panes.look(pane.id).seen if each.sighting.pane.pid == pane.pid), None)
+    seen = next((each for each in panes.observe(pane.id).seen if each.sighting.pane.pid == pane.pid), None)
     if seen is None:
         panes.close()
         raise RefusedError(f"the agent of {row.name} has just gone; look again")
@@ -107,7 +107,7 @@ def _send_prompt(
 
 
 def _refused_verdict(subject: ManagedSession | ForeignPane, sent: PromptResult) -> Verdict:
-    verdict = subject.look().verdict
+    verdict = subject.observe().verdict
     subject.close()
     if verdict.final and not sent.submitted:
         return verdict

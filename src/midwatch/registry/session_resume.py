@@ -108,7 +108,7 @@ def wait_until_settled(session: AgentSession) -> Verdict:
     """What becomes of an agent that was just started: at its prompt, at work, at a dialog, or ended."""
     began = time.monotonic()
     since = 0.0
-    while not (verdict := session.look().verdict).final and (now := time.monotonic()) < began + SETTLES:
+    while not (verdict := session.observe().verdict).final and (now := time.monotonic()) < began + SETTLES:
         since = (since or now) if verdict.settled and verdict.state != "starting" else 0.0
         if since and now >= since + LASTS:
             break

@@ -121,14 +121,14 @@ class RegisteredSessions:
             raise RefusedError(f"{len(running)} rows say that {name} runs ({self.path}, lines {lines}); leave one")
         return [*rows, *running][-1]
 
-    def look(self, row: RegistryRow) -> RowStatus:
+    def observe(self, row: RegistryRow) -> RowStatus:
         """One look at all that a row tells of."""
-        return self.looks((row,))[0]
+        return self.observe_rows((row,))[0]
 
-    def looks(self, rows: tuple[RegistryRow, ...]) -> list[RowStatus]:
+    def observe_rows(self, rows: tuple[RegistryRow, ...]) -> list[RowStatus]:
         if self._world is None:
             self._world = RegistryObserver(self.detectors, paths.hook_spool(), self.usual)
-        sight = self._world.look(rows, self.file.changed, tmux_servers.refused_servers(self.path, rows, self.usual))
+        sight = self._world.observe(rows, self.file.changed, tmux_servers.refused_servers(self.path, rows, self.usual))
         shown = Shown(sight)
         return [self._standing(row, shown.case(row), sight.processes.get(row.at, "")) for row in rows]
 
@@ -190,7 +190,7 @@ class RegisteredSessions:
         self.file.update(decide)
         return _find_same_row(self.file.read(), row) or row
 
-    def put(self, name: str, values: dict[str, object]) -> RegistryRow:
+    def record_start(self, name: str, values: dict[str, object]) -> RegistryRow:
         """A row for a session that has just begun: the one of that name, else a new one."""
 
         def decide(registry: Registry) -> list[Change]:
@@ -205,19 +205,19 @@ class RegisteredSessions:
         self.file.update(decide, create=True)
         return self.row(name)
 
-    def begun(self, row: RegistryRow, record: Record) -> RegistryRow:
+    def mark_restarted(self, row: RegistryRow, record: Record) -> RegistryRow:
         """It runs again."""
         return self.write(row, _cleared_fields(row) | _flatten({"status": RUNNING, "pane": record_pane_fields(record)}))
 
-    def again(self, row: RegistryRow, pane: TmuxPane) -> RegistryRow:
+    def mark_running(self, row: RegistryRow, pane: TmuxPane) -> RegistryRow:
         """It never ended, and is here."""
         return self.write(
             row, _cleared_fields(row) | _flatten({"status": RUNNING, "pane": pane_fields(pane, procfs.boot_id())})
         )
 
-    def seen(self, row: RegistryRow) -> RegistryRow:
+    def record_turn(self, row: RegistryRow) -> RegistryRow:
         """Note what its agent is at."""
-        pane = self.look(row).pane
+        pane = self.observe(row).pane
         if pane is None or not pane.turn or pane.turn == row.seen_status:
             return row
         return self.write(row, {"last_visible_status": pane.turn})

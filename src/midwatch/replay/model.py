@@ -79,5 +79,5 @@ class OtherPolicy(Value):
     base: Policy | None
     changes: dict[str, object]
 
-    def of(self, policy: Policy) -> Policy:
+    def apply_to(self, policy: Policy) -> Policy:
         return (self.base or policy)._replace(**self.changes)  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ class SessionRecorder:
         """Look every so many seconds; a look that comes late is not made up for."""
         missed, due, beat = 0, time.monotonic(), LoopBeat()
         while limit is None or self.took < limit:
-            looked = self.panes.look(self.pane)
+            looked = self.panes.observe(self.pane)
             for seen in looked.seen:
                 self._write(seen.sighting)
             if not looked.seen and not self.looks:

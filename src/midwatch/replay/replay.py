@@ -190,7 +190,7 @@ class _RunReplay:
         for row in rows:
             yield RecordedVerdict(self.story.name, self.story.run, row)
         if (policy := self.story.policy) is not None and not self.warned:
-            other = self.otherwise.of(policy)
+            other = self.otherwise.apply_to(policy)
             self.warned = events[-1].when - self.story.began >= other.stale_s
             yield from map(ReplayNote, policy_comparison.list_limits(policy, other) if self.warned else ())
 

@@ -48,7 +48,7 @@ class SessionReplay:
                 now, changed = None, False
             if isinstance(item, RecordingHeader):
                 policy = item.policy or PATIENT
-                again = SessionReplayer(self.otherwise.of(policy) if self.otherwise else policy, self.known)
+                again = SessionReplayer(self.otherwise.apply_to(policy) if self.otherwise else policy, self.known)
                 self.agent = item.agent
                 self.says = None if item.doubted is None else ""
             elif isinstance(item, Observation):

@@ -70,7 +70,7 @@ class AgentSession:
         self._shared = servers is not None
         self._watching = watching
 
-    def look(self) -> SessionObservation:
+    def observe(self) -> SessionObservation:
         facts = self.facts()
         verdict, record, seen = job_verdict.judge(facts), facts.record, None
         unseen = facts.now if self.memory.unseen_since is None else self.memory.unseen_since
@@ -96,7 +96,7 @@ class AgentSession:
 
     def verdict(self) -> Verdict:
         """What is true of it, with what its last monitor said of its work; who watches asks after the work himself."""
-        looked = self.look()
+        looked = self.observe()
         watch = monitor_store.read_state(self.base, self.run) if looked.verdict.final and self.run else None
         return managed_verdict.apply_verification(looked.verdict, watch.verdict if watch else None)
 
@@ -113,14 +113,14 @@ class AgentSession:
         """Give the agent a prompt as soon as it takes one."""
         from midwatch.sessions.prompting import send  # noqa: PLC0415  # who only looks types nothing
 
-        record = self.look().facts.record
+        record = self.observe().facts.record
         if record is None or record.pane is None:
             return PromptResult(PromptOutcome.EXITED, "it has ended")
         sent = send.send_prompt(
             self.panes(record), record.pane.id, text, until=until, past_limit=past_limit,
             stopped=lambda: stopped() or self._has_ended(),
         )  # fmt: skip
-        self.look()
+        self.observe()
         return (
             PromptResult(PromptOutcome.EXITED, "it has ended")
             if sent.outcome == PromptOutcome.INTERRUPTED and not stopped()
@@ -174,8 +174,8 @@ class AgentSession:
 
     def _glance(self, record: Record) -> tuple[PaneState, PaneVerdict | None]:
         assert record.pane is not None
-        looked = self.batch or self.panes(record).look(record.pane.id)
-        seen = next((each for each in looked.seen if is_its(record, each)), None)
+        looked = self.batch or self.panes(record).observe(record.pane.id)
+        seen = next((each for each in looked.seen if is_own_pane(record, each)), None)
         shell = _shell(record) if seen is None or seen.verdict.turn == "exited" else ""
         return PaneState(seen.verdict if seen else None, looked.trouble, shell), seen
 
@@ -197,13 +197,13 @@ def _shell(record: Record) -> str:
     return managed_verdict.find_idle_shell(tasks) if tasks and tasks[0].start == record.work.start else ""
 
 
-def is_its(record: Record, seen: PaneVerdict) -> bool:
+def is_own_pane(record: Record, seen: PaneVerdict) -> bool:
     """Whether the session's own processes are in the pane: after a restart of tmux its number may be another's."""
     own = {(each.pid, each.start) for each in (record.shim, record.work)}
     return any((task.pid, task.start) in own for task in seen.sighting.tasks)
 
 
-def ended(looker: JobDirectory, facts: JobFacts) -> Verdict:
+def judge_ended(looker: JobDirectory, facts: JobFacts) -> Verdict:
     """How a run of a session has ended, by its files and by what its last monitor wrote down."""
     record = facts.record
     assert record is not None
@@ -213,7 +213,7 @@ def ended(looker: JobDirectory, facts: JobFacts) -> Verdict:
     return managed_verdict.judge(job_verdict.judge(facts), PaneState(), session.last, facts.now, session.closed)
 
 
-def seen(looker: JobDirectory, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
+def add_pane_verdicts(looker: JobDirectory, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
     """The same verdicts, with those on sessions by a look at their panes: one question to each server."""
     servers: Servers = {}
     alive: dict[tuple[str, ...], list[AgentSession]] = {}
@@ -228,7 +228,7 @@ def seen(looker: JobDirectory, verdicts: list[Verdict], policy: Policy) -> list[
             alive.setdefault(record.pane.server, []).append(session)
     for place, several in alive.items():
         if len(several) > 1:
-            batch = servers[place].look()
+            batch = servers[place].observe()
             for session in several:
                 session.batch = batch
     found = {name: session.verdict() for name, session in sessions.items()}

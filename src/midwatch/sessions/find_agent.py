@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 
 from midwatch.agents import catalog
@@ -12,7 +13,7 @@ from midwatch.core.names import is_pane
 from midwatch.core.pane_model import Pane
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.jobs.codec import sentinel
-from midwatch.sessions.agent_session import is_its
+from midwatch.sessions.agent_session import is_own_pane
 from midwatch.sessions.model import PanesObservation, PaneVerdict
 from midwatch.sessions.pane_observer import PaneObserver
 from midwatch.sessions.prompting import exited_agent
@@ -43,7 +44,7 @@ class FoundPane:
 
     def has_agent(self, pane: str) -> bool:
         """Whether there is an agent in another pane of the same server."""
-        return bool(self.panes.look(pane).seen)
+        return bool(self.panes.observe(pane).seen)
 
     def close(self) -> None:
         self.panes.close()
@@ -61,14 +62,14 @@ class FoundAgent(FoundPane):
         return self.seen.sighting.pane
 
 
-def looks(servers: Iterable[Server], only: str | None = None) -> Iterator[PanesObservation]:
+def observe_servers(servers: Iterable[Server], only: str | None = None) -> Iterator[PanesObservation]:
     """One look at the agents of each server, or at its pane of that id."""
     known, spool = catalog.load_all(), paths.hook_spool()
 
     def look(server: Server) -> PanesObservation:
         panes = PaneObserver(known, spool, server)
         try:
-            return panes.look(only)
+            return panes.observe(only)
         finally:
             panes.close()
 
@@ -77,51 +78,36 @@ def looks(servers: Iterable[Server], only: str | None = None) -> Iterator[PanesO
 
 def find_agent(server: Server, target: str, policy: Policy = PATIENT) -> FoundAgent:
     """The one agent in %pane, or in exactly that =session. RefusedError where it cannot be told, or is not one."""
-    panes = _open(server, policy)
-    try:
+    with _open(server, policy) as panes:
         return FoundAgent(panes, _only_agent(panes, target))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def find_agent_of_session(directory: str, name: str) -> FoundAgent:
     """The agent of a session of ours. RefusedError where it is not in its pane any more."""
     record = _recorded(directory, name)
     assert record.pane is not None
-    panes = _open(record.pane.server)
-    try:
+    with _open(record.pane.server) as panes:
         return FoundAgent(panes, _its_agent(panes, record, name))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def find_pane(server: Server, target: str) -> FoundPane:
     """The pane that is meant, with an agent in it or not: one that has ended may be brought back."""
-    panes = _open(server)
-    try:
+    with _open(server) as panes:
         return FoundPane(panes, target if is_pane(target) else _only_pane(panes, target.removeprefix("=")))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def find_pane_of_session(directory: str, name: str) -> FoundPane:
     """The pane of a session of ours, as long as it is still its own: the same number may be another's by now."""
     record = _recorded(directory, name)
     assert record.pane is not None
-    panes = _open(record.pane.server)
-    try:
+    with _open(record.pane.server) as panes:
         return FoundPane(panes, _its_pane(panes, record, name, directory))
-    except BaseException:
-        panes.close()
-        raise
 
 
 def open_server(server: Server) -> FoundPane:
     """A server of which no pane is meant in particular."""
-    return FoundPane(_open(server), "")
+    with _open(server) as panes:
+        return FoundPane(panes, "")
 
 
 def in_words(target: str) -> str:
@@ -130,12 +116,19 @@ def in_words(target: str) -> str:
     return f"no agent in {where} there; `midwatch ls --panes` lists them"
 
 
-def _open(server: Server, policy: Policy = PATIENT) -> PaneObserver:
-    return PaneObserver(catalog.load_all(), paths.hook_spool(), server, policy)
+@contextlib.contextmanager
+def _open(server: Server, policy: Policy = PATIENT) -> Iterator[PaneObserver]:
+    """What looks at a server. It is closed where nothing is found; else whoever is given the find closes it."""
+    panes = PaneObserver(catalog.load_all(), paths.hook_spool(), server, policy)
+    try:
+        yield panes
+    except BaseException:
+        panes.close()
+        raise
 
 
 def _look(panes: PaneObserver, only: str | None = None) -> PanesObservation:
-    looked = panes.look(only)
+    looked = panes.observe(only)
     if looked.trouble:
         raise RefusedError(looked.trouble)
     return looked
@@ -143,7 +136,7 @@ def _look(panes: PaneObserver, only: str | None = None) -> PanesObservation:
 
 def _only_agent(panes: PaneObserver, target: str) -> PaneVerdict:
     only = target if is_pane(target) else None
-    looked = panes.look(only)
+    looked = panes.observe(only)
     if looked.trouble:
         raise (NoServerError if looked.cause == codec.ABSENT else RefusedError)(looked.trouble)
     session = target.removeprefix("=")
@@ -187,7 +180,7 @@ def _recorded(directory: str, name: str) -> Record:
 
 def _its_agent(panes: PaneObserver, record: Record, name: str) -> PaneVerdict:
     assert record.pane is not None
-    seen = next((each for each in _look(panes, record.pane.id).seen if is_its(record, each)), None)
+    seen = next((each for each in _look(panes, record.pane.id).seen if is_own_pane(record, each)), None)
     if seen is None:
         raise NoAgentError(f"the agent of {name} is not in its pane any more; `midwatch why {name}` tells more")
     return seen
@@ -199,6 +192,6 @@ def _its_pane(panes: PaneObserver, record: Record, name: str, directory: str) ->
     looked = _look(panes, pane)
     there = next((each for each in looked.panes if each.id == pane), None)
     ended = there is not None and there.dead and exited_agent.find_record(there, directory) == record
-    if not ended and not any(is_its(record, seen) for seen in looked.seen):
+    if not ended and not any(is_own_pane(record, seen) for seen in looked.seen):
         raise NoAgentError(f"{name} is not in its pane any more; `midwatch why {name}` tells more")
     return pane

@@ -20,7 +20,7 @@ from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import sgr
 from midwatch.tmux.pane_input import KeyTyper
-from midwatch.tmux.pane_snapshot import glimpse
+from midwatch.tmux.pane_snapshot import take_snapshot
 
 LASTS = 5.0
 """Seconds for which the limit must be over: an agent that continues by itself shows nothing of that for a moment."""
@@ -99,7 +99,7 @@ def _choose_wait(subject: ManagedSession, view: TargetView) -> bool:
         return False
     try:
         with PaneLock(tmux_client.socket_path(seat.server), seat.id):
-            shown = glimpse(seat.server, seat.id)
+            shown = take_snapshot(seat.server, seat.id)
             if shown is None or readiness.find_key_refusal(shown, seat.id, time.time()):
                 return False
             if not definition.offers_to_wait(agent, sgr.split_styles(shown.rows)[0]):

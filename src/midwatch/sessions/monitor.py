@@ -85,7 +85,7 @@ class SessionMonitor(SessionOutcomeTracker):
 
     def attend(self) -> Verdict | None:
         """One round; the verdict when the watch is over."""
-        if self.actor and not self.actor.lead():
+        if self.actor and not self.actor.acquire():
             return self.follow(self.actor)
         view, said = self.observe()
         now, verdict = time.monotonic(), view.verdict
@@ -108,21 +108,21 @@ class SessionMonitor(SessionOutcomeTracker):
         if said is not None:
             return self.over(view, said)
         if verdict.settled:
-            self.tell(view, verdict, over=False)
+            self.report(view, verdict, over=False)
         self.note(view)
         self.sleep(view)
         return None
 
     def follow(self, actor: MonitorLease) -> Verdict | None:
         """Another monitor acts: wait for what it says, or for its end."""
-        if (told := actor.told()) is not None:
+        if (told := actor.other_verdict()) is not None:
             return told
         asked = self.alarm.signals.asked
         if asked or time.monotonic() >= self.deadline:
             why = f"this monitor was ended by {signal_name(asked)}" if asked else monitor.format_timeout(self.wanted)
             cause: Cause = "monitor-ended" if asked else "deadline"
-            return monitor.abandoned_verdict(self.subject.look().verdict, cause, f"{why}, another one goes on")
-        self.alarm.watch_ends(actor.other())
+            return monitor.abandoned_verdict(self.subject.observe().verdict, cause, f"{why}, another one goes on")
+        self.alarm.watch_ends(actor.acting_monitor())
         self.alarm.sleep(self.beat.after_pass(min(time.monotonic() + CALM, self.deadline)))
         return None
 
@@ -139,15 +139,15 @@ class SessionMonitor(SessionOutcomeTracker):
         if self.alarm.watch_ends(view.ends):
             self.alarm.sleep(until, soonest=now + SOONEST)
         if (late := time.monotonic() - max(until, now)) > LATE:
-            self.lose(late)
+            self.add_lost_time(late)
 
-    def lose(self, seconds: float) -> None:
-        super().lose(seconds)
+    def add_lost_time(self, seconds: float) -> None:
+        super().add_lost_time(seconds)
         self.began += seconds
         if self.actor:
             self.actor.began += seconds
 
-    def tell(self, view: TargetView, verdict: Verdict, *, over: bool) -> None:
+    def report(self, view: TargetView, verdict: Verdict, *, over: bool) -> None:
         """Notices for those who want them, and while it goes on a word for whoever waits here."""
         report_change.report_verdict(
             self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
@@ -193,7 +193,7 @@ class SessionMonitor(SessionOutcomeTracker):
                 subject.looker, record, agent, since=since, attempt=record.attempt + 1, stuck=hung
             )
         except sessions_resume.SessionStoppedError:
-            view = self.view = subject.look()
+            view = self.view = subject.observe()
             reason = f"{said.reason}; {sessions_resume.STOPPED}"
             return self.over(view, said._replace(state="stopped", cause="stop-asked", reason=reason))
         except (RefusedError, OSError) as error:
@@ -209,7 +209,7 @@ class SessionMonitor(SessionOutcomeTracker):
             return None
         if sent.outcome == PromptOutcome.WORKING:
             return None  # its turn goes on by itself: a daemon had it
-        view = self.view = subject.look()
+        view = self.view = subject.observe()
         if view.verdict.final or view.verdict.state in ("waiting", "limited"):
             return None  # the next look tells
         why = f"it was resumed after it had {said.state}, but could not be told to go on: {sent.reason}"
@@ -218,7 +218,7 @@ class SessionMonitor(SessionOutcomeTracker):
     # Ending
 
     def over(self, view: TargetView, verdict: Verdict) -> Verdict:
-        self.tell(view, verdict, over=True)
+        self.report(view, verdict, over=True)
         return self.finish(view, verdict)
 
     def finish(self, view: TargetView, verdict: Verdict) -> Verdict:
@@ -242,7 +242,7 @@ class SessionMonitor(SessionOutcomeTracker):
         assert self.view is not None
         verdict = monitor.abandoned_verdict(self.view.verdict, cause, why)
         self.note(self.view, verdict, left=True)
-        self.tell(self.view, verdict, over=True)
+        self.report(self.view, verdict, over=True)
         return verdict
 
     def break_off(self, error: BaseException) -> None:

@@ -37,7 +37,7 @@ class MonitorLease:
         self._noted: tuple[object, ...] = ()
         self._noted_at = 0.0
 
-    def lead(self) -> bool:
+    def acquire(self) -> bool:
         """Whether we are the one who acts."""
         if self.leading:
             return True
@@ -46,7 +46,7 @@ class MonitorLease:
         except OSError:
             self.leading, self.resumes = True, 0
             return True
-        if self.leading and self.told() is not None:
+        if self.leading and self.other_verdict() is not None:
             self.leading = False
             self._lease.close()
         elif self.leading:
@@ -62,12 +62,12 @@ class MonitorLease:
             self.began = min(self.began, time.monotonic() - (watch.at - watch.began))
             self.resumes = min(self.resumes, watch.resumes)
 
-    def told(self) -> Verdict | None:
+    def other_verdict(self) -> Verdict | None:
         """What the monitor that acted beside us came to since we began."""
         watch = monitor_store.read_state(self.subject.base)
         return None if watch is None or watch == self._first or watch.left else watch.verdict
 
-    def other(self) -> dict[str, tuple[int, int]]:
+    def acting_monitor(self) -> dict[str, tuple[int, int]]:
         """The process whose end would make us the one."""
         watch = monitor_store.read_state(self.subject.base)
         return {"monitor": watch.monitor} if watch is not None and watch.verdict is None else {}

@@ -94,12 +94,12 @@ class PaneObserver:
         self._sightings: dict[str, Observation] = {}
         self._services: dict[str, AgentService | None] = {}
 
-    def look(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> PanesObservation:
+    def observe(self, only: str | None = None, passed: Callable[[Pane], bool] | None = None) -> PanesObservation:
         """Every pane with an agent (or only the one of that id), judged now; those ``passed`` are but listed."""
         self.tasks = {}
         self.status.refresh()
         meant = [] if passed else [*self.known] if only is None else [*self.known, only]
-        found = self.tmux.look(
+        found = self.tmux.observe(
             lambda pane: (only is None or pane.id == only) and not (passed and passed(pane)) and self._wanted(pane),
             known=meant,
             colours=True,
@@ -171,7 +171,7 @@ class PaneObserver:
 
     def _reporting(self, pane: Pane, tasks: tuple[ProcessInfo, ...]) -> tuple[Detector, ProcessInfo] | None:
         """A program that nobody knows, if it reports of itself."""
-        if self.program is None or not self.status.hears(pane):
+        if self.program is None or not self.status.has_reader(pane):
             return None
         task = next((each for each in tasks if each.foreground and each.letter not in "ZX"), None)
         if task is None or task.name in SHELLS or self.status.read(pane, task.start) is None:

@@ -32,7 +32,7 @@ class SessionOutcomeTracker:
 
     def observe(self) -> tuple[TargetView, Verdict | None]:
         """One look, and the outcome if there is one; None: it goes on."""
-        view = self.view = self.subject.look()
+        view = self.view = self.subject.observe()
         now, verdict = time.monotonic(), view.verdict
         self.worked |= verdict.turn == "working"
         self.idle_since = (self.idle_since or now) if verdict.turn == "idle" and not verdict.final else None
@@ -53,7 +53,7 @@ class SessionOutcomeTracker:
             until = min(until, verdict.look_at)
         return until
 
-    def lose(self, seconds: float) -> None:
+    def add_lost_time(self, seconds: float) -> None:
         """Time in which nobody watched does not count."""
         if self.idle_since is not None:
             self.idle_since += seconds

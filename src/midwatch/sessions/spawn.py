@@ -199,7 +199,7 @@ def _open_pane(
 ) -> PaneRef:
     """The pane: the last one of this session if it is there and nothing runs in it any more, else a new one."""
     if before is not None and hand.is_left(before):
-        hand.again(before, job.cwd, command)
+        hand.respawn(before, job.cwd, command)
         return before
     return hand.open(job.name, job.cwd, command, size)
 

@@ -75,8 +75,8 @@ class ManagedSession:
         """Whose notices are sent; empty where nobody is to be told."""
         return self._notify or report_change.find_configured_project(config_paths.project_root(os.getcwd()))
 
-    def look(self) -> TargetView:
-        looked = self.session.look()
+    def observe(self) -> TargetView:
+        looked = self.session.observe()
         record, seen = looked.facts.record, looked.seen
         about = report_change.change_subject(record) if record else ChangeSubject()
         ends = {}
@@ -119,8 +119,8 @@ class ForeignPane:
         self._held = exit_status.HeldProcess(*panes.known[self.pane.id].process)
         self._last = self._view(seen)
 
-    def look(self) -> TargetView:
-        looked = self.panes.look(self.pane.id)
+    def observe(self) -> TargetView:
+        looked = self.panes.observe(self.pane.id)
         now = time.monotonic()
         if looked.trouble and looked.cause != codec.ABSENT:
             unseen = self._last.verdict._replace(state="unknown", cause="not-seen", reason=looked.trouble)

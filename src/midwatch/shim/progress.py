@@ -64,7 +64,7 @@ class ProgressTracker:
     def last(self) -> float:
         return max(self.moments().values(), default=self.began)
 
-    def look(self, now: float, *, deep: bool) -> bool:
+    def observe(self, now: float, *, deep: bool) -> bool:
         """See what moved; true when there is something new to note.
 
         The process tree is looked at only once all is silent for half the threshold.
@@ -93,7 +93,7 @@ class ProgressTracker:
         self.own_cpu += after[0] - before[0]
         self.own_io += after[1] - before[1]
 
-    def seen(self) -> dict[str, object]:
+    def snapshot_fields(self) -> dict[str, object]:
         return {
             "at": time.monotonic(), "stale_since": self.stale_since, "stuck": self.stuck,
             "sources": {k: {"value": v, "at": at, "moved": moved} for k, (v, at, moved) in self.sources.items()},

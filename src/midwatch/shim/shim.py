@@ -198,7 +198,7 @@ class Shim:
             self.beat_at = now + self.pulse
             self.beat()
             if self.suspended_at is None and self.status is None:
-                self.look(now)
+                self.observe(now)
         if now >= self.question.due:
             self.question.due = NEVER
             ignore_os_errors(os.kill, self.moves.helper, signal.SIGKILL)
@@ -211,7 +211,7 @@ class Shim:
             if now >= self.timeout_at:
                 self.stop("timeout", "timeout", "its time was up")
             elif now >= self.ask_at and not self.moves.helper:
-                self.look(now, deep=True)
+                self.observe(now, deep=True)
                 if now >= self.ask_at:
                     self.ask(now)
 
@@ -222,9 +222,9 @@ class Shim:
         if "heartbeat" not in self.moves.wanted:  # else it is the work's own to touch
             ignore_os_errors(os.utime, self.base + ".heartbeat")
 
-    def look(self, now: float, *, deep: bool = False) -> None:
+    def observe(self, now: float, *, deep: bool = False) -> None:
         before = self.moves.last()
-        changed = self.moves.look(now, deep=deep)
+        changed = self.moves.observe(now, deep=deep)
         if (last := self.moves.last()) > before:
             self.ask_at = last + self.stale
             if self.moves.stale_since is not None:
@@ -320,7 +320,7 @@ class Shim:
             self.retry_at = now + seconds if what == "retry" else NEVER
             self.on_retry(seconds, reason, judged)
             return
-        self.look(now)
+        self.observe(now)
         if self.question.overtaken:  # whatever was said of its silence, that is over
             self.ask_at = self.moves.last() + self.stale
             self.write_seen()
@@ -494,7 +494,7 @@ class Shim:
         return build_end(self.status, self.cannot_start, self.stopping, elapsed, left, agent=agent)
 
     def write_seen(self) -> None:
-        self.notes.write_seen(self.moves.seen())
+        self.notes.write_seen(self.moves.snapshot_fields())
 
 
 def main() -> None:

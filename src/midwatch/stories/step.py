@@ -170,12 +170,12 @@ class StepRunner:
         self.say(f"attempt {self.attempts} has begun; it is given its prompt")
         sent = stage.session.deliver(
             self.plan.prompt, until=min(time.monotonic() + READY, self.clock + self.plan.deadline_s),
-            stopped=self.signals.heard,
+            stopped=self.signals.was_asked,
         )  # fmt: skip
         if sent.submitted:
             stage.session.last = "working"  # who leaves before a look sees more has not done what he was asked to
             return None
-        found = stage.settled() if sent.outcome == PromptOutcome.EXITED else stage.session.look().verdict
+        found = stage.settled() if sent.outcome == PromptOutcome.EXITED else stage.session.observe().verdict
         if self.signals.asked:
             return self.left_off(found)
         if found.final and found.state != "completed":

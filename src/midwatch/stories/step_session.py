@@ -40,10 +40,10 @@ class StepSession(ManagedSession):
 
     def settled(self) -> Verdict:
         """What is to be said of it, once its shim has said how an agent ended that is gone."""
-        looked = self.session.look()
+        looked = self.session.observe()
         if not looked.verdict.final and looked.facts.record is not None:
             processes.await_exit(looked.facts.record.shim.pid, LEAVES)
-            looked = self.session.look()
+            looked = self.session.observe()
         return looked.verdict
 
     def save(self) -> None:

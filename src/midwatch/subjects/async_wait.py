@@ -56,13 +56,13 @@ class WaitHub:
         self.listeners: dict[str, set[HubListener]] = {}
         self.timer: asyncio.TimerHandle | None = None
         if hasattr(select, "epoll"):
-            self.loop.add_reader(self.wakeups.fileno(), self.hear)
+            self.loop.add_reader(self.wakeups.fileno(), self.wake_listeners)
 
-    def hear(self) -> None:
+    def wake_listeners(self) -> None:
         """Something happened, or it is time to look although nothing did: tell those whom it concerns."""
         for name in self.wakeups.take():
             for listener in self.listeners.get(name, ()):
-                listener.tell(name)
+                listener.wake(name)
         self.mind_the_time()
 
     def mind_the_time(self) -> None:
@@ -71,7 +71,7 @@ class WaitHub:
 
     def _strike(self) -> None:
         self.timer = None
-        self.hear()
+        self.wake_listeners()
 
     def close(self) -> None:
         self.hubs.of.pop(self.directory, None)
@@ -97,7 +97,7 @@ class HubListener:
             hub.wakeups.names.add(name)
         wait.wakeups = self
 
-    async def look(self, name: str) -> list[Verdict]:
+    async def observe(self, name: str) -> list[Verdict]:
         sessions = self.wait.sessions
         if sessions is not None and sessions.is_asked(name):
             await asyncio.to_thread(sessions.observe, name)
@@ -126,7 +126,7 @@ class HubListener:
         touched, self.touched = self.touched, set()
         return touched
 
-    def tell(self, name: str) -> None:
+    def wake(self, name: str) -> None:
         self.touched.add(name)
         self.woken.set()
 

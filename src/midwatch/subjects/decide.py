@@ -14,7 +14,7 @@ def instruct_shim(looker: JobDirectory, name: str) -> str:
 
         session = AgentSession(looker, name, policy)
         try:
-            if session.look().seen is not None:
+            if session.observe().seen is not None:
                 return f"wait\t{policy.stale_s}\tmoving\tits agent is judged by what it shows\t{facts.now}"
         finally:
             session.close()

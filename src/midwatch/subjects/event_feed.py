@@ -46,7 +46,7 @@ class EventFeed:
         """For ever, or until whoever reads has gone (BrokenPipeError)."""
         while True:
             heard = self.listen()
-            found = self.look()
+            found = self.observe()
             for event in found:
                 yield event
                 self.since = event.seq
@@ -54,7 +54,7 @@ class EventFeed:
             if not found:
                 self.sleep(until)
 
-    def look(self) -> list[Event]:
+    def observe(self) -> list[Event]:
         """What has come. A journal that cannot be written now is tried again; nothing is lost meanwhile."""
         try:
             self.journal.take_in()

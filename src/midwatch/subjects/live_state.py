@@ -30,7 +30,7 @@ def add_session_turns(looker: JobDirectory, verdicts: list[Verdict], warn: Calla
     from midwatch.sessions import agent_session  # noqa: PLC0415  # jobs do not pay for tmux and the agents' files
 
     try:
-        return agent_session.seen(looker, verdicts, looker.policy)
+        return agent_session.add_pane_verdicts(looker, verdicts, looker.policy)
     except FormatError as error:
         warn(f"{error}; until then nothing is told of turns")
         return verdicts

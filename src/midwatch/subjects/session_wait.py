@@ -45,7 +45,7 @@ class SessionWaits:
         """
         if not current or self.until == "exited":
             over = verdict.settled and (verdict.final or verdict.state == "unknown")
-            return (agent_session.ended(self.looker, facts) if verdict.final else verdict) if over else None
+            return (agent_session.judge_ended(self.looker, facts) if verdict.final else verdict) if over else None
         try:
             session = self._session(facts.name)
         except RefusedError:
@@ -87,9 +87,9 @@ class SessionWaits:
         view = self.of[name].watch.view if name in self.of else None
         return view.files if view else set()
 
-    def lose(self, seconds: float) -> None:
+    def add_lost_time(self, seconds: float) -> None:
         for session in self.of.values():
-            session.watch.lose(seconds)
+            session.watch.add_lost_time(seconds)
 
     def close(self) -> None:
         self._closed = True

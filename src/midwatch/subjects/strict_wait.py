@@ -29,7 +29,7 @@ class StrictWait:
         self.timeouts: dict[tuple[str, int, int], float] = {}
         """By name, pid and start: when the time of that process is up (monotonic)."""
 
-    def lose(self, gap: float) -> None:
+    def add_lost_time(self, gap: float) -> None:
         """Lost time does not count."""
         self.timeouts = {process: at + gap for process, at in self.timeouts.items()}
 

@@ -94,7 +94,7 @@ class SubjectWait:
                 touched = wakeups.sleep(until)
                 now = time.monotonic()
                 if now > until + LATE:
-                    self.lose(now - until)
+                    self.add_lost_time(now - until)
                 yield from self.look_at([*touched, *self.schedule.overdue(now)])
         finally:
             wakeups.close()
@@ -131,7 +131,7 @@ class SubjectWait:
         """The moment at which something is to be done though nothing may happen."""
         return min(self.schedule.earliest(), self.deadline)
 
-    def lose(self, gap: float) -> None:
+    def add_lost_time(self, gap: float) -> None:
         from midwatch.jobs.rules import stall  # noqa: PLC0415  # time is lost by few
 
         for subject in self.pending.values():
@@ -139,7 +139,7 @@ class SubjectWait:
                 subject.memory = subject.memory._replace(seen=stall.shift_times(subject.memory.seen, gap))
         for keeper in (self.sessions, self.enforcement):
             if keeper is not None:
-                keeper.lose(gap)
+                keeper.add_lost_time(gap)
 
     # Looking
 
@@ -148,9 +148,9 @@ class SubjectWait:
             subject = self.pending.get(name)
             if subject is None:
                 continue
-            outcome = self.look(subject)
+            outcome = self.observe(subject)
             if outcome is None and self.wakeups is not None and not self.attend(subject, self.wakeups):
-                outcome = self.look(subject)
+                outcome = self.observe(subject)
             if outcome is not None:
                 del self.pending[name]
                 self.schedule.forget(name)
@@ -161,9 +161,9 @@ class SubjectWait:
                     yield outcome
             finally:  # whoever waits knows first
                 if subject.news is not None:
-                    self.tell(subject, *subject.news)
+                    self.report_news(subject, *subject.news)
 
-    def look(self, subject: WaitedSubject) -> WaitOutcome | None:
+    def observe(self, subject: WaitedSubject) -> WaitOutcome | None:
         facts = self.looker.facts(subject.name, subject.memory)
         current = self.is_its_run(subject, facts.record)
         if not current:
@@ -214,7 +214,7 @@ class SubjectWait:
             self.sessions = SessionWaits(self.looker, self.wanted.until, beside=self.beside)
         return self.sessions.over(facts, verdict, current=current)
 
-    def tell(self, subject: WaitedSubject, verdict: Verdict, record: Record, at: float) -> None:
+    def report_news(self, subject: WaitedSubject, verdict: Verdict, record: Record, at: float) -> None:
         """Have somebody told what its shim, which was killed, can no longer have told."""
         from midwatch.notifications import report_change  # noqa: PLC0415  # few lose their shim
 

@@ -118,8 +118,8 @@ class ControllerSession:
 
     # The panes
 
-    def look(self) -> SessionSnapshot:
-        looked = self.panes.look(passed=lambda pane: not codec.is_in_session(pane, self.asked.session))
+    def observe(self) -> SessionSnapshot:
+        looked = self.panes.observe(passed=lambda pane: not codec.is_in_session(pane, self.asked.session))
         if looked.trouble:
             return SessionSnapshot("", looked.trouble, "", (), seen=looked.cause == codec.ABSENT)
         inside = [
@@ -200,7 +200,7 @@ class ControllerSession:
         except OSError as error:
             raise RefusedError(f"{path} cannot be read: {error.strerror}") from error
 
-    def tell(self, pane: str, text: str) -> DeliveryResult:
+    def deliver(self, pane: str, text: str) -> DeliveryResult:
         """Make the pane ready if that can be, and type there; what became of it."""
         ready = self._recovered(pane)
         if not ready.ready:

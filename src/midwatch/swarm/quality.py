@@ -77,7 +77,8 @@ def make_companions_by_bead(tracker: Tracker, beads: tuple[str, ...]) -> dict[st
         for each in quality.find_due(work, beads):
             if not each.companion:
                 found[each.bead] = tracker.add(
-                    quality_text.title(each.bead), labels=(quality_text.LABEL,), parent=_find_parent(work, each.bead),
+                    quality_text.format_title(each.bead), labels=(quality_text.LABEL,),
+                    parent=_find_parent(work, each.bead),
                     text=_companion_text(work.tasks[each.bead]),
                 )  # fmt: skip
     return found
@@ -87,7 +88,7 @@ def open_companion(tracker: Tracker, given: str) -> tuple[Work, TrackerTask]:
     """The open companion that is meant by its own id or that of its bead. RefusedError says what there is instead."""
     work = tracker.read()
     task = work.tasks.get(given)
-    own = quality_text.bead_of(task) if task else ""
+    own = quality_text.find_bead(task) if task else ""
     if task and own:
         if task.status == CLOSED:
             raise RefusedError(f"{given} is closed already; `midwatch quality due --beads {own}` tells what is left")

@@ -44,7 +44,7 @@ def _find_missing_controller(asked: WatchdogRequest, tracker: Tracker, before: W
     if before is not None and before.controller:
         world.controller = (before.controller, before.controller_pid)
     try:
-        sight = world.look()
+        sight = world.observe()
     finally:
         panes.close()
     if sight.controller:

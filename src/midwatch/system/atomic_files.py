@@ -84,9 +84,7 @@ def write_atomic(path: str, text: str) -> None:
         fd = os.open(temporary, flags, 0o600)
     try:
         try:
-            data = text.encode("utf-8", "surrogateescape")
-            while data:
-                data = data[os.write(fd, data) :]
+            write_all(fd, text.encode("utf-8", "surrogateescape"))
             os.rename(temporary, path)
         except OSError:
             os.unlink(temporary)
@@ -153,6 +151,12 @@ class StateDirectory:
         except OSError:
             return False
         return True
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write until nothing is left: one call may write less. Raises OSError."""
+    while data:
+        data = data[os.write(fd, data) :]
 
 
 def make_durable(path: str) -> None:

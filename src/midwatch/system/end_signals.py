@@ -1,4 +1,4 @@
-"""Signals that ask this program to end: one handler, which notes the first of them, and three ways to use it."""
+"""Signals that ask this program to end: one handler, which notes the first of them, and four ways to use it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class EndSignals:
     """
 
     NUMBERS: tuple[int, ...] = ENDING
-    KEEPS_IGNORED = True
 
     def __init__(self, asked: int = 0) -> None:
         self.asked = asked
@@ -31,7 +30,7 @@ class EndSignals:
         self._breaking = False
         self._before: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
 
-    def heard(self) -> bool:
+    def was_asked(self) -> bool:
         return self.asked != 0
 
     @contextlib.contextmanager
@@ -47,7 +46,7 @@ class EndSignals:
 
     def listen(self) -> None:
         if threading.current_thread() is threading.main_thread():
-            heard = [each for each in self.NUMBERS if not self.KEEPS_IGNORED or not _is_ignored(each)]
+            heard = [each for each in self.NUMBERS if self._replaces(each)]
             self._before = {number: signal.signal(number, self._hear) for number in heard}
 
     def restore(self) -> None:
@@ -60,6 +59,10 @@ class EndSignals:
     def __exit__(self, *_: object) -> None:
         self.restore()
 
+    def _replaces(self, number: int) -> bool:
+        """Whether its present handler may be replaced."""
+        return signal.getsignal(number) != signal.SIG_IGN
+
     def _hear(self, number: int, _: FrameType | None) -> None:
         self.asked = self.asked or number
         if self._breaking:
@@ -71,12 +74,29 @@ class CommandSignals(EndSignals):
     """For a command that a person waits for: the first signal lets it finish, the second one ends it."""
 
     NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    KEEPS_IGNORED = False
+
+    def _replaces(self, number: int) -> bool:  # noqa: ARG002  # a person's Ctrl-C counts, whatever the caller ignores
+        return True
 
     def _hear(self, number: int, _: FrameType | None) -> None:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = number
+
+
+class ExitSignals(EndSignals):
+    """Where a signal would end us at once: SystemExit, so that the programs that we have started are ended first.
+
+    Ctrl-C does so anyway. A handler of the caller's is left.
+    """
+
+    NUMBERS = (signal.SIGTERM, signal.SIGHUP)
+
+    def _replaces(self, number: int) -> bool:
+        return signal.getsignal(number) is signal.SIG_DFL
+
+    def _hear(self, number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
 
 
 class WakeupSignals(EndSignals):
@@ -105,7 +125,3 @@ class WakeupSignals(EndSignals):
         self.restore()
         os.close(self._inbox)
         os.close(self._outbox)
-
-
-def _is_ignored(number: int) -> bool:
-    return signal.getsignal(number) == signal.SIG_IGN

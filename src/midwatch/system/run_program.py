@@ -16,6 +16,7 @@ import time
 from midwatch.core.text import format_duration
 from midwatch.core.value import Value
 from midwatch.system import processes, procfs, terminate_tree
+from midwatch.system.atomic_files import write_all
 from midwatch.system.child_environment import without_secrets
 
 TYPE_CHECKING = False
@@ -174,8 +175,7 @@ def _input(data: bytes) -> int:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     fd = os.memfd_create("input")
     try:
-        while data:
-            data = data[os.write(fd, data) :]
+        write_all(fd, data)
         os.lseek(fd, 0, os.SEEK_SET)
     except BaseException:
         os.close(fd)

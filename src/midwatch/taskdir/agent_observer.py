@@ -52,7 +52,7 @@ class TaskAgentObserver:
         try:
             if self._panes is None:
                 self._panes = PaneObserver(catalog.load_all(), paths.hook_spool(), self.server)
-            looked = self._panes.look(pane)
+            looked = self._panes.observe(pane)
         except MidwatchError:  # a file that describes an agent is wrong: `agents list` says where
             return TaskPaneState()
         seen = next((each for each in looked.seen if each.sighting.pane.id == pane), None)
@@ -71,7 +71,7 @@ class TaskAgentObserver:
 
     def _printed(self, panes: PaneObserver, pane: str) -> float | None:
         """Of a program that prints line by line, whatever it is: what stands above the cursor."""
-        look = panes.tmux.look(lambda each: each.id == pane, known=[pane])
+        look = panes.tmux.observe(lambda each: each.id == pane, known=[pane])
         where = next((each for each in look.panes if each.id == pane), None)
         if where is None or where.alternate or pane not in look.screens:
             return None
@@ -83,7 +83,7 @@ class TaskAgentObserver:
         if running is None:
             return TaskAgent()
         told = [each.words.get("conversation", "") for each in seen.sighting.reports if each.source in KNOWING]
-        talk = next(filter(None, told), "") or parts.files(running.agent).own(running, self._heads)
+        talk = next(filter(None, told), "") or parts.files(running.agent).own_conversation(running, self._heads)
         if start is None:
             return TaskAgent(running.agent, talk, running.cwd, None, running.environment)
         given = launch.find_options(start, running.args, read_prompt(self.directory))

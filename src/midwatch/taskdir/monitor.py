@@ -125,10 +125,10 @@ class _Monitor:
 
     def attend(self) -> Verdict | None:
         """One round; the verdict when the watch is over."""
-        if not self.lead():
+        if not self.acquire():
             return self.follow()
         before, began, asked = self.notes, self.awake, self.alarm.signals.asked
-        facts = self.look(before)
+        facts = self.observe(before)
         self.awake = time.monotonic()
         if (lost := self.awake - began) > LONGEST_LOOK:
             self.note(action.shift_times(before, lost), before)
@@ -158,7 +158,7 @@ class _Monitor:
 
     # Who acts
 
-    def lead(self) -> bool:
+    def acquire(self) -> bool:
         """Whether we are the one who acts. Where nothing may be written, everyone watches for himself."""
         if self.leading or self.foreign or not os.path.isdir(self.directory):
             return True
@@ -168,7 +168,7 @@ class _Monitor:
             self.foreign = self.sense.foreign = f"nothing can be written to {self.directory}: {error.strerror}"
             return True
         if self.leading and (text := taskdir_store.read_text(self.directory)):
-            if self.told(text):
+            if self.other_verdict(text):
                 self.leading = False
                 self.lease.close()
             else:
@@ -176,14 +176,14 @@ class _Monitor:
                 self.notes = action.take_over_notes(before, self.notes, time.monotonic(), self.directory)
         return self.leading
 
-    def told(self, text: str) -> Verdict | None:
+    def other_verdict(self, text: str) -> Verdict | None:
         """What the monitor that acted beside us came to; None if it came to nothing, or has left."""
         notes = taskdir_store.decode_notes(text, self.session) if text != self.first else None
         return notes.verdict if notes and notes.verdict and notes.verdict.detail != action.LEFT else None
 
     def follow(self) -> Verdict | None:
         """Another monitor acts: wait for what it says, or for its end."""
-        if said := self.told(text := taskdir_store.read_text(self.directory)):
+        if said := self.other_verdict(text := taskdir_store.read_text(self.directory)):
             self.notes = taskdir_store.decode_notes(text, self.session) or self.notes
             return said
         if self.alarm.signals.asked or time.monotonic() >= self.began + self.numbers.deadline_s:
@@ -197,14 +197,14 @@ class _Monitor:
 
     # Looking
 
-    def look(self, notes: TaskNotes) -> TaskFacts:
+    def observe(self, notes: TaskNotes) -> TaskFacts:
         interval = self.numbers.interval(notes.retry)
         self.sense.every = interval
         talk = TaskPaneState()
         if notes.agent[0] and notes.sources and not notes.gone_since:
             quiet = time.monotonic() - last_sign_of_life(notes.sources) >= self.numbers.stale_s / 2
             talk = self.talk.listen(notes.pane[0], notes.agent[0], interval, quiet=quiet)
-        facts = self.sense.look(notes, self.numbers.stale_s, talk)
+        facts = self.sense.observe(notes, self.numbers.stale_s, talk)
         if self.leading and isinstance(facts.agent, Alive) and hand.is_given_up(facts):
             with contextlib.suppress(FormatError, OSError):
                 hand.record_restart(self.directory, facts.pid)

@@ -72,7 +72,7 @@ class TaskObserver:
         self._held: tuple[int, int, int] | None = None
         self._troubles: list[str] = []
 
-    def look(self, notes: TaskNotes, stale_s: float, talk: TaskPaneState = NOTHING_SHOWN) -> TaskFacts:
+    def observe(self, notes: TaskNotes, stale_s: float, talk: TaskPaneState = NOTHING_SHOWN) -> TaskFacts:
         """What is there now. ``talk``: what the agent's pane shows."""
         self._troubles = []
         now = time.monotonic()
@@ -85,7 +85,7 @@ class TaskObserver:
         alive = isinstance(agent, Alive)
         chain = list_ancestors(pid) if alive else []
         if now >= min(self.due, self.panes.again_at) or not alive or (pid, start) != notes.agent:
-            self.session, self._pids = self.panes.look(notes, chain)
+            self.session, self._pids = self.panes.observe(notes, chain)
             self.due = now + self.every
         notes = self._met(notes, chain, start, now) if alive else self._lost(notes, agent, pid)
         if alive:

@@ -137,7 +137,7 @@ def _find_conversation(facts: TaskFacts, agent: Detector, where: RunningAgent, s
     if not talk and files.story is None:
         return "", f"which conversation of {agent.title} was its own is not known; {BY_HAND}"
     if not talk:
-        found = list(files.begun(where, FileHeadCache()))
+        found = list(files.new_conversations(where, FileHeadCache()))
         if len(found) > 1:
             way = " ".join((*start.command, start.resume[0]))
             asked = f"which of {len(found)} conversations since its start is its own?"

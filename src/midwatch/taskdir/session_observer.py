@@ -40,9 +40,9 @@ class TaskSessionObserver:
         """When to look again at what was missed once."""
         self._missed: float | None = None
 
-    def look(self, notes: TaskNotes, chain: list[int]) -> tuple[TaskSession, list[int]]:
+    def observe(self, notes: TaskNotes, chain: list[int]) -> tuple[TaskSession, list[int]]:
         """The session, and the pids of its panes. ``chain``: the agent and its ancestors, if it lives."""
-        found = self.tmux.look(lambda _: False)
+        found = self.tmux.observe(lambda _: False)
         if found.cause not in ("", codec.ABSENT):
             return TaskSession(None, found.trouble), []
         ours = [pane for pane in found.panes if codec.is_in_session(pane, self.wanted)]

@@ -64,7 +64,7 @@ class ScreenTranscript:
 
     def feed(self, data: bytes, now: float) -> None:
         if now >= self._looked + LOOKS:
-            self.look(now)  # at what was shown until now
+            self.observe(now)  # at what was shown until now
         self._fed = now
         self._stream.feed(data)
         if self._stream.plain:
@@ -151,7 +151,7 @@ class ScreenTranscript:
 
     # What is shown
 
-    def look(self, now: float) -> None:
+    def observe(self, now: float) -> None:
         before, self._looked = self._looked, now
         if self._stream.held and now < self._fed + SETTLES:
             return

@@ -136,6 +136,12 @@ def run_client(
     return _run_command([tmux, "-u", "-S", place, *words], deadline, client_environment(whole=starting), text)
 
 
+def is_installed() -> bool:
+    import shutil  # noqa: PLC0415  # hot verbs need not know
+
+    return shutil.which(PROGRAM) is not None
+
+
 def client_version(deadline: float, tmux: str = PROGRAM) -> str:
     """What the client says of its own version; it connects to nobody. OSError when it cannot be started."""
     return _run_command(version_command(tmux), deadline, client_environment()).out.decode(errors="replace").strip()

@@ -34,17 +34,17 @@ class KeyTyper:
             with open(file, "wb", closefd=False) as whole:
                 whole.write(text.encode())
             os.lseek(file, 0, os.SEEK_SET)
-            typed = self._typed(guarded_input.paste(word, self._pane, guard, buffer), word, file)
+            typed = self._typed(guarded_input.paste_command(word, self._pane, guard, buffer), word, file)
         finally:
             os.close(file)
             if typed is None:
-                self._run(guarded_input.delete(buffer))
+                self._run(guarded_input.delete_command(buffer))
         return typed
 
     def press(self, keys: tuple[str, ...], guard: str) -> bool:
         """Whether they were pressed; RefusedError where nobody can tell."""
         word = codec.make_word(os.urandom(10))
-        return self._typed(guarded_input.press(word, self._pane, guard, keys), word)
+        return self._typed(guarded_input.press_command(word, self._pane, guard, keys), word)
 
     def _typed(self, command: list[str], word: str, file: int = -1) -> bool:
         typed = guarded_input.was_typed(self._run(command, file), word)

@@ -62,7 +62,7 @@ def find_location(server: tuple[str, ...], pane: str) -> PaneLocation | None:
         return None
     asked = f"{word}{word.join([f'#{{{name}}}' for name in FIELDS])}{word}"
     try:
-        answer = tmux_client.run_client(place, pane_list.beside(pane, asked), time.monotonic() + LIMIT)
+        answer = tmux_client.run_client(place, pane_list.neighbour_panes(pane, asked), time.monotonic() + LIMIT)
     except (OSError, UnsafeServerError):
         return None
     told = answer.out.decode("utf-8", "surrogateescape")
@@ -83,7 +83,7 @@ def window_names(server: tuple[str, ...], session: str) -> dict[str, str]:
     Not what tmux calls them itself, which is only what runs there. Empty where nobody answers.
     """
     told = "#{pane_id} #{?automatic-rename,,#{window_name}}"
-    command = pane_list.of_session(session, told)
+    command = pane_list.session_panes(session, told)
     try:
         answer = tmux_client.run_client(tmux_client.socket_path(server), command, time.monotonic() + LIMIT)
     except (OSError, UnsafeServerError):

@@ -16,7 +16,7 @@ import sys
 import termios
 import time
 
-from midwatch.system.atomic_files import PREVIOUS
+from midwatch.system.atomic_files import PREVIOUS, write_all
 from midwatch.terminal.transcript import ScreenTranscript
 from midwatch.tmux.pane_status_reader import StatusReader
 
@@ -44,8 +44,7 @@ class PaneLog:
         data = text.encode("utf-8", "replace")
         try:
             self._turn(len(data))
-            while data:
-                data = data[os.write(self._fd, data) :]
+            write_all(self._fd, data)
         except OSError:
             return
 
@@ -116,10 +115,10 @@ class VisibleLines:
         self._transcript.resize(*terminal_size(self.terminal))
         self._transcript.feed(data, time.monotonic())
 
-    def look(self) -> None:
+    def observe(self) -> None:
         due = self._transcript.due()
         if due is not None and time.monotonic() >= due:
-            self._transcript.look(time.monotonic())
+            self._transcript.observe(time.monotonic())
 
     def write(self, *, last: bool) -> None:
         if last:
@@ -149,7 +148,7 @@ def main() -> None:
                 lines.take(data)
             going = bool(data)
         elif lines is not None:
-            lines.look()
+            lines.observe()
         reports.answer()
         if lines is not None:
             lines.write(last=not going)

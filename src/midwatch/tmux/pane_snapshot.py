@@ -15,13 +15,13 @@ LIMIT = 5.0
 """Seconds that the server has for an answer."""
 
 
-def glimpse(server: tuple[str, ...], pane: str) -> PaneSnapshot | None:
+def take_snapshot(server: tuple[str, ...], pane: str) -> PaneSnapshot | None:
     """None where the pane is gone. RefusedError when the server does not tell."""
     place, word = tmux_client.socket_path(server), codec.make_word(os.urandom(10))
     try:
-        answer = tmux_client.run_client(place, guarded_input.glimpse(word, pane), time.monotonic() + LIMIT)
+        answer = tmux_client.run_client(place, guarded_input.snapshot_command(word, pane), time.monotonic() + LIMIT)
     except OSError as error:
         raise RefusedError(f"tmux cannot be started: {error.strerror or error}") from error
     if answer.late:
         raise RefusedError(f"the tmux server at {place} did not answer within {LIMIT:g} s; nothing can be typed there")
-    return guarded_input.read_glimpse(answer.out, word)
+    return guarded_input.parse_snapshot(answer.out, word)

@@ -56,7 +56,7 @@ class StatusReader:
     def take(self, data: bytes) -> None:
         asked = self._file.take(data) if self._file is not None else False
         if self._handshake is not None:
-            self._handshake.hear(data, asked=asked)
+            self._handshake.read_output(data, asked=asked)
 
     def answer(self) -> None:
         if self._handshake is None or self._file is None:
@@ -155,7 +155,7 @@ class StatusHandshake:
         self._room = select.poll()
         self._room.register(pane, select.POLLOUT)
 
-    def hear(self, data: bytes, *, asked: bool) -> None:
+    def read_output(self, data: bytes, *, asked: bool) -> None:
         """See in some output whether to begin, or that the question was asked, or will not be."""
         if asked:
             self.asked = True

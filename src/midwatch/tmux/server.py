@@ -118,7 +118,7 @@ class TmuxObserver:
             self.control.close()
         self.control = None
 
-    def look(
+    def observe(
         self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()
     ) -> ServerSnapshot:
         """List all panes and capture those that are wanted.

@@ -92,7 +92,7 @@ class TmuxSessions:
         told = self._ask("display-message", "-p", "-t", seat.id, "#{pane_dead} #{session_name} #{pid} #{start_time}")
         return told.out.decode(errors="replace").strip() == f"1 {seat.session} {seat.life}"
 
-    def again(self, seat: PaneRef, cwd: str, command: list[str]) -> None:
+    def respawn(self, seat: PaneRef, cwd: str, command: list[str]) -> None:
         """Run a command in a pane whose last one has ended; never in one that is alive."""
         what = f"nothing could be started in pane {seat.id}"
         self._must(what, "respawn-pane", "-t", seat.id, "-c", _escape_formats(cwd), *command, *DONE)
@@ -155,12 +155,12 @@ class TmuxSessions:
         try:
             if self._is_touched(pane):
                 return "somebody is typing there"
-            answer = self._ask(*guarded_input.line(pane, pid, command, buffer))
+            answer = self._ask(*guarded_input.line_command(pane, pid, command, buffer))
             said = answer.out.decode(errors="replace").strip()
             if said == "typed":
                 return ""
             if answer.errors or answer.late:
-                self._ask(*guarded_input.delete(buffer))
+                self._ask(*guarded_input.delete_command(buffer))
                 return answer.errors.strip() or "tmux does not answer"
         except UnsafeServerError as error:
             return str(error)

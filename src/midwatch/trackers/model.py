@@ -75,7 +75,7 @@ class Work(Value):
             if task.status == BLOCKED or (task.status == OPEN and task.kind != EPIC and not self.stands_free(task))
         ])  # fmt: skip
 
-    def of(self, status: str) -> tuple[TrackerTask, ...]:
+    def with_status(self, status: str) -> tuple[TrackerTask, ...]:
         return tuple([task for task in self.tasks.values() if task.status == status])
 
     def children(self, epic: str) -> tuple[TrackerTask, ...]:

@@ -63,7 +63,7 @@ def parse_document(text: str, path: str = "", *, strict: bool = True) -> YamlDoc
             if root is None:
                 raise yaml_error(path, 1, "nothing stands in it")
             values = _Values(loader, path, strict=strict)
-            return YamlDocument(text, path, root, values.of(root), tuple(values.problems))
+            return YamlDocument(text, path, root, values.convert(root), tuple(values.problems))
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -105,7 +105,7 @@ class _Values:
         self.begun: set[int] = set()
         self.count = 0
 
-    def of(self, node: yaml.Node) -> object:
+    def convert(self, node: yaml.Node) -> object:
         if isinstance(node, yaml.ScalarNode):
             return node.value if node.tag == TEXT else self._scalar(node)
         known = self.known.get(id(node))
@@ -151,7 +151,7 @@ class _Values:
         if node.tag == TABLE and isinstance(node, yaml.MappingNode):
             return self._table(node)
         if node.tag == LIST and isinstance(node, yaml.SequenceNode):
-            return [self.of(item) for item in node.value]
+            return [self.convert(item) for item in node.value]
         self._refuse(node, f"{visible(node.tag[:80])}: only plain lists and tables are read")
         return None
 
@@ -160,15 +160,15 @@ class _Values:
         merged: list[object] = []
         for key_node, value_node in node.value:
             if key_node.tag == MERGE:
-                merged.append(self.of(value_node))
+                merged.append(self.convert(value_node))
                 continue
-            key = key_node.value if key_node.tag == TEXT else self.of(key_node)
+            key = key_node.value if key_node.tag == TEXT else self.convert(key_node)
             if not _is_key(key):
                 self._refuse(key_node, "a list or table cannot be a key")
             elif key in found:
                 self._refuse(key_node, f"{visible(str(key))} stands twice; remove one of them")
             else:
-                found[key] = self.of(value_node)
+                found[key] = self.convert(value_node)
         for each in merged:
             for source in each if isinstance(each, list) else [each]:
                 if not isinstance(source, dict):

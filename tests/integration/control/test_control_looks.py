@@ -50,11 +50,13 @@ def test_every_odd_pane_is_seen_alike(private: Private, attach: Attach, tmp_path
     panes = zoo(private, tmp_path)
     through = attach(panes[-2])
     forked = TmuxObserver(private.server, limit=20.0)
-    until(lambda: through.look(everything, colours=colours).panes == forked.look(everything, colours=colours).panes)
-    assert through.look(everything, colours=colours).screens == forked.look(everything, colours=colours).screens
+    until(
+        lambda: through.observe(everything, colours=colours).panes == forked.observe(everything, colours=colours).panes
+    )
+    assert through.observe(everything, colours=colours).screens == forked.observe(everything, colours=colours).screens
     fresh = TmuxObserver(private.server, limit=20.0, control=through.control)
     for known in ([], panes, ["%99", *panes]):
-        look = fresh.look(everything, colours=colours, known=known)
+        look = fresh.observe(everything, colours=colours, known=known)
         assert free(fresh, look)
         assert look.screens == {pane.id: private.screen(pane.id, *(["-e"] if colours else [])) for pane in look.panes}
 
@@ -64,7 +66,7 @@ def test_quiet_screens_are_kept(private: Private, attach: Attach) -> None:
     through = attach(panes[0])
     kept = private.quiet(through)
     private.echo(panes[1], "hello")
-    look = through.look(everything)
+    look = through.observe(everything)
     assert [look.screens[pane] is kept[pane] for pane in panes] == [True, False, True]
     assert free(through, look)
 
@@ -87,7 +89,7 @@ def test_what_prints_again_and_again_is_asked_for_at_once(
     control_of(through).way = query_modes.PRINTED  # in any version
     for number, requests in enumerate((2, 1, 1)):
         private.echo(panes[1], f"line {number}.")
-        assert f"line {number}." in through.look(everything).screens[panes[1]]
+        assert f"line {number}." in through.observe(everything).screens[panes[1]]
         assert len(asked) == requests
         asked.clear()
 
@@ -97,7 +99,7 @@ def test_two_hundred_sessions_take_no_client(private: Private, attach: Attach) -
     through = attach(panes[0])
     for times in (1, 2):
         for known in ([], panes):
-            look = TmuxObserver(private.server, limit=20.0, control=through.control).look(everything, known=known)
+            look = TmuxObserver(private.server, limit=20.0, control=through.control).observe(everything, known=known)
             assert free(through, look)
             assert {pane for pane, rows in look.screens.items() if rows.count(f"i am {pane} .") >= times} == set(panes)
         stir(private, panes)
@@ -118,7 +120,7 @@ def test_a_server_keeps_nothing_of_what_it_was_asked(
 
     def look() -> None:
         fresh = TmuxObserver(private.server, limit=20.0, control=through.control)
-        assert len(fresh.look(everything, known=[pane] if at_once else []).screens[pane]) == 100
+        assert len(fresh.observe(everything, known=[pane] if at_once else []).screens[pane]) == 100
 
     for _ in range(500):  # its log of messages has an end
         look()
@@ -135,7 +137,7 @@ def test_no_buffer_is_left_and_none_of_others_is_touched(private: Private, attac
     before = private("list-buffers")
     for known in (panes, ["%99", *panes], [panes[0], "%99", *panes]):
         fresh = TmuxObserver(private.server, limit=20.0, control=through.control)
-        assert set(fresh.look(everything, known=known).screens) == set(panes)
+        assert set(fresh.observe(everything, known=known).screens) == set(panes)
         assert private("list-buffers") == before
     assert private("show-buffer", "-b", "mine") == "text"
 
@@ -156,10 +158,10 @@ def test_agents_are_judged_alike_and_without_a_fork(private: Private, tmp_path: 
     pane = show(private, tmp_path, "claude", "permission-bash")
     panes = PaneObserver(catalog.load_all(), str(tmp_path / "spool"), private.server)
     try:
-        (first,) = panes.look().seen
+        (first,) = panes.observe().seen
         panes.attach(first.sighting.pane)
         until_ready(panes.tmux)
-        looked = panes.look(pane)
+        looked = panes.observe(pane)
         assert looked.forks == 0 or not control_of(panes.tmux).way.limit
         assert [(seen.sighting.pane.id, seen.verdict.state) for seen in looked.seen] == [(pane, "waiting")]
         assert looked.seen[0].sighting.rows == first.sighting.rows
@@ -173,7 +175,7 @@ def test_each_way_sees_the_same(private: Private, attach: Attach, tmp_path: Path
     pane = shows(private, tmp_path, "\x1b[1mbold\x1b[0m back\\slash $HOME é")
     through = attach(pane)
     control_of(through).way = way
-    look = TmuxObserver(private.server, limit=20.0, control=through.control).look(everything, colours=True)
+    look = TmuxObserver(private.server, limit=20.0, control=through.control).observe(everything, colours=True)
     assert look.forks == (0 if way.limit else 1)
     if (
         way != query_modes.BUFFERED
@@ -197,7 +199,7 @@ def test_a_pane_that_goes_between_list_and_capture_passes_for_no_other(
             private("kill-pane", "-t", pane.id)
         return True
 
-    look = TmuxObserver(private.server, limit=20.0, control=through.control).look(wanted)
+    look = TmuxObserver(private.server, limit=20.0, control=through.control).observe(wanted)
     assert free(through, look)
     assert look.screens == {panes[number]: (f"pane number {number}", "") for number in (0, 1, 3)}
     assert private("list-buffers") == ""

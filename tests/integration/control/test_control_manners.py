@@ -93,7 +93,7 @@ def visit(private: Private) -> Iterator[Visit]:
 
 
 def pane_of(private: Private, name: str) -> Pane:
-    return next(pane for pane in TmuxObserver(private.server, limit=20.0).look(everything).panes if pane.id == name)
+    return next(pane for pane in TmuxObserver(private.server, limit=20.0).observe(everything).panes if pane.id == name)
 
 
 def test_nothing_is_changed_by_coming_looking_and_going(
@@ -104,7 +104,7 @@ def test_nothing_is_changed_by_coming_looking_and_going(
     monkeypatch.setenv("DISPLAY", ":ours")
     through = attached(private, ours)
     for colours in (False, True):
-        assert through.look(everything, colours=colours).trouble == ""
+        assert through.observe(everything, colours=colours).trouble == ""
     assert dump(private) == before
     flags = private("list-clients", "-F", "#{client_session} #{client_flags}")
     assert flags.split(" ")[0] == "ours"
@@ -138,11 +138,11 @@ def test_it_goes_when_a_person_comes_and_stays_away(
     until_gone(client)
     assert clients(private) == ["ours"]
     assert private("display-message", "-p", "-t", "=ours:", "#{window_width}") == "90\n"
-    assert through.look(everything).forks > 0
+    assert through.observe(everything).forks > 0
     someone.kill()
     until(lambda: clients(private) == [])
     for _ in range(3):
-        look = through.look(everything)
+        look = through.observe(everything)
         assert (look.forks > 0, look.trouble) == (True, "")
         through.attach(next(pane for pane in look.panes if pane.id == ours))
     assert control_of(through)._client is None
@@ -155,7 +155,7 @@ def test_a_person_elsewhere_does_not_drive_it_away(private: Private, ours: str, 
     through = attach(ours)
     visit("theirs")
     assert sorted(clients(private)) == ["ours", "theirs"]
-    assert free(through, through.look(everything))
+    assert free(through, through.observe(everything))
     assert control_of(through).ready()
 
 
@@ -196,15 +196,15 @@ REASONS: dict[str, Reason] = {
 @pytest.mark.parametrize("reason", REASONS.values(), ids=REASONS)
 def test_it_does_not_attach(private: Private, ours: str, reason: Reason, visit: Visit) -> None:
     through = TmuxObserver(private.server, limit=20.0)
-    pane = next(pane for pane in through.look(everything).panes if pane.id == ours)
+    pane = next(pane for pane in through.observe(everything).panes if pane.id == ours)
     visit("theirs")  # lest tmux end what nobody is attached to
     reason(private, ours)
     through.attach(pane)
     try:
-        through.look(everything)
+        through.observe(everything)
         until_lost(through)
         assert clients(private) == ["theirs"]
-        look = through.look(everything)
+        look = through.observe(everything)
         assert (look.forks > 0, look.trouble) == (True, "")
     finally:
         through.close()
@@ -213,9 +213,9 @@ def test_it_does_not_attach(private: Private, ours: str, reason: Reason, visit: 
 def test_it_does_not_attach_where_a_person_is(private: Private, ours: str, visit: Visit) -> None:
     visit("ours")
     through = TmuxObserver(private.server, limit=20.0)
-    through.attach(next(pane for pane in through.look(everything).panes if pane.id == ours))
+    through.attach(next(pane for pane in through.observe(everything).panes if pane.id == ours))
     try:
-        through.look(everything)
+        through.observe(everything)
         until_lost(through)
         assert clients(private) == ["ours"]
     finally:
@@ -230,7 +230,7 @@ def test_it_does_not_stay_in_a_session_that_it_was_put_into(private: Private, ou
     until_lost(through)
     until_gone(client)
     until(lambda: clients(private) == [])
-    assert through.look(everything).trouble == ""
+    assert through.observe(everything).trouble == ""
     assert clients(private) == []
 
 
@@ -260,5 +260,5 @@ def test_it_may_be_stopped(ours: str, attach: Attach) -> None:
     """It is not in the way of what the server tells."""
     through = attach(ours)
     kill(client_of(through), signal.SIGSTOP)
-    assert free(through, through.look(everything))
+    assert free(through, through.observe(everything))
     assert control_of(through).ready()

@@ -25,7 +25,7 @@ def woken(control: ControlClient) -> bool:
 
 def calm(sense: TmuxObserver) -> None:
     """Take in what has been told of what has happened: it comes before the answer to a question."""
-    sense.look(everything)
+    sense.observe(everything)
     control_of(sense).read()
 
 
@@ -59,7 +59,7 @@ def test_what_panes_print_wakes_nobody(private: Private, attach: Attach) -> None
     calm(through)
     for each in (pane, other):
         private.echo(each, "%sessions-changed")
-    through.look(everything)
+    through.observe(everything)
     assert not control_of(through).read()
 
 
@@ -69,7 +69,7 @@ def test_what_is_told_during_a_look_is_not_lost(private: Private, attach: Attach
     calm(through)
     private.start()
     select.select([control], [], [], PATIENCE)
-    through.look(everything)
+    through.observe(everything)
     assert control.read()
     assert not control.read()
 

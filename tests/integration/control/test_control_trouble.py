@@ -51,7 +51,7 @@ def test_a_client_that_was_killed_is_not_missed(private: Private, attach: Attach
     kill(client_of(through), signal.SIGKILL)
     until_lost(through)
     for _ in range(3):
-        look = through.look(everything)
+        look = through.observe(everything)
         assert (look.forks, look.trouble, look.screens) == (1, "", {pane: private.screen(pane)})
     assert left() == []
 
@@ -77,7 +77,7 @@ def test_a_pane_with_another_process_is_attached_to_when_we_are_told_of_it(priva
     client = client_of(through)
     private("respawn-pane", "-k", "-t", pane, "cat")
     control = control_of(through)
-    assert through.attach(through.look(everything).panes[0]) is control
+    assert through.attach(through.observe(everything).panes[0]) is control
     assert client_of(through) == client
     kill(client, signal.SIGKILL)
     until_lost(through)
@@ -91,7 +91,7 @@ def test_clients_that_cannot_attach_are_started_ever_less_often(
     private.start(name="other")
     pane = private.start()
     through = TmuxObserver(private.server, limit=20.0)
-    through.attach(next(found for found in through.look(everything).panes if found.id == pane))
+    through.attach(next(found for found in through.observe(everything).panes if found.id == pane))
     private("kill-pane", "-t", pane)
     now, started = time.monotonic(), []
     try:
@@ -108,7 +108,7 @@ def test_clients_that_cannot_attach_are_started_ever_less_often(
 def test_no_client_is_started_for_a_server_that_is_too_old(private: Private) -> None:
     private.start()
     through = TmuxObserver(private.server, limit=20.0)
-    found = through.attach(through.look(everything).panes[0])
+    found = through.attach(through.observe(everything).panes[0])
     try:
         assert [found.start(version) for version in ("3.0a", "3.2a", "3.3a")] == [0, 0, 1]
     finally:
@@ -120,7 +120,7 @@ def test_a_server_that_ends_is_gone_at_once(private: Private, attach: Attach) ->
     through = attach(private.start())
     client = client_of(through)
     private.stop()
-    look = through.look(everything)
+    look = through.observe(everything)
     assert nothing(look)
     assert look.cause == codec.ABSENT
     until_gone(client)
@@ -132,7 +132,7 @@ def test_a_server_that_is_killed_is_gone_at_once(private: Private, attach: Attac
     server = private.pid
     kill(server, signal.SIGKILL)
     until_gone(server)
-    look = through.look(everything)
+    look = through.observe(everything)
     assert nothing(look)
     assert look.cause == codec.ABSENT
     until_lost(through)
@@ -144,10 +144,10 @@ def test_another_server_at_the_same_place_is_not_attached_to(private: Private, a
     pane = private.start(name="ours")
     through = attach(pane)
     private.stop()
-    assert through.look(everything).trouble
+    assert through.observe(everything).trouble
     assert private.start("printf new; exec cat", name="ours") == pane
     private.until_shows(pane, "new")
-    look = through.look(everything)
+    look = through.observe(everything)
     assert (look.trouble, look.screens) == ("", {pane: private.screen(pane)})
     until_lost(through)
     assert clients(private) == []
@@ -163,12 +163,12 @@ def test_a_server_that_hangs(private: Private, attach: Attach) -> None:
     try:
         until(lambda: letter(pid) == "T")
         began = time.monotonic()
-        look = through.look(everything)
+        look = through.observe(everything)
         assert 0.3 <= time.monotonic() - began < 5
         assert nothing(look)
         assert look.cause == HUNG
         assert f"kill -CONT {pid}" in look.trouble
-        again = through.look(everything)
+        again = through.observe(everything)
         assert (again.cause, again.forks) == (HUNG, 0)
         if control_of(through).way.limit:  # then it was asked, and did not answer
             until_gone(client)
@@ -177,7 +177,7 @@ def test_a_server_that_hangs(private: Private, attach: Attach) -> None:
         kill(pid, signal.SIGCONT)
     through.limit = 20.0
     until_ready(through)
-    assert through.look(everything).screens == {pane: private.screen(pane)}
+    assert through.observe(everything).screens == {pane: private.screen(pane)}
     assert len(clients(private)) == 1
 
 
@@ -186,7 +186,7 @@ def test_a_session_that_ends_takes_only_its_client_with_it(private: Private, att
     through = attach(pane)
     client = client_of(through)
     private("kill-session", "-t", "=ours")
-    look = through.look(everything)
+    look = through.observe(everything)
     assert (look.trouble, look.screens) == ("", {other: private.screen(other)})
     until_gone(client)
 
@@ -201,7 +201,7 @@ def test_a_server_that_goes_between_list_and_capture(private: Private, attach: A
             private.stop()
         return True
 
-    look = fresh.look(wanted)
+    look = fresh.observe(wanted)
     assert look.screens == {}
     assert look.cause == codec.ABSENT
 
@@ -223,11 +223,11 @@ def test_a_client_that_is_of_no_use_costs_nothing_but_a_client(private: Private,
     program = stub(tmp_path, f'case "$*" in *"-C has"*) {script};; *) exec {private.program} "$@";; esac')
     through = TmuxObserver(private.server, program, limit=20.0)
     try:
-        through.attach(through.look(everything).panes[0])
-        assert through.look(everything).forks == 2
+        through.attach(through.observe(everything).panes[0])
+        assert through.observe(everything).forks == 2
         until(lambda: control_of(through).ready() or control_of(through)._client is None)
         for _ in range(2):
-            look = through.look(everything)
+            look = through.observe(everything)
             assert (look.forks, look.trouble, look.screens) == (1, "", {pane: private.screen(pane)})
     finally:
         through.close()
@@ -241,14 +241,14 @@ def test_a_client_that_never_attaches_is_given_up(
     program = stub(tmp_path, f'case "$*" in *"-C has"*) exec sleep 600;; *) exec {private.program} "$@";; esac')
     through = TmuxObserver(private.server, program, limit=20.0)
     try:
-        through.attach(through.look(everything).panes[0])
-        through.look(everything)
+        through.attach(through.observe(everything).panes[0])
+        through.observe(everything)
         client = client_of(through)
         assert not control_of(through).ready()
         monkeypatch.setattr(control_client, "SLOW", 0.0)
         assert not control_of(through).ready()
         until_gone(client)
-        assert through.look(everything).forks == 1
+        assert through.observe(everything).forks == 1
     finally:
         through.close()
 
@@ -259,14 +259,14 @@ def test_a_client_that_talks_without_end_and_answers_nothing(private: Private, t
     program = stub(tmp_path, f'case "$*" in *"-C has"*) {flood};; *) exec {private.program} "$@";; esac')
     through = TmuxObserver(private.server, program, limit=20.0)
     try:
-        through.attach(through.look(everything).panes[0])
-        through.look(everything)
+        through.attach(through.observe(everything).panes[0])
+        through.observe(everything)
         until(lambda: control_of(through).ready())
         control_of(through).way = query_modes.PRINTED
         through.limit = 0.3
-        assert through.look(everything).cause == HUNG
+        assert through.observe(everything).cause == HUNG
         through.limit = 20.0
-        look = through.look(everything)
+        look = through.observe(everything)
         assert (look.forks, look.trouble, look.screens) == (1, "", {pane: private.screen(pane)})
     finally:
         through.close()
@@ -276,7 +276,7 @@ def test_a_client_that_talks_without_end_and_answers_nothing(private: Private, t
 def test_where_there_is_no_client_none_is_asked(private: Private) -> None:
     private.start()
     through = TmuxObserver(private.server, limit=20.0)
-    found = through.attach(through.look(everything).panes[0])
+    found = through.attach(through.observe(everything).panes[0])
     with pytest.raises(ClientGoneError):
         found.ask(["display-message"], "word", time.monotonic())
     through.close()
@@ -291,7 +291,7 @@ def test_nothing_is_left_in_our_own_process(private: Private, attach: Attach) ->
         through = attach(pane)
         if killed:
             kill(client_of(through), signal.SIGKILL)
-        through.look(everything)
+        through.observe(everything)
         through.close()
         assert len(os.listdir("/proc/self/fd")) == before
         assert left() == []
@@ -303,9 +303,9 @@ import sys, time
 from midwatch.tmux.server import TmuxObserver
 sense = TmuxObserver(("-S", sys.argv[1]), limit=20.0)
 everything = lambda pane: True
-sense.attach(sense.look(everything).panes[0])
+sense.attach(sense.observe(everything).panes[0])
 while not sense.control.ready():
-    sense.look(everything)
+    sense.observe(everything)
     time.sleep(0.01)
 print(sense.control._client._pid, flush=True)
 time.sleep(600)
@@ -353,9 +353,9 @@ def test_a_look_that_is_interrupted_leaves_no_half_request(
 
     monkeypatch.setattr(os, "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        through.look(everything)
+        through.observe(everything)
     monkeypatch.undo()
     assert control_of(through)._client is None
-    look = through.look(everything)
+    look = through.observe(everything)
     assert (look.forks, look.trouble) == (1, "")
     assert left() == []

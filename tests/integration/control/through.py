@@ -17,14 +17,14 @@ Attach = Callable[..., TmuxObserver]
 def attached(private: Private, pane: str, limit: float = 20.0) -> TmuxObserver:
     """A sense that asks through a client."""
     sense = TmuxObserver(private.server, limit=limit)
-    sense.attach(next(found for found in sense.look(everything).panes if found.id == pane))
+    sense.attach(next(found for found in sense.observe(everything).panes if found.id == pane))
     until_ready(sense)
     return sense
 
 
 def until_ready(sense: TmuxObserver) -> None:
     def ready() -> bool:
-        sense.look(everything)
+        sense.observe(everything)
         return control_of(sense).ready()
 
     until(ready)
@@ -63,12 +63,12 @@ def clients(private: Private) -> list[str]:
 class Through(TmuxObserver):
     """Attaches to the first pane that it sees. Every look that it lets see the light was made without a fork."""
 
-    def look(
+    def observe(
         self, wanted: Callable[[Pane], bool], *, colours: bool = False, known: Iterable[str] = ()
     ) -> ServerSnapshot:
         if self.control is None:
-            self.attach(super().look(lambda _: False).panes[0])
-            until(lambda: super(Through, self).look(lambda _: False).forks == 0)
-        look = super().look(wanted, colours=colours, known=known)
+            self.attach(super().observe(lambda _: False).panes[0])
+            until(lambda: super(Through, self).observe(lambda _: False).forks == 0)
+        look = super().observe(wanted, colours=colours, known=known)
         assert free(self, look)
         return look

@@ -112,7 +112,7 @@ def hook_says(office: Office) -> str:
     """What the hooks of its session said last, as every face hears it."""
     panes = PaneObserver(catalog.load_all(), paths.hook_spool(), office.tmux.server)
     try:
-        found = [report for seen in panes.look().seen for report in seen.sighting.reports if report.source == "hook"]
+        found = [report for seen in panes.observe().seen for report in seen.sighting.reports if report.source == "hook"]
     finally:
         panes.close()
     assert not [report for report in found if "conversation" in report.words]

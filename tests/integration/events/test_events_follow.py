@@ -176,7 +176,7 @@ def test_taking_in_does_not_keep_it_awake(tmp_path: Path) -> None:
             following.since, looks = 3, 0
             while True:
                 assert following.listen()
-                assert following.look() == []
+                assert following.observe() == []
                 looks += 1
                 if not following._poll.poll(500):
                     break

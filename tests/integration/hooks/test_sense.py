@@ -35,13 +35,13 @@ class Book:
         with file.open("a") as spool:
             spool.write("\n" + "\t".join((*line, json.dumps(payload))) + end)
 
-    def look(
+    def observe(
         self, running: RunningAgent | None = None, conversation: str = "", where: str = PANE
     ) -> SourceReport | None:
         return self.sense.read(running or this_process(), pane(where), conversation)
 
     def event(self, running: RunningAgent | None = None, conversation: str = "", where: str = PANE) -> str:
-        found = self.look(running, conversation, where)
+        found = self.observe(running, conversation, where)
         return found.trouble or found.words["event"] if found else ""
 
 
@@ -67,7 +67,7 @@ def test_what_was_told_before_this_process_began_or_before_the_last_boot_is_not_
     running = this_process()
     book.write("Stop", up=running.start / procfs.TICKS - 1)
     book.write("Stop", boot="another")
-    assert book.look() is None
+    assert book.observe() is None
     book.write("UserPromptSubmit", up=running.start / procfs.TICKS)
     assert book.event() == "UserPromptSubmit"
 
@@ -81,7 +81,7 @@ def test_an_agent_that_runs_as_a_tool_in_the_same_pane_does_not_speak_for_the_on
         assert book.event() == "PreToolUse"
     book.write("SessionEnd", "inner")
     book.write("PostToolUse", tool_name="Bash", tool_use_id="1")
-    found = book.look()
+    found = book.observe()
     assert found is not None
     assert (found.words["event"], found.words["conversation"], found.words["count"]) == ("PostToolUse", "c", "3")
 
@@ -97,7 +97,7 @@ def test_a_conversation_that_is_cleared_goes_on_as_another(book: Book) -> None:
     book.write("SessionStart", source="startup")
     book.write("SessionEnd", reason="clear")
     book.write("SessionStart", "d", source="clear")
-    found = book.look()
+    found = book.observe()
     assert found is not None
     assert (found.words["event"], found.words["conversation"]) == ("SessionStart", "d")
 
@@ -149,7 +149,7 @@ def test_without_a_daemon_the_caller_is_the_agent_itself(book: Book) -> None:
 
 def test_no_spool_and_an_empty_one_say_nothing(book: Book, tmp_path: Path) -> None:
     assert HookSpool(str(tmp_path / "none")).read(this_process(), pane()) is None
-    assert book.look() is None
+    assert book.observe() is None
 
 
 def test_a_spool_that_cannot_be_read_is_no_silence(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_file_that_was_moved_aside_between_two_looks_is_still_known(book: Book
     file.rename(f"{file}.1")
     assert book.event() == ""  # the moment before the first line of the new file
     book.write("MessageDisplay")
-    found = book.look()
+    found = book.observe()
     assert found is not None
     assert (found.words["event"], found.words["count"]) == ("PermissionRequest", "4")
 
@@ -198,7 +198,7 @@ def test_an_event_is_found_however_much_chatter_came_after_it(book: Book) -> Non
     assert book.event() == "Stop"
     for _ in range(RECENT * 2):
         book.write("MessageDisplay")
-    found = book.look()
+    found = book.observe()
     assert found is not None
     assert (found.words["event"], found.words["count"]) == ("Stop", str(4 * RECENT + 1))
 
@@ -241,7 +241,7 @@ def test_what_a_file_said_goes_with_it(book: Book) -> None:
 
 def test_a_pipe_in_the_spool_makes_nobody_wait(book: Book) -> None:
     os.mkfifo(book.path / f"claude{SOCKET.replace('/', ',')}{PANE}.events")
-    assert book.look() is None
+    assert book.observe() is None
 
 
 def test_files_that_nobody_writes_to_any_more_can_be_swept(book: Book) -> None:

@@ -35,8 +35,8 @@ def test_each_new_drift_is_a_comment_and_a_heartbeat_says_how_many(board: Board)
     keeper = CardUpdater(card, now=0.0)
     assert attend(keeper, 0.0) == ""
     assert keeper.due() == LOOK
-    keeper.told([drift("api"), drift("web")], 1.0)
-    keeper.told([], 2.0)
+    keeper.add_drifts([drift("api"), drift("web")], 1.0)
+    keeper.add_drifts([], 2.0)
     assert keeper.due() == 1.0
     assert attend(keeper, 1.0) == ""
     assert attend(keeper, HEARTBEAT) == ""
@@ -53,7 +53,7 @@ def test_one_call_is_made_at_a_time(board: Board) -> None:
     card = board.new()
     card.status()
     keeper = CardUpdater(card, now=0.0)
-    keeper.told([drift("api")], 0.0)
+    keeper.add_drifts([drift("api")], 0.0)
     done = [len(board.asked())]
     while keeper.due() <= 0.0:
         keeper.tend(0.0)
@@ -69,7 +69,7 @@ def test_many_drifts_share_a_comment_of_a_bounded_length_and_no_key_gets_onto_th
     keeper = CardUpdater(card, now=0.0)
     long = [drift(f"s{number}")._replace(message=f"s{number}: {'x' * 5_000}") for number in range(30)]
     secret = drift("k")._replace(message="k: token=abcdefghijkl\x1b[31m\0")
-    keeper.told([secret, *long], 0.0)
+    keeper.add_drifts([secret, *long], 0.0)
     keeper.close(0.0)
     bodies = [body for _, body in board.comments(card)]
     assert len(bodies) == 2
@@ -103,7 +103,7 @@ def test_a_stop_ends_the_loop_though_somebody_has_blocked_the_card_already(board
 
 def test_a_card_that_is_gone_is_said_once_and_nothing_ends(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
     keeper = CardUpdater(board.card("t_nowhere"), now=0.0)
-    keeper.told([drift("api")], 0.0)
+    keeper.add_drifts([drift("api")], 0.0)
     assert attend(keeper, 0.0) == ""
     said = capsys.readouterr().err.splitlines()
     assert said
@@ -120,10 +120,10 @@ def test_what_could_not_be_told_is_told_when_the_board_is_back(
     keeper = CardUpdater(card, now=0.0)
     attend(keeper, 0.0)
     os.rename(board.program, f"{board.program}.away")
-    keeper.told([drift("api")], 1.0)
+    keeper.add_drifts([drift("api")], 1.0)
     for now in (1.0, 100.0, 300.0):
         assert attend(keeper, now) == ""
-    keeper.told([drift("web")], 301.0)
+    keeper.add_drifts([drift("web")], 301.0)
     assert capsys.readouterr().err.count("cannot be run: No such file or directory; install hermes-agent") == 1
     os.rename(f"{board.program}.away", board.program)
     attend(keeper, 301.0 + LAST_RETRY)
@@ -139,10 +139,10 @@ def test_a_comment_that_arrived_unconfirmed_is_not_made_again(board: Board) -> N
     with open(board.program, "w", encoding="utf-8") as file:
         file.write(f'#!/bin/sh\n{mute} "$@" >/dev/null\n')  # what it did, it did
     os.chmod(board.program, 0o755)
-    keeper.told([drift("api")], 1.0)
+    keeper.add_drifts([drift("api")], 1.0)
     keeper.tend(1.0)
     os.rename(mute, board.program)
-    keeper.told([drift("web")], 2.0)
+    keeper.add_drifts([drift("web")], 2.0)
     attend(keeper, HEARTBEAT)
     assert [body.split(":")[0] for _, body in board.comments(card)] == ["api", "web"]
 
@@ -203,7 +203,7 @@ def test_a_card_that_stays_away_costs_no_more_than_it_may(
 ) -> None:
     keeper = CardUpdater(stand_in("exit 0"), now=0.0)
     for number in range(3):
-        keeper.told([drift(f"s{number}.{other}") for other in range(KEPT)], 0.0)
+        keeper.add_drifts([drift(f"s{number}.{other}") for other in range(KEPT)], 0.0)
     now = 0.0
     for _ in range(30):
         keeper.tend(now)

@@ -41,7 +41,7 @@ class Server:
         answers = {"/session/status": status or {}, "/permission": permission, "/question": question}
         self.file.write_text(json.dumps(answers | {"/session": sessions}))
 
-    def look(self, conversation: str = "") -> SourceReport:
+    def observe(self, conversation: str = "") -> SourceReport:
         running = RunningAgent("opencode", self.process.pid, 1, 0.0, "/pr oj", ("opencode", "--port", "0"), {})
         found = OpenCodeServer().read(running, conversation)
         assert found is not None
@@ -62,25 +62,25 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def test_what_is_not_listed_is_idle(server: Server) -> None:
-    assert server.look().words == {"status": "idle", "conversation": "", "waiting": ""}
-    assert server.look().at is None
+    assert server.observe().words == {"status": "idle", "conversation": "", "waiting": ""}
+    assert server.observe().at is None
 
 
 def test_busy(server: Server) -> None:
     server.says({"ses_1": {"type": "busy"}})
-    assert server.look().words == {"status": "busy", "conversation": "ses_1", "waiting": ""}
+    assert server.observe().words == {"status": "busy", "conversation": "ses_1", "waiting": ""}
 
 
 def test_a_question_stands_in_another_list(server: Server) -> None:
     server.says({"ses_1": {"type": "busy"}}, permission=[ASKED])
-    assert server.look().words["waiting"] == "permission"
+    assert server.observe().words["waiting"] == "permission"
     server.says({"ses_1": {"type": "busy"}}, question=[{"id": "que_1", "sessionID": "ses_1", "questions": []}])
-    assert server.look().words["waiting"] == "question"
+    assert server.observe().words["waiting"] == "question"
 
 
 def test_a_retry_says_when(server: Server) -> None:
     server.says({"ses_1": RETRY})
-    words = server.look().words
+    words = server.observe().words
     assert (words["status"], words["retry_attempt"], words["message"]) == ("retry", "1", "fake error 429")
     assert words["retry_next"] == "1794794341.491"
 
@@ -88,13 +88,13 @@ def test_a_retry_says_when(server: Server) -> None:
 def test_of_several_sessions_the_one_that_no_other_began_is_meant(server: Server) -> None:
     sessions = [{"id": "ses_2", "parentID": "ses_1"}, {"id": "ses_1"}]
     server.says({"ses_2": RETRY, "ses_1": {"type": "busy"}}, sessions=sessions)
-    assert (server.look().words["conversation"], server.look().words["status"]) == ("ses_1", "busy")
-    assert server.look("ses_2").words["status"] == "retry"
-    assert server.look("ses_9").words["status"] == "idle"
+    assert (server.observe().words["conversation"], server.observe().words["status"]) == ("ses_1", "busy")
+    assert server.observe("ses_2").words["status"] == "retry"
+    assert server.observe("ses_9").words["status"] == "idle"
 
 
 def test_only_reading_and_only_of_this_directory(server: Server) -> None:
-    server.look()
+    server.observe()
     paths = ("/session/status", "/permission", "/question")
     assert server.asked() == [f"GET {path} directory=%2Fpr%20oj" for path in paths]
 
@@ -147,7 +147,7 @@ def test_silence_costs_half_a_second(server: Server, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(opencode_server_module, "LIMIT", LIMIT)
     server.says(permission="silence")
     began = time.monotonic()
-    assert server.look() == SourceReport("api", None, {}, "OpenCode's server does not answer: timed out")
+    assert server.observe() == SourceReport("api", None, {}, "OpenCode's server does not answer: timed out")
     assert LIMIT * 0.9 < time.monotonic() - began < LIMIT * 4
 
 
@@ -163,7 +163,7 @@ def test_silence_costs_half_a_second(server: Server, monkeypatch: pytest.MonkeyP
 )
 def test_what_is_not_understood_is_said(server: Server, answer: object, says: str) -> None:
     server.says(permission=answer)
-    assert server.look() == SourceReport("api", None, {}, says)
+    assert server.observe() == SourceReport("api", None, {}, says)
 
 
 def test_a_server_in_another_network_is_not_asked(server: Server) -> None:
@@ -188,7 +188,7 @@ def test_a_server_in_another_network_is_not_asked(server: Server) -> None:
             pytest.skip("no network namespace may be made here")
         server.process, outer = inner, server.process
         try:
-            assert server.look().trouble == "its server runs in another network, where it cannot be asked"
+            assert server.observe().trouble == "its server runs in another network, where it cannot be asked"
         finally:
             server.process = outer
             inner.kill()

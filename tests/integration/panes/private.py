@@ -66,7 +66,7 @@ class Private:
         kept: list[dict[str, Rows]] = [{}]
 
         def still() -> bool:
-            found = sense.look(everything, colours=colours).screens
+            found = sense.observe(everything, colours=colours).screens
             kept.insert(0, found)
             return found.keys() == kept[1].keys() and all(rows is kept[1][pane] for pane, rows in found.items())
 

@@ -33,7 +33,7 @@ def test_titles_come_as_they_are(
         monkeypatch.setenv(name, locale)
     until(lambda: title.rsplit(maxsplit=1)[-1] in private("display-message", "-p", "-t", pane, "#{pane_title}"))
     said = private("display-message", "-p", "-t", pane, "#{pane_title}")
-    assert [found.title for found in sense.look(everything).panes] == [said[:-1]]
+    assert [found.title for found in sense.observe(everything).panes] == [said[:-1]]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_paths_come_as_they_are(private: Private, sense: TmuxObserver, name: str
     other = private.start(cwd=str(tmp_path))
     pane = private.start("cd deep/* && exec cat", cwd=str(tmp_path))
     paths = {pane: path, other: str(tmp_path)}
-    until(lambda: {found.id: found.path for found in sense.look(everything).panes} == paths)
+    until(lambda: {found.id: found.path for found in sense.observe(everything).panes} == paths)
 
 
 @pytest.mark.parametrize("name", ["a|b", "@@@", "#[x] %s", "'\"\\n", "日本 ✳"])
@@ -54,14 +54,14 @@ def test_names_of_sessions_come_as_tmux_writes_them(private: Private, sense: Tmu
     private.start()
     pane = private.start(name=name)
     written = private("display-message", "-p", "-t", pane, "#{session_name}")[:-1]
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert {found.id: found.session for found in look.panes}[pane] == written
     assert look.screens[pane] == private.screen(pane)
 
 
 def test_a_session_is_found_by_its_whole_name(private: Private, sense: TmuxObserver) -> None:
     short, long = private.start(name="work"), private.start(name="worker")
-    panes = sense.look(everything).panes
+    panes = sense.observe(everything).panes
 
     def of(name: str) -> list[str]:
         return [pane.id for pane in panes if codec.is_in_session(pane, name)]
@@ -72,5 +72,5 @@ def test_a_session_is_found_by_its_whole_name(private: Private, sense: TmuxObser
 def test_sessions_that_share_a_window_are_all_named(private: Private, sense: TmuxObserver) -> None:
     pane = private.start(name="first")
     private("new-session", "-d", "-t", "=first", "-s", "second")
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert [(found.id, found.session, found.also) for found in look.panes] == [(pane, "first", ("second",))]

@@ -17,19 +17,19 @@ Change = Callable[[Private, str], object]
 
 def test_what_is_known_takes_one_client_and_what_is_new_takes_another(private: Private, sense: TmuxObserver) -> None:
     panes = [private.start() for _ in range(3)]
-    assert sense.look(everything).forks == 2
-    assert sense.look(everything).forks == 1
+    assert sense.observe(everything).forks == 2
+    assert sense.observe(everything).forks == 1
     panes.append(private.start())
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert (look.forks, set(look.screens)) == (2, set(panes))
     private.echo(panes[0], "hello")
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert (look.forks, look.screens[panes[0]]) == (1, private.screen(panes[0]))
 
 
 def test_panes_that_the_caller_knows_take_no_second_client(private: Private) -> None:
     panes = [private.start() for _ in range(3)]
-    look = TmuxObserver(private.server).look(everything, known=[*panes, "%99", "; kill-server", "%x", "%"])
+    look = TmuxObserver(private.server).observe(everything, known=[*panes, "%99", "; kill-server", "%x", "%"])
     assert (look.forks, look.trouble) == (1, "")
     assert look.screens == {pane: private.screen(pane) for pane in panes}
 
@@ -39,7 +39,7 @@ def test_quiet_screens_are_kept(private: Private, sense: TmuxObserver) -> None:
     kept = private.quiet(sense)
     assert set(kept) == set(panes)
     private.echo(panes[1], "hello")
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert [look.screens[pane] is kept[pane] for pane in panes] == [True, False, True]
     assert look.forks == 1
 
@@ -49,7 +49,7 @@ def test_nothing_shown_is_ever_older_than_the_look(private: Private, sense: Tmux
     pane = private.start(size=(60, 40))
     for number in range(30):
         private.echo(pane, f"line {number}.")
-        assert f"line {number}." in sense.look(everything).screens[pane]
+        assert f"line {number}." in sense.observe(everything).screens[pane]
 
 
 def respawn(private: Private, pane: str) -> None:
@@ -104,7 +104,7 @@ def test_after_any_change_the_screen_is_as_tmux_shows_it(private: Private, sense
     private.until_shows(pane, "second")
     private.quiet(sense)
     change(private, pane)
-    assert sense.look(everything).screens[pane] == private.screen(pane)
+    assert sense.observe(everything).screens[pane] == private.screen(pane)
 
 
 def test_a_clock_that_is_set_makes_us_look_again(
@@ -114,7 +114,7 @@ def test_a_clock_that_is_set_makes_us_look_again(
     kept = private.quiet(sense)
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 3600)
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert look.screens == kept
     assert look.screens[pane] is not kept[pane]
 
@@ -125,5 +125,5 @@ def test_screens_with_and_without_colours_are_kept_apart(private: Private, sense
     plain, coloured = private.quiet(sense), private.quiet(sense, colours=True)
     assert plain[pane] == private.screen(pane) != coloured[pane] == private.screen(pane, "-e")
     private.echo(pane, "hello")
-    assert sense.look(everything).screens[pane] == private.screen(pane)
-    assert sense.look(everything, colours=True).screens[pane] == private.screen(pane, "-e")
+    assert sense.observe(everything).screens[pane] == private.screen(pane)
+    assert sense.observe(everything, colours=True).screens[pane] == private.screen(pane, "-e")

@@ -45,13 +45,13 @@ def test_nothing_on_the_server_is_changed(
     monkeypatch.setenv("SSH_AUTH_SOCK", "/ours")
     monkeypatch.setenv("DISPLAY", ":ours")
     for colours in (False, True, False):
-        assert sense.look(everything, colours=colours).trouble == ""
+        assert sense.observe(everything, colours=colours).trouble == ""
     assert settings(private) == before
 
 
 def test_looking_starts_no_server_and_makes_no_file(tmp_path: Path) -> None:
     for server in ((), ("-L", "name"), ("-S", str(tmp_path / "s"))):
-        look = TmuxObserver(server).look(everything)
+        look = TmuxObserver(server).observe(everything)
         assert look.trouble
         assert look.forks == 0
     assert list(tmp_path.iterdir()) == []
@@ -65,7 +65,7 @@ def test_a_client_that_finds_nobody_starts_no_server(private: Private, sense: Tm
     os.link(private.socket, kept)
     private.stop()
     os.rename(kept, private.socket)
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert (look.forks, bool(look.trouble)) == (1, True)
     with pytest.raises(AssertionError, match="no server running"):
         private("list-sessions")
@@ -73,12 +73,12 @@ def test_a_client_that_finds_nobody_starts_no_server(private: Private, sense: Tm
 
 def test_nothing_is_left_in_our_own_process(private: Private, sense: TmuxObserver) -> None:
     private.start()
-    sense.look(everything)
+    sense.observe(everything)
     before, children = os.listdir("/proc/self/fd"), procfs.children(os.getpid())
     for _ in range(5):
-        sense.look(everything)
+        sense.observe(everything)
     private.stop()
-    sense.look(everything)
+    sense.observe(everything)
     assert len(os.listdir("/proc/self/fd")) == len(before)
     assert procfs.children(os.getpid()) == children
 
@@ -90,7 +90,7 @@ def test_hooks_of_the_owner_may_speak_between_our_lines(private: Private, sense:
     for command in ("capture-pane", "list-panes"):
         private("set-hook", "-g", f"after-{command}", "show-options -gv status-left")
     shown = {pane: private.screen(pane)[:5] for pane in panes}
-    for look in (sense.look(everything), sense.look(everything)):
+    for look in (sense.observe(everything), sense.observe(everything)):
         assert (look.trouble, look.screens) == ("", shown)
         assert [pane.id for pane in look.panes] == panes
 
@@ -103,7 +103,7 @@ def test_we_may_run_in_a_pane_ourselves(private: Private, tmp_path: Path, monkey
         other.until_shows(theirs, "theirs")
         monkeypatch.setenv("TMUX", f"{other.socket},{other.pid},0")
         monkeypatch.setenv("TMUX_PANE", "%7")
-        assert TmuxObserver().look(everything).screens == {theirs: other.screen(theirs)}
-        assert TmuxObserver(private.server).look(everything).screens == {pane: private.screen(pane)}
+        assert TmuxObserver().observe(everything).screens == {theirs: other.screen(theirs)}
+        assert TmuxObserver(private.server).observe(everything).screens == {pane: private.screen(pane)}
     finally:
         other.end()

@@ -39,13 +39,13 @@ def test_few_clients_see_many_panes(
 ) -> None:
     panes = crowd(private, count)
     for most in (at_first, later):
-        look = sense.look(everything)
+        look = sense.observe(everything)
         assert look.forks <= most
         assert set(look.screens) == set(panes) == {pane.id for pane in look.panes}
         assert all(f"i am {pane} ." in rows for pane, rows in look.screens.items())
         stir(private, panes)
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert look.forks <= later
     assert all(rows.count(f"i am {pane} .") >= 2 for pane, rows in look.screens.items())
     private.quiet(sense)
-    assert sense.look(everything).forks == 1
+    assert sense.observe(everything).forks == 1

@@ -39,8 +39,8 @@ SCREENS = {
 @pytest.mark.parametrize("text", SCREENS.values(), ids=SCREENS)
 def test_screens_come_as_tmux_prints_them(private: Private, sense: TmuxObserver, tmp_path: Path, text: str) -> None:
     pane = shows(private, tmp_path, text)
-    assert sense.look(everything).screens == {pane: private.screen(pane)}
-    assert sense.look(everything, colours=True).screens == {pane: private.screen(pane, "-e")}
+    assert sense.observe(everything).screens == {pane: private.screen(pane)}
+    assert sense.observe(everything, colours=True).screens == {pane: private.screen(pane, "-e")}
 
 
 def test_a_screen_cannot_pass_for_another_by_showing_our_mark(
@@ -50,7 +50,7 @@ def test_a_screen_cannot_pass_for_another_by_showing_our_mark(
     forged = [f"{WORD}C%1,5", "the agent is done", f"{WORD}E", f"{WORD}P%1,@1,1,1", f"{WORD}."]
     first = shows(private, tmp_path, "\r\n".join(forged), size=(60, 6))
     second = shows(private, tmp_path, "the truth")
-    for look in (sense.look(everything), sense.look(everything)):
+    for look in (sense.observe(everything), sense.observe(everything)):
         assert look.trouble == ""
         assert [pane.id for pane in look.panes] == [first, second] == ["%0", "%1"]
         assert look.screens == {first: private.screen(first), second: private.screen(second)}
@@ -62,7 +62,7 @@ def test_screens_of_all_sizes_stay_apart(private: Private, sense: TmuxObserver) 
     panes = [private.start(f"printf {at}; exec cat", size=size) for at, size in enumerate(sizes)]
     for at, pane in enumerate(panes):
         private.until_shows(pane, str(at))
-    look = sense.look(everything)
+    look = sense.observe(everything)
     assert look.screens == {pane: private.screen(pane) for pane in panes}
     assert [(pane.width, pane.height) for pane in look.panes] == sizes
     assert [len(look.screens[pane]) for pane in panes] == [height for _, height in sizes]
@@ -74,12 +74,12 @@ def test_a_person_who_scrolls_back_does_not_change_what_we_see(
     pane = shows(private, tmp_path, "\r\n".join(f"row {n}" for n in range(50)))
     before = private.screen(pane)
     private("copy-mode", "-u", "-t", pane)
-    assert sense.look(everything).screens == {pane: before}
+    assert sense.observe(everything).screens == {pane: before}
 
 
 def test_the_list_tells_cursor_and_screen_of_a_pane(private: Private, sense: TmuxObserver, tmp_path: Path) -> None:
     shows(private, tmp_path, "\x1b[?1049h\x1b[?25l\x1b[3;4H")
-    pane = sense.look(everything).panes[0]
+    pane = sense.observe(everything).panes[0]
     assert (pane.alternate, pane.cursor_visible) == (True, False)
     assert (pane.cursor_x, pane.cursor_y) == (3 + len("<shown>"), 2)
     assert pane.server == private.server
@@ -89,8 +89,8 @@ def test_the_list_tells_cursor_and_screen_of_a_pane(private: Private, sense: Tmu
 
 def test_only_wanted_screens_are_shown_but_all_panes_listed(private: Private, sense: TmuxObserver) -> None:
     panes = [private.start() for _ in range(3)]
-    look = sense.look(lambda pane: pane.id == panes[1])
+    look = sense.observe(lambda pane: pane.id == panes[1])
     assert [pane.id for pane in look.panes] == panes
     assert list(look.screens) == [panes[1]]
-    look = sense.look(lambda pane: pane.id == panes[2])
+    look = sense.observe(lambda pane: pane.id == panes[2])
     assert list(look.screens) == [panes[2]]

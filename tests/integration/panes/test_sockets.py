@@ -22,7 +22,7 @@ def test_servers_are_where_tmux_puts_them(server: tuple[str, ...], tmp_path: Pat
     try:
         assert tmux_client.socket_path(server) == str(private.socket)
         assert tmux_client.list_sockets() == [str(private.socket)]
-        look = TmuxObserver(server).look(everything)
+        look = TmuxObserver(server).observe(everything)
         assert (look.trouble, [pane.server for pane in look.panes]) == ("", [server])
     finally:
         private.end()

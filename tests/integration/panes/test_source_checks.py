@@ -80,14 +80,14 @@ class Watcher:
         self.clock = clock
         self.panes = PaneObserver(catalog.load_all(), config_paths.hook_spool(), agent.private.server)
 
-    def look(self, after: float = 1.0) -> Verdict:
+    def observe(self, after: float = 1.0) -> Verdict:
         self.clock.passed += after
-        return self.panes.look(self.agent.pane).seen[0].verdict
+        return self.panes.observe(self.agent.pane).seen[0].verdict
 
     def watch(self, status: str, seconds: float = TIMING + 3) -> Verdict:
         self.agent.says(status)
         for _ in range(int(seconds)):
-            verdict = self.look()
+            verdict = self.observe()
         return verdict
 
 
@@ -140,7 +140,7 @@ def test_a_title_that_is_the_same_at_work_and_at_rest_is_found_out(watcher: Watc
     for _ in range(ENOUGH - 1):
         watcher.watch("busy")
         watcher.watch("idle")
-    assert not notes(watcher.look())
+    assert not notes(watcher.observe())
     assert not drifts(own)
     assert not list(Path(config_paths.state_root()).glob("evidence/*"))
     verdict = watcher.watch("busy")
@@ -154,7 +154,7 @@ def test_without_the_strong_source_nothing_is_said_then(watcher: Watcher) -> Non
     find_out(watcher)
     (watcher.agent.home / ".claude" / "sessions" / f"{watcher.agent.pid}.json").unlink()
     for _ in range(8):
-        verdict = watcher.look()
+        verdict = watcher.observe()
     assert (verdict.turn, verdict.state) == ("unknown", "unknown")
     assert [note for note in notes(verdict) if note.startswith(NOTE)]
 
@@ -188,7 +188,7 @@ def test_the_evidence_is_bounded_however_often_one_looks(watcher: Watcher, own: 
         watcher.watch("idle")
     watcher.agent.says("busy")
     for _ in range(60):
-        watcher.look(0.1)
+        watcher.observe(0.1)
     (found,) = drifts(own)
     looks = [json.loads(line) for line in Path(found["evidence"]).read_text().splitlines()[1:]]
     assert len(looks) == MOST_MOMENTS
@@ -318,7 +318,7 @@ def test_what_a_later_version_wrote_is_left_alone(watcher: Watcher, own: Box) ->
 def test_a_state_directory_that_cannot_be_written_breaks_no_watcher(watcher: Watcher, own: Box, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("no directory")
     find_out(watcher)
-    assert watcher.look().turn == "working"
+    assert watcher.observe().turn == "working"
     assert own("ls", "--panes", *watcher.agent.private.server).code == 0
 
 

@@ -83,10 +83,10 @@ def test_a_shell_where_the_agent_was_is_a_crash(private: Private, tmp_path: Path
     (tmp_path / "claude").symlink_to("/bin/sleep")
     private.type(pane, f"{tmp_path}/claude 1000")
     panes = PaneObserver(catalog.load_all(), str(tmp_path / "spool"), private.server)
-    until(lambda: bool(panes.look().seen))
-    agent = panes.look().seen[0]
+    until(lambda: bool(panes.observe().seen))
+    agent = panes.observe().seen[0]
     pid = next(task.pid for task in agent.sighting.tasks if task.args[0].endswith("/claude"))
     kill(pid, 9)
     until(lambda: not os.path.exists(f"/proc/{pid}"))
-    verdict = panes.look().seen[0].verdict
+    verdict = panes.observe().seen[0].verdict
     assert (verdict.turn, verdict.state) == ("exited", "crashed")

@@ -87,7 +87,7 @@ def test_nothing_is_written_into_a_screen_of_the_work(box: Box, terminal: Open, 
     screen.see(seen)
     assert box("beat", "--dir", str(box.dir), "--name", "job", "--progress", "0.4").code == 0
     before = screen.shown
-    assert not screen.look(within=2.5), f"{screen.shown[len(before) :]!r} was written into it"
+    assert not screen.observe(within=2.5), f"{screen.shown[len(before) :]!r} was written into it"
     assert [each["state"] for each in reports(screen)] == ["working"]
 
 

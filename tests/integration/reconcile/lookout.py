@@ -30,11 +30,11 @@ class Lookout:
         self.home = workspace.home
         self.world = RegistryObserver(catalog.load_all(), str(self.home / "spool"), workspace.tmux.server)
 
-    def look(self, *rows: RegistryRow) -> TmuxSnapshot:
-        return self.world.look(rows)
+    def observe(self, *rows: RegistryRow) -> TmuxSnapshot:
+        return self.world.observe(rows)
 
     def found(self, session: str = NAME, *rows: RegistryRow) -> TmuxPane:
-        (pane,) = (pane for pane in self.look(*rows).panes if pane.session == session)
+        (pane,) = (pane for pane in self.observe(*rows).panes if pane.session == session)
         return pane
 
     def row(
@@ -49,7 +49,7 @@ class Lookout:
         return pid
 
     def appeared(self, *rows: RegistryRow) -> dict[int, str]:
-        return self.look(*rows).appeared
+        return self.observe(*rows).appeared
 
     # What agents leave
 
@@ -71,7 +71,7 @@ class Lookout:
         """A conversation of an agent that was begun in a directory; its id. ``folder``: as Gemini CLI calls that."""
         talk = talk or (f"ses_{uuid.uuid4().hex[:20]}" if agent == "opencode" else str(uuid.uuid4()))
         where = str(cwd)
-        dashed = file_locations.dashed(where)
+        dashed = file_locations.dashed_path(where)
         line = {"type": "user", "sessionId": talk, "cwd": where, "timestamp": WHEN, "message": {"content": "go"}}
         if agent == "claude":
             self.file(f".claude/projects/{dashed}/{talk}.jsonl", json.dumps(line) + "\n", age=age)

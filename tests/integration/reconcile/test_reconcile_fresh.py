@@ -24,7 +24,7 @@ def reconciler(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterato
     monkeypatch.delenv("TMUX", raising=False)
     workspace.write("sessions: []\n")
     found = Reconciler(str(workspace.registry))
-    found.act(found.look())
+    found.act(found.observe())
     yield found
     found.close()
 
@@ -32,7 +32,7 @@ def reconciler(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def passed(reconciler: Reconciler) -> list[str]:
     """A pass to which everything that is missing has been missing for long; the drifts that it mends."""
     reconciler.memory = ReconcileMemory(missed={f"A:{name}": time.monotonic() - 60 for name in (NAME, OTHER)})
-    return [f"{drift.kind} {drift.session}" for drift, done, _ in reconciler.act(reconciler.look()).new if done]
+    return [f"{drift.kind} {drift.session}" for drift, done, _ in reconciler.act(reconciler.observe()).new if done]
 
 
 def row(name: str = NAME) -> str:
@@ -51,11 +51,11 @@ def test_a_row_that_was_just_written_stays_fresh_from_pass_to_pass(
 def test_what_we_write_ourselves_neither_ends_nor_prolongs_it(workspace: Workspace, reconciler: Reconciler) -> None:
     workspace.write("sessions:\n" + row())
     assert passed(reconciler) == [f"A {NAME}"]
-    assert reconciler.look().plan.drifts == ()
+    assert reconciler.observe().plan.drifts == ()
     elsewhere = f"  - {{name: {OTHER}, status: running, host: far.example}}\n"
     workspace.write(workspace.registry.read_text() + row(OTHER) + elsewhere, age=1)
     assert passed(reconciler) == []
-    reconciler.hear([told(workspace, OTHER)._replace(host="far.example")], ("far.example",))
+    reconciler.apply_reports([told(workspace, OTHER)._replace(host="far.example")], ("far.example",))
     assert workspace.rows()[OTHER]["last_visible_status"] == "crashed"
     assert passed(reconciler) == [], "the row of this machine is still the person's"
 
@@ -65,7 +65,7 @@ def test_a_row_that_only_we_have_written_is_nobodys(workspace: Workspace, reconc
     workspace.session(NAME)
     workspace.write("sessions:\n" + row())
     assert passed(reconciler) == []
-    reconciler.hear([told(workspace, NAME)])
+    reconciler.apply_reports([told(workspace, NAME)])
     workspace.tmux.stop()
     assert passed(reconciler) == [f"A {NAME}"]
 
@@ -76,12 +76,12 @@ def test_what_is_reported_while_the_list_is_broken_is_written_when_it_can_be_rea
     accepted = ("far.example",)
     workspace.write("sessions: [")
     with pytest.raises(FormatError):
-        reconciler.hear([told(workspace, NAME)._replace(host="far.example")], accepted)
+        reconciler.apply_reports([told(workspace, NAME)._replace(host="far.example")], accepted)
     workspace.write(f"sessions:\n  - {{name: {NAME}, status: running, host: far.example}}\n")
-    (end,) = reconciler.hear([], accepted)
+    (end,) = reconciler.apply_reports([], accepted)
     assert (end.drift.kind, end.applied) == ("reported", True)
     assert workspace.rows()[NAME]["termination_mode"] == "reported"
-    assert reconciler.hear([], accepted) == ()
+    assert reconciler.apply_reports([], accepted) == ()
 
 
 def test_a_host_that_is_no_text_in_some_row_keeps_nothing_from_being_told(
@@ -91,11 +91,11 @@ def test_a_host_that_is_no_text_in_some_row_keeps_nothing_from_being_told(
         f"sessions:\n  - {{name: {NAME}, status: running, host: far.example}}\n"
         f"  - {{name: {OTHER}, status: running, host: [a, b]}}\n"
     )
-    assert reconciler.hear([told(workspace, NAME)._replace(host="far.example")]) == ()
-    new = reconciler.act(reconciler.look()).new
+    assert reconciler.apply_reports([told(workspace, NAME)._replace(host="far.example")]) == ()
+    new = reconciler.act(reconciler.observe()).new
     assert [(each.drift.kind, each.drift.session, each.applied) for each in new] == [("reported", NAME, False)]
     workspace.write(f"sessions:\n  - {{name: {NAME}, status: stopped, host: far.example}}\n")
-    assert reconciler.look().plan.drifts == (), "somebody has seen to it"
+    assert reconciler.observe().plan.drifts == (), "somebody has seen to it"
 
 
 def told(workspace: Workspace, name: str) -> SubjectEvent:

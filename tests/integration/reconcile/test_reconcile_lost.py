@@ -85,7 +85,7 @@ def test_of_two_that_watch_one_reports_it_and_one_marks_it(workspace: Workspace,
     reports = list[tuple[str, bool]]()
     for _ in range(8):
         for each in both:
-            reports += [(report.drift.kind, report.applied) for report in each.act(each.look()).new]
+            reports += [(report.drift.kind, report.applied) for report in each.act(each.observe()).new]
         clock.sleep(1)
     for each in both:
         each.close()

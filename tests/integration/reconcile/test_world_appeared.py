@@ -46,7 +46,7 @@ def test_what_the_agent_says_of_itself_once_it_has_written_it(lookout: Lookout, 
     lookout.state(pid, talk)
     assert lookout.appeared(lookout.row()) == {}, "nothing is written yet, and nothing could be resumed"
     lookout.leave("claude", where, talk=talk)
-    sight = lookout.look(lookout.row())
+    sight = lookout.observe(lookout.row())
     assert (sight.appeared, sight.panes[0].conversation) == ({0: talk}, talk)
 
 
@@ -231,7 +231,7 @@ def test_two_agents_in_one_directory_that_say_nothing(lookout: Lookout, where: P
     assert lookout.appeared(*rows) == {}
     assert lookout.appeared(rows[0]) == {}, "the other pane is in no row"
     lookout.workspace.tmux("kill-session", "-t", f"={SECOND}")
-    until(lambda: len(lookout.look().panes) == 1)
+    until(lambda: len(lookout.observe().panes) == 1)
     assert lookout.appeared(rows[0]) == {0: talk}
 
 
@@ -307,7 +307,7 @@ def test_of_several_panes_the_one_with_the_rows_agent(lookout: Lookout, where: P
     lookout.session(cwd=where)
     elsewhere = lookout.workspace.directory("elsewhere")
     lookout.workspace.tmux("split-window", "-d", "-t", f"={NAME}:", "-c", str(elsewhere), "cat")
-    until(lambda: [pane.command for pane in lookout.look().panes] == ["claude", "cat"])
+    until(lambda: [pane.command for pane in lookout.observe().panes] == ["claude", "cat"])
     lookout.leave("claude", elsewhere)
     assert lookout.appeared(lookout.row()) == {}
     talk = lookout.leave("claude", where)

@@ -22,7 +22,7 @@ ABSENT = "b03dceae-438c-4405-b9d9-df6e5f8ef6cf"
 
 
 def artifact(lookout: Lookout, agent: str, conversation: str, **more: Any) -> str:
-    return lookout.look(lookout.row(agent=agent, conversation=conversation, **more)).artifacts[0]
+    return lookout.observe(lookout.row(agent=agent, conversation=conversation, **more)).artifacts[0]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -39,7 +39,7 @@ def test_an_agent_that_never_wrote_anything_has_nothing(lookout: Lookout, agent:
 
 
 def test_a_row_without_an_id_is_not_looked_for(lookout: Lookout) -> None:
-    assert lookout.look(lookout.row()).artifacts == {}
+    assert lookout.observe(lookout.row()).artifacts == {}
 
 
 @pytest.mark.parametrize("agent", [agent for agent in AGENTS if agent != "opencode"])
@@ -125,8 +125,8 @@ def test_the_agent_in_the_pane_says_where_its_files_are(lookout: Lookout) -> Non
     lookout.workspace.tmux.start(f"CLAUDE_CONFIG_DIR={other} exec {claude} 1000", NAME)
     lookout.workspace.tmux.start(f"CLAUDE_CONFIG_DIR={other} exec cat", "left")
     rows = [lookout.row(name, at, conversation=ABSENT) for at, name in enumerate((NAME, "left", "elsewhere"))]
-    assert lookout.look(*rows).artifacts[2] == GONE
-    assert [lookout.look(*rows).artifacts[at] for at in (0, 1)] == [THERE, THERE]
+    assert lookout.observe(*rows).artifacts[2] == GONE
+    assert [lookout.observe(*rows).artifacts[at] for at in (0, 1)] == [THERE, THERE]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -135,7 +135,7 @@ def test_nothing_of_an_agent_is_touched(lookout: Lookout, agent: str) -> None:
     lookout.workspace.session(NAME, "claude")
     before = everything(lookout.home)
     for conversation in (talk, ABSENT, ""):
-        lookout.look(lookout.row(agent=agent, conversation=conversation))
+        lookout.observe(lookout.row(agent=agent, conversation=conversation))
     assert everything(lookout.home) == before
 
 

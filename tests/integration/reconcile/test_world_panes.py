@@ -57,7 +57,7 @@ def test_what_the_agent_is_at_is_told_in_words(lookout: Lookout, case: str, turn
     place = tmp_path / "shown"
     place.mkdir()
     golden.show(lookout.workspace.tmux, place, "claude", case)
-    until(lambda: [pane.turn for pane in lookout.look().panes] == [turn])
+    until(lambda: [pane.turn for pane in lookout.observe().panes] == [turn])
 
 
 def test_a_dead_pane_is_told_as_dead(lookout: Lookout) -> None:
@@ -72,8 +72,8 @@ def test_a_dead_pane_is_told_as_dead(lookout: Lookout) -> None:
 def test_a_window_of_two_sessions_is_told_by_the_name_that_a_row_has(lookout: Lookout) -> None:
     lookout.session("first")
     lookout.workspace.tmux("new-session", "-d", "-t", "=first", "-s", "second")
-    assert [pane.session for pane in lookout.look().panes] == ["first"]
-    assert [pane.session for pane in lookout.look(lookout.row("second")).panes] == ["second"]
+    assert [pane.session for pane in lookout.observe().panes] == ["first"]
+    assert [pane.session for pane in lookout.observe(lookout.row("second")).panes] == ["second"]
 
 
 # Looking again ----------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def still(lookout: Lookout) -> tuple[TmuxPane, ...]:
     kept: list[tuple[TmuxPane, ...]] = [()]
 
     def same() -> bool:
-        kept.insert(0, lookout.look().panes)
+        kept.insert(0, lookout.observe().panes)
         return len(kept[0]) == len(kept[1]) and all(a is b for a, b in zip(*kept[:2], strict=True))
 
     until(same)
@@ -96,7 +96,7 @@ def test_a_pane_in_which_nothing_happens_is_not_looked_at_closely_again(lookout:
     before = still(lookout)
     (server,) = lookout.world._servers.values()
     forks = server.panes.tmux.forks
-    assert lookout.look().panes[0] is before[0]
+    assert lookout.observe().panes[0] is before[0]
     assert server.panes.tmux.forks == forks + 1
 
 
@@ -105,7 +105,7 @@ def test_after_a_while_everything_is_looked_at_closely(lookout: Lookout) -> None
     before = still(lookout)
     (server,) = lookout.world._servers.values()
     server.kept = {name: kept._replace(due=server._now) for name, kept in server.kept.items()}
-    again = lookout.look().panes
+    again = lookout.observe().panes
     assert again == before
     assert again[0] is not before[0]
 
@@ -132,8 +132,8 @@ def test_what_an_agent_has_said_of_itself_holds_while_it_says_nothing(lookout: L
 def test_a_name_that_tmux_writes_otherwise_is_told_as_the_row_has_it(lookout: Lookout, name: str) -> None:
     pane = lookout.workspace.tmux.start("cat", name)
     row = lookout.row(name)
-    assert [(found.id, found.session) for found in lookout.look(row).panes] == [(pane, name)]
-    assert lookout.look().panes[0].session not in (name, "")
+    assert [(found.id, found.session) for found in lookout.observe(row).panes] == [(pane, name)]
+    assert lookout.observe().panes[0].session not in (name, "")
 
 
 def test_rows_that_make_no_sense_are_no_harm(lookout: Lookout) -> None:
@@ -151,7 +151,7 @@ def test_rows_that_make_no_sense_are_no_harm(lookout: Lookout) -> None:
             for server in (None, ("-S", bad), ("-L", ""))
         )
     ]
-    sight = lookout.look(*rows)
+    sight = lookout.observe(*rows)
     assert [pane.session for pane in sight.panes] == [NAME]
     assert sight.appeared == {}
 
@@ -164,16 +164,16 @@ def test_rows_may_name_other_servers(lookout: Lookout) -> None:
     lookout.session("here")
     lookout.workspace.session("there", tmux=other)
     by_name, by_path = lookout.row("there", server=("-L", "other")), lookout.row("there", server=other.server)
-    assert {pane.session for pane in lookout.look().panes} == {"here"}
+    assert {pane.session for pane in lookout.observe().panes} == {"here"}
     for row in (by_name, by_path):
-        until(lambda row=row: {pane.session for pane in lookout.look(row).panes} == {"here", "there"})  # type: ignore[misc]
+        until(lambda row=row: {pane.session for pane in lookout.observe(row).panes} == {"here", "there"})  # type: ignore[misc]
         assert lookout.found("there", row).server == row.server
-    assert len(lookout.look(by_name, by_path._replace(at=1)).panes) == 2, "one server, named in two ways"
+    assert len(lookout.observe(by_name, by_path._replace(at=1)).panes) == 2, "one server, named in two ways"
     assert lookout.world.place(by_path.server) == lookout.world.place(by_name.server)
 
 
 def test_no_server_is_an_answer_and_none_is_started(lookout: Lookout) -> None:
-    sight = lookout.look(lookout.row(), lookout.row("there", 1, server=("-L", "other")))
+    sight = lookout.observe(lookout.row(), lookout.row("there", 1, server=("-L", "other")))
     assert (sight.panes, sight.troubles) == ((), {})
     assert not lookout.workspace.tmux.socket.exists()
 
@@ -182,7 +182,7 @@ def test_a_server_that_has_ended_and_left_its_socket_is_an_answer(lookout: Looko
     lookout.session()
     lookout.workspace.tmux.stop()
     assert lookout.workspace.tmux.socket.is_socket()
-    sight = lookout.look(lookout.row())
+    sight = lookout.observe(lookout.row())
     assert (sight.panes, sight.troubles) == ((), {})
 
 
@@ -190,7 +190,7 @@ def test_a_server_without_sessions_is_an_answer(lookout: Lookout) -> None:
     lookout.workspace.tmux.start("cat", "last")
     lookout.workspace.tmux("set-option", "-s", "exit-empty", "off")
     lookout.workspace.tmux("kill-session", "-t", "=last")
-    sight = lookout.look(lookout.row())
+    sight = lookout.observe(lookout.row())
     assert (sight.panes, sight.troubles) == ((), {})
 
 
@@ -199,7 +199,7 @@ def test_a_socket_that_refuses_is_a_trouble_of_those_who_name_it(lookout: Lookou
     with socket.socket(socket.AF_UNIX) as held:
         held.bind(str(lookout.workspace.sockets / f"tmux-{os.getuid()}" / "other"))
         row = lookout.row(server=("-L", "other"))
-        sight = lookout.look(row, lookout.row("there", 1))
+        sight = lookout.observe(row, lookout.row("there", 1))
         assert [*sight.troubles] == [row.server]
         assert str(lookout.workspace.sockets) in sight.troubles[row.server]
         assert [pane.session for pane in sight.panes] == ["there"]
@@ -211,12 +211,12 @@ def test_a_server_that_hangs_is_a_trouble_and_its_panes_are_unknown(lookout: Loo
     kill(pid, signal.SIGSTOP)
     try:
         until(lambda: letter(pid) == "T")
-        sight = lookout.look(lookout.row())
+        sight = lookout.observe(lookout.row())
     finally:
         kill(pid, signal.SIGCONT)
     assert sight.panes == ()
     assert [*sight.troubles] == [None]
-    until(lambda: lookout.look(lookout.row()).troubles == {})
+    until(lambda: lookout.observe(lookout.row()).troubles == {})
     assert lookout.found().agent == "claude"
 
 
@@ -231,7 +231,7 @@ def test_a_client_that_talks_rubbish_is_a_trouble(
     stub.chmod(0o755)
     with monkeypatch.context() as odd:
         odd.setenv("PATH", f"{stub.parent}:{os.environ['PATH']}")
-        sight = lookout.look(lookout.row())
+        sight = lookout.observe(lookout.row())
     assert sight.panes == ()
     assert [*sight.troubles] == [None]
     assert lookout.found().agent == "claude"
@@ -242,4 +242,4 @@ def test_a_pane_that_is_gone_is_not_told(lookout: Lookout) -> None:
     pid = lookout.session()
     lookout.workspace.tmux("kill-session", "-t", f"={NAME}")
     until_gone(pid)
-    assert [pane.session for pane in lookout.look().panes] == ["other"]
+    assert [pane.session for pane in lookout.observe().panes] == ["other"]

@@ -106,15 +106,15 @@ def test_a_process_in_a_pane_lives_and_ends_with_it(lookout: Lookout) -> None:
         lookout.row(at=2, pane=noted._replace(boot="another")),
         lookout.row(at=3),
     )
-    assert lookout.look(*rows).processes == {0: LIVES, 1: LIVES, 2: GONE, 3: UNKNOWN}
+    assert lookout.observe(*rows).processes == {0: LIVES, 1: LIVES, 2: GONE, 3: UNKNOWN}
     lookout.workspace.tmux("kill-session", "-t", f"={NAME}")
     until_gone(noted.pid)
-    assert lookout.look(*rows).processes == {0: GONE, 1: GONE, 2: GONE, 3: UNKNOWN}
+    assert lookout.observe(*rows).processes == {0: GONE, 1: GONE, 2: GONE, 3: UNKNOWN}
 
 
 def test_a_process_lives_whatever_tmux_says(lookout: Lookout) -> None:
     """On a server that nobody has named."""
     pid = lookout.workspace.session(NAME, tmux=lookout.workspace.server("other"))
     row = lookout.row(pane=RowPane(pid, "claude"))
-    until(lambda: lookout.look(row).processes == {0: LIVES})
-    assert lookout.look(row).panes == ()
+    until(lambda: lookout.observe(row).processes == {0: LIVES})
+    assert lookout.observe(row).panes == ()

@@ -87,10 +87,10 @@ class Terminal:
         """Look at the screen until something is there."""
         wanted, deadline = re.compile(pattern.encode("latin-1"), re.DOTALL), time.monotonic() + within
         while not (found := wanted.search(self.shown)):
-            assert self.look(deadline - time.monotonic()), f"{pattern!r} is not to be seen in {self.shown!r}"
+            assert self.observe(deadline - time.monotonic()), f"{pattern!r} is not to be seen in {self.shown!r}"
         return found
 
-    def look(self, within: float) -> bool:
+    def observe(self, within: float) -> bool:
         """See what is new on the screen. False: nothing came in that time, or nothing will ever come."""
         ready, _, _ = select.select([self.master], [], [], max(0.0, within))
         try:
@@ -139,10 +139,10 @@ class Terminal:
             assert ready, f"after {within} s it goes on; on the screen: {self.shown!r}"
             if said in ready:
                 word, number, pid = self.reports.readline().split()
-                while self.look(0):
+                while self.observe(0):
                     pass
                 return word, int(number), int(pid)
-            if not self.look(0):
+            if not self.observe(0):
                 watched = [said]
 
     def ended(self, within: float = PATIENCE) -> int:

@@ -347,7 +347,7 @@ def test_a_screen_that_is_the_works_own_gets_no_live_line(terminal: Open, manner
     screen = terminal("--", "sh", "-c", f"{manners}; head -c 1")
     screen.see("ready\n" if "raw" in manners else "ready" if "printf" in manners else "ready\r\n")
     before = screen.shown
-    assert not screen.look(within=2.5), f"{screen.shown[len(before) :]!r} was written into it"
+    assert not screen.observe(within=2.5), f"{screen.shown[len(before) :]!r} was written into it"
 
 
 def test_the_live_line_is_gone_while_the_work_is_suspended(box: Box, terminal: Open) -> None:
@@ -374,7 +374,7 @@ def test_no_live_line_in_a_file(box: Box, terminal: Open) -> None:
     with (box.cwd / "err").open("wb") as err:
         screen = terminal("--", "sh", "-c", "echo ready; head -c 1", stderr=err)
         screen.see("ready\r\n")
-        assert not screen.look(within=2.5), screen.shown
+        assert not screen.observe(within=2.5), screen.shown
     assert (box.cwd / "err").read_bytes() == b""
 
 

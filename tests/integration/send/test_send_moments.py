@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.tmux.pane_input import KeyTyper
-from midwatch.tmux.pane_snapshot import glimpse
+from midwatch.tmux.pane_snapshot import take_snapshot
 from tests.conftest import PATIENCE, Box, until
 from tests.integration.panes.private import Private
 from tests.integration.send.conftest import Agent, Gate, attached
@@ -16,7 +16,7 @@ from tests.integration.send.conftest import Agent, Gate, attached
 
 def seen(agent: Agent) -> str:
     """The guard of a look at a pane."""
-    found = glimpse(agent.private.server, agent.pane)
+    found = take_snapshot(agent.private.server, agent.pane)
     assert found is not None
     return found.guard
 

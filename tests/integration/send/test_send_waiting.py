@@ -37,9 +37,9 @@ class Delivery:
         self.thread.start()
 
     def run(self) -> None:
-        self.found.append(send.send_prompt(self.panes, self.pane, "hello", until=self.until, stopped=self.look))
+        self.found.append(send.send_prompt(self.panes, self.pane, "hello", until=self.until, stopped=self.observe))
 
-    def look(self) -> bool:
+    def observe(self) -> bool:
         self.looks += 1
         return False
 

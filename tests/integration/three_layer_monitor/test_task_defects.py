@@ -285,14 +285,14 @@ def test_the_age_of_the_log_is_what_was_seen_and_not_what_its_time_says(task: Ta
         for moment in (0.0, time.time() + 3600.0):
             os.utime(task.log, (moment, moment))
             began = time.monotonic()
-            facts = sense.look(TaskNotes(sense.boot, began, began), 600.0)
+            facts = sense.observe(TaskNotes(sense.boot, began, began), 600.0)
             assert isinstance(facts.agent, Alive)
             assert facts.notes.sources["output"].moved >= began
-            later = sense.look(facts.notes, 600.0)
+            later = sense.observe(facts.notes, 600.0)
             assert later.notes.sources["output"].moved == facts.notes.sources["output"].moved
             task.log.write_text(task.log.read_text() + "x")
             os.utime(task.log, (moment, moment))
-            grown = sense.look(facts.notes, 600.0)
+            grown = sense.observe(facts.notes, 600.0)
             assert facts.now <= grown.notes.sources["output"].moved <= grown.now
     sense.close()
 

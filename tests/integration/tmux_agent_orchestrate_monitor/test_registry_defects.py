@@ -52,7 +52,7 @@ def test_many_drifts_at_once_are_one_comment(board: Board) -> None:
     """The original fears a rate limit; there is none, but a call takes a second and a reader has only two eyes."""
     card = hermes_kanban.find_or_create_card("monitor", "a body", program=board.program)
     keeper = CardUpdater(card, now=time.monotonic())
-    keeper.told([Drift("A", f"s{number}", f"s{number}: tmux gone.") for number in range(50)], time.monotonic())
+    keeper.add_drifts([Drift("A", f"s{number}", f"s{number}: tmux gone.") for number in range(50)], time.monotonic())
     keeper.close(time.monotonic())
     (comment,) = board.comments(card)
     assert comment[1].count("tmux gone.") == 50

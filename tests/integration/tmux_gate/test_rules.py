@@ -192,13 +192,13 @@ def test_each_look_checks_again(place: Path) -> None:
     subprocess.run(start, env=os.environ | {"SHELL": "/bin/sh"}, check=True)
     sense = TmuxObserver(server)
     try:
-        assert [pane.id for pane in sense.look(lambda _: True).panes] == ["%0"]
+        assert [pane.id for pane in sense.observe(lambda _: True).panes] == ["%0"]
         os.chown(directory, STRANGER, -1)
-        look = sense.look(lambda _: True)
+        look = sense.observe(lambda _: True)
         assert (look.panes, look.cause, look.forks) == ((), codec.REFUSED, 0)
         assert f"{directory} belongs to another user" in look.trouble
         os.chown(directory, os.getuid(), -1)
-        assert sense.look(lambda _: True).trouble == ""
+        assert sense.observe(lambda _: True).trouble == ""
     finally:
         subprocess.run(["tmux", *server, "kill-server"], check=True)
 

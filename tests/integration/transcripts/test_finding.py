@@ -292,7 +292,7 @@ def test_only_what_began_since_then_in_that_directory_counts_as_begun(home: Home
     running = home.running("claude", started=began)
     for path in (home.top / shelf).iterdir():
         os.utime(path, (began + 60, began + 60))
-    begun = parts.files(running.agent).begun
+    begun = parts.files(running.agent).new_conversations
     assert list(begun(running, FileHeadCache())) == [ONE]
     assert sorted(begun(running._replace(started=0.0), FileHeadCache())) == [TWO, ONE]
     assert begun(running._replace(started=began + 3600), FileHeadCache()) == {}

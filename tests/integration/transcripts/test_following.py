@@ -48,9 +48,9 @@ def test_however_it_grows_it_tells_the_same(cuts: list[int], name: str) -> None:
             with path.open("ab") as file:
                 file.write(content[at:cut])
             at = cut
-            assert tail.look() == cut
+            assert tail.observe() == cut
             once = TranscriptTail(str(path), make)
-            once.look()
+            once.observe()
             assert (tail.story.words(), tail.story.at) == (once.story.words(), once.story.at)
     assert tail.story.understood == content.count(b"\n")
 
@@ -68,7 +68,7 @@ def test_whatever_is_done_to_the_file_the_story_is_that_of_the_file(steps: list[
         path = Path(directory) / "x.jsonl"
         path.write_bytes(PROMPT + CALL)
         tail = TranscriptTail(str(path), Claude)
-        tail.look()
+        tail.observe()
         for number, (step, garbage) in enumerate(steps):
             new = garbage + b"\n" + lines[number % 3]
             if step == "append":
@@ -82,9 +82,9 @@ def test_whatever_is_done_to_the_file_the_story_is_that_of_the_file(steps: list[
                 other.write_bytes(path.read_bytes() + new)
                 other.rename(path)
             os.utime(path, (STARTED, STARTED + number))
-            tail.look()
+            tail.observe()
             once = TranscriptTail(str(path), Claude)
-            once.look()
+            once.observe()
             assert (tail.story.words(), tail.story.at) == (once.story.words(), once.story.at)
 
 
@@ -166,12 +166,12 @@ def test_a_large_file_is_entered_near_its_end(home: Home, monkeypatch: pytest.Mo
     lines = [json.dumps(line).encode() + b"\n" for line in (meta, *[filler] * 40, over)]
     path = home.write("big.jsonl", b"".join(lines))
     tail = TranscriptTail(str(path), Codex)
-    assert tail.look() == path.stat().st_size
+    assert tail.observe() == path.stat().st_size
     assert tail.story.words() == {"event": "turn-ended", "open": "", "conversation": UUID, "cwd": "/p"}
     assert tail.story.understood < 5
     with path.open("ab") as more:
         more.write(b'{"type":"event_msg","payload":{"type":"task_started"}}\n')
-    tail.look()
+    tail.observe()
     assert tail.story.event == "prompt"
 
 
@@ -179,12 +179,12 @@ def test_sums_are_not_told_of_a_file_that_was_not_read_whole(home: Home, monkeyp
     answer = {"type": "assistant", "message": {"id": "m", "content": [], "usage": {"output_tokens": 7}}}
     path = home.write("big.jsonl", (json.dumps(answer) + "\n") * 50)
     tail = TranscriptTail(str(path), Claude)
-    tail.look()
+    tail.observe()
     assert tail.story.words()["tokens"] == "7"
     monkeypatch.setattr(transcript_follower, "FIRST", 500)
     monkeypatch.setattr(transcript_follower, "LAST", 300)
     tail = TranscriptTail(str(path), Claude)
-    tail.look()
+    tail.observe()
     assert "tokens" not in tail.story.words()
 
 
@@ -204,9 +204,9 @@ def test_what_is_written_while_it_is_read_is_not_lost(home: Home, monkeypatch: p
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fstat", late)
-        assert tail.look() == len(PROMPT)
+        assert tail.observe() == len(PROMPT)
     assert path.stat().st_size > len(PROMPT), "it was written before the last look"
-    tail.look()
+    tail.observe()
     assert tail.story.event == "tool-call"
 
 
@@ -256,12 +256,12 @@ def test_older_gemini_files_are_read_whole(home: Home) -> None:
     }
     path = home.write("session-x.json", json.dumps(record, indent=2))
     tail = TranscriptTail(str(path), Gemini)
-    tail.look()
+    tail.observe()
     assert tail.story.event == "prompt"
     path.write_text(json.dumps(record, indent=2)[:-30])
-    tail.look()
+    tail.observe()
     assert tail.story.event == "prompt", "half written: what was known still holds"
     messages = [{"id": "2", "timestamp": "2026-11-15T20:00:01Z", "type": "gemini", "content": "Hello."}]
     path.write_text(json.dumps({**record, "messages": messages}, indent=2))
-    tail.look()
+    tail.observe()
     assert tail.story.event == "text"

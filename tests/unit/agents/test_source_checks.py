@@ -59,18 +59,18 @@ class Watcher:
         """What is found while that is said for so long."""
         before, end = len(self.found), self.now + seconds
         while self.now < end:
-            self.look(*sources)
+            self.observe(*sources)
             self.now += 0.5
         return self.found[before:]
 
-    def look(self, *sources: SourceReading) -> None:
+    def observe(self, *sources: SourceReading) -> None:
         self.overlap, found = observe(
             self.overlap, sources, self.now, self.wall, can_wait=self.can_wait, doubted=self.doubted
         )
         self.found += found
 
     def disagrees(self, *sources: SourceReading) -> bool:
-        self.look(*sources)
+        self.observe(*sources)
         assert self.overlap is not None
         return source_checks_rules.disagrees(self.overlap, sources, self.now, self.wall, self.can_wait)
 
@@ -132,7 +132,7 @@ def test_each_turn_is_another_stretch() -> None:
 def test_time_in_which_nobody_looked_proves_nothing() -> None:
     watcher = Watcher()
     for _ in range(10):
-        watcher.look(said("state", "working"), title())
+        watcher.observe(said("state", "working"), title())
         watcher.now += GAP + 0.1
     assert not watcher.found
 

@@ -25,18 +25,18 @@ def verdict(
 
 
 def judged(
-    said: Verdict | None = None, glimpse: PaneSnapshot = ALL_WELL, box: InputBox | None = None, *, front: bool = True
+    said: Verdict | None = None, snapshot: PaneSnapshot = ALL_WELL, box: InputBox | None = None, *, front: bool = True
 ) -> PromptRefusal | None:
     return readiness.find_refusal(
-        said or verdict(), front=front, glimpse=glimpse, box=box or InputBox("empty"), pane="%3", wall=NOW
+        said or verdict(), front=front, snapshot=snapshot, box=box or InputBox("empty"), pane="%3", wall=NOW
     )
 
 
 def refusal(
-    said: Verdict | None = None, glimpse: PaneSnapshot = ALL_WELL, box: InputBox | None = None, *, front: bool = True
+    said: Verdict | None = None, snapshot: PaneSnapshot = ALL_WELL, box: InputBox | None = None, *, front: bool = True
 ) -> tuple[str, str]:
     """Outcome and reason; nothing of either when we may."""
-    found = judged(said, glimpse, box, front=front)
+    found = judged(said, snapshot, box, front=front)
     return (found.outcome, found.reason) if found else ("", "")
 
 
@@ -79,7 +79,7 @@ def test_a_limit_that_is_over_is_in_nobodys_way() -> None:
 
     def past(said: Verdict, box: InputBox) -> PromptRefusal | None:
         return readiness.find_refusal(
-            said, front=True, glimpse=ALL_WELL, box=box, pane="%3", wall=NOW, past_limit=True
+            said, front=True, snapshot=ALL_WELL, box=box, pane="%3", wall=NOW, past_limit=True
         )  # fmt: skip
 
     assert past(limited, box) is None
@@ -132,7 +132,7 @@ def test_the_screen_itself_must_show_the_prompt() -> None:
     ],
 )
 def test_keys_must_go_to_the_agent_and_to_nobody_else(change: dict[str, Any], outcome: str, says: str) -> None:
-    found, words = refusal(glimpse=ALL_WELL._replace(**change))
+    found, words = refusal(snapshot=ALL_WELL._replace(**change))
     assert found == outcome
     assert says in words
 
@@ -146,14 +146,14 @@ def client(**changed: Any) -> AttachedClient:
 
 
 def test_the_pane_that_a_person_types_in_is_the_persons() -> None:
-    assert refusal(glimpse=ALL_WELL._replace(clients=(client(pane="%9"), client()))) == (
+    assert refusal(snapshot=ALL_WELL._replace(clients=(client(pane="%9"), client()))) == (
         "person",
         "somebody is typing there (the last key 3s ago); try again 30s after the last one",
     )
 
 
 def test_a_clock_that_was_set_back_makes_nobody_go_away() -> None:
-    assert refusal(glimpse=ALL_WELL._replace(clients=(client(active=int(NOW) + 100),)))[0] == "person"
+    assert refusal(snapshot=ALL_WELL._replace(clients=(client(active=int(NOW) + 100),)))[0] == "person"
 
 
 @pytest.mark.parametrize(("changed", "minds"), [({}, True), ({"readonly": True}, True), ({"pane": "%4"}, False),
@@ -161,7 +161,7 @@ def test_a_clock_that_was_set_back_makes_nobody_go_away() -> None:
 def test_who_wants_to_be_alone_minds_a_person_whose_hands_rest(changed: dict[str, Any], minds: bool) -> None:
     there = ALL_WELL._replace(clients=(client(**({"active": int(NOW) - 1000} | changed)),))
     found = readiness.find_refusal(
-        verdict(), front=True, glimpse=there, box=InputBox("empty"), pane="%3", wall=NOW, alone=True
+        verdict(), front=True, snapshot=there, box=InputBox("empty"), pane="%3", wall=NOW, alone=True
     )  # fmt: skip
     assert found == (PromptRefusal("person", "a person is in that pane") if minds else None)
 
@@ -170,7 +170,7 @@ def test_who_wants_to_be_alone_minds_a_person_whose_hands_rest(changed: dict[str
     "changed", [{"pane": "%4"}, {"active": int(NOW) - 31}, {"control": True}, {"readonly": True}], ids=str
 )
 def test_others_are_not_in_the_way(changed: dict[str, Any]) -> None:
-    assert judged(glimpse=ALL_WELL._replace(clients=(client(**changed),))) is None
+    assert judged(snapshot=ALL_WELL._replace(clients=(client(**changed),))) is None
 
 
 @pytest.mark.parametrize(

@@ -69,16 +69,16 @@ def test_a_draft_is_sent_only_if_it_is_ours() -> None:
     assert what(draft, ours=True) == ("press", "draft")
     assert what(draft) == ("report", "draft")
     assert what(draft, ours=True, front=False) == ("report", "person")
-    assert what(draft, ours=True, glimpse=ALL_WELL._replace(mode=True)) == ("report", "person")
+    assert what(draft, ours=True, snapshot=ALL_WELL._replace(mode=True)) == ("report", "person")
     assert what(draft, ours=True, verdict=verdict("working")) == ("wait", "working")
 
 
 @pytest.mark.parametrize("case", [READY, READY._replace(box=InputBox("draft", "x"), ours=True), SUSPENDED, ENDED])
 def test_a_pane_that_a_person_is_in_is_never_touched(case: RecoveryCase) -> None:
-    assert what(case, glimpse=client()) == ("report", "person")
-    assert what(case, glimpse=client(readonly=True)) == ("report", "person")
-    assert what(case, glimpse=client("%4")) == what(case)
-    assert what(case, glimpse=client(control=True)) == what(case)
+    assert what(case, snapshot=client()) == ("report", "person")
+    assert what(case, snapshot=client(readonly=True)) == ("report", "person")
+    assert what(case, snapshot=client("%4")) == what(case)
+    assert what(case, snapshot=client(control=True)) == what(case)
 
 
 @pytest.mark.parametrize("case", [SUSPENDED, ENDED])
@@ -94,7 +94,7 @@ def test_a_pane_that_a_person_is_in_is_never_touched(case: RecoveryCase) -> None
 def test_nothing_is_typed_to_a_shell_that_keys_would_not_reach(
     case: RecoveryCase, odd: PaneSnapshot, outcome: str
 ) -> None:
-    assert what(case, glimpse=odd) == ("report", outcome)
+    assert what(case, snapshot=odd) == ("report", outcome)
 
 
 def test_a_suspended_agent_is_woken_by_its_own_shell_at_its_prompt() -> None:
@@ -131,8 +131,8 @@ def test_a_pane_that_never_had_an_agent_is_told() -> None:
 
 def test_a_dead_pane_is_brought_back_only_where_somebody_knows_what_it_was() -> None:
     dead = ALL_WELL._replace(dead=True)
-    assert what(ENDED, glimpse=dead, verdict=None, there=ForegroundProgram()) == ("resume", "exited")
-    assert what(ENDED, glimpse=dead, verdict=None, there=ForegroundProgram(), left=ExitedAgent()) == (
+    assert what(ENDED, snapshot=dead, verdict=None, there=ForegroundProgram()) == ("resume", "exited")
+    assert what(ENDED, snapshot=dead, verdict=None, there=ForegroundProgram(), left=ExitedAgent()) == (
         "report",
         "exited",
     )

@@ -19,7 +19,7 @@ class Watch:
         self.memory: SessionMemory | None = None
         self.now = 0.0
 
-    def look(
+    def observe(
         self, turn: str, *, after: float = 1.0, source: str = "state", text: str = "", spinner: str = "",
         cpu: float = 0.0, there: Presence = ALIVE, detail: str = "", notes: tuple[str, ...] = (),
         clock: str = "", policy: Policy = PATIENT,
@@ -40,13 +40,13 @@ class Watch:
         while verdict is None or self.now < end:
             step += 1
             used += 2 * cpu
-            verdict = self.look("working", after=2.0, spinner=str(step) if spinning else "", cpu=used)
+            verdict = self.observe("working", after=2.0, spinner=str(step) if spinning else "", cpu=used)
         return verdict
 
 
 def test_a_thinking_model_with_a_spinner_is_not_stuck_before_ten_minutes() -> None:
     watch = Watch()
-    watch.look("working")
+    watch.observe("working")
     assert watch.silence(590, spinning=True).state == "working"
     assert watch.silence(20, spinning=True).progress == "stalled"
     assert watch.silence(30, spinning=True).state == "stuck"
@@ -54,7 +54,7 @@ def test_a_thinking_model_with_a_spinner_is_not_stuck_before_ten_minutes() -> No
 
 def test_the_first_stale_look_is_a_suspicion_only() -> None:
     watch = Watch()
-    watch.look("working")
+    watch.observe("working")
     verdict = watch.silence(600, spinning=True)
     assert (verdict.state, verdict.progress) == ("working", "stalled")
     assert verdict.deadline == ("stuck unless it moves", PATIENT.grace_s)
@@ -82,15 +82,15 @@ def test_a_look_at_the_very_moment_that_was_announced_finds_it_stuck() -> None:
 def test_time_in_which_nobody_looked_does_not_count() -> None:
     """Rule 7: a watcher that slept for an hour has not seen an hour of silence."""
     watch = Watch()
-    watch.look("working")
-    watch.look("working", after=3600, spinner="moved")
+    watch.observe("working")
+    watch.observe("working", after=3600, spinner="moved")
     assert watch.silence(500, spinning=True).progress == "quiet"
 
 
 def test_a_frozen_screen_counts_sooner() -> None:
     watch = Watch()
-    watch.look("working")
-    watch.look("working", spinner="a")
+    watch.observe("working")
+    watch.observe("working", spinner="a")
     assert watch.silence(80).progress != "frozen"
     assert watch.silence(14).progress == "frozen"
     assert watch.silence(30).state == "stuck"
@@ -99,28 +99,28 @@ def test_a_frozen_screen_counts_sooner() -> None:
 def test_a_screen_that_never_moved_in_this_turn_is_not_frozen() -> None:
     """Codex without animations: its timer stands at 0s from the start."""
     watch = Watch()
-    watch.look("working")
+    watch.observe("working")
     assert watch.silence(500).state == "working"
 
 
 def test_text_that_comes_again_takes_the_suspicion_back() -> None:
     watch = Watch()
-    watch.look("working")
+    watch.observe("working")
     watch.silence(650, spinning=True)
-    verdict = watch.look("working", text="more")
+    verdict = watch.observe("working", text="more")
     assert (verdict.state, verdict.progress) == ("working", "advancing")
 
 
 def test_a_silent_tool_that_computes_is_working() -> None:
     """Rule 5."""
     watch = Watch()
-    watch.look("working")
+    watch.observe("working")
     assert watch.silence(900, spinning=True, cpu=0.5).progress == "advancing"
 
 
 def test_a_tool_that_uses_next_to_nothing_is_no_progress() -> None:
     watch = Watch()
-    watch.look("working")
+    watch.observe("working")
     assert watch.silence(660, spinning=True, cpu=0.001).state == "stuck"
 
 
@@ -129,79 +129,79 @@ def test_whoever_waits_is_never_stuck(turn: str) -> None:
     """Rule 8."""
     watch = Watch()
     for _ in range(200):
-        verdict = watch.look(turn, after=9.0)
+        verdict = watch.observe(turn, after=9.0)
     assert verdict.state == turn
 
 
 def test_a_new_turn_starts_its_clocks_anew() -> None:
     watch = Watch()
-    watch.look("working")
+    watch.observe("working")
     watch.silence(595, spinning=True)
-    watch.look("idle")
-    watch.look("working")
+    watch.observe("idle")
+    watch.observe("working")
     assert watch.silence(590, spinning=True).state == "working"
 
 
 def test_a_change_that_only_the_screen_shows_must_last() -> None:
     watch = Watch()
-    watch.look("working", source="screen")
-    assert watch.look("idle", source="screen", after=0.25).turn == "working"
-    assert watch.look("working", source="screen", after=0.25).turn == "working"
-    assert watch.look("idle", source="screen", after=0.25).turn == "working"
-    assert watch.look("idle", source="screen", after=1.0).turn == "idle"
+    watch.observe("working", source="screen")
+    assert watch.observe("idle", source="screen", after=0.25).turn == "working"
+    assert watch.observe("working", source="screen", after=0.25).turn == "working"
+    assert watch.observe("idle", source="screen", after=0.25).turn == "working"
+    assert watch.observe("idle", source="screen", after=1.0).turn == "idle"
 
 
 def test_a_change_that_the_agent_itself_tells_is_said_at_once() -> None:
     watch = Watch()
-    watch.look("working")
-    assert watch.look("idle", after=0.25).turn == "idle"
+    watch.observe("working")
+    assert watch.observe("idle", after=0.25).turn == "idle"
 
 
 def test_a_look_at_which_nobody_spoke_does_not_make_it_unknown() -> None:
     watch = Watch()
-    watch.look("working")
-    assert watch.look("", after=0.25).turn == "working"
-    assert watch.look("", after=2.0).turn == "working"
-    assert watch.look("", after=2.0).turn == "unknown"
+    watch.observe("working")
+    assert watch.observe("", after=0.25).turn == "working"
+    assert watch.observe("", after=2.0).turn == "working"
+    assert watch.observe("", after=2.0).turn == "unknown"
 
 
 @pytest.mark.parametrize("turn", ["working", "waiting", "limited"])
 def test_what_is_there_to_be_seen_is_said_at_once(turn: str) -> None:
     watch = Watch()
-    watch.look("idle", source="screen")
-    assert watch.look(turn, source="screen", after=0.25).turn == turn
+    watch.observe("idle", source="screen")
+    assert watch.observe(turn, source="screen", after=0.25).turn == turn
 
 
 def test_death_is_said_at_once_and_where_nothing_tells_how_it_is_unknown_for_good() -> None:
     watch = Watch()
-    watch.look("working")
-    verdict = watch.look("working", after=0.25, source="title", there=Presence("gone", "bash is in front"))
+    watch.observe("working")
+    verdict = watch.observe("working", after=0.25, source="title", there=Presence("gone", "bash is in front"))
     assert (verdict.turn, verdict.state, verdict.final, verdict.cause) == ("exited", "unknown", True, "exit-unseen")
 
 
 def test_an_agent_that_said_goodbye_was_stopped() -> None:
     watch = Watch()
-    watch.look("idle")
-    verdict = watch.look("exited", source="screen", there=Presence("gone", "bash is in front"))
+    watch.observe("idle")
+    verdict = watch.observe("exited", source="screen", there=Presence("gone", "bash is in front"))
     assert verdict.state == "stopped"
 
 
 def test_suspended_waits_for_a_person() -> None:
-    verdict = Watch().look("working", there=Presence("suspended", "claude (7) is suspended", 7))
+    verdict = Watch().observe("working", there=Presence("suspended", "claude (7) is suspended", 7))
     assert (verdict.state, verdict.final, verdict.process) == ("waiting", False, "suspended")
 
 
 def test_drift_is_in_the_evidence() -> None:
-    verdict = Watch().look("idle", notes=("drift: 9.9 is newer than any tested",))
+    verdict = Watch().observe("idle", notes=("drift: 9.9 is newer than any tested",))
     assert [piece.says for piece in verdict.against] == ["drift: 9.9 is newer than any tested"]
 
 
 def test_what_moved_in_an_earlier_turn_is_not_frozen_in_this_one() -> None:
     watch = Watch()
-    watch.look("working")
-    watch.look("working", spinner="a")
-    watch.look("idle")
-    watch.look("working")
+    watch.observe("working")
+    watch.observe("working", spinner="a")
+    watch.observe("idle")
+    watch.observe("working")
     assert watch.silence(200).progress == "quiet"
 
 
@@ -213,10 +213,10 @@ AFTER = 640.0
 def shown_through_silence(*shown: tuple[float, str], policy: Policy = FINAL_CLOCK) -> Verdict:
     """A turn without progress whose status line shows these times from these seconds on."""
     watch, verdict = Watch(), None
-    watch.look("working", clock=dict(shown).get(0.0, ""), policy=policy)
+    watch.observe("working", clock=dict(shown).get(0.0, ""), policy=policy)
     while watch.now < AFTER:
         clock = next((time for since, time in reversed(shown) if watch.now >= since), "")
-        verdict = watch.look("working", after=2.0, spinner=str(watch.now), clock=clock, policy=policy)
+        verdict = watch.observe("working", after=2.0, spinner=str(watch.now), clock=clock, policy=policy)
     assert verdict is not None
     return verdict
 
@@ -259,10 +259,10 @@ def test_a_clock_that_stands_again_saves_nobody() -> None:
     """Once it has advanced it must advance again; two looks within one second are no reason to call it stuck."""
     watch = Watch()
     for _ in range(400):
-        watch.look("working", after=2.0, spinner=str(watch.now), clock="10:00:00", policy=FINAL_CLOCK)
-    assert watch.look("working", clock="10:00:00", spinner="x", policy=FINAL_CLOCK).state == "stuck"
-    assert watch.look("working", clock="10:00:01", spinner="y", policy=FINAL_CLOCK).state == "working"
-    assert watch.look("working", after=0.3, clock="10:00:01", spinner="z", policy=FINAL_CLOCK).state == "working"
+        watch.observe("working", after=2.0, spinner=str(watch.now), clock="10:00:00", policy=FINAL_CLOCK)
+    assert watch.observe("working", clock="10:00:00", spinner="x", policy=FINAL_CLOCK).state == "stuck"
+    assert watch.observe("working", clock="10:00:01", spinner="y", policy=FINAL_CLOCK).state == "working"
+    assert watch.observe("working", after=0.3, clock="10:00:01", spinner="z", policy=FINAL_CLOCK).state == "working"
     for _ in range(20):
-        watch.look("working", after=2.0, spinner=str(watch.now), clock="10:00:01", policy=FINAL_CLOCK)
-    assert watch.look("working", clock="10:00:01", spinner="u", policy=FINAL_CLOCK).state == "stuck"
+        watch.observe("working", after=2.0, spinner=str(watch.now), clock="10:00:01", policy=FINAL_CLOCK)
+    assert watch.observe("working", clock="10:00:01", spinner="u", policy=FINAL_CLOCK).state == "stuck"

@@ -44,7 +44,7 @@ class World:
                  for name, status in self.tasks.items()}  # fmt: skip
         return Work(tasks, "the test", self.damage)
 
-    def look(self) -> SessionSnapshot:
+    def observe(self) -> SessionSnapshot:
         return self.sight
 
     def mail(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class World:
     def show(self, text: str) -> None:
         self.shown.append(text)
 
-    def tell(self, pane: str, text: str) -> DeliveryResult:
+    def deliver(self, pane: str, text: str) -> DeliveryResult:
         assert pane == self.sight.controller
         if self.sight.state == "working":
             return DeliveryResult(taken=False, proven=False, reason="it is at work")
@@ -97,6 +97,6 @@ class Rounds:
         self.world.time += later
         return self.dog.round(tick=True).send
 
-    def look(self, *, later: float = 9.0) -> str:
+    def observe(self, *, later: float = 9.0) -> str:
         self.world.time += later
         return self.dog.round(tick=False).send

@@ -11,7 +11,7 @@ from midwatch.swarm.rules import quality
 from midwatch.swarm.rules.quality import DueTask
 from midwatch.trackers.model import BLOCKED, CLOSED, DEFERRED, IN_PROGRESS, OPEN, TrackerTask, Work
 
-ALL = tuple([ForeignText(quality_text.record(loop, "")) for loop in LOOPS])
+ALL = tuple([ForeignText(quality_text.format_note(loop, "")) for loop in LOOPS])
 
 
 def bead(id_: str = "bd-1", status: str = OPEN, closed: float | None = None, **more: object) -> TrackerTask:
@@ -58,7 +58,7 @@ def test_the_companion_of_another_bead_is_none_of_this_one(other: str) -> None:
 
 @pytest.mark.parametrize("title", ["Quality loops for bd-1", "quality Loops  for bd-1 "])
 def test_a_companion_is_known_by_its_title(title: str) -> None:
-    assert quality_text.bead_of(companion(title=ForeignText(title))) == "bd-1"
+    assert quality_text.find_bead(companion(title=ForeignText(title))) == "bd-1"
     assert due(bead(), companion(title=ForeignText(title))) == ()
 
 
@@ -153,9 +153,11 @@ def test_those_meant_without_names_are_in_progress_or_have_had_a_companion() -> 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("text", ["", "drops the last line", "two things:\n1. a [self-review] none\n2. b"])
 def test_what_is_recorded_is_read_again(loop: str, text: str) -> None:
-    found = companion(notes=tuple(map(ForeignText, ("a word before", quality_text.record(loop, text), "a word after"))))
-    assert quality_text.recorded(found) == {loop: text}
-    assert quality_text.missing(found) == tuple([each for each in LOOPS if each != loop])
+    found = companion(
+        notes=tuple(map(ForeignText, ("a word before", quality_text.format_note(loop, text), "a word after")))
+    )
+    assert quality_text.recorded_findings(found) == {loop: text}
+    assert quality_text.missing_loops(found) == tuple([each for each in LOOPS if each != loop])
 
 
 @pytest.mark.parametrize(
@@ -168,38 +170,40 @@ def test_what_is_recorded_is_read_again(loop: str, text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_merely_looks_like_a_record_is_none(note: str) -> None:
-    assert quality_text.missing(companion(notes=(ForeignText(note),))) == LOOPS
+    assert quality_text.missing_loops(companion(notes=(ForeignText(note),))) == LOOPS
 
 
 def test_the_last_word_on_a_loop_counts() -> None:
-    notes = (quality_text.record("self-review", ""), quality_text.record("self-review", "a race after all"))
-    assert quality_text.recorded(companion(notes=tuple(map(ForeignText, notes)))) == {"self-review": "a race after all"}
+    notes = (quality_text.format_note("self-review", ""), quality_text.format_note("self-review", "a race after all"))
+    assert quality_text.recorded_findings(companion(notes=tuple(map(ForeignText, notes)))) == {
+        "self-review": "a race after all"
+    }
 
 
 @pytest.mark.parametrize(
     "text", ["", " \n", "none", "None.", "NONE!", "nothing", "n/a", "N/A", "no findings", "-", "…", "no", '"none"']
 )
 def test_a_text_that_says_nothing_is_known(text: str) -> None:
-    assert quality_text.says_nothing(text)
+    assert quality_text.is_no_finding(text)
 
 
 @pytest.mark.parametrize(
     "text", ["none of the callers checks it", "x", "nothing checks the length", "解析器会丢行", "42"]
 )
 def test_a_finding_is_a_finding(text: str) -> None:
-    assert not quality_text.says_nothing(text)
+    assert not quality_text.is_no_finding(text)
 
 
 @pytest.mark.parametrize(
     "word", ["random exploration", "random-exploration", "Random_Exploration", " random  exploration"]
 )
 def test_a_loop_is_known_however_it_is_hyphenated(word: str) -> None:
-    assert quality_text.loop_meant(word) == "random exploration"
+    assert quality_text.find_loop(word) == "random exploration"
 
 
 @pytest.mark.parametrize("word", ["", "random", "review", "selfreview", "self-review!"])
 def test_no_other_word_is_a_loop(word: str) -> None:
-    assert quality_text.loop_meant(word) == ""
+    assert quality_text.find_loop(word) == ""
 
 
 # Closing
@@ -236,6 +240,6 @@ def test_a_companion_is_ready_once_its_bead_is_closed(status: str) -> None:
 
 def test_a_title_names_no_bead_that_cannot_be_one() -> None:
     """What it names goes into the command that an error tells."""
-    assert quality_text.bead_of(TrackerTask("c", ForeignText("Quality loops for $(reboot)"), "open")) == ""
-    assert quality_text.bead_of(TrackerTask("c", ForeignText("Quality loops for --force"), "open")) == ""
-    assert quality_text.bead_of(TrackerTask("c", ForeignText("Quality loops for bd-1"), "open")) == "bd-1"
+    assert quality_text.find_bead(TrackerTask("c", ForeignText("Quality loops for $(reboot)"), "open")) == ""
+    assert quality_text.find_bead(TrackerTask("c", ForeignText("Quality loops for --force"), "open")) == ""
+    assert quality_text.find_bead(TrackerTask("c", ForeignText("Quality loops for bd-1"), "open")) == "bd-1"

@@ -21,7 +21,7 @@ def told(recipient: MessageRecipient = FIRST) -> tuple[World, Rounds]:
     world.sight = sight(recipient)
     rounds = Rounds(world)
     assert rounds.tick() == "tick"
-    assert rounds.look() == ""
+    assert rounds.observe() == ""
     return world, rounds
 
 
@@ -34,7 +34,7 @@ def told(recipient: MessageRecipient = FIRST) -> tuple[World, Rounds]:
 def test_a_new_conversation_gets_the_state_at_the_next_tick(now: MessageRecipient, pane: str) -> None:
     world, rounds = told()
     world.sight = sight(now, pane=pane)
-    assert rounds.look() == "", "between ticks only news is told"
+    assert rounds.observe() == "", "between ticks only news is told"
     assert rounds.tick(later=60.0) == "tick"
     assert "- ready: bd-1" in world.texts[-1]
     assert f"conversation-new {pane}: it has been told nothing yet" in rounds.log
@@ -58,7 +58,7 @@ def test_an_id_that_is_known_only_after_the_first_message_is_learned() -> None:
     """Codex names its conversation with its first turn."""
     world, rounds = told(MessageRecipient("", "100:1"))
     world.sight = sight(FIRST)
-    assert rounds.look() == ""
+    assert rounds.observe() == ""
     world.sight = sight(MessageRecipient("bbb", "100:1"))
     assert rounds.tick(later=60.0) == "tick"
 
@@ -66,7 +66,7 @@ def test_an_id_that_is_known_only_after_the_first_message_is_learned() -> None:
 def test_news_between_ticks_tells_a_new_conversation_all_of_it() -> None:
     world, rounds = told()
     world.sight = sight(MessageRecipient("bbb", "100:1"), WorkerState("%2", "codex", "crashed"))
-    assert rounds.look() == "tick"
+    assert rounds.observe() == "tick"
     assert "- ready: bd-1" in world.texts[-1]
     assert rounds.tick(later=60.0) == "", "it was told twice"
 
@@ -86,7 +86,7 @@ def test_what_is_held_for_a_new_conversation_comes_when_it_may() -> None:
     assert rounds.tick(later=60.0) == "tick"
     assert (len(world.texts), rounds.dog.held) == (1, "it is at work")
     world.sight = sight(MessageRecipient("bbb", "100:1"))
-    rounds.look()
+    rounds.observe()
     assert len(world.texts) == 2
 
 
@@ -110,9 +110,9 @@ def test_a_new_conversation_hears_of_workers_that_the_last_one_saw_come_to_rest(
     world.sight = sight(FIRST, idle)
     rounds.tick()
     world.sight = sight(FIRST, idle, state="working")  # its own turn begins after the worker came to rest
-    rounds.look()
+    rounds.observe()
     world.sight = sight(FIRST, idle)
-    rounds.look(later=GRACE)
+    rounds.observe(later=GRACE)
     assert rounds.dog._decided()[0].workers == ()
     world.sight = sight(MessageRecipient("bbb", "100:1"), idle)
     rounds.tick()

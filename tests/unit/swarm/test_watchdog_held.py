@@ -42,13 +42,13 @@ def test_what_the_limit_holds_back_is_told_with_its_time_and_then_sent(monkeypat
     assert dog.until == 1_800_003_600.0
     held = [line for line in rounds.log if line.startswith("held-back")]
     assert held == [f"held-back until 2027-01-15T09:00:00Z: {dog.held}; held back: ready bd-new"]
-    rounds.look()
+    rounds.observe()
     assert sum(line.startswith("held-back") for line in rounds.log) == 1, "the same is logged again and again"
     world.tasks["bd-more"] = OPEN
     rounds.tick(later=1.0)
     assert (dog.message, rounds.log[-1].startswith("held-back until")) == ("ready bd-more, ready bd-new", True)
     assert rounds.tick(later=3600.0 - world.time - 1.0) == ""
-    assert rounds.look(later=1.0) == "tick", "it did not come at the time that was told"
+    assert rounds.observe(later=1.0) == "tick", "it did not come at the time that was told"
     told = [dog.held, dog.message, dog.until]
     assert told == ["", "", None]
 
@@ -75,7 +75,7 @@ def test_crashes_and_tasks_of_the_highest_priority_do_not_wait(what: str) -> Non
     world, rounds = after_news(8)
     worker = WorkerState("%2", "codex", "working")
     world.sight = SessionSnapshot("%1", "", "idle", (worker,))
-    rounds.look()
+    rounds.observe()
     if what.startswith("urgent"):
         world.priorities["bd-new"] = 0
         world.tasks["bd-new"] = OPEN if what == "urgent" else "blocked"

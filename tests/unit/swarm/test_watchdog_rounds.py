@@ -40,10 +40,10 @@ def test_the_tracker_is_read_once_more_before_something_is_told_between_ticks() 
     world.answer = DeliveryResult(taken=False, proven=False, reason="it is at work")
     rounds.tick()
     world.answer, world.tasks = TAKEN, {"bd-1": IN_PROGRESS, "bd-2": OPEN}
-    rounds.look(later=FRESH + 1)
+    rounds.observe(later=FRESH + 1)
     assert world.reads == 2
     assert "- ready: bd-2" in world.texts[0]
-    rounds.look()
+    rounds.observe()
     assert world.reads == 2, "it was read though there was nothing to tell"
 
 
@@ -52,9 +52,9 @@ def test_a_worker_that_crashes_is_told_between_ticks() -> None:
     rounds = Rounds(world)
     rounds.tick()
     world.sight = SessionSnapshot("%1", "", "idle", (WorkerState("%2", "codex", "crashed"),))
-    assert rounds.look() == "tick"
+    assert rounds.observe() == "tick"
     assert "- workers: %2 (codex) crashed" in world.texts[1]
-    assert rounds.look() == ""
+    assert rounds.observe() == ""
 
 
 def test_a_pane_that_is_gone_is_told_even_if_the_controller_was_busy_then() -> None:
@@ -66,13 +66,13 @@ def test_a_pane_that_is_gone_is_told_even_if_the_controller_was_busy_then() -> N
         SessionSnapshot("%1", "", "working", ()),
         DeliveryResult(taken=False, proven=False, reason="it is at work"),
     )
-    rounds.look()
-    rounds.look()
+    rounds.observe()
+    rounds.observe()
     world.sight, world.answer = SessionSnapshot("%1", "", "idle", ()), TAKEN
-    rounds.look()
+    rounds.observe()
     assert "- workers: %2 (codex) is gone" in world.texts[-1]
     before = len(world.texts)
-    rounds.look()
+    rounds.observe()
     assert len(world.texts) == before
 
 
@@ -81,7 +81,7 @@ def test_a_report_that_nobody_has_read_is_told() -> None:
     rounds = Rounds(world)
     rounds.tick()
     world.letters = ("k3 about bd-1",)
-    assert rounds.look() == "tick"
+    assert rounds.observe() == "tick"
     assert "- unread_reports: k3 about bd-1" in world.texts[1]
 
 
@@ -105,7 +105,7 @@ def test_a_tracker_that_fails_delays_and_is_told_with_what_was_known() -> None:
     assert rounds.tick(later=420.0) == "tick"
     world.failing = TrackerError("it prints rubbish")
     world.sight = SessionSnapshot("%1", "", "idle", (WorkerState("%2", "codex", "crashed"),))
-    assert rounds.look() == "tick"
+    assert rounds.observe() == "tick"
     assert "- ready: bd-1" in world.texts[-1]
     assert 'the tasks may be others by now: "it prints rubbish"' in world.texts[-1]
 
@@ -134,11 +134,11 @@ def test_nobody_to_tell_is_said_once_and_tried_again() -> None:
     rounds = Rounds(world)
     world.sight = SessionSnapshot("", "no-controller-pane", "", ())
     rounds.tick()
-    rounds.look()
-    rounds.look()
+    rounds.observe()
+    rounds.observe()
     assert [line for line in rounds.log if "not-sent" in line] == ["not-sent no-controller-pane"]
     world.sight = SessionSnapshot("%1", "", "idle", ())
-    rounds.look()
+    rounds.observe()
     assert len(world.texts) == 1
 
 
@@ -153,9 +153,9 @@ def test_what_may_still_stand_in_the_box_is_unread() -> None:
     assert rounds.tick(later=420.0) == ""
     assert world.texts == []
     world.sight = SessionSnapshot("%1", "", "working", ())  # a turn has begun: it was taken after all
-    rounds.look()
+    rounds.observe()
     world.sight = SessionSnapshot("%1", "", "idle", ())
-    assert rounds.look() == "tick"
+    assert rounds.observe() == "tick"
 
 
 def test_patience_begins_with_the_delivery_not_with_the_attempt() -> None:
@@ -164,9 +164,9 @@ def test_patience_begins_with_the_delivery_not_with_the_attempt() -> None:
     world.answer = DeliveryResult(taken=False, proven=False, reason="it is at work")
     rounds.tick()
     world.answer = TAKEN
-    rounds.look(later=400.0)
-    assert rounds.look(later=30.0) == "", "it is told again 30 s after it was told"
-    assert rounds.look(later=400.0) == "tick"
+    rounds.observe(later=400.0)
+    assert rounds.observe(later=30.0) == "", "it is told again 30 s after it was told"
+    assert rounds.observe(later=400.0) == "tick"
 
 
 @pytest.mark.parametrize("gone", [False, True])
@@ -285,8 +285,8 @@ def test_words_that_cannot_be_used_are_said_once_while_the_message_waits() -> No
     world.words, world.answer = "", DeliveryResult(taken=False, proven=False, reason="it is at work")
     rounds = Rounds(world)
     rounds.tick()
-    rounds.look()
-    rounds.look()
+    rounds.observe()
+    rounds.observe()
     assert sum("prompt-template" in line for line in rounds.log) == 1
     assert rounds.dog.held == "it is at work"
 
@@ -299,7 +299,7 @@ def test_what_was_left_in_the_box_is_seen_to_at_each_look(became: str, told: str
     world.answer = DeliveryResult(taken=False, proven=False, reason="it did not show the text", left=True)
     rounds.tick()
     world.answer, world.submitted = TAKEN, became
-    assert rounds.look() == told
+    assert rounds.observe() == told
     assert len(world.texts) == (told == "tick")
 
 

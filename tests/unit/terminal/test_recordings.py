@@ -33,11 +33,11 @@ def written(cast: casts.Cast, *, after: int = 1) -> str:
     transcript = ScreenTranscript(cast.columns, cast.rows, parts.append)
     for at, piece in cast.pieces:
         while (due := transcript.due()) is not None and due <= at:
-            transcript.look(due)
+            transcript.observe(due)
         for start in range(0, len(piece), len(piece) // after or 1):
             transcript.feed(piece[start : start + (len(piece) // after or 1)], at)
     while (due := transcript.due()) is not None:
-        transcript.look(due)
+        transcript.observe(due)
     transcript.finish()
     return "".join(parts)
 

@@ -26,7 +26,7 @@ class Written:
     def wait(self, seconds: float) -> None:
         until = self.now + seconds
         while (due := self.transcript.due()) is not None and due <= until:
-            self.transcript.look(due)
+            self.transcript.observe(due)
         self.now = until
 
     def frames(self, frames: Iterable[str], every: float = 0.1) -> None:

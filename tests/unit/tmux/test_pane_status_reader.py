@@ -104,7 +104,7 @@ def test_it_is_not_woken_while_there_is_nothing_to_answer(typed: Typed, tmp_path
 def test_it_does_not_wait_for_a_pane_that_takes_nothing(typed: Typed) -> None:
     typed.fill()
     handshake = StatusHandshake(SIGN, typed.pane)
-    handshake.hear(SIGN, asked=False)
+    handshake.read_output(SIGN, asked=False)
     handshake.answer()
     assert handshake.answers == 0
     assert handshake.open

@@ -20,8 +20,8 @@ def reply(command: str = "claude ✳ Claude Code", clients: str = "", **changed:
     return f"{WORD}P{told} {command}{WORD}\n{clients}{WORD}S\nrow one\n\x1b[2mrow two\n{WORD}E\n".encode()
 
 
-def test_a_glimpse_is_read() -> None:
-    seen = guarded_input.read_glimpse(reply(clients=f"{WORD}K%3,1700000001,0,0\n{WORD}K%4,,1,1\n"), WORD)
+def test_a_snapshot_is_read() -> None:
+    seen = guarded_input.parse_snapshot(reply(clients=f"{WORD}K%3,1700000001,0,0\n{WORD}K%4,,1,1\n"), WORD)
     assert seen is not None
     assert seen.rows == ("row one", "\x1b[2mrow two")
     assert seen.clients == (
@@ -41,29 +41,29 @@ def test_a_glimpse_is_read() -> None:
     ],
 )
 def test_each_thing_that_takes_keys_away_is_seen(fact: str, value: str, field: str) -> None:
-    seen = guarded_input.read_glimpse(reply(**{fact: value}), WORD)
+    seen = guarded_input.parse_snapshot(reply(**{fact: value}), WORD)
     assert seen is not None
     assert getattr(seen, field) is True
 
 
 @pytest.mark.parametrize("cut", [0, 20, -2, -14])
 def test_half_an_answer_is_none(cut: int) -> None:
-    assert guarded_input.read_glimpse(reply()[:cut], WORD) is None
+    assert guarded_input.parse_snapshot(reply()[:cut], WORD) is None
 
 
 def test_a_pane_that_is_gone_is_none() -> None:
     told = " " * len(FACTS)
-    assert guarded_input.read_glimpse(f"{WORD}P{told}{WORD}\n{WORD}S\n\n{WORD}E\n".encode(), WORD) is None
+    assert guarded_input.parse_snapshot(f"{WORD}P{told}{WORD}\n{WORD}S\n\n{WORD}E\n".encode(), WORD) is None
 
 
 def test_the_guard_says_what_was_seen_and_escapes_what_means_something_to_tmux() -> None:
-    seen = guarded_input.read_glimpse(reply(command="sh a,b}#c"), WORD)
+    seen = guarded_input.parse_snapshot(reply(command="sh a,b}#c"), WORD)
     assert seen is not None
     assert seen.guard == f"#{{==:{guarded_input.GUARDED},{' '.join(VALUES.values())} sh a#,b#}}##c}}"
 
 
 def test_the_text_is_in_no_request() -> None:
-    asked = guarded_input.paste(WORD, "%3", "GUARD", "midwatch-x")
+    asked = guarded_input.paste_command(WORD, "%3", "GUARD", "midwatch-x")
     assert asked[:5] == ["load-buffer", "-b", "midwatch-x", "-", ";"]
     assert asked[5:10] == ["if-shell", "-F", "-t", "%3", "GUARD"]
     assert asked[10].startswith("paste-buffer -prd -b midwatch-x -t %3 ;")

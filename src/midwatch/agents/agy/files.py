@@ -25,7 +25,7 @@ class AgyFiles(AgentFiles):
 
     def home(self, environment: Environment) -> str:
         own = environment.get("ANTIGRAVITY_CLI_HOME")
-        return own or file_locations.below(environment, "HOME", ".gemini/antigravity-cli")
+        return own or file_locations.path_below(environment, "HOME", ".gemini/antigravity-cli")
 
     def arrivals(self, environment: Environment, day: str) -> list[str]:  # noqa: ARG002  # all days are in one place
         home = self.home(environment)
@@ -41,7 +41,7 @@ class AgyFiles(AgentFiles):
         found = find_recent(logs, 0.0 if asked else running.started, ("transcript.jsonl", "transcript_full.jsonl"))
         return max(found, default="")
 
-    def arrived(self, running: RunningAgent, heads: FileHeadCache) -> set[str]:
+    def written_conversations(self, running: RunningAgent, heads: FileHeadCache) -> set[str]:
         """What was noted last for the directory may be another's of long ago; its database must have been written."""
         home = self.home(running.environment)
         last = last_conversation(home, running, heads) if home else ""

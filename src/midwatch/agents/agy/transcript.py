@@ -17,7 +17,7 @@ class Agy(TranscriptState):
         super().__init__()
         self._calls: list[str] = []
 
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         at, kind = parse_instant(line.get("created_at")), text_at(line, "type")
         if kind == "USER_INPUT":
             self._calls.clear()

@@ -10,7 +10,7 @@ import unicodedata
 from functools import lru_cache
 
 from midwatch.agents import file_locations
-from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, listed, stem
+from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, conversation_of_name, list_names
 from midwatch.agents.claude import state_file
 from midwatch.agents.claude.transcript import Claude
 from midwatch.agents.file_head_cache import FileHeadCache, cache_value
@@ -25,10 +25,10 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 class ClaudeFiles(AgentFiles):
     story = Claude
     named_by_id = True
-    places = (ConversationPlaces("projects", 1, "", stem),)
+    places = (ConversationPlaces("projects", 1, "", conversation_of_name),)
 
     def home(self, environment: Environment) -> str:
-        return environment.get("CLAUDE_CONFIG_DIR") or file_locations.below(environment, "HOME", ".claude")
+        return environment.get("CLAUDE_CONFIG_DIR") or file_locations.path_below(environment, "HOME", ".claude")
 
     def arrivals(self, environment: Environment, day: str) -> list[str]:  # noqa: ARG002  # all days are in one place
         home = self.home(environment)
@@ -47,9 +47,9 @@ class ClaudeFiles(AgentFiles):
                 if os.path.exists(path := f"{directory}/{wanted}.jsonl"):
                     return path
             return _elsewhere(f"{home}/projects", wanted, heads)
-        return self.only(running, heads)
+        return self.only_path(running, heads)
 
-    def beside(self, path: str, story: TranscriptState) -> str:  # noqa: ARG002  # the path tells it
+    def subagent_directory(self, path: str, story: TranscriptState) -> str:  # noqa: ARG002  # the path tells it
         return f"{path.removesuffix('.jsonl')}/subagents"
 
     def state_path(self, running: RunningAgent) -> str:
@@ -68,7 +68,7 @@ def _spelled(top: str, names: tuple[str, ...]) -> list[str]:
     begins = tuple(f"{key[:LONGEST_KEY]}-" for key in names if len(key) > LONGEST_KEY)
     return [
         *names,
-        *(name for name in (listed(top) if begins else []) if name.startswith(begins) and name not in names),
+        *(name for name in (list_names(top) if begins else []) if name.startswith(begins) and name not in names),
     ]
 
 
@@ -88,12 +88,12 @@ def _elsewhere(top: str, wanted: str, heads: FileHeadCache) -> str:
 def keys(directory: str) -> tuple[str, ...]:
     """Names that Claude Code may give to a directory's conversations: of the path as it is, and composed (NFC)."""
     spellings = dict.fromkeys((directory, unicodedata.normalize("NFC", directory)))
-    return tuple([file_locations.dashed(each)[:LONGEST_KEY] + _tail(each) for each in spellings])
+    return tuple([file_locations.dashed_path(each)[:LONGEST_KEY] + _tail(each) for each in spellings])
 
 
 def _tail(path: str) -> str:
     """What a long name ends with instead of its rest: the 32-bit string hash of the path, without sign, in base 36."""
-    units = file_locations.units(path)
+    units = file_locations.utf16_units(path)
     if len(units) <= LONGEST_KEY:
         return ""
     value = 0

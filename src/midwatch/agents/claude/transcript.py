@@ -43,7 +43,7 @@ class Claude(TranscriptState):
     _prompted = False
     """A prompt was read."""
 
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         if line.get("isSidechain") is True:
             return
         self.belongs(text_at(line, "cwd"))

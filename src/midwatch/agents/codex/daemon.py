@@ -72,7 +72,7 @@ class CodexDaemon:
                 found = choose_conversation(daemon.loaded(deadline), running, before, blank, alone)
             if not found.id:
                 return SourceReport("api", None, {}, found.trouble, found.unclear) if found.trouble else None
-            return daemon.look(found.id, deadline)
+            return daemon.observe(found.id, deadline)
         except ConnectionLostError as error:
             daemon.close()
             return SourceReport("api", None, {}, f"Codex's daemon {error}")
@@ -138,7 +138,7 @@ class _DaemonConnection:
         for reply in self._ask(deadline, *[("thread/read", {"threadId": each}) for each in conversations]):
             self._learn(reply.get("thread"))
 
-    def look(self, conversation: str, deadline: float) -> SourceReport | None:
+    def observe(self, conversation: str, deadline: float) -> SourceReport | None:
         (reply,) = self._ask(deadline, ("thread/read", {"threadId": conversation}))
         thread = self._learn(reply.get("thread"))
         if thread is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from midwatch.agents import file_locations
-from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, listed
+from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, list_names
 from midwatch.agents.codex.transcript import Codex
 from midwatch.agents.file_head_cache import FileHeadCache, cache_value
 from midwatch.agents.file_locations import Environment
@@ -37,7 +37,7 @@ class CodexFiles(AgentFiles):
     hooks_by_daemon = True
 
     def home(self, environment: Environment) -> str:
-        return environment.get("CODEX_HOME") or file_locations.below(environment, "HOME", ".codex")
+        return environment.get("CODEX_HOME") or file_locations.path_below(environment, "HOME", ".codex")
 
     def arrivals(self, environment: Environment, day: str) -> list[str]:
         """By the local day; the directories above it get the next one."""
@@ -55,9 +55,9 @@ class CodexFiles(AgentFiles):
             return held
         if wanted := wanted or file_locations.requested_conversation(running.args):
             return _rollout(f"{home}/sessions", wanted, running, heads)
-        return self.only(running, heads)
+        return self.only_path(running, heads)
 
-    def claimed(self, running: RunningAgent, heads: FileHeadCache) -> str:
+    def claimed_conversation(self, running: RunningAgent, heads: FileHeadCache) -> str:
         return rollout_id(os.path.basename(_held(running, heads)))
 
 
@@ -106,7 +106,7 @@ def _days(top: str, since: float) -> list[str]:
     first = datetime.fromtimestamp(max(since - DAY, 0.0)).strftime("%Y/%m/%d")  # noqa: DTZ006
     days = [""]
     for depth in range(3):
-        days = [f"{day}/{name}".lstrip("/") for day in days for name in listed(f"{top}/{day}") if name.isdigit()]
+        days = [f"{day}/{name}".lstrip("/") for day in days for name in list_names(f"{top}/{day}") if name.isdigit()]
         part = first[: (4, 7, 10)[depth]]
         days = [day for day in days if day >= part]
     return [f"{top}/{day}" for day in sorted(days, reverse=True)]

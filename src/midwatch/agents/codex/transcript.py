@@ -30,7 +30,7 @@ class Codex(TranscriptState):
         super().__init__()
         self._resets = ""
 
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         at = parse_instant(line.get("timestamp"))
         kind, load = text_at(line, "type"), line.get("payload")
         if kind == "session_meta":

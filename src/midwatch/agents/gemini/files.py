@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from midwatch.agents import file_locations
-from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, listed
+from midwatch.agents.agent_files import AgentFiles, ConversationPlaces, list_names
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.file_locations import Environment
 from midwatch.agents.gemini.transcript import Gemini
@@ -33,7 +33,7 @@ class GeminiFiles(AgentFiles):
     places = (ConversationPlaces("tmp", 1, "chats", _short),)
 
     def home(self, environment: Environment) -> str:
-        below = file_locations.below
+        below = file_locations.path_below
         return below(environment, "GEMINI_CLI_HOME", ".gemini") or below(environment, "HOME", ".gemini")
 
     def arrivals(self, environment: Environment, day: str) -> list[str]:  # noqa: ARG002  # all days are in one place
@@ -47,17 +47,19 @@ class GeminiFiles(AgentFiles):
             return []
         top = os.path.join(home, "tmp")
         noted = names(running.cwd, heads.data(f"{home}/projects.json"))
-        found = dict.fromkeys((*noted, *(name for name in listed(top) if _root(f"{top}/{name}", heads) == running.cwd)))
+        found = dict.fromkeys(
+            (*noted, *(name for name in list_names(top) if _root(f"{top}/{name}", heads) == running.cwd))
+        )
         return [f"{top}/{name}/chats" for name in found]
 
     def find(self, running: RunningAgent, wanted: str, heads: FileHeadCache) -> str:
         if not (wanted := wanted or file_locations.requested_conversation(running.args)):
-            return self.only(running, heads)
+            return self.only_path(running, heads)
         ends = tuple(f"-{wanted[:SHORT]}{suffix}" for suffix in self.ends)
         paths = (path for chats in self.shelves(running, heads) for path in find_recent(chats, 0.0, ends, self.begins))
         return next((path for path in paths if heads.story(path, Gemini).conversation == wanted), "")
 
-    def beside(self, path: str, story: TranscriptState) -> str:
+    def subagent_directory(self, path: str, story: TranscriptState) -> str:
         named = file_locations.ID.match(story.conversation)
         return f"{os.path.dirname(path)}/{story.conversation}" if named else ""
 

@@ -17,7 +17,7 @@ OWN = ("<session_context>", "<hook_context>")
 
 
 class Gemini(TranscriptState):
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         if isinstance(line.get("$rewindTo"), str):
             self.happened("turn-ended", self.at)
         elif isinstance(line.get("$set"), dict):

@@ -115,7 +115,7 @@ class HookSpool:
     ) -> turns.HookTurn:
         """What the chosen events say. An agent tells thousands; they are gone through again only when there are new."""
         asked = (running.pid, running.start, *chosen)
-        state: list[object] = [(name, self._file(name).look()) for name in sorted(names)]
+        state: list[object] = [(name, self._file(name).observe()) for name in sorted(names)]
         before = self._turns.pop(asked, None)
         if before is not None and before[0] == state:
             found = before[1]
@@ -200,7 +200,7 @@ class _PaneSpool:
         """Lines that nobody has wanted to see yet."""
         self._events: list[HookEvent] = []
 
-    def look(self) -> int:
+    def observe(self) -> int:
         """Read on; how often there was something new so far."""
         seen = _file_state(self._path)
         if seen and seen == self._seen:
@@ -222,7 +222,7 @@ class _PaneSpool:
 
     def read(self, *, deep: bool) -> list[HookEvent]:
         """The events of the file as it is now; ``deep``: all of them, else at least the last."""
-        self.look()
+        self.observe()
         if deep and self._older:
             self._events = _parse_lines(self._older) + self._events
             self._older = []

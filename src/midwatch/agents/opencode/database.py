@@ -45,7 +45,7 @@ class OpenCodeDatabase(DatabaseFormat):
             parts = database.rows(
                 "SELECT time_updated, data FROM part WHERE message_id = ? ORDER BY id LIMIT ?", row["id"], PARTS
             )
-            story.tell(_object(row["data"]) | {"parts": [_object(part["data"]) for part in parts]})
+            story.interpret(_object(row["data"]) | {"parts": [_object(part["data"]) for part in parts]})
             changed += [to_number(each["time_updated"]) or 0 for each in (row, *parts)]
         below = "SELECT id FROM session WHERE parent_id = ? ORDER BY time_updated DESC LIMIT ?"
         newest = "SELECT time_updated FROM part WHERE session_id = ? ORDER BY rowid DESC LIMIT ?"

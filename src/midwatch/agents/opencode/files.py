@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 
 from midwatch.agents.agent_files import AgentFiles, ConversationPlaces
-from midwatch.agents.file_locations import Environment, below
+from midwatch.agents.file_locations import Environment, path_below
 
 
 def database_path(environment: Environment) -> str:
-    data = below(environment, "XDG_DATA_HOME", "opencode") or below(environment, "HOME", ".local/share/opencode")
+    data = path_below(environment, "XDG_DATA_HOME", "opencode") or path_below(
+        environment, "HOME", ".local/share/opencode"
+    )
     named = environment.get("OPENCODE_DB") or "opencode.db"
     return named if named.startswith("/") else f"{data}/{named}" if data else ""
 

@@ -31,7 +31,7 @@ PARTS = {"text": "text", "reasoning": "thinking", "step-start": "thinking", "com
 class OpenCode(TranscriptState):
     """Made anew for each reading, from the last message of a session and its parts."""
 
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         """``line`` is a message's data, with its parts in order under `parts`."""
         made = parse_instant(value_at(line, "time", "created"))
         if text_at(line, "role") == "user":

@@ -34,13 +34,13 @@ class ProgramStatus:
             self._names = frozenset()
         self._sockets.clear()
 
-    def hears(self, pane: Pane) -> bool:
+    def has_reader(self, pane: Pane) -> bool:
         """Whether anybody hears, or has heard, what is reported in a pane."""
         return bool(self._names) and self._name(pane) in self._names
 
     def read(self, pane: Pane, start: int) -> SourceReport | None:
         """What the process that began then (clock ticks after boot) reports; None where nobody hears it."""
-        if not self.hears(pane):
+        if not self.has_reader(pane):
             return None
         path = f"{self._directory}/{self._name(pane)}"
         try:

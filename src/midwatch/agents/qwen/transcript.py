@@ -26,7 +26,7 @@ RESULTS = {"completed": "turn-ended", "cancelled": "interrupted"}
 
 
 class Qwen(TranscriptState):
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         if line.get("isSidechain") is True:
             return
         self.belongs(text_at(line, "cwd"))

@@ -77,11 +77,11 @@ class TranscriptState:
             self.understood += 1
             if self.began is None:
                 self.began = parse_instant(found.get("timestamp", found.get("startTime")))
-            self.tell(found)
+            self.interpret(found)
         else:
             self.passed_over += 1
 
-    def tell(self, line: dict[str, object]) -> None:
+    def interpret(self, line: dict[str, object]) -> None:
         raise NotImplementedError
 
     def words(self) -> dict[str, str]:

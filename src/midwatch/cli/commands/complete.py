@@ -214,7 +214,7 @@ class _Line:
             return []
         shown = "#{pane_id}\t#{session_name}:#{window_index} #{pane_current_command}"
         try:
-            answer = tmux_client.run_client(place, pane_list.of_server(shown), time.monotonic() + PATIENCE)
+            answer = tmux_client.run_client(place, pane_list.server_panes(shown), time.monotonic() + PATIENCE)
         except (OSError, RefusedError):
             return []
         lines = answer.out.decode("utf-8", "replace").splitlines()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from midwatch import __version__
-from midwatch.agents import catalog, installed
+from midwatch.agents import catalog, installed_version
 from midwatch.agents.definition import Detector, format_untested, is_newer_than_tested
 from midwatch.agents.source_checks import store as source_checks_store
 from midwatch.agents.source_checks.codec import format_disbelief
@@ -22,7 +22,6 @@ from midwatch.core.value import Value
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import launch, start
 from midwatch.notifications import mqtt_publish_state, outbox
-from midwatch.preflight import machine
 from midwatch.registry import tmux_servers
 from midwatch.sessions import find_agent
 from midwatch.system import capabilities, inotify
@@ -165,7 +164,7 @@ def _definition_findings() -> Iterator[DoctorFinding]:
 
 def _agent_findings() -> Iterator[DoctorFinding]:
     for detector in _readable_detectors():
-        there = installed.find_version(detector.agent)
+        there = installed_version.find_version(detector.agent)
         if there is None:
             continue
         path, version = there
@@ -226,13 +225,13 @@ def _refused_server_findings(asked: list[str]) -> Iterator[DoctorFinding]:
 
 
 def _pane_findings(options: Options) -> Iterator[DoctorFinding]:
-    if not machine.has_tmux():
+    if not tmux_client.is_installed():
         says = "it is not installed; jobs are watched without it, agents in panes are not seen"
         yield DoctorFinding("note", "tmux", says, "install tmux")
         return
     try:
         servers = pane_arguments.servers(options)
-        looks = find_agent.looks(servers)
+        looks = find_agent.observe_servers(servers)
         asked = [tmux_client.socket_path(server) for server in servers]
     except MidwatchError as error:
         yield DoctorFinding("wrong", "tmux", str(error))

@@ -89,7 +89,7 @@ def _send_ping(options: Options, where: PaneLocation | None, target: str, ping: 
             return PromptResult(PromptOutcome.REFUSED, f"{target} is the pane that this comes from")
         until, via = time.monotonic() + wait, send.delivery_method(_load_settings(options))
         with asked:
-            sent = send_prompt(there.panes, there.id, ping, until=until, stopped=asked.heard, alone=True, via=via)
+            sent = send_prompt(there.panes, there.id, ping, until=until, stopped=asked.was_asked, alone=True, via=via)
         there.close()
     except (RefusedError, UsageError) as error:
         return PromptResult(PromptOutcome.REFUSED, str(error))

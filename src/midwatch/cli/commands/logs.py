@@ -87,7 +87,7 @@ def _follow(looker: JobDirectory, name: str, reader: LogReader, show: RawOutput 
     try:
         while True:
             wakeups.watch_writes(name, reader.path)  # another file, after it was put aside
-            facts, verdict = looker.look(name)
+            facts, verdict = looker.observe(name)
             over = verdict.final or _run_id(facts) != run
             _copy(reader, show)
             if over:

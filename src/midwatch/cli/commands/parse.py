@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
 
 from midwatch.cli.parser import Options
 from midwatch.config import paths
@@ -14,6 +12,7 @@ from midwatch.core.json_text import dump
 from midwatch.stories import parse
 from midwatch.stories.codec.model_answer import STEPS
 from midwatch.stories.model import ParsedLog
+from midwatch.system.end_signals import ExitSignals
 
 SCHEMA = 1
 
@@ -27,9 +26,8 @@ def main(options: Options) -> int:
         found = parse.parse_by_rules(text, step)
     else:
         command = parse.find_model_command(paths.project_root(os.getcwd()))
-        for number in (signal.SIGTERM, signal.SIGHUP):  # so that the model is ended before we are
-            signal.signal(number, lambda which, _: sys.exit(128 + which))
-        found = parse.parse_log(text, step, command)
+        with ExitSignals():
+            found = parse.parse_log(text, step, command)
     print(as_json(found))
     return EXIT_CODES["incomplete"] if found.trouble else 0
 

@@ -48,7 +48,7 @@ def _print_due(tracker: Tracker, given: str | None, *, as_json: bool) -> int:
     found = quality.survey(tracker, _named(given))
     for each in found.due:
         if as_json:
-            _print_json(bead=each.bead, companion=each.companion or None, missing=each.missing, why=each.why)
+            _print_json(bead=each.bead, companion=each.companion or None, missing=each.missing_loops, why=each.why)
         else:
             print(f"{visible(each.bead)}  {visible(each.companion) or '-'}  {visible(each.why)}")
     if not found.due and not as_json:
@@ -63,7 +63,7 @@ def _make_companions(tracker: Tracker, given: str | None, *, as_json: bool) -> i
         if as_json:
             _print_json(bead=bead, companion=companion)
         else:
-            print(f"{visible(companion)}  {visible(quality_text.title(bead))}")
+            print(f"{visible(companion)}  {visible(quality_text.format_title(bead))}")
     if not made and not as_json:
         print("no companion is missing", file=sys.stderr)
     return _report_unknown(tracker, found)
@@ -90,20 +90,20 @@ def _record_findings(tracker: Tracker, given: list[str], *, none: bool, as_json:
         given = [given[0], "random exploration", *given[3:]]
     if len(given) < 2:  # noqa: PLR2004  # an id, a loop
         raise UsageError(f"record needs the id of a bead or companion and a loop: {', '.join(quality_text.LOOPS)}")
-    loop = quality_text.loop_meant(given[1])
+    loop = quality_text.find_loop(given[1])
     if not loop:
         raise UsageError(f"there is no loop {given[1]!r}; it is one of {', '.join(quality_text.LOOPS)}")
     text = " ".join(given[2:]).encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip()
     if none and text:
         raise UsageError("say either what was found or --none")
-    if not none and quality_text.says_nothing(text):
+    if not none and quality_text.is_no_finding(text):
         raise RefusedError("say what was found; if that is nothing, say so with --none")
     _, companion = quality.open_companion(tracker, given[0])
-    tracker.note(companion.id, quality_text.record(loop, text))
-    missing = [each for each in quality_text.missing(companion) if each != loop]
+    tracker.note(companion.id, quality_text.format_note(loop, text))
+    missing = [each for each in quality_text.missing_loops(companion) if each != loop]
     if as_json:
         _print_json(
-            bead=quality_text.bead_of(companion),
+            bead=quality_text.find_bead(companion),
             companion=companion.id,
             loop=loop,
             findings=text or None,
@@ -119,11 +119,14 @@ def _close_companion(tracker: Tracker, given: list[str], place: str, *, as_json:
     if len(given) != 1:
         raise UsageError("close needs the id of one bead or companion")
     work, companion = quality.open_companion(tracker, given[0])
-    bead = quality_text.bead_of(companion)
+    bead = quality_text.find_bead(companion)
     quality.refuse_early_close(work, companion)
     if unread := [*mail_store.unread_ids_about(place, companion.id), *mail_store.unread_ids_about(place, bead)]:
         raise RefusedError(f"{companion.id} stays open: unread: {', '.join(unread)}; `midwatch mail show {unread[0]}`")
-    said = [f"{loop}: {'findings' if found else 'none'}" for loop, found in quality_text.recorded(companion).items()]
+    said = [
+        f"{loop}: {'findings' if found else 'none'}"
+        for loop, found in quality_text.recorded_findings(companion).items()
+    ]
     tracker.close(companion.id, f"quality loops recorded: {', '.join(said)}")
     if as_json:
         _print_json(bead=bead, companion=companion.id, closed=True)

@@ -54,7 +54,7 @@ def _check_pane(options: Options, target: str) -> int:
         if options.flag("--recover"):
             with asked:
                 found = recover.recover_pane(
-                    there.panes, there.id, _print_log, directory=directory, stopped=asked.heard
+                    there.panes, there.id, _print_log, directory=directory, stopped=asked.was_asked
                 )
         else:
             found = recover.check_readiness(there.panes, there.id, directory=directory)
@@ -74,7 +74,7 @@ def _check_pane(options: Options, target: str) -> int:
             f"{visible(target)}{agent}: {_format_readiness(found)}: {visible(found.reason)}{_format_hint(found)}",
             flush=True,
         )
-    if asked.heard() and not found.ready:
+    if asked.was_asked() and not found.ready:
         return INTERRUPTED
     return 0 if found.ready else CODES.get(found.outcome, NOT_READY)
 

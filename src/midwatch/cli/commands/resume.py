@@ -26,12 +26,12 @@ def main(options: Options) -> int:
     looker, name = context.job_observer(options), names.check_name(options.names[0])
     session = AgentSession(looker, name, PATIENT)
     try:
-        looked = session.look()
+        looked = session.observe()
         if looked.facts.record is None:
             output.print_verdict(looked.verdict, json=options.flag("--json"))
             return EXIT_CODES["not_found"]
         code = _resume_session(session, looked, looked.facts.record, prompt)
-        verdict = session.look().verdict
+        verdict = session.observe().verdict
     except RefusedError as error:
         output.print_remark(str(error))
         return EXIT_CODES["unknown"]

@@ -54,7 +54,7 @@ def main(options: Options) -> int:
         pane = there.id
         text = send_assignment.append_report_lines(options, there, text)
         with asked:
-            sent = send_prompt(there.panes, pane, text, until=until, stopped=asked.heard, via=via)
+            sent = send_prompt(there.panes, pane, text, until=until, stopped=asked.was_asked, via=via)
         there.close()
         if again or _is_undelivered(sent, waited=options.flag("--wait")):
             note = _update_notes(there.pane, target, text, sent, again)

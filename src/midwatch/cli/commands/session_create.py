@@ -51,15 +51,15 @@ def create(options: Options) -> int:
         return REFUSED
     session = AgentSession(listed.looker, job.name, PATIENT)
     try:
-        verdict = session.look().verdict
+        verdict = session.observe().verdict
         if code := _close_failed(job, verdict):
             return code
         row = _add_row(listed, session, options.text("--socket"))
         _print_changes(rows, row)
         code = spawn.deliver_prompt(session, prompt) if prompt else 0
-        session.look()
+        session.observe()
         row = _record_conversation(listed, row, session)
-        row = listed.seen(row)
+        row = listed.record_turn(row)
     finally:
         session.close()
         listed.close()
@@ -70,7 +70,7 @@ def create(options: Options) -> int:
 def resume(options: Options) -> int:
     name, prompt, listed = face.parse_name(options), spawn.prompt_text(options), face.open_registry(options)
     try:
-        standing = listed.look(listed.row(name))
+        standing = listed.observe(listed.row(name))
         if session_resume.is_running(standing):
             row, said, code = (
                 _record_running(listed, standing),
@@ -98,7 +98,9 @@ def restore(options: Options) -> int:
         for problem in first_few(problems, "rows that are passed over"):
             output.print_remark(problem)
         rows = _newest_row([row for row in found if row.is_on(listed.host) and not row.problem])
-        wanted = [standing for standing in listed.looks(tuple(rows)) if sessions.has_ended_unexpectedly(standing)]
+        wanted = [
+            standing for standing in listed.observe_rows(tuple(rows)) if sessions.has_ended_unexpectedly(standing)
+        ]
         done = [_restore_one(options, listed, standing) for standing in wanted]
     finally:
         listed.close()
@@ -153,12 +155,12 @@ def _resume_one(listed: RegisteredSessions, standing: RowStatus, prompt: str) ->
         if verdict.final:
             _close_failed(job, verdict, always=True)
             raise RefusedError(f"{row.name} was started, and ended at once: {verdict.reason}")
-        record = session.look().facts.record
+        record = session.observe().facts.record
         if record is None:
             raise RefusedError(f"{row.name} was started, but its record is gone; `midwatch ls` tells what there is")
-        row = listed.begun(row, record)
+        row = listed.mark_restarted(row, record)
         code = spawn.deliver_prompt(session, prompt) if prompt else 0
-        row = listed.seen(row)
+        row = listed.record_turn(row)
     finally:
         session.close()
     return row, f"resumed with conversation {row.conversation}", code
@@ -168,7 +170,7 @@ def _record_running(listed: RegisteredSessions, standing: RowStatus) -> Registry
     """It never ended: its row says again that it runs, and where."""
     pane = standing.agent
     assert pane is not None
-    return listed.again(standing.row, pane)
+    return listed.mark_running(standing.row, pane)
 
 
 def _add_row(listed: RegisteredSessions, session: AgentSession, socket: str | None) -> RegistryRow:
@@ -176,7 +178,7 @@ def _add_row(listed: RegisteredSessions, session: AgentSession, socket: str | No
     assert record is not None
     try:
         values = sessions.new_row(record, session.conversation, iso(time.time()), socket)
-        return listed.put(record.name, values)
+        return listed.record_start(record.name, values)
     except (MidwatchError, OSError) as error:
         raise RefusedError(
             f"{record.name} runs, but could not be put into the list: {error}; `midwatch stop {record.name}` ends it"

@@ -28,14 +28,14 @@ def delegate(options: Options) -> int:
         row = listed.row(name)
         if row.status != RUNNING:
             raise RefusedError(f"{row.name} is {row.status}; `midwatch session resume {row.name}` brings it back")
-        standing = listed.look(row)
+        standing = listed.observe(row)
         subject = session_delegate.find_subject(listed, standing, policy)
         asked = CommandSignals()
         with asked:
-            verdict = session_delegate.delegate_task(subject, errand, _print_progress, asked.heard)
-        code = INTERRUPTED if asked.heard() else exit_code(verdict.state)
+            verdict = session_delegate.delegate_task(subject, errand, _print_progress, asked.was_asked)
+        code = INTERRUPTED if asked.was_asked() else exit_code(verdict.state)
         session_delegate.record_end(listed, standing, verdict, code, time.monotonic() - began)
-        listed.seen(row)
+        listed.record_turn(row)
     finally:
         listed.close()
     output.print_verdict(verdict, json=options.flag("--json"))

@@ -25,7 +25,7 @@ def stop(options: Options) -> int:
         raise UsageError("--capture-id keeps the conversation's id, --purge-conversation removes it; give one")
     name, listed = face.parse_name(options), face.open_registry(options)
     try:
-        standing = listed.look(listed.row(name))
+        standing = listed.observe(listed.row(name))
         talk = standing.conversation or standing.row.conversation
         where = None
         if purge:

@@ -91,7 +91,7 @@ def _spawn_session(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, 
     session = AgentSession(looker, job.name, PATIENT)
     try:
         code = deliver_prompt(session, prompt) if prompt else 0
-        verdict = session.look().verdict
+        verdict = session.observe().verdict
     finally:
         session.close()
     if verdict.cause == "not-started":
@@ -109,9 +109,9 @@ def deliver_prompt(session: AgentSession, prompt: str) -> int:
     if os.isatty(2):
         output.print_remark(f"{name} starts; its prompt is given as soon as it takes one …")
     with asked:
-        sent = session.deliver(prompt, until=time.monotonic() + READY, stopped=asked.heard)
+        sent = session.deliver(prompt, until=time.monotonic() + READY, stopped=asked.was_asked)
     if not sent.delivered:
-        verdict = session.look().verdict
+        verdict = session.observe().verdict
         again = "" if sent.submitted or verdict.final else f"; `midwatch send {name} --file F` gives it later"
         how = f"{name} {verdict.state} ({verdict.reason}), and" if verdict.final else f"{name} runs, but"
         output.print_remark(f"{how} its prompt was not delivered: {sent.reason}{again}")

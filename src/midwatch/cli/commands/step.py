@@ -19,7 +19,7 @@ from midwatch.core.errors import FormatError, RefusedError, UsageError
 from midwatch.core.json_text import dump
 from midwatch.core.numbers import parse_whole_number
 from midwatch.core.verdict import Verdict
-from midwatch.preflight import machine, run
+from midwatch.preflight import run
 from midwatch.sessions import spawn as sessions_spawn
 from midwatch.sessions.model import DEADLINE
 from midwatch.stories import model as stories_model
@@ -27,6 +27,7 @@ from midwatch.stories import parse as stories_parse
 from midwatch.stories.codec import model_answer
 from midwatch.stories.model import ParsedLog, Tally
 from midwatch.stories.step import StepPlan, StepResult, StepRunner, not_started
+from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import OLDEST
 
 SCHEMA = 1
@@ -110,7 +111,7 @@ def _find_preflight_problem(options: Options, plan: StepPlan) -> str:
     needed = [
         PreflightCheck("command", sessions_spawn.resumable_rules(plan.wish.agent).command[0], plan.wish.agent.title)
     ]
-    if not machine.has_tmux():
+    if not tmux_client.is_installed():
         needed.append(PreflightCheck("tmux", ".".join(map(str, OLDEST)), "tmux"))
     if plan.read is not None and not options.flag("--rules"):
         needed += _model_checks(stories_parse.find_model_command(project))

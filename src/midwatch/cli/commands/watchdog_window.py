@@ -209,8 +209,8 @@ def _query_tracker(standing: WatchdogStatus) -> tuple[list[str], list[str], str]
         work = trackers_select.find_tracker(standing.project).read()
     except (RefusedError, FormatError) as error:
         return [], [], str(error)
-    found = [task for task in work.tasks.values() if task.status != CLOSED and quality_text.bead_of(task)]
-    companions = [f"{task.id} {quality_text.title(quality_text.bead_of(task))}" for task in found]
+    found = [task for task in work.tasks.values() if task.status != CLOSED and quality_text.find_bead(task)]
+    companions = [f"{task.id} {quality_text.format_title(quality_text.find_bead(task))}" for task in found]
     return companions, list(work.missing((standing.epic, *standing.beads))), work.trouble
 
 

@@ -113,9 +113,9 @@ class _Watch:
         except Exception as error:
             if self.told:
                 raise
-            self.tell(self.fallback(error))  # whatever breaks a monitor, the step may be done
+            self.print_result(self.fallback(error))  # whatever breaks a monitor, the step may be done
 
-    def tell(self, found: StoryResult) -> None:
+    def print_result(self, found: StoryResult) -> None:
         """Say what became of it, with what it has shown; once."""
         text = sessions.last_shown_output(self.looker, self.session, self.seat)
         done, total = screen_fields.count_todos(text)
@@ -137,7 +137,7 @@ class _Watch:
             self.seat = record.pane
             self.watched(ManagedSession(self.looker, self.session, self.looker.policy), record)
         elif isinstance(subject := self.stranger(), StoryResult):
-            self.tell(subject)
+            self.print_result(subject)
         else:
             self.watched(subject, None)
 
@@ -150,10 +150,10 @@ class _Watch:
         def over(verdict: Verdict) -> None:
             if verdict.state != "abandoned":
                 self.progress(verdict)
-                self.tell(result_mapping.map_result(verdict, monitor.found or self.truth(record)))
+                self.print_result(result_mapping.map_result(verdict, monitor.found or self.truth(record)))
             elif not monitor.alarm.signals.asked:
                 live = monitor.view.verdict if monitor.view else verdict
-                self.tell(result_mapping.map_timeout(live, self.minutes, self.truth(record)))
+                self.print_result(result_mapping.map_timeout(live, self.minutes, self.truth(record)))
 
         monitor.run(over)
         if not self.told:
@@ -174,7 +174,7 @@ class _Watch:
                 self.seat = there.seat
                 if (over := sessions.find_end(there, sure=missed > 1)) is not None:
                     return result_mapping.map_result(over, self.truth(None))
-                looked = panes.look(there.seat.id)
+                looked = panes.observe(there.seat.id)
                 if looked.seen:
                     return ForeignPane(panes, looked.seen[0], self.session, self.looker.directory)
             shell, now = there and sessions.find_idle_shell(there), time.monotonic()

@@ -74,12 +74,12 @@ def find_record(looker: JobDirectory, session: str) -> Record | None:
 
 def list_sessions() -> list[StorySession]:
     """Every session of the server; RefusedError where it cannot be told."""
-    return _first_panes(pane_list.of_server(TOLD))
+    return _first_panes(pane_list.server_panes(TOLD))
 
 
 def find_session(session: str) -> StorySession | None:
     """Exactly that session: tmux itself would take any whose name begins like that."""
-    return next((each for each in _first_panes(pane_list.of_session(session, TOLD)) if each.name == session), None)
+    return next((each for each in _first_panes(pane_list.session_panes(session, TOLD)) if each.name == session), None)
 
 
 def _first_panes(asked: list[str]) -> list[StorySession]:

@@ -140,7 +140,7 @@ def _check_own_session(session: AgentSession, record: Record, before: MonitorSta
         noted = panes.remembered.get(record.pane.id)
         if before is not None and before.memory and (noted is None or noted.memory.looked < before.memory.looked):
             panes.remembered[record.pane.id] = _carry_over(before, session.policy)
-        looked = session.look()
+        looked = session.observe()
         known = panes.known.get(record.pane.id)
         text = "\n".join(looked.seen.sighting.rows) if looked.seen else capture.capture_text(record.pane, ROWS) or ""
     finally:
@@ -163,7 +163,7 @@ def _check_foreign_session(policy: Policy, session: str, path: str) -> StatusChe
     try:
         if (before := _read_state(path, run)) is not None and before.memory:
             panes.remembered[there.seat.id] = _carry_over(before, policy)
-        looked = panes.look(there.seat.id)
+        looked = panes.observe(there.seat.id)
         known = panes.known.get(there.seat.id)
     finally:
         panes.close()

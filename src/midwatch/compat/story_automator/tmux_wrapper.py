@@ -25,6 +25,7 @@ Actions:
   build-cmd <step> <story_id> [--agent TYPE] [--state-file PATH] [extra_instruction]
   project-slug | project-hash | story-suffix <story_id> | agent-type | agent-cli | skill-prefix
 """
+NAME_ACTIONS = ("project-slug", "project-hash", "story-suffix", "agent-type", "agent-cli", "skill-prefix")
 SIZE = (200, 50)
 STAMP = "%y%m%d-%H%M%S"
 KEPT = 24 * 3600.0
@@ -59,15 +60,35 @@ def main(words: list[str]) -> int:
             from midwatch.compat.story_automator import build_cmd
 
             return build_cmd.main(rest)
-    from midwatch.compat.story_automator import tmux_names
-
-    if action in tmux_names.WORDS:
-        return tmux_names.main(words)
+    if action in NAME_ACTIONS:
+        return _print_project_name(words)
     print(f"Unknown action: {project.shorten_word(action)}\n{USAGE}", end="", file=sys.stderr)
     return 1
 
 
 # Names ------------------------------------------------------------------------------------------------------------
+
+
+def _print_project_name(words: list[str]) -> int:
+    """How this project, a story and its agent are called. ``words[0]`` is one of NAME_ACTIONS."""
+    from midwatch.compat.story_automator import agent_command
+
+    match words[0]:
+        case "project-slug":
+            print(project.project_slug(project.project_root()))
+        case "project-hash":
+            print(project.path_digest(project.project_root()))
+        case "story-suffix":
+            if len(words) == 1:
+                raise UsageError("story-suffix needs a story: story-suffix 5.3")
+            print(project.story_suffix(project.check_story(words[1])))
+        case "agent-type":
+            print(agent_command.selected_agent(None))
+        case "agent-cli":
+            print(agent_command.agent_program(None))
+        case _:
+            print(agent_command.workflow_prefix(project.project_root(), agent_command.selected_agent(None)))
+    return 0
 
 
 class _SessionRequest:

@@ -75,7 +75,7 @@ class _Planner:
             if row.problem or not row.is_on(self.rules.host):
                 continue  # what its own machine tells of it arrives as an event
             case = self.world.case(row)
-            self.drifts += [drift for drift in self.of_row(row, key, case) if self.may(drift)]
+            self.drifts += [drift for drift in self.row_drifts(row, key, case) if self.is_due(drift)]
             if case.pane is not None and case.pane.turn and row.status == RUNNING:
                 turns[key] = case.pane.turn
                 if self.before.turns.get(key, case.pane.turn) != case.pane.turn and not self.rules.fresh.get(row.name):
@@ -83,30 +83,30 @@ class _Planner:
             elif key in self.before.turns:
                 turns[key] = self.before.turns[key]
         self.drifts += self.duplicates()
-        self.drifts += self.shared()
-        unknown, left_out = self.unknown()
-        self.drifts += [drift for drift in unknown if self.may(drift)]
+        self.drifts += self.shared_conversations()
+        unknown, left_out = self.unregistered_sessions()
+        self.drifts += [drift for drift in unknown if self.is_due(drift)]
         found = ReconcilePlan(tuple(self.drifts), tuple(refresh), min(self.waits, default=None), left_out)
         return found, ReconcileMemory(self.missed, turns)
 
     # One row
 
-    def of_row(self, row: RegistryRow, key: str, case: RowCase) -> list[Drift]:
+    def row_drifts(self, row: RegistryRow, key: str, case: RowCase) -> list[Drift]:
         found = []
         if row.status in ENDED:
-            if case.pane is not None and not case.pane.dead and self.lingers(row, key):
+            if case.pane is not None and not case.pane.dead and self.has_lingered(row, key):
                 found.append(single.alive_drift(row, case.pane))
             if row.since is not None and self.wall - row.since > self.rules.keep_s and case.pane is None:
-                found.append(self.old(row))
+                found.append(self.old_row_drift(row))
         elif case.pane is None:
-            found += self.absent(row, key, case)
+            found += self.absent_pane_drifts(row, key, case)
         else:
-            found += self.present(row, key, case.pane)
+            found += self.present_pane_drifts(row, key, case.pane)
         if self.sight.artifacts.get(row.at) == "gone" and single.is_wanted(row) and not self.is_open(row):
             found.append(single.missing_conversation_drift(row))
         return found
 
-    def absent(self, row: RegistryRow, key: str, case: RowCase) -> list[Drift]:
+    def absent_pane_drifts(self, row: RegistryRow, key: str, case: RowCase) -> list[Drift]:
         """Running, and no pane for it where it should be."""
         if case.trouble:
             return []
@@ -114,14 +114,14 @@ class _Planner:
             return [single.renamed_drift(row, case.moved)]
         if case.lives:
             return [single.other_host_drift(row)]
-        if not self.twice("A", key):
+        if not self.is_confirmed("A", key):
             return []
-        return [single.terminated_drift(row, iso(self.wall))._replace(wait_s=self.left(row, key))]
+        return [single.terminated_drift(row, iso(self.wall))._replace(wait_s=self.remaining_wait(row, key))]
 
-    def present(self, row: RegistryRow, key: str, pane: TmuxPane) -> list[Drift]:
+    def present_pane_drifts(self, row: RegistryRow, key: str, pane: TmuxPane) -> list[Drift]:
         found = []
         if single.has_exited(row, pane):
-            if self.twice("exited", key):
+            if self.is_confirmed("exited", key):
                 found.append(single.exited_drift(row, pane))
         elif self.sight.processes.get(row.at) != LIVES and single.is_other_pane(row, pane):
             found.append(single.moved_drift(row, pane, self.rules.boot))
@@ -134,7 +134,7 @@ class _Planner:
             found.append(single.other_conversation_drift(row, pane))
         return found
 
-    def old(self, row: RegistryRow) -> Drift:
+    def old_row_drift(self, row: RegistryRow) -> Drift:
         days = int((self.wall - (row.since or 0.0)) // 86400)
         if not self.rules.prune:
             what = f"{row.name}: {row.status} for {days} days; `midwatch reconcile --prune` takes it out"
@@ -158,7 +158,7 @@ class _Planner:
         found = {tuple(row.at for row in group): group for group in several.values() if len(group) > 1}
         return [single.duplicate_drift(group) for group in found.values()]
 
-    def shared(self) -> list[Drift]:
+    def shared_conversations(self) -> list[Drift]:
         """One conversation in two panes: two agents that write to it spoil it."""
         several: dict[tuple[str, str], dict[tuple[object, ...], TmuxPane]] = {}
         for pane in self.sight.panes:
@@ -170,7 +170,7 @@ class _Planner:
             if len(panes) > 1
         ]
 
-    def unknown(self) -> tuple[list[Drift], tuple[UnregisteredPane, ...]]:
+    def unregistered_sessions(self) -> tuple[list[Drift], tuple[UnregisteredPane, ...]]:
         """Sessions that bear one of our names and are in no row: each once, by its pane with an agent.
 
         One that has no pane in the workspace is left out, and each of its agents is told.
@@ -189,7 +189,7 @@ class _Planner:
                 once.setdefault(agents[0].session, agents[0])
             else:
                 left += [self.left_out(pane, causes[pane.id]) for pane in agents if not self.is_moved(pane)]
-        found = [self.registered(pane) for pane in once.values() if not self.is_moved(pane)]
+        found = [self.registration_drift(pane) for pane in once.values() if not self.is_moved(pane)]
         return found, tuple(each for each in left if each.session not in once)
 
     def directory(self, pane: TmuxPane) -> PaneDirectory:
@@ -205,7 +205,7 @@ class _Planner:
             for row in self.rows
         )
 
-    def registered(self, pane: TmuxPane) -> Drift:
+    def registration_drift(self, pane: TmuxPane) -> Drift:
         agent = pane.agent or single.find_agent_name(pane.session)
         talk = pane.conversation if (agent, pane.conversation) not in self.taken else ""
         values: dict[str, object] = {
@@ -223,31 +223,31 @@ class _Planner:
 
     # Time
 
-    def twice(self, kind: str, key: str) -> bool:
+    def is_confirmed(self, kind: str, key: str) -> bool:
         """Whether an earlier look has missed the same, long enough ago."""
         mark = f"{kind}:{key}"
         since = self.missed[mark] = min(self.before.missed.get(mark, self.now), self.now)
-        return self.passed(since + SECOND_LOOK)
+        return self.has_passed(since + SECOND_LOOK)
 
-    def left(self, row: RegistryRow, key: str) -> float:
+    def remaining_wait(self, row: RegistryRow, key: str) -> float:
         """Seconds until the row of a lost session may be marked. What a boot has ended, no tool is stopping."""
         if row.pane.boot and self.rules.boot and row.pane.boot != self.rules.boot:
             return 0.0
         return max(0.0, self.missed[f"A:{key}"] + LOST - self.now)
 
-    def lingers(self, row: RegistryRow, key: str) -> bool:
+    def has_lingered(self, row: RegistryRow, key: str) -> bool:
         mark = f"alive:{key}"
         since = self.missed[mark] = min(self.before.missed.get(mark, self.now), self.now)
         told = LINGERS if row.since is None else LINGERS - (self.wall - row.since)
-        return self.passed(since + min(max(told, 0.0), LINGERS))
+        return self.has_passed(since + min(max(told, 0.0), LINGERS))
 
-    def passed(self, moment: float) -> bool:
+    def has_passed(self, moment: float) -> bool:
         if self.now >= moment:
             return True
         self.waits.append(moment - self.now)
         return False
 
-    def may(self, drift: Drift) -> bool:
+    def is_due(self, drift: Drift) -> bool:
         """Whether it is time to change this: what a person has just done is left alone for a while."""
         left = self.rules.fresh.get(drift.session, 0.0)
         if drift.change is None or left <= 0:

@@ -39,7 +39,7 @@ def compare_attempt(
     told, after = attempt_history.replay_events(story, events)
     if after.policy is None:
         return told, after
-    rows = _compare_timelines(attempt_history.read_history(after, told, events), otherwise.of(after.policy))
+    rows = _compare_timelines(attempt_history.read_history(after, told, events), otherwise.apply_to(after.policy))
     return [row._replace(attempt=after.attempt) for row in rows], after
 
 

@@ -27,7 +27,7 @@ from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import ABSENT
 from midwatch.tmux.codec.guarded_input import PaneSnapshot
 from midwatch.tmux.pane_input import KeyTyper
-from midwatch.tmux.pane_snapshot import glimpse
+from midwatch.tmux.pane_snapshot import take_snapshot
 
 PAUSE = 0.1
 """Seconds between looks while something is waited for: no agent tells of its box."""
@@ -93,10 +93,10 @@ class PromptDelivery:
     # Looks ------------------------------------------------------------------------------------------------------
 
     def _look(self) -> PaneVerdict | None:
-        return next(iter(self.panes.look(self.pane).seen), None)
+        return next(iter(self.panes.observe(self.pane).seen), None)
 
-    def _glimpse(self) -> tuple[PaneSnapshot | None, InputBox]:
-        seen = glimpse(self.panes.tmux.server, self.pane)
+    def _take_snapshot(self) -> tuple[PaneSnapshot | None, InputBox]:
+        seen = take_snapshot(self.panes.tmux.server, self.pane)
         return seen, boxes.read_input_box(self.detector, seen.rows) if seen and self.detector else InputBox(UNSEEN)
 
     def _stands(self, box: InputBox) -> bool:
@@ -133,7 +133,7 @@ class PromptDelivery:
 
     def _ready(self) -> tuple[PromptRefusal | None, str]:
         """Why nothing can be typed now; or the guard to type with."""
-        looked = self.panes.look(self.pane)
+        looked = self.panes.observe(self.pane)
         if looked.trouble:
             return PromptRefusal(
                 PromptOutcome.EXITED if looked.cause == ABSENT else PromptOutcome.UNKNOWN, looked.trouble
@@ -141,7 +141,7 @@ class PromptDelivery:
         found = next(iter(looked.seen), None)
         self.detector = self.panes.known[self.pane].detector if found else None
         try:
-            seen, box = self._glimpse()
+            seen, box = self._take_snapshot()
         except RefusedError as error:
             return PromptRefusal(PromptOutcome.UNKNOWN, str(error)), ""
         if seen is None:
@@ -159,7 +159,7 @@ class PromptDelivery:
         self.before, self.typing, self.pid = found.verdict, self.detector.typing, found.sighting.pane.pid
         self.prompts = TranscriptPrompts(self.detector.agent, found.sighting.reports)
         why = readiness.find_refusal(
-            found.verdict, front=front, glimpse=seen, box=box, pane=self.pane, wall=self.began,
+            found.verdict, front=front, snapshot=seen, box=box, pane=self.pane, wall=self.began,
             past_limit=self.past_limit, alone=self.alone,
         )  # fmt: skip
         return why, seen.guard
@@ -174,7 +174,7 @@ class PromptDelivery:
         patience = SHOWN + len(self.text) / SPEED
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
-            seen, box = self._glimpse()
+            seen, box = self._take_snapshot()
             if seen is None:
                 return PromptRefusal(PromptOutcome.EXITED, "the pane is gone")
             if self.stopped():
@@ -202,7 +202,7 @@ class PromptDelivery:
         """Wait for a proof; press Enter once more if need be. What comes into the box once it was empty is not ours."""
         pressed, again, gone, empty = time.monotonic(), False, 0.0, False
         while True:
-            seen, box = self._glimpse()
+            seen, box = self._take_snapshot()
             now = time.monotonic()
             empty = empty or box.state == EMPTY
             if seen is not None and not empty and self._stands(box):
@@ -262,7 +262,7 @@ class PromptDelivery:
         """Whether nothing of ours stands in the box. What has never been seen there may still come."""
         moved, pressed, last = time.monotonic(), 0.0, None
         while (now := time.monotonic()) - moved < EMPTIED:
-            seen, box = self._glimpse()
+            seen, box = self._take_snapshot()
             if seen is None or (box.state == EMPTY and self.stood):
                 return True
             if box.state == DRAFT:

@@ -33,7 +33,7 @@ from midwatch.sessions.prompting.rules.recovery import (
 from midwatch.sessions.rules.verdict import CONFIRM
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec.commands import ABSENT, is_in_session
-from midwatch.tmux.pane_snapshot import glimpse
+from midwatch.tmux.pane_snapshot import take_snapshot
 
 PAUSE = 0.2
 RESTLESS = 5.0
@@ -79,7 +79,7 @@ def check_readiness(panes: PaneObserver, pane: str, *, directory: str = "") -> R
 
 def check_session(panes: PaneObserver, session: str, *, directory: str = "") -> list[tuple[Pane, Readiness]]:
     """All panes of all windows of exactly that session; none where there is no such session."""
-    looked = panes.look()
+    looked = panes.observe()
     if looked.trouble:
         raise RefusedError(looked.trouble)
     inside = [pane for pane in looked.panes if is_in_session(pane, session)]
@@ -89,7 +89,7 @@ def check_session(panes: PaneObserver, session: str, *, directory: str = "") -> 
 
 def build_readiness(pane: str, found: PaneReadiness) -> Readiness:
     step, case = found.step, found.case
-    person = case is not None and readiness.has_person(case.glimpse, pane)
+    person = case is not None and readiness.has_person(case.snapshot, pane)
     helps = step.what if step.what in (PRESS, WAKE, RESUME) else ""
     return Readiness(pane, step.what == READY, step.outcome, step.why, found.agent, step.detail, helps, person)
 
@@ -104,7 +104,7 @@ def observe_settled(panes: PaneObserver, wanted: Collection[str], directory: str
     since: dict[str, tuple[object, float]] = {}
     done: dict[str, PaneReadiness] = {}
     while rest := [pane for pane in wanted if pane not in done]:
-        looked = panes.look(rest[0] if len(wanted) == 1 else None)
+        looked = panes.observe(rest[0] if len(wanted) == 1 else None)
         for pane in rest:
             found, now = assess_pane(panes, looked, pane, directory), time.monotonic()
             sign = found.step.what, found.step.outcome, found.step.detail
@@ -132,7 +132,7 @@ def assess_pane(panes: PaneObserver, looked: PanesObservation, pane: str, direct
         return PaneReadiness(step, sure=True)
     place = next((each for each in looked.panes if each.id == pane), None)
     try:
-        shown = glimpse(panes.tmux.server, pane) if place else None
+        shown = take_snapshot(panes.tmux.server, pane) if place else None
     except RefusedError as error:
         return PaneReadiness(RecoveryStep(WAIT, str(error), PromptOutcome.UNKNOWN), sure=True)
     if place is None or shown is None:

@@ -12,6 +12,7 @@ from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.pane_model import Pane
 from midwatch.core.policy import PATIENT
+from midwatch.core.shells import CLEARED_BY_CTRL_L
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions import resume
 from midwatch.sessions.pane_observer import PaneObserver
@@ -52,8 +53,6 @@ SOON, STARTS = 10.0, 30.0
 """Seconds until a step must have shown something, and until an agent must be there that was called."""
 DROPPED = 1.0
 """Seconds after which a shell that shows nothing of a key has had it all the same."""
-CLEARS = ("bash", "zsh", "fish")
-"""Shells to which Ctrl-L is no letter. What they clear is still in the pane's history."""
 TRIES = 3
 """How often the server may refuse a step because something has changed."""
 DOES = {
@@ -140,14 +139,14 @@ class _Recovery:
                 return self._submit(found, found.case)
             case "wake":
                 return self._wake(found)
-            case _ if found.case.glimpse.dead:
+            case _ if found.case.snapshot.dead:
                 return self._respawn(found.pane, found.case.left)
             case _:
                 self.left = found.case.left
                 return self._type_resume(found)
 
     def _look(self) -> PaneReadiness:
-        return assess_pane(self.panes, self.panes.look(self.pane), self.pane, self.directory)
+        return assess_pane(self.panes, self.panes.observe(self.pane), self.pane, self.directory)
 
     def _until(self, limit: float, holds: Callable[[PaneReadiness], bool]) -> PaneReadiness:
         """Look until something is so, or the time is over; the last look."""
@@ -157,7 +156,7 @@ class _Recovery:
         return found
 
     def _submit(self, found: PaneReadiness, case: RecoveryCase) -> bool:
-        if not self.hand.press((found.submit,), case.glimpse.guard):
+        if not self.hand.press((found.submit,), case.snapshot.guard):
             return False
         after = self._until(SOON, lambda now: now.draft != found.draft)
         if after.draft != found.draft:
@@ -167,7 +166,7 @@ class _Recovery:
     def _wake(self, found: PaneReadiness) -> bool:
         """The line is cleared first: whatever stands there would be run with `fg` behind it."""
         now = self._cleared(found)
-        if now is None or now.case is None or not self.hand.press(("f", "g", "Enter"), now.case.glimpse.guard):
+        if now is None or now.case is None or not self.hand.press(("f", "g", "Enter"), now.case.snapshot.guard):
             return False
         self._until(SOON, lambda now: now.step.detail != "suspended")
         return True
@@ -177,7 +176,7 @@ class _Recovery:
         if now is None or now.case is None or now.pane is None or found.case is None:
             return False
         line = exited_agent.resume_line(self.panes, now.pane, found.case.left)
-        if not self.hand.paste(line, now.case.glimpse.guard):
+        if not self.hand.paste(line, now.case.snapshot.guard):
             return False
         self.log(f"recover {self.pane} types: {line}")
         signs = text.visible_characters(line)
@@ -193,9 +192,9 @@ class _Recovery:
     def _emptied(self, found: PaneReadiness) -> PaneReadiness | None:
         """After Ctrl-C and Ctrl-L: what the last agent has left on the screen looks like the box of the next one."""
         now = self._cleared(found)
-        if now is None or now.case is None or now.case.there.command not in CLEARS:
+        if now is None or now.case is None or now.case.there.command not in CLEARED_BY_CTRL_L:
             return now
-        return now if self.hand.press(("C-l",), now.case.glimpse.guard) and (now := self._after(found, now)) else None
+        return now if self.hand.press(("C-l",), now.case.snapshot.guard) and (now := self._after(found, now)) else None
 
     def _entered(self, found: PaneReadiness, before: PaneReadiness, line: str) -> bool:
         """Enter, once the line stands at the shell's prompt; the agent's last words may have been the same."""
@@ -204,7 +203,7 @@ class _Recovery:
             now = self._look()
             shown = _situation(now)
             there = (shown.endswith(line) or shown.count(line) > was) and _may_continue(found, now)
-            if there and now.case and self.hand.press(("Enter",), now.case.glimpse.guard):
+            if there and now.case and self.hand.press(("Enter",), now.case.snapshot.guard):
                 return True
             time.sleep(PAUSE)
         return False
@@ -212,13 +211,13 @@ class _Recovery:
     def _cleared(self, found: PaneReadiness) -> PaneReadiness | None:
         """After Ctrl-C at the shell's prompt; None where it is no longer as it was."""
         assert found.case is not None
-        return self._after(found, found) if self.hand.press(("C-c",), found.case.glimpse.guard) else None
+        return self._after(found, found) if self.hand.press(("C-c",), found.case.snapshot.guard) else None
 
     def _after(self, found: PaneReadiness, before: PaneReadiness) -> PaneReadiness | None:
         """Once the screen shows that a key was pressed, or had its time; None where the step may not go on."""
         assert before.case is not None
-        rows = before.case.glimpse.rows
-        self._until(DROPPED, lambda now: now.case is not None and now.case.glimpse.rows != rows)
+        rows = before.case.snapshot.rows
+        self._until(DROPPED, lambda now: now.case is not None and now.case.snapshot.rows != rows)
         after = self._until(DROPPED, lambda now: _may_continue(found, now))
         return after if _may_continue(found, after) else None
 
@@ -240,4 +239,4 @@ def _may_continue(before: PaneReadiness, now: PaneReadiness) -> bool:
 
 
 def _situation(found: PaneReadiness) -> str:
-    return text.visible_characters("".join(sgr.split_styles(found.case.glimpse.rows)[0])) if found.case else ""
+    return text.visible_characters("".join(sgr.split_styles(found.case.snapshot.rows)[0])) if found.case else ""

@@ -49,7 +49,7 @@ class NtmDelivery(PromptDelivery):
         patience = prompt_delivery.WEAKER if self.trouble else most
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
-            seen, box = self._glimpse()
+            seen, box = self._take_snapshot()
             if seen is None:
                 return PromptRefusal(PromptOutcome.EXITED, "the pane is gone")
             if self._stands(box):
@@ -61,7 +61,7 @@ class NtmDelivery(PromptDelivery):
 
     def _emptied(self) -> bool:
         """What ntm has failed to type, and was not seen for a while, does not come any more."""
-        return (not self.stood and self._glimpse()[1].state == EMPTY) or super()._emptied()
+        return (not self.stood and self._take_snapshot()[1].state == EMPTY) or super()._emptied()
 
     def _proven(self, found: str) -> PromptResult:
         sent = super()._proven(found)

@@ -97,9 +97,9 @@ def strip_ornaments(rows: Rows) -> Rows:
     return [re.sub(r"^[\W_]+|(?<!\*)\*\*(?!\*)", "", row) for row in rows]
 
 
-def _find_last(rows: Rows, tells: Callable[[str], object]) -> LogSign:
+def _find_last(rows: Rows, judge_row: Callable[[str], object]) -> LogSign:
     for at in range(len(rows) - 1, -1, -1):
-        if (value := tells(rows[at])) is not None:
+        if (value := judge_row(rows[at])) is not None:
             return LogSign(value, rows[at], at)
     return NOTHING
 
@@ -107,13 +107,13 @@ def _find_last(rows: Rows, tells: Callable[[str], object]) -> LogSign:
 def find_test_result(rows: Rows) -> LogSign:
     """Whether tests passed when they were last run."""
 
-    def tells(row: str) -> object:
+    def judge_row(row: str) -> object:
         rest = NONE_FAILED.sub("", row)
         if TESTS_FAILED.search(rest) and not MENDED.search(rest):
             return False
         return True if TESTS_PASSED.search(row) and not UNSURE.search(row) else None
 
-    found = _find_last(rows, tells)
+    found = _find_last(rows, judge_row)
     for at in range(len(rows) - 1, found.at, -1):  # unittest says only OK, some rows below what it ran
         if re.fullmatch(r"OK(?: \(.*\))?", rows[at]) and any(RAN.match(row) for row in rows[max(0, at - 3) : at]):
             return LogSign(value=True, row=rows[at], at=at)
@@ -121,41 +121,41 @@ def find_test_result(rows: Rows) -> LogSign:
 
 
 def find_build_result(rows: Rows) -> LogSign:
-    def tells(row: str) -> object:
+    def judge_row(row: str) -> object:
         if BUILD_FAILED.search(row) and not MENDED.search(row):
             return False
         return True if BUILD_PASSED.search(row) and not UNSURE.search(row) else None
 
-    return _find_last(rows, tells)
+    return _find_last(rows, judge_row)
 
 
 def find_story_file(rows: Rows) -> LogSign:
     """The file of a story that was written."""
 
-    def tells(row: str) -> object:
+    def judge_row(row: str) -> object:
         paths = [path.rstrip(".") for path in PATHS.findall(row)]
         found = [path for path in paths if STORY_FILE.fullmatch(path.rpartition("/")[2])]
         return found[-1] if found and WRITTEN.search(row) and not UNSURE.search(row) else None
 
-    return _find_last(rows, tells)
+    return _find_last(rows, judge_row)
 
 
 def find_added_tests(rows: Rows) -> LogSign:
-    def tells(row: str) -> object:
+    def judge_row(row: str) -> object:
         found = None if UNSURE.search(row) else TESTS_ADDED.search(row)
         return int(next(filter(None, found.groups()))[:6]) if found else None
 
-    return _find_last(rows, tells)
+    return _find_last(rows, judge_row)
 
 
 def find_coverage(rows: Rows) -> LogSign:
     """Whether coverage went up, where both numbers stand there."""
 
-    def tells(row: str) -> object:
+    def judge_row(row: str) -> object:
         found = COVERAGE.search(row)
         return float(found[2]) > float(found[1]) if found else None
 
-    return _find_last(rows, tells)
+    return _find_last(rows, judge_row)
 
 
 def count_issues(rows: Rows) -> LogSign:
@@ -173,14 +173,14 @@ def count_issues(rows: Rows) -> LogSign:
 def find_fixed(rows: Rows) -> LogSign:
     """Whether all that a review found is fixed."""
 
-    def tells(row: str) -> object:
+    def judge_row(row: str) -> object:
         if OPEN.search(row) and (counts := _parse_counts(row)):
             return not any(counts.values())
         if UNSURE.search(row):
             return None
         return True if ALL_FIXED.search(row) or FOUND_NONE.search(row) else None
 
-    return _find_last(rows, tells)
+    return _find_last(rows, judge_row)
 
 
 def _parse_counts(row: str) -> dict[str, int]:
@@ -199,7 +199,7 @@ def find_retrospective(rows: Rows) -> LogSign:
 def find_break_off(rows: Rows) -> LogSign:
     """What ends an agent's work before its end: True where only a person can mend it."""
 
-    def tells(row: str) -> object:
+    def judge_row(row: str) -> object:
         return True if FOR_PEOPLE.search(row) else False if BROKE_OFF.search(row) else None
 
-    return _find_last(rows, tells)
+    return _find_last(rows, judge_row)

@@ -20,43 +20,43 @@ _TITLE = re.compile(rf"{TITLE} (\S+)", re.IGNORECASE)
 _RECORD = re.compile(rf"\[({'|'.join(LOOPS)})\] (?:none|findings: (\S.*))", re.DOTALL)
 
 
-def title(bead: str) -> str:
+def format_title(bead: str) -> str:
     return f"{TITLE} {bead}"
 
 
-def bead_of(task: TrackerTask) -> str:
+def find_bead(task: TrackerTask) -> str:
     """The bead that a companion is for; empty of any other task. `bd-1` is neither `bd-10` nor `bd-1.2`."""
     found = _TITLE.fullmatch(" ".join(task.title.raw.split()))
     return found[1] if found and is_id(found[1]) else ""
 
 
-def record(loop: str, findings: str) -> str:
+def format_note(loop: str, findings: str) -> str:
     """The note that says what a loop found; empty findings say that it found none."""
     return f"[{loop}] findings: {findings.strip()}" if findings else f"[{loop}] none"
 
 
-def recorded(companion: TrackerTask) -> dict[str, str]:
+def recorded_findings(companion: TrackerTask) -> dict[str, str]:
     """What each loop found, as far as it is recorded; the last word on a loop counts."""
     found = {}
     for note in companion.notes:
         match = _RECORD.fullmatch(note.raw.strip())
-        if match and not (match[2] and says_nothing(match[2])):
+        if match and not (match[2] and is_no_finding(match[2])):
             found[match[1]] = match[2] or ""
     return found
 
 
-def missing(companion: TrackerTask) -> tuple[str, ...]:
-    having = recorded(companion)
+def missing_loops(companion: TrackerTask) -> tuple[str, ...]:
+    having = recorded_findings(companion)
     return tuple([loop for loop in LOOPS if loop not in having])
 
 
-def says_nothing(findings: str) -> bool:
+def is_no_finding(findings: str) -> bool:
     """Whether a text merely says that there is nothing to say."""
     words = "".join([c for c in findings.casefold() if c.isalnum() or c.isspace()]).split()
     return " ".join(words) in NOTHING
 
 
-def loop_meant(word: str) -> str:
+def find_loop(word: str) -> str:
     """One of LOOPS, also with hyphens or blanks in other places; empty where none is meant."""
     plain = " ".join(re.split(r"[-_\s]+", word.strip().casefold()))
     return next((loop for loop in LOOPS if loop.replace("-", " ") == plain), "")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from midwatch.core.task_ids import is_id
 from midwatch.core.value import Value
-from midwatch.swarm.codec.quality_text import LOOPS, bead_of, missing
+from midwatch.swarm.codec.quality_text import LOOPS, find_bead, missing_loops
 from midwatch.trackers.model import CLOSED, EPIC, IN_PROGRESS, TrackerTask, Work
 
 NONE_WANTED = "no-quality-loops"
@@ -29,7 +29,7 @@ class DueTask(Value):
     bead: str
     companion: str
     """The open one; empty where there is none."""
-    missing: tuple[str, ...]
+    missing_loops: tuple[str, ...]
     """Of LOOPS: those that are not recorded."""
     why: str
 
@@ -42,10 +42,10 @@ def find_companions(work: Work, bead: str) -> tuple[TrackerTask, ...]:
 def _all_companions(work: Work) -> dict[str, tuple[TrackerTask, ...]]:
     found: dict[str, list[TrackerTask]] = {}
     for task in work.tasks.values():
-        if bead := bead_of(task):
+        if bead := find_bead(task):
             found.setdefault(bead, []).append(task)
     return {
-        bead: tuple(sorted(having, key=lambda task: (task.status == CLOSED, len(missing(task)), task.id)))
+        bead: tuple(sorted(having, key=lambda task: (task.status == CLOSED, len(missing_loops(task)), task.id)))
         for bead, having in found.items()
     }
 
@@ -53,7 +53,7 @@ def _all_companions(work: Work) -> dict[str, tuple[TrackerTask, ...]]:
 def needs_companion(work: Work, bead: str) -> bool:
     """Whether a bead is to have a companion at all."""
     task = work.tasks.get(bead)
-    return task is not None and is_id(bead) and NONE_WANTED not in task.labels and not bead_of(task)
+    return task is not None and is_id(bead) and NONE_WANTED not in task.labels and not find_bead(task)
 
 
 def find_managed_beads(work: Work) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _due_for_bead(bead: TrackerTask, having: tuple[TrackerTask, ...]) -> DueTask
     if having and having[0].status != CLOSED:
         if bead.status != CLOSED:
             return None
-        lacking = missing(having[0])
+        lacking = missing_loops(having[0])
         why = f"not recorded: {', '.join(lacking)}" if lacking else "all loops are recorded; it can be closed"
         return DueTask(bead.id, having[0].id, lacking, why)
     if not having:
@@ -108,7 +108,7 @@ def _is_later(bead: TrackerTask, companion: TrackerTask) -> bool:
 
 def find_blocker(work: Work, companion: TrackerTask) -> str:
     """The task that a companion waits for, while that is not closed; empty of any other task."""
-    bead = work.tasks.get(bead_of(companion))
+    bead = work.tasks.get(find_bead(companion))
     return bead.id if bead is not None and bead.status != CLOSED else ""
 
 
@@ -119,7 +119,7 @@ def find_ready(work: Work) -> tuple[TrackerTask, ...]:
 
 def find_open_reason(work: Work, companion: TrackerTask) -> str:
     """Why a companion may not be closed yet; empty when it may, and for a task that is none."""
-    if lacking := missing(companion) if bead_of(companion) else ():
+    if lacking := missing_loops(companion) if find_bead(companion) else ():
         return f"not recorded: {', '.join(lacking)}"
     if bead := find_blocker(work, companion):
         return f"{bead} is not closed, and a companion that is closed before its bead does not count"

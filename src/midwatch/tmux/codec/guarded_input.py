@@ -49,7 +49,7 @@ class PaneSnapshot(Value):
     """With their colours."""
 
 
-def glimpse(word: str, pane: str) -> list[str]:
+def snapshot_command(word: str, pane: str) -> list[str]:
     """Ask for a pane, for everybody who is attached, and for the screen, all of one moment."""
     return [
         *("display-message", "-p", "-t", pane, f"{word}{PANE}{GUARDED}{word}", ";"),
@@ -59,7 +59,7 @@ def glimpse(word: str, pane: str) -> list[str]:
     ]
 
 
-def read_glimpse(data: bytes, word: str) -> PaneSnapshot | None:
+def parse_snapshot(data: bytes, word: str) -> PaneSnapshot | None:
     """None where there is no such pane, or not all has come."""
     text = data.decode("utf-8", "replace")
     seen, begun, rest = text.partition(f"{word}{SCREEN}\n")
@@ -84,7 +84,7 @@ def _escaped(text: str) -> str:
     return text.replace("#", "##").replace(",", "#,").replace("}", "#}")
 
 
-def paste(word: str, pane: str, guard: str, buffer: str) -> list[str]:
+def paste_command(word: str, pane: str, guard: str, buffer: str) -> list[str]:
     """Take a text from standard input and paste it, if the guard lets it; line breaks stay as they are.
 
     Where an agent has not asked for pastes to be marked, a line feed is Ctrl-J to it, and not Enter.
@@ -94,7 +94,7 @@ def paste(word: str, pane: str, guard: str, buffer: str) -> list[str]:
     return ["load-buffer", "-b", buffer, "-", ";", "if-shell", "-F", "-t", pane, guard, typed, refused]
 
 
-def press(word: str, pane: str, guard: str, keys: tuple[str, ...]) -> list[str]:
+def press_command(word: str, pane: str, guard: str, keys: tuple[str, ...]) -> list[str]:
     typed = f"send-keys -t {pane} {' '.join(keys)} ; display-message -p {word}{YES}"
     return ["if-shell", "-F", "-t", pane, guard, typed, f"display-message -p {word}{NO}"]
 
@@ -106,12 +106,12 @@ def was_typed(data: bytes, word: str) -> bool | None:
     return False if f"{word}{NO}".encode() in data else None
 
 
-def delete(buffer: str) -> list[str]:
+def delete_command(buffer: str) -> list[str]:
     """Forget a text that may not have been pasted."""
     return ["delete-buffer", "-b", buffer]
 
 
-def line(pane: str, pid: int, command: str, buffer: str) -> list[str]:
+def line_command(pane: str, pid: int, command: str, buffer: str) -> list[str]:
     """Type a line into a pane's shell and press Enter, if the pane is in no mode and has the same process.
 
     As text of a buffer, since keys that are typed would be read by tmux's own parser first.

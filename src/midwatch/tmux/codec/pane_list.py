@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 
-def of_server(shown: str) -> list[str]:
+def server_panes(shown: str) -> list[str]:
     """Every pane of a server. ``shown``: the format of a row."""
     return ["list-panes", "-a", "-F", shown]
 
 
-def of_session(session: str, shown: str) -> list[str]:
+def session_panes(session: str, shown: str) -> list[str]:
     """The panes of the session of that name."""
     return ["list-panes", "-s", "-t", f"={session}:", "-F", shown]
 
 
-def beside(pane: str, shown: str) -> list[str]:
+def neighbour_panes(pane: str, shown: str) -> list[str]:
     """The panes of the session that a pane is in."""
     return ["list-panes", "-s", "-t", pane, "-F", shown]

@@ -40,7 +40,7 @@ def test_a_decomposed_path_has_a_second_key() -> None:
 def test_a_path_that_is_no_utf8_has_a_key() -> None:
     path = b"/p/\xff\xfe".decode("utf-8", "surrogateescape")
     assert claude_files.keys(path) == ("-p---",)
-    assert file_locations.dashed(path) == "-p---"
+    assert file_locations.dashed_path(path) == "-p---"
     assert len(file_locations.directory_digest(path)) == 64
 
 

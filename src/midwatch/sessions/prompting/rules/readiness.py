@@ -23,7 +23,7 @@ CERTAIN = (PromptOutcome.PERSON, PromptOutcome.REFUSED, PromptOutcome.UNKNOWN)
 
 
 def find_refusal(
-    verdict: Verdict, *, front: bool, glimpse: PaneSnapshot, box: InputBox, pane: str, wall: float,
+    verdict: Verdict, *, front: bool, snapshot: PaneSnapshot, box: InputBox, pane: str, wall: float,
     past_limit: bool = False, alone: bool = False,
 ) -> PromptRefusal | None:  # fmt: skip
     """Why not; None when we may.
@@ -33,30 +33,30 @@ def find_refusal(
     """
     return (
         _turn_refusal(verdict, "idle" if past_limit and verdict.turn == "limited" else verdict.turn)
-        or _pane_refusal(glimpse)
+        or _pane_refusal(snapshot)
         or (
             None
             if front
             else PromptRefusal(PromptOutcome.PERSON, "something else is in the foreground of its terminal")
         )
-        or _person_refusal(glimpse, pane, wall)
+        or _person_refusal(snapshot, pane, wall)
         or (
             PromptRefusal(PromptOutcome.PERSON, "a person is in that pane")
-            if alone and has_person(glimpse, pane)
+            if alone and has_person(snapshot, pane)
             else None
         )
         or _box_refusal(box)
     )
 
 
-def has_person(glimpse: PaneSnapshot, pane: str) -> bool:
+def has_person(snapshot: PaneSnapshot, pane: str) -> bool:
     """Whether a person is in that pane: it is the one that their keys go to. A program that looks on is nobody."""
-    return any(client.pane == pane and not client.control for client in glimpse.clients)
+    return any(client.pane == pane and not client.control for client in snapshot.clients)
 
 
-def find_key_refusal(glimpse: PaneSnapshot, pane: str, wall: float) -> PromptRefusal | None:
+def find_key_refusal(snapshot: PaneSnapshot, pane: str, wall: float) -> PromptRefusal | None:
     """Why no key may be pressed in a pane, whatever runs there: those reasons that have nothing to do with an agent."""
-    return _pane_refusal(glimpse) or _person_refusal(glimpse, pane, wall)
+    return _pane_refusal(snapshot) or _person_refusal(snapshot, pane, wall)
 
 
 def is_final_refusal(why: PromptRefusal, lasted: float, *, over: bool) -> bool:
@@ -93,33 +93,33 @@ def _turn_refusal(verdict: Verdict, turn: str) -> PromptRefusal | None:
             return PromptRefusal(PromptOutcome.STARTING, verdict.reason)
 
 
-def _pane_refusal(glimpse: PaneSnapshot) -> PromptRefusal | None:
-    if glimpse.dead:
+def _pane_refusal(snapshot: PaneSnapshot) -> PromptRefusal | None:
+    if snapshot.dead:
         return PromptRefusal(PromptOutcome.EXITED, "the pane's process has ended")
-    if glimpse.mode:
+    if snapshot.mode:
         return PromptRefusal(
             PromptOutcome.PERSON,
             "the pane is in a mode of tmux (copy mode, say), which would take the keys; press q there",
         )
-    if glimpse.deaf:
+    if snapshot.deaf:
         return PromptRefusal(
             PromptOutcome.REFUSED, "input to the pane is switched off; `tmux select-pane -e` switches it on"
         )
-    if glimpse.together:
+    if snapshot.together:
         return PromptRefusal(
             PromptOutcome.REFUSED, "what is typed in the pane goes to others, too; set synchronize-panes to off first"
         )
     return None
 
 
-def last_key_time(glimpse: PaneSnapshot, pane: str) -> int:
+def last_key_time(snapshot: PaneSnapshot, pane: str) -> int:
     """When a person last pressed a key in a pane, in whole seconds of the wall clock."""
-    there = [each for each in glimpse.clients if each.pane == pane and not each.control and not each.readonly]
+    there = [each for each in snapshot.clients if each.pane == pane and not each.control and not each.readonly]
     return max([client.active for client in there], default=0)
 
 
-def _person_refusal(glimpse: PaneSnapshot, pane: str, wall: float) -> PromptRefusal | None:
-    since = wall - last_key_time(glimpse, pane)
+def _person_refusal(snapshot: PaneSnapshot, pane: str, wall: float) -> PromptRefusal | None:
+    since = wall - last_key_time(snapshot, pane)
     if since >= HANDS_OFF:
         return None
     ago, rest = format_duration(max(0.0, float(int(since)))), format_duration(HANDS_OFF)

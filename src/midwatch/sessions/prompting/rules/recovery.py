@@ -44,7 +44,7 @@ class RecoveryCase(Value):
     """One pane, at one moment."""
 
     pane: str
-    glimpse: PaneSnapshot
+    snapshot: PaneSnapshot
     wall: float
     verdict: Verdict | None = None
     """None where no agent is to be seen."""
@@ -62,7 +62,7 @@ class RecoveryCase(Value):
     def gone(self) -> bool:
         """No agent is in it, or not any more."""
         verdict = self.verdict
-        return self.glimpse.dead or verdict is None or (verdict.turn == "exited" and verdict.detail != "suspended")
+        return self.snapshot.dead or verdict is None or (verdict.turn == "exited" and verdict.detail != "suspended")
 
 
 class RecoveryStep(Value):
@@ -76,9 +76,9 @@ class RecoveryStep(Value):
 
 def next_step(case: RecoveryCase) -> RecoveryStep:
     """What to do next, and why."""
-    if readiness.has_person(case.glimpse, case.pane):
+    if readiness.has_person(case.snapshot, case.pane):
         return RecoveryStep(REPORT, "a person is in that pane", PromptOutcome.PERSON)
-    if case.glimpse.dead:
+    if case.snapshot.dead:
         return _resume_step(case, "the pane's process has ended")
     if case.verdict is None or case.gone:
         return _exited_step(case)
@@ -87,7 +87,7 @@ def next_step(case: RecoveryCase) -> RecoveryStep:
     if case.unknown:
         return RecoveryStep(REPORT, case.unknown, PromptOutcome.REFUSED)
     why = readiness.find_refusal(
-        case.verdict, front=case.front, glimpse=case.glimpse, box=case.box, pane=case.pane, wall=case.wall
+        case.verdict, front=case.front, snapshot=case.snapshot, box=case.box, pane=case.pane, wall=case.wall
     )
     if why is None:
         return RecoveryStep(READY, "at its prompt, and nothing stands in its box")
@@ -97,7 +97,7 @@ def next_step(case: RecoveryCase) -> RecoveryStep:
 
 
 def _suspended_step(case: RecoveryCase) -> RecoveryStep:
-    if why := readiness.find_key_refusal(case.glimpse, case.pane, case.wall):
+    if why := readiness.find_key_refusal(case.snapshot, case.pane, case.wall):
         return RecoveryStep(REPORT, f"it is suspended, and {why.reason}", why.outcome)
     if not case.there.prompt or not case.there.owned:
         what = f"{case.there.command or 'nothing'} is in front of it, not the shell that could wake it"
@@ -122,7 +122,7 @@ def _exited_step(case: RecoveryCase) -> RecoveryStep:
         return RecoveryStep(
             REPORT, f"its agent has ended, and {what} is in front, not a shell at its prompt", PromptOutcome.EXITED
         )
-    if why := readiness.find_key_refusal(case.glimpse, case.pane, case.wall):
+    if why := readiness.find_key_refusal(case.snapshot, case.pane, case.wall):
         return RecoveryStep(REPORT, f"its agent has ended, and {why.reason}", why.outcome)
     return _resume_step(case, f"its agent has ended; a shell ({case.there.command}) is at its prompt")
 
