@@ -85,7 +85,7 @@ def test_sources_of_a_session() -> None:
 
 def test_sources_of_a_task_directory(tmp_path: Path) -> None:
     (tmp_path / "pid").write_text(str(os.getpid()))
-    seen = TaskObserver("s", str(tmp_path), (), "").look(
+    seen = TaskObserver("s", str(tmp_path), (), "").observe(
         TaskNotes("", 0.0, 0.0), 90.0, TaskPaneState(wrote=time.time(), screen=1.0)
     )
     assert set(seen.notes.sources) == named(TABLE["progress"]["task directories"])

@@ -63,20 +63,20 @@ def test_the_first_stale_look_is_a_suspicion_only() -> None:
 def test_the_first_stale_look_is_a_suspicion_without_a_grace_period_too() -> None:
     """Rule 6, as for jobs."""
     watch, policy = Watch(), PATIENT._replace(stale_s=5.0, grace_s=0.0)
-    watch.look("working", policy=policy)
-    first = watch.look("working", after=6.0, policy=policy)
+    watch.observe("working", policy=policy)
+    first = watch.observe("working", after=6.0, policy=policy)
     assert (first.state, first.progress, first.look_at) == ("working", "stalled", watch.now)
-    assert watch.look("working", after=0.1, policy=policy).state == "stuck"
+    assert watch.observe("working", after=0.1, policy=policy).state == "stuck"
 
 
 def test_a_look_at_the_very_moment_that_was_announced_finds_it_stuck() -> None:
     """6.1 + 0.3 - 6.1 is less than 0.3: the sum that is announced must be the one that is compared."""
     watch, policy = Watch(), PATIENT._replace(stale_s=5.0, grace_s=0.3)
-    watch.look("working", policy=policy)
-    announced = watch.look("working", after=5.1, policy=policy).look_at
+    watch.observe("working", policy=policy)
+    announced = watch.observe("working", after=5.1, policy=policy).look_at
     assert announced is not None
     watch.now = announced
-    assert watch.look("working", after=0.0, policy=policy).state == "stuck"
+    assert watch.observe("working", after=0.0, policy=policy).state == "stuck"
 
 
 def test_time_in_which_nobody_looked_does_not_count() -> None:
