@@ -299,3 +299,10 @@ def test_a_change_to_a_row_that_is_no_table_is_refused_with_its_line() -> None:
     text = "- name: api\n  status: running\n- status:0 terminated\n"
     with pytest.raises(FormatError, match=r"^line 3: a session must be a table of fields"):
         registry_file.apply_changes(text, [SetFields(1, {"mine": 1})])
+
+
+def test_sessions_beyond_measure_are_an_error() -> None:
+    rows = "".join(f"- {{name: a{number}}}\n" for number in range(registry_file.MOST_ROWS + 1))
+    with pytest.raises(FormatError, match="more than 10,000 sessions"):
+        parse_registry(f"sessions:\n{rows}")
+    assert len(parse_registry("sessions:\n" + rows.partition("\n")[2]).rows) == registry_file.MOST_ROWS

@@ -30,6 +30,8 @@ SESSIONS = "sessions"
 NO_TABLE = "a session must be a table of fields"
 NAMES = ("name", "session", "session_name", "tmux_session")
 """Where the name of a row in a list may stand."""
+MOST_ROWS = 10_000
+"""So many are read in a second or two, in which no signal is heard."""
 
 
 def parse_registry(text: str, path: str = "") -> Registry:
@@ -49,6 +51,8 @@ class RegistryText:
         self.document = document or parse_document(text, path, strict=False)
         self.text = self.document.text
         self.shape = _find_shape(self.document)
+        if len(self.shape.entries) > MOST_ROWS:
+            raise FormatError(f"{visible(path) or 'the list'} has more than {MOST_ROWS:,} sessions; is it the file meant?")
         self.registry = Registry(tuple(self._rows()))
 
     def _rows(self) -> Iterator[RegistryRow]:
