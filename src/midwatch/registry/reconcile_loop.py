@@ -16,7 +16,6 @@ from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.file_write_watcher import FileWriteWatcher
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
-from midwatch.core.pane_model import RunningAgent
 from midwatch.core.text import visible
 from midwatch.core.value import Value
 from midwatch.jobs.loop_beat import LoopBeat
@@ -188,16 +187,12 @@ def _watched_processes(looked: RegistryObservation) -> dict[str, tuple[int, int]
 def _watched_directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
     """Where the conversation of a session would appear whose id is not known yet."""
     found: set[str] = set()
-    environment, now = dict(os.environ), time.time()
-    day = time.strftime("%Y/%m/%d", time.localtime(now))
-    for row in looked.registry.rows:
-        if row.status != RUNNING or row.conversation:
-            continue
-        files = parts.files(row.agent)
-        running = RunningAgent(row.agent, row.pane.pid, row.pane.start, now, row.pane.cwd, (), environment)
+    now, day = time.time(), time.strftime("%Y/%m/%d")
+    for running in looked.sight.awaited:
+        files = parts.files(running.agent)
         with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
-            found.update(files.shelves(running, heads))
-        found.update(files.arrivals(environment, day))
+            found.update(files.shelves(running._replace(started=now), heads))  # where one would begin now
+        found.update(files.arrivals(running.environment, day))
     return {_nearest_directory(place) for place in found}
 
 
