@@ -148,7 +148,16 @@ def test_on_any_error_one_json_object_tells_the_reason(
     assert found["troubles"][0] in done.err
 
 
-@pytest.mark.parametrize("arguments", [("--nope", "--emit-diff"), ("--json", "--nope"), ("--emit-diff=1",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--nope", "--emit-diff"),
+        ("--json", "--nope"),
+        ("--emit-diff=1",),
+        ("--once", "--registry", "--emit-diff"),  # as of a variable that is empty
+        ("--once", "--socket", "--json"),
+    ],
+)
 def test_json_is_asked_for_wherever_it_stands_on_a_wrong_command_line(
     workspace: Workspace, arguments: tuple[str, ...]
 ) -> None:
