@@ -82,14 +82,19 @@ class ConversationMatcher:
         """By row: the conversation that can only be its own."""
         around = _OtherAgents(seats, panes)
         self._homes = {who: home for who, home in self._homes.items() if who[:2] in around.processes}
-        found = {seat.row.at: name for seat, kept in _awaiting(seats) if (name := self._only(seat, kept, around))}
+        wanted = [seat for seat in seats if seat.row.status == RUNNING and not seat.row.conversation]
+        found = {seat.row.at: name for seat in wanted if seat.kept and (name := self._only(seat, seat.kept, around))}
         counts = Counter(found.values())
         return {at: name for at, name in found.items() if counts[name] == 1}
 
-    def awaited(self, seats: list[RowPaneMatch]) -> tuple[RunningAgent, ...]:
-        """Agents whose row has no conversation yet, with the directory and the variables that tell where it begins."""
-        expected = [(kept, agent) for seat, kept in _awaiting(seats) if (agent := _expected_agent(seat, kept))]
-        return tuple(running for each in expected if (running := self._running(*each)))
+    def running(self, seats: list[RowPaneMatch]) -> dict[int, RunningAgent]:
+        """By row that runs: its agent, with the directory and the variables that tell where its conversations begin."""
+        return {
+            seat.row.at: running
+            for seat in seats
+            if seat.row.status == RUNNING and seat.kept and (agent := _expected_agent(seat, seat.kept))
+            if (running := self._running(seat.kept, agent))
+        }
 
     def _only(self, seat: RowPaneMatch, kept: CachedPane, around: _OtherAgents) -> str:
         agent, found = _expected_agent(seat, kept), kept.found
@@ -176,13 +181,6 @@ class _OtherAgents:
             return True
         rows = [each.row for each in seats if each.row.at != seat.row.at and each.row.agent in ("", running.agent)]
         return any(row.status == RUNNING or row.since is None or row.since >= running.started for row in rows)
-
-
-def _awaiting(seats: list[RowPaneMatch]) -> list[tuple[RowPaneMatch, CachedPane]]:
-    """Rows that run and have no conversation noted, with their panes."""
-    return [
-        (seat, seat.kept) for seat in seats if seat.row.status == RUNNING and not seat.row.conversation and seat.kept
-    ]
 
 
 def _expected_agent(seat: RowPaneMatch, kept: CachedPane) -> str:

@@ -138,8 +138,8 @@ class TmuxSnapshot(Value):
     """By row that has an id: THERE, GONE or UNKNOWN. What the agent has written of that conversation."""
     appeared: dict[int, str] = {}  # noqa: RUF012
     """By row without an id: the conversation that can only be its own."""
-    awaited: tuple[RunningAgent, ...] = ()
-    """Agents of rows without an id, by what their conversations are found."""
+    running: dict[int, RunningAgent] = {}  # noqa: RUF012
+    """By row: its agent as it runs, which tells where its conversations are."""
 
 
 # Drifts -------------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class ReconcileWatcher:
         self.writing = FileWriteWatcher()
         self._beat = LoopBeat()
         self._heads = FileHeadCache()
-        self._followed = {reconciler.path}
+        self._followed: tuple[set[str], set[str]] = {reconciler.path}, set()
         self._began = self._stirred = time.monotonic()
 
     def run(self, tell: Callable[[ReconcilePass], None]) -> int:
@@ -99,7 +99,7 @@ class ReconcileWatcher:
 
     def _pass(self, alarm: WakeupSources, tell: Callable[[ReconcilePass], None]) -> float:
         """Look, write, tell. Returns for how long nothing needs to be done."""
-        self.writing.follow(self._followed)  # before the look: what comes after it wakes us
+        self.writing.follow(*self._followed)  # before the look: what comes after it wakes us
         ends: tuple[DriftReport, ...] = ()
         try:
             if self.subscription is not None:
@@ -112,7 +112,8 @@ class ReconcileWatcher:
             return self._pause(0)
         self._complain("; ".join(passed.troubles))
         self._tell(passed._replace(new=(*ends, *passed.new)), tell)
-        before, self._followed = self._followed, {self.reconciler.path, *_watched_directories(looked, self._heads)}
+        unknown, known = _watched_directories(looked, self._heads)
+        before, self._followed = self._followed, ({self.reconciler.path, *unknown}, known)
         if not alarm.watch_ends(_watched_processes(looked)) or self._followed != before or passed.again is not None:
             return max(passed.again or 0.0, SETTLING)
         return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
@@ -184,16 +185,23 @@ def _watched_processes(looked: RegistryObservation) -> dict[str, tuple[int, int]
     return dict(list(found.items())[:MOST_ENDS])
 
 
-def _watched_directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
-    """Where the conversation of a session would appear whose id is not known yet."""
-    found: set[str] = set()
+def _watched_directories(looked: RegistryObservation, heads: FileHeadCache) -> tuple[set[str], set[str]]:
+    """Where a conversation would appear of sessions whose id is not known yet, and of those that may begin another.
+
+    What the latter write all the time into the one that is known is no news: only new names are.
+    """
+    unknown: set[str] = set()
+    known: set[str] = set()
     now, day = time.time(), time.strftime("%Y/%m/%d")
-    for running in looked.sight.awaited:
-        files = parts.files(running.agent)
+    for row in looked.registry.rows:
+        if (running := looked.sight.running.get(row.at)) is None:
+            continue
+        files, found = parts.files(running.agent), known if row.conversation else unknown
         with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
             found.update(files.shelves(running._replace(started=now), heads))  # where one would begin now
-        found.update(files.arrivals(running.environment, day))
-    return {_nearest_directory(place) for place in found}
+        if not row.conversation:
+            found.update(files.arrivals(running.environment, day))
+    return {_nearest_directory(place) for place in unknown}, {_nearest_directory(place) for place in known}
 
 
 def _nearest_directory(directory: str) -> str:
