@@ -121,12 +121,16 @@ class ReconcileWatcher:
     def _tell(self, passed: ReconcilePass, tell: Callable[[ReconcilePass], None]) -> None:
         if passed.new:
             self._stirred = time.monotonic()
-            self._remember(passed)
+            if trouble := self._remember(passed):
+                sys.stderr.write(f"midwatch: {visible(trouble)}\n")
+                passed = passed._replace(troubles=(*passed.troubles, trouble))
         tell(passed)
 
-    def _remember(self, passed: ReconcilePass) -> None:
+    def _remember(self, passed: ReconcilePass) -> str:
+        """Note what is new. Returns what could not be done."""
+        trouble = ""
         if not self.reconciler.dry:
-            drift_notifications.record_drifts(
+            trouble = drift_notifications.record_drifts(
                 self.reconciler.path, paths.project_root(self.reconciler.workspace), passed.new
             )
         if self.card is not None:
@@ -134,6 +138,7 @@ class ReconcileWatcher:
             self.card.told(
                 [each.drift._replace(message=drift_notifications.format_report(each)) for each in new], time.monotonic()
             )
+        return trouble
 
     def _sleep(self, alarm: WakeupSources, due: float) -> bool:
         """Sleep until something is due. True: something stirred that is worth a pass."""
