@@ -111,7 +111,7 @@ async def _waited(
 def _send_unsent(directory: str) -> None:
     """As the functions of the API do, but in a thread of the loop's own pool: starting a sender takes milliseconds."""
     if send_pending.is_sender_due(directory):
-        asyncio.get_running_loop().run_in_executor(None, send_pending.start_sender_once, directory)
+        asyncio.get_running_loop().run_in_executor(None, send_pending.start_sender_at_intervals, directory)
 
 
 async def _outcomes(listener: HubListener, *, first: bool) -> dict[str, Verdict]:

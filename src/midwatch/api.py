@@ -104,7 +104,7 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
         foreground=False,
         **runs.safeguard_options(options),
     )
-    send_pending.start_sender_once(looker.directory)
+    send_pending.start_sender_at_intervals(looker.directory)
     low = launch_from_api.reserve_standard_streams()
     try:
         starts.start_detached(job, looker, launch_from_api.launch_shim)
@@ -120,7 +120,7 @@ def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
     A session is judged by a look at its pane; nothing is verified.
     """
     job, looker = names.check_name(_named(name), blanks=dir is not None), _looker("why", dir)
-    send_pending.start_sender_once(looker.directory)
+    send_pending.start_sender_at_intervals(looker.directory)
     return live_state.live_verdict(looker, job, _warn)
 
 
@@ -226,7 +226,7 @@ def request(
 
 
 def _waited(looker: JobDirectory, jobs: list[str], wanted: WaitOptions, *, first: bool) -> list[Verdict]:
-    send_pending.start_sender_once(looker.directory)
+    send_pending.start_sender_at_intervals(looker.directory)
     found: dict[str, Verdict] = {}
     waiting = SubjectWait(looker, list(dict.fromkeys(jobs)), wanted, guest=True)
     outcomes = waiting.outcomes()

@@ -68,6 +68,8 @@ def parse(verb: str, arguments: list[str]) -> Options:
             if not rest:
                 raise UsageError(f"{flag} needs a value")
             value = rest.pop(0)
+            if value.startswith("--") and value in takes_value:  # as after a variable of the shell that is empty
+                raise UsageError(f"{flag} needs a value; if {value} is meant as one, {flag}={value}")
         elif equals and not takes_value[flag]:
             raise UsageError(f"{flag} takes no value")
         found.values.setdefault(flag, []).append(value)

@@ -16,7 +16,6 @@ from midwatch.core.notification_kinds import DRIFT
 from midwatch.core.value import Value
 from midwatch.jobs import launch, start_sender
 from midwatch.journal import codec as journal_codec
-from midwatch.journal import journal
 from midwatch.journal.journal import Journal
 from midwatch.notifications import channels, outbox
 from midwatch.notifications.model import Notification
@@ -39,19 +38,22 @@ class NotedDrift(Value):
     """A change mends it, so nobody needs to look into it."""
 
 
-def record_drifts(project: str, new: list[NotedDrift], more: dict[str, object]) -> None:
-    """Note drifts, each with ``more``, and send them. A failure is a warning: they are true all the same."""
+def record_drifts(project: str, new: list[NotedDrift], more: dict[str, object]) -> str:
+    """Note drifts, each with ``more``, and send them. Returns what could not be done; they are true all the same."""
     directory = paths.sentinel_directory(start=project)
+    troubles = []
     try:
         _record_in_journal(directory, new, more)
+    except (OSError, RefusedError) as error:
+        troubles.append(f"new drifts are not in the journal: {error}")
+    try:
         _enqueue(directory, project, [drift for drift in new if not drift.repeated])
     except (OSError, RefusedError) as error:
-        journal.warn(f"new drifts were not noted: {error}")
+        troubles.append(f"no notice of new drifts could be sent: {error}")
+    return "; ".join(troubles)
 
 
 def _record_in_journal(directory: str, new: list[NotedDrift], more: dict[str, object]) -> None:
-    if journal.find_problem(directory):
-        return
     paths.prepare_directory(directory)
     with contextlib.closing(Journal(directory)) as book:
         book.take_in()

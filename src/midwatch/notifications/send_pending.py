@@ -1,16 +1,21 @@
 """Having sent, by a process beside us, what nobody could send before.
 
-Called by every verb for its directory, by `story-automator` for its project, and by the API for each directory once.
+Called by every verb for its directory, by `story-automator` for its project, and by the API for each directory now and
+then.
 """
 
 from __future__ import annotations
+
+import time
 
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
 from midwatch.notifications import pending_runs
 
-_attended: set[str] = set()
-"""Directories for which `start_sender_once` was called."""
+INTERVAL = 60.0
+"""Seconds after which a program that makes many calls looks again."""
+_attended: dict[str, float] = {}
+"""When `start_sender_at_intervals` last looked into a directory (monotonic)."""
 
 
 def start_sender_if_due(given: str | None = None, start: str = "") -> None:
@@ -24,18 +29,22 @@ def start_sender_if_due(given: str | None = None, start: str = "") -> None:
         pass  # there is no current directory, no /proc, or no process can be started; the next one finds the same
 
 
-def start_sender_once(directory: str) -> None:
-    """The same for a program that makes many calls: the first of its process for a directory is enough."""
-    if directory not in _attended:
-        _attended.add(directory)
+def start_sender_at_intervals(directory: str) -> None:
+    """The same for a program that makes many calls: at its first for a directory, then no more than once a minute."""
+    if _is_unattended(directory):
+        _attended[directory] = time.monotonic()
         start_sender_if_due(directory)
 
 
 def is_sender_due(directory: str) -> bool:
-    """Whether `start_sender_once` may have something to do: for who must not be held up by finding out."""
-    return directory not in _attended and bool(
+    """Whether `start_sender_at_intervals` may have something to do: for who must not be held up by finding out."""
+    return _is_unattended(directory) and bool(
         pending_runs.list_runs(directory) or pending_runs.list_reports(directory)
     )
+
+
+def _is_unattended(directory: str) -> bool:
+    return time.monotonic() - _attended.get(directory, float("-inf")) >= INTERVAL
 
 
 def _start_if_due(directory: str) -> None:

@@ -87,9 +87,18 @@ class ConversationMatcher:
         counts = Counter(found.values())
         return {at: name for at, name in found.items() if counts[name] == 1}
 
+    def running(self, seats: list[RowPaneMatch]) -> dict[int, RunningAgent]:
+        """By row that runs: its agent, with the directory and the variables that tell where its conversations begin."""
+        return {
+            seat.row.at: running
+            for seat in seats
+            if seat.row.status == RUNNING and seat.kept and (agent := _expected_agent(seat, seat.kept))
+            if (running := self._running(seat.kept, agent))
+        }
+
     def _only(self, seat: RowPaneMatch, kept: CachedPane, around: _OtherAgents) -> str:
-        agent, found = seat.row.agent or kept.found.agent, kept.found
-        if not agent or found.agent not in ("", agent):
+        agent, found = _expected_agent(seat, kept), kept.found
+        if not agent:
             return ""
         name = found.conversation if found.agent else ""
         name = name or self._arrived(seat, kept, agent, around)
@@ -99,11 +108,9 @@ class ConversationMatcher:
 
     def _arrived(self, seat: RowPaneMatch, kept: CachedPane, agent: str, around: _OtherAgents) -> str:
         """The one that was written there since, if nobody else can have written it."""
-        running = kept.running if kept.found.agent else self._of_pane(kept, agent)
-        if running is None or not running.cwd:
+        running = self._running(kept, agent)
+        if running is None:
             return ""
-        if not running.environment:
-            running = running._replace(environment=self._ours)
         try:
             found = self._arrivals.since(running) - around.noted - around.opened.keys()
         except UnreadableConversationError:
@@ -113,6 +120,13 @@ class ConversationMatcher:
         strangers = [each for each in self._outside(agent, around) if each.cwd == running.cwd]
         found -= {each.conversation for each in strangers}
         return "" if any(not each.conversation for each in strangers) else next(iter(found), "")
+
+    def _running(self, kept: CachedPane, agent: str) -> RunningAgent | None:
+        """A pane's agent as it was started, or will have been; None where its directory is not known."""
+        running = kept.running if kept.found.agent else self._of_pane(kept, agent)
+        if running is None or not running.cwd:
+            return None
+        return running if running.environment else running._replace(environment=self._ours)
 
     def _outside(self, agent: str, around: _OtherAgents) -> list[UnplacedAgent]:
         """Agents on this machine that are in no pane of ours; looked for once in a pass, and only when it matters."""
@@ -167,6 +181,12 @@ class _OtherAgents:
             return True
         rows = [each.row for each in seats if each.row.at != seat.row.at and each.row.agent in ("", running.agent)]
         return any(row.status == RUNNING or row.since is None or row.since >= running.started for row in rows)
+
+
+def _expected_agent(seat: RowPaneMatch, kept: CachedPane) -> str:
+    """The agent of a row; empty where none is known, or where another one runs in its pane."""
+    agent = seat.row.agent or kept.found.agent
+    return agent if kept.found.agent in ("", agent) else ""
 
 
 def _working_directory(kept: CachedPane) -> str:

@@ -18,8 +18,8 @@ def format_report(report: DriftReport) -> str:
     return f"{drift.message} Will be {deed} unless its row changes within {drift.wait_s:.0f} s."
 
 
-def record_drifts(path: str, project: str, new: tuple[DriftReport, ...]) -> None:
-    """Note new drifts and send them. If that fails it is a warning: they are true all the same."""
+def record_drifts(path: str, project: str, new: tuple[DriftReport, ...]) -> str:
+    """Note new drifts and send them. Returns what could not be done: they are true all the same."""
     noted = [
         NotedDrift(
             each.drift.kind, each.drift.session, format_report(each), each.drift.before, each.drift.after, each.applied,
@@ -27,4 +27,4 @@ def record_drifts(path: str, project: str, new: tuple[DriftReport, ...]) -> None
         )
         for each in new
     ]  # fmt: skip
-    notifications_drift.record_drifts(project, noted, {"registry": path})
+    return notifications_drift.record_drifts(project, noted, {"registry": path})

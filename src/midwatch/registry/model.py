@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from midwatch.core.foreign_text import escape_text
+from midwatch.core.pane_model import RunningAgent
 from midwatch.core.value import Value
 
 RUNNING, STOPPED, TERMINATED, ARCHIVED = "running", "stopped", "terminated", "archived"
@@ -137,6 +138,8 @@ class TmuxSnapshot(Value):
     """By row that has an id: THERE, GONE or UNKNOWN. What the agent has written of that conversation."""
     appeared: dict[int, str] = {}  # noqa: RUF012
     """By row without an id: the conversation that can only be its own."""
+    running: dict[int, RunningAgent] = {}  # noqa: RUF012
+    """By row: its agent as it runs, which tells where its conversations are."""
 
 
 # Drifts -------------------------------------------------------------------------------------------------------------

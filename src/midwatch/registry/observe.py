@@ -64,6 +64,7 @@ class RegistryObserver:
             self._processes(rows, panes, written),
             {seat.row.at: self._artifact(seat) for seat in seats if seat.row.conversation},
             self._whose.appeared(seats, panes),
+            self._whose.running(seats),
         )
 
     def place(self, server: Place | None) -> Place:

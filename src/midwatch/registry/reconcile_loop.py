@@ -16,7 +16,6 @@ from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.file_write_watcher import FileWriteWatcher
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
-from midwatch.core.pane_model import RunningAgent
 from midwatch.core.text import visible
 from midwatch.core.value import Value
 from midwatch.jobs.loop_beat import LoopBeat
@@ -67,7 +66,7 @@ class ReconcileWatcher:
         self.writing = FileWriteWatcher()
         self._beat = LoopBeat()
         self._heads = FileHeadCache()
-        self._followed = {reconciler.path}
+        self._followed: tuple[set[str], set[str]] = {reconciler.path}, set()
         self._began = self._stirred = time.monotonic()
 
     def run(self, tell: Callable[[ReconcilePass], None]) -> int:
@@ -100,7 +99,7 @@ class ReconcileWatcher:
 
     def _pass(self, alarm: WakeupSources, tell: Callable[[ReconcilePass], None]) -> float:
         """Look, write, tell. Returns for how long nothing needs to be done."""
-        self.writing.follow(self._followed)  # before the look: what comes after it wakes us
+        self.writing.follow(*self._followed)  # before the look: what comes after it wakes us
         ends: tuple[DriftReport, ...] = ()
         try:
             if self.subscription is not None:
@@ -113,7 +112,8 @@ class ReconcileWatcher:
             return self._pause(0)
         self._complain("; ".join(passed.troubles))
         self._tell(passed._replace(new=(*ends, *passed.new)), tell)
-        before, self._followed = self._followed, {self.reconciler.path, *_watched_directories(looked, self._heads)}
+        unknown, known = _watched_directories(looked, self._heads)
+        before, self._followed = self._followed, ({self.reconciler.path, *unknown}, known)
         if not alarm.watch_ends(_watched_processes(looked)) or self._followed != before or passed.again is not None:
             return max(passed.again or 0.0, SETTLING)
         return self._pause(sum(row.status == RUNNING for row in looked.registry.rows))
@@ -121,12 +121,16 @@ class ReconcileWatcher:
     def _tell(self, passed: ReconcilePass, tell: Callable[[ReconcilePass], None]) -> None:
         if passed.new:
             self._stirred = time.monotonic()
-            self._remember(passed)
+            if trouble := self._remember(passed):
+                sys.stderr.write(f"midwatch: {visible(trouble)}\n")
+                passed = passed._replace(troubles=(*passed.troubles, trouble))
         tell(passed)
 
-    def _remember(self, passed: ReconcilePass) -> None:
+    def _remember(self, passed: ReconcilePass) -> str:
+        """Note what is new. Returns what could not be done."""
+        trouble = ""
         if not self.reconciler.dry:
-            drift_notifications.record_drifts(
+            trouble = drift_notifications.record_drifts(
                 self.reconciler.path, paths.project_root(self.reconciler.workspace), passed.new
             )
         if self.card is not None:
@@ -134,6 +138,7 @@ class ReconcileWatcher:
             self.card.add_drifts(
                 [each.drift._replace(message=drift_notifications.format_report(each)) for each in new], time.monotonic()
             )
+        return trouble
 
     def _sleep(self, alarm: WakeupSources, due: float) -> bool:
         """Sleep until something is due. True: something stirred that is worth a pass."""
@@ -185,20 +190,23 @@ def _watched_processes(looked: RegistryObservation) -> dict[str, tuple[int, int]
     return dict(list(found.items())[:MOST_ENDS])
 
 
-def _watched_directories(looked: RegistryObservation, heads: FileHeadCache) -> set[str]:
-    """Where the conversation of a session would appear whose id is not known yet."""
-    found: set[str] = set()
-    environment, now = dict(os.environ), time.time()
-    day = time.strftime("%Y/%m/%d", time.localtime(now))
+def _watched_directories(looked: RegistryObservation, heads: FileHeadCache) -> tuple[set[str], set[str]]:
+    """Where a conversation would appear of sessions whose id is not known yet, and of those that may begin another.
+
+    What the latter write all the time into the one that is known is no news: only new names are.
+    """
+    unknown: set[str] = set()
+    known: set[str] = set()
+    now, day = time.time(), time.strftime("%Y/%m/%d")
     for row in looked.registry.rows:
-        if row.status != RUNNING or row.conversation:
+        if (running := looked.sight.running.get(row.at)) is None:
             continue
-        files = parts.files(row.agent)
-        running = RunningAgent(row.agent, row.pane.pid, row.pane.start, now, row.pane.cwd, (), environment)
+        files, found = parts.files(running.agent), known if row.conversation else unknown
         with contextlib.suppress(OSError):  # such as a directory of another's: the next timed look tells
-            found.update(files.shelves(running, heads))
-        found.update(files.arrivals(environment, day))
-    return {_nearest_directory(place) for place in found}
+            found.update(files.shelves(running._replace(started=now), heads))  # where one would begin now
+        if not row.conversation:
+            found.update(files.arrivals(running.environment, day))
+    return {_nearest_directory(place) for place in unknown}, {_nearest_directory(place) for place in known}
 
 
 def _nearest_directory(directory: str) -> str:

@@ -37,7 +37,9 @@ def report_disbelief(
     except OSError as error:
         journal.warn(f"{text}; the evidence could not be kept: {error.strerror}")
     about: dict[str, object] = {"agent": detector.agent, "version": release, **claim._asdict(), "by": doubt.by}
-    drift.record_drifts(project, [NotedDrift("source", detector.agent, text, about, {})], {"evidence": doubt.evidence})
+    noted = [NotedDrift("source", detector.agent, text, about, {})]
+    if trouble := drift.record_drifts(project, noted, {"evidence": doubt.evidence}):
+        journal.warn(trouble)
 
 
 def build_recording(

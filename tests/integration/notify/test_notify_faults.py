@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from midwatch.jobs import launch
 from midwatch.notifications import outbox, pending_runs
 from tests.conftest import Box, alive, kill, letter, until, until_gone
-from tests.integration.api.programs import program, said
+from tests.integration.api.programs import program, said, started
 from tests.integration.notify.conftest import Notices
 from tests.integration.wait.disks import fill, mounted
 
@@ -189,6 +190,31 @@ def test_an_end_whose_sender_was_killed_is_sent_by_the_next_program(
         print(children(), os.read(reading, 1))
     """
     assert said(program(notices.box, script)) == ["[] b''"]
+    all_sent(notices, 1)
+    assert notices.delivered() == [["build failed"]]
+
+
+@pytest.mark.parametrize("call", ["midwatch.status('build')", "asyncio.run(midwatch.aio.wait('build'))"])
+def test_a_program_that_goes_on_sends_what_a_killed_sender_left_within_a_minute(
+    notices: Notices, senders: Senders, call: str
+) -> None:
+    """It need not be the next to start."""
+    notices.mine(notices.command(fields='"{name} {state}"'))
+    gate = notices.home / "gate"
+    os.mkfifo(gate)
+    script = f"""
+        import asyncio, time
+        midwatch.status('build')
+        midwatch.run(['false'], name='build')
+        read(gate)
+        now = time.monotonic
+        time.monotonic = lambda: now() + 61
+        {call}
+    """
+    with started(notices.box, script, gate=str(gate)) as running:
+        senders.kill()
+        gate.write_text("go")
+        assert running.done().code == 0
     all_sent(notices, 1)
     assert notices.delivered() == [["build failed"]]
 

@@ -60,6 +60,14 @@ class Stays:
         except Empty:
             return None
 
+    def silent(self, seconds: float) -> bool:
+        """Whether it says nothing for so long."""
+        try:
+            self.lines.get(timeout=seconds)
+        except Empty:
+            return True
+        return False
+
     def end(self, number: int = signal.SIGINT) -> int:
         self.process.send_signal(number)
         return self.ended()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 
+from tests.conftest import tool, until
+from tests.integration.reconcile.staying import Stays
 from tests.integration.reconcile.workspace import BEFORE, Workspace
 
 NAME = "lab-creator-claude"
@@ -23,8 +28,58 @@ def test_a_drift_is_not_lost_when_the_state_file_cannot_be_written(workspace: Wo
     assert "workspace.state cannot be written" in trouble
     assert trouble in done.err
     assert workspace.rows()[NAME]["status"] == "terminated"
+    assert noted(workspace) == [("A", NAME)]
+
+
+def noted(workspace: Workspace) -> list[tuple[str, str]]:
+    """Class and session of each drift in the journal."""
     events = [json.loads(line) for line in workspace.box("events", "--json").out.splitlines()]
-    assert [(each["name"], each["class"]) for each in events if each["event"] == "drift"] == [(NAME, "A")]
+    return [(each["class"], each["name"]) for each in events if each["event"] == "drift"]
+
+
+def test_a_drift_that_cannot_be_noted_is_told_with_the_reason(workspace: Workspace) -> None:
+    workspace.write(LOST)
+    workspace.box.dir.write_text("no directory")
+    done = workspace("--once", "--emit-diff")
+    assert done.code == 12
+    assert [(drift["class"], drift["applied"]) for drift in done.json["drifts"]] == [("A", True)]
+    (trouble,) = done.json["troubles"]
+    assert "new drifts are not in the journal: cannot write to " in trouble
+    assert trouble in done.err
+
+
+def test_a_watch_tells_what_cannot_be_noted_too(workspace: Workspace, stays: Callable[..., Stays]) -> None:
+    workspace.write(LOST)
+    workspace.box.dir.write_text("no directory")
+    watch = stays("--watch", "--interval", "1h")
+    said = next(line for line in iter(watch.said, None) if line["drifts"])
+    assert ([drift["class"] for drift in said["drifts"]], len(said["troubles"])) == (["A"], 1)
+    assert said["troubles"][0] in watch.complains("journal")
+
+
+def test_a_drift_is_noted_where_nothing_was_started_and_nobody_is(workspace: Workspace) -> None:
+    """As a timer calls it, from a directory of its own."""
+    workspace.write(LOST)
+    del workspace.box.env["MIDWATCH_HOME"]
+    workspace.box.cwd = workspace.home
+    assert workspace.diff("--registry", str(workspace.registry))["troubles"] == []
+    workspace.box.cwd = workspace.root
+    assert noted(workspace) == [("A", NAME)]
+
+
+def test_a_notice_of_a_drift_needs_no_journal(workspace: Workspace) -> None:
+    workspace.write(LOST)
+    workspace.box("run", "--name", "job", "--", "true")
+    workspace.box("events")
+    sent = workspace.home / "sent"
+    settings = workspace.home / ".config" / "midwatch" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f'[notify]\ncommand = ["{tool("sh")}", "-c", "echo $0 >> {sent}", "{{name}}"]\n')
+    with closing(sqlite3.connect(workspace.box.path("journal.sqlite"))) as journal:
+        journal.execute("PRAGMA user_version = 9")
+    done = workspace("--once", "--emit-diff", HOME=str(workspace.home))
+    assert "new drifts are not in the journal" in done.json["troubles"][0]
+    until(lambda: sent.exists() and sent.read_text() == f"{NAME}\n", workspace.home)
 
 
 def test_a_drift_is_told_once_when_the_list_cannot_be_written(workspace: Workspace) -> None:
@@ -148,7 +203,16 @@ def test_on_any_error_one_json_object_tells_the_reason(
     assert found["troubles"][0] in done.err
 
 
-@pytest.mark.parametrize("arguments", [("--nope", "--emit-diff"), ("--json", "--nope"), ("--emit-diff=1",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--nope", "--emit-diff"),
+        ("--json", "--nope"),
+        ("--emit-diff=1",),
+        ("--once", "--registry", "--emit-diff"),  # as of a variable that is empty
+        ("--once", "--socket", "--json"),
+    ],
+)
 def test_json_is_asked_for_wherever_it_stands_on_a_wrong_command_line(
     workspace: Workspace, arguments: tuple[str, ...]
 ) -> None:

@@ -58,17 +58,27 @@ def test_a_list_that_is_written_wakes_it(workspace: Workspace, stays: Start) -> 
     assert watch.end(signal.SIGTERM) == 143
 
 
-def begin_watch(lookout: Lookout, stays: Start, agent: str, cwd: Path) -> Stays:
-    """A watch of an agent's session of which no conversation is known yet. Nothing but an event has it look again."""
+def begin_watch(
+    lookout: Lookout, stays: Start, agent: str, cwd: Path, *, home: Path | None = None, known: bool = True,
+    talk: str = "",
+) -> Stays:  # fmt: skip
+    """A watch of an agent's session. Nothing but an event has it look again.
+
+    ``home``: of the watch, if not that of the agent. ``known``: whether the row names the pane. ``talk``: the
+    conversation that the row has; none is known yet without it.
+    """
     workspace, name = lookout.workspace, f"lab-creator-{agent}"
     if not (workspace.agents / agent).exists():
         shutil.copy(tool("sleep"), workspace.agents / agent)
     pid = workspace.session(name, agent, cwd)
     workspace.write(
         f"sessions:\n  - name: {name}\n    status: running\n    agent: {agent}\n"
-        f"    pane: {{pid: {pid}, cmd: {agent}, cwd: {cwd}}}\n"
+        + (f"    pane: {{pid: {pid}, cmd: {agent}, cwd: {cwd}}}\n" if known else "")
+        + (f"    {agent}_session_id_own: {talk}\n" if talk else "")
     )
-    watch = stays("--watch", "--interval", "1h", HOME=str(workspace.home))
+    if talk:
+        lookout.state(pid, talk)
+    watch = stays("--watch", "--interval", "1h", HOME=str(home or workspace.home))
     watch.said()
     good = workspace.registry.read_text()
     workspace.write("sessions: [")  # the passes that come by themselves are over when this is seen and mended
@@ -85,6 +95,44 @@ def test_a_new_conversation_of_every_agent_wakes_it(lookout: Lookout, stays: Sta
     talk = lookout.leave(agent, root)
     drift = watch.drift()
     assert (drift["class"], drift["after"]) == ("C", {f"{agent}_session_id_own": talk})
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "agy", "opencode"])
+def test_a_new_conversation_wakes_it_where_the_agent_has_a_home_of_its_own(
+    lookout: Lookout, stays: Start, agent: str
+) -> None:
+    root = lookout.workspace.root
+    watch = begin_watch(lookout, stays, agent, root, home=lookout.workspace.directory("elsewhere"))
+    talk = lookout.leave(agent, root)
+    assert watch.drift()["after"] == {f"{agent}_session_id_own": talk}
+
+
+@pytest.mark.parametrize("agent", ["claude", "gemini"])
+def test_a_new_conversation_wakes_it_though_the_row_does_not_name_the_pane(
+    lookout: Lookout, stays: Start, agent: str
+) -> None:
+    root = lookout.workspace.root
+    lookout.leave(agent, root, age=3600.0)  # its directory is there already, and no other tells of the next
+    watch = begin_watch(lookout, stays, agent, root, known=False)
+    talk = lookout.leave(agent, root)
+    assert watch.drift()["after"] == {f"{agent}_session_id_own": talk}
+
+
+def test_another_conversation_wakes_it_and_what_is_written_into_the_known_one_does_not(
+    lookout: Lookout, stays: Start
+) -> None:
+    """As after `/clear`, which Claude Code tells in its own file, and by a new transcript at the next prompt."""
+    root = lookout.workspace.root
+    first = lookout.leave("claude", root)
+    watch = begin_watch(lookout, stays, "claude", root, talk=first)
+    (pid,) = (int(path.stem) for path in (lookout.home / ".claude" / "sessions").iterdir())
+    second = str(uuid.uuid4())
+    lookout.state(pid, second)
+    lookout.leave("claude", root, talk=first)
+    assert watch.silent(1.5)
+    lookout.leave("claude", root, talk=second)
+    drift = watch.drift()
+    assert (drift["class"], drift["before"]) == ("other", {"conversation": first, "open": second})
 
 
 @pytest.mark.parametrize("known", ["before", "before, by the folder", "later"])

@@ -10,14 +10,12 @@ from tests.integration.wait.watching import start
 
 
 def test_jobs_are_stopped_side_by_side(box: Box) -> None:
-    """Each ends only after the other was asked to. Both ends of a pipe are open in each, so no write has to wait."""
+    """Each ends only after the other was asked to. Its shell itself says so: a child of it would be ended, too."""
     for name in ("one", "two"):
         subprocess.run(["mkfifo", str(box.cwd / name)], check=True)
     for me, other in (("one", "two"), ("two", "one")):
-        script = (
-            f"exec 3<>{me} 4<>{other}; trap 'echo >&3; read line <&4; exit 0' TERM; echo ready; "
-            "while :; do sleep 0.05; done"
-        )
+        pipes = f"exec 3<>{me} 4<>{other}"  # for both, so that opening waits for nobody
+        script = f"{pipes}; trap 'echo >&3; read line <&4; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
         start(box, me, "sh", "-c", script)
         box.until_file(f"{me}.log", lambda text: "ready" in text)
     done = box("stop", "one", "two", "--json")

@@ -26,11 +26,17 @@ def test_a_short_option_may_hold_its_value() -> None:
     assert parse("logs", ["x", "-n5"]).text("-n") == "5"
 
 
+def test_a_value_may_look_like_an_option() -> None:
+    found = parse("logs", ["x", "-n", "-5", "--dir=--json", "--dir", "--jsonl"])
+    assert (found.text("-n"), found.each("--dir")) == ("-5", ["--json", "--jsonl"])
+
+
 @pytest.mark.parametrize(
     ("verb", "arguments", "says"),
     [
         ("wait", ["--tiemout", "5"], "did you mean --timeout"),
         ("wait", ["a", "--timeout"], "needs a value"),
+        ("wait", ["a", "--until", "--json"], "--until needs a value; if --json is meant as one, --until=--json"),
         ("wait", ["--json=yes"], "takes no value"),
         ("run", ["--nope", "--", "x"], "no option --nope"),
     ],

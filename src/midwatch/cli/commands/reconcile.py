@@ -76,12 +76,17 @@ def _run(options: Options) -> int:
 
 
 def _run_once(options: Options, reconciler: Reconciler) -> int:
+    unsaid: list[str] = []
+
     def tell(new: tuple[DriftReport, ...]) -> None:
-        drift_notifications.record_drifts(reconciler.path, paths.project_root(reconciler.workspace), new)
+        project = paths.project_root(reconciler.workspace)
+        if trouble := drift_notifications.record_drifts(reconciler.path, project, new):
+            unsaid.append(trouble)
 
     passed = reconciler.act(reconciler.settled(tell))
     if passed.new and not reconciler.dry:
         tell(passed.new)
+    passed = passed._replace(troubles=(*passed.troubles, *dict.fromkeys(unsaid)))
     if _wants_json(options):
         print(format_json(passed))
     else:
