@@ -20,16 +20,16 @@ def project_root(start: str) -> str:
 
 
 def main_worktree(start: str) -> str:
-    """The project; from within one of its git worktrees its main tree, where all of its agents find the same files."""
+    """The project; from within one of its git worktrees its main tree, where all of its agents find the same files.
+
+    Tree and main tree must name each other, as git has it: neither can make itself part of a project that knows
+    nothing of it, and read its mail.
+    """
     root = project_root(start)
-    try:
-        text = read_plain(f"{root}/.git", 4096, follow=True).decode("utf-8", "surrogateescape")
-    except OSError:  # a directory: this is the main tree; or there is none
-        return root
-    gitdir = text.removeprefix("gitdir:").strip()
-    common, _, name = os.path.join(root, gitdir).rpartition("/worktrees/")
+    common, _, name = _read_git_path(f"{root}/.git", "gitdir:").rpartition("/worktrees/")
     main = os.path.realpath(os.path.dirname(common))
-    return main if name and os.path.basename(common) == ".git" and os.path.isdir(main) else root
+    known = name and os.path.basename(common) == ".git" and _find_worktree(main, name) == root
+    return main if known else root
 
 
 def mail_directories(start: str, given: str | None = None) -> list[str]:
@@ -37,12 +37,27 @@ def mail_directories(start: str, given: str | None = None) -> list[str]:
     main = main_worktree(start)
     trees = [main]
     try:
-        for name in sorted(os.listdir(f"{main}/.git/worktrees")):
-            with open(f"{main}/.git/worktrees/{name}/gitdir", encoding="utf-8", errors="surrogateescape") as file:
-                trees.append(os.path.dirname(os.path.join(file.name, file.read(4096).strip())))
+        found = [_find_worktree(main, name) for name in sorted(os.listdir(f"{main}/.git/worktrees"))]
+        trees += [tree for tree in found if tree and main_worktree(tree) == main]
     except OSError:
-        pass  # no git, or a worktree that was just removed
-    return list(dict.fromkeys(sentinel_directory(given, tree) for tree in trees if os.path.isdir(tree)))
+        pass  # no git
+    return list(dict.fromkeys(sentinel_directory(given, tree) for tree in trees))
+
+
+def _find_worktree(main: str, name: str) -> str:
+    """Where a main tree says that one of its worktrees is; empty where there is none."""
+    tree, _, git = _read_git_path(f"{main}/.git/worktrees/{name}/gitdir").rpartition("/")
+    return os.path.realpath(tree) if git == ".git" and os.path.isdir(tree) else ""
+
+
+def _read_git_path(file: str, word: str = "") -> str:
+    """The path that stands in a file of git; empty where there is none."""
+    try:
+        text = read_plain(file, 4096, follow=True).decode("utf-8", "surrogateescape")
+    except OSError:  # a directory: this is a main tree; or a worktree that was just removed
+        return ""
+    path = text.removeprefix(word).strip()
+    return "" if "\0" in path else os.path.normpath(os.path.join(os.path.dirname(file), path))
 
 
 def state_root() -> str:
