@@ -1,6 +1,7 @@
 """Where a project's jobs live."""
 
 import os
+import stat
 
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.shim import drop_box
@@ -11,8 +12,9 @@ def project_root(start: str) -> str:
     """The nearest ancestor with midwatch.toml or .git (a worktree's .git is a file), else the directory itself."""
     current = os.path.realpath(start)
     while True:
-        if os.path.exists(f"{current}/midwatch.toml") or os.path.exists(f"{current}/.git"):
-            return current
+        for mark in (f"{current}/midwatch.toml", f"{current}/.git"):
+            if os.path.exists(mark) and not is_planted(mark):
+                return current
         parent = os.path.dirname(current)
         if parent == current:
             return os.path.realpath(start)
@@ -180,6 +182,19 @@ def make_private(path: str) -> None:
         except FileExistsError:
             if not os.path.isdir(path):
                 raise
+
+
+def is_planted(path: str) -> bool:
+    """Whether a file is another user's, in a directory such as /tmp, in which everybody can make files.
+
+    There it says nothing of what lies below: else whoever is first could make the rules for all who work there.
+    """
+    try:
+        found, above = os.lstat(path), os.stat(os.path.dirname(path) or ".")
+    except (OSError, ValueError):
+        return False
+    everybody = stat.S_ISVTX | stat.S_IWOTH
+    return found.st_uid not in (os.geteuid(), 0) and above.st_mode & everybody == everybody
 
 
 def find_sharing(path: str) -> str:
