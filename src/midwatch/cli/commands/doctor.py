@@ -102,7 +102,7 @@ def _settings_findings(options: Options) -> Iterator[DoctorFinding]:
         return
     if paths.is_planted(path := files_of_settings.project_file(project)):
         says = f"{path} belongs to another user and lies where everybody can make files; it does not count"
-        yield DoctorFinding("note", "settings", says, "work in a directory of your own, with a midwatch.toml of its own")
+        yield DoctorFinding("note", "settings", says, "work in a directory of your own, with settings of its own")
     for path in found.files:
         problem = trust.find_problem(path) if os.path.basename(path) == "midwatch.toml" else ""
         yield DoctorFinding("note" if problem else "ok", "settings", problem or path)
