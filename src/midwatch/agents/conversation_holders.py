@@ -18,10 +18,17 @@ def find_holders(agent: Detector, conversation: str) -> list[int]:
 
 
 def find_running_agents(agent: Detector) -> list[ProcessInfo]:
-    """All its processes on this machine that live, in a pane or not."""
+    """All its processes on this machine that live, in a pane or not.
+
+    Those of other users do not count, but for root's, and for root, who may run agents as others: a command line says
+    what its user likes, and must not keep a conversation of ours from being resumed.
+    """
+    me = os.geteuid()
     found = []
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         with contextlib.suppress(OSError, ValueError, IndexError):
+            if me and os.stat(f"/proc/{pid}").st_uid not in (me, 0):
+                continue
             fields = procfs.stat_fields(pid)
             args = tuple(procfs.read_text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0"))
             task = ProcessInfo(pid, int(fields[1]), fields[0], procfs.command_name(pid), args, int(fields[19]))

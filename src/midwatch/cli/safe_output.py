@@ -27,7 +27,11 @@ class SafeOutput:
 
     def write(self, text: str) -> int:
         plain = is_plain(text) or is_plain(text.replace("\n", "").replace("\t", ""))
-        self._stream.write(text if plain else _escape_with_colours(text))
+        shown = text if plain else _escape_with_colours(text)
+        try:
+            self._stream.write(shown)
+        except UnicodeEncodeError:  # nothing of it was written
+            self._stream.write(_escape_unencodable(shown, self._stream.encoding))
         return len(text)
 
 
@@ -46,6 +50,14 @@ def _escape_with_colours(text: str) -> str:
         is_colour = ended and not numbers.strip("0123456789;")
         shown.append(f"{COLOUR}{numbers}m{_escape_lines(behind)}" if is_colour else f"\\e[{_escape_lines(part)}")
     return "".join(shown)
+
+
+def _escape_unencodable(text: str, encoding: str) -> str:
+    """The same with escapes of JSON for what the user's locale has no bytes for: JSON stays what it is."""
+    from midwatch.core.json_text import escape_character  # few locales are like that
+
+    known = {character: character.encode(encoding, "ignore") for character in set(text)}
+    return "".join([character if known[character] else escape_character(character) for character in text])
 
 
 def _escape_lines(text: str) -> str:

@@ -47,6 +47,8 @@ def load_layer(path: str) -> dict[str, object] | None:
 def read_file(path: str) -> bytes | None:
     """The bytes of a settings file, which are held for the question whether they are trusted."""
     _held.pop(os.path.abspath(path), None)
+    if paths.is_planted(path):
+        return None
     try:
         data = read_plain(path, LARGEST, follow=True)
     except (FileNotFoundError, NotADirectoryError):

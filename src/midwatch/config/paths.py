@@ -1,6 +1,7 @@
 """Where a project's jobs live."""
 
 import os
+import stat
 
 from midwatch.core.errors import RefusedError, UsageError
 from midwatch.shim import drop_box
@@ -11,8 +12,9 @@ def project_root(start: str) -> str:
     """The nearest ancestor with midwatch.toml or .git (a worktree's .git is a file), else the directory itself."""
     current = os.path.realpath(start)
     while True:
-        if os.path.exists(f"{current}/midwatch.toml") or os.path.exists(f"{current}/.git"):
-            return current
+        for mark in (f"{current}/midwatch.toml", f"{current}/.git"):
+            if os.path.exists(mark) and not is_planted(mark):
+                return current
         parent = os.path.dirname(current)
         if parent == current:
             return os.path.realpath(start)
@@ -20,16 +22,16 @@ def project_root(start: str) -> str:
 
 
 def main_worktree(start: str) -> str:
-    """The project; from within one of its git worktrees its main tree, where all of its agents find the same files."""
+    """The project; from within one of its git worktrees its main tree, where all of its agents find the same files.
+
+    Tree and main tree must name each other, as git has it: neither can make itself part of a project that knows
+    nothing of it, and read its mail.
+    """
     root = project_root(start)
-    try:
-        text = read_plain(f"{root}/.git", 4096, follow=True).decode("utf-8", "surrogateescape")
-    except OSError:  # a directory: this is the main tree; or there is none
-        return root
-    gitdir = text.removeprefix("gitdir:").strip()
-    common, _, name = os.path.join(root, gitdir).rpartition("/worktrees/")
+    common, _, name = _read_git_path(f"{root}/.git", "gitdir:").rpartition("/worktrees/")
     main = os.path.realpath(os.path.dirname(common))
-    return main if name and os.path.basename(common) == ".git" and os.path.isdir(main) else root
+    known = name and os.path.basename(common) == ".git" and _find_worktree(main, name) == root
+    return main if known else root
 
 
 def mail_directories(start: str, given: str | None = None) -> list[str]:
@@ -37,12 +39,27 @@ def mail_directories(start: str, given: str | None = None) -> list[str]:
     main = main_worktree(start)
     trees = [main]
     try:
-        for name in sorted(os.listdir(f"{main}/.git/worktrees")):
-            with open(f"{main}/.git/worktrees/{name}/gitdir", encoding="utf-8", errors="surrogateescape") as file:
-                trees.append(os.path.dirname(os.path.join(file.name, file.read(4096).strip())))
+        found = [_find_worktree(main, name) for name in sorted(os.listdir(f"{main}/.git/worktrees"))]
+        trees += [tree for tree in found if tree and main_worktree(tree) == main]
     except OSError:
-        pass  # no git, or a worktree that was just removed
-    return list(dict.fromkeys(sentinel_directory(given, tree) for tree in trees if os.path.isdir(tree)))
+        pass  # no git
+    return list(dict.fromkeys(sentinel_directory(given, tree) for tree in trees))
+
+
+def _find_worktree(main: str, name: str) -> str:
+    """Where a main tree says that one of its worktrees is; empty where there is none."""
+    tree, _, git = _read_git_path(f"{main}/.git/worktrees/{name}/gitdir").rpartition("/")
+    return os.path.realpath(tree) if git == ".git" and os.path.isdir(tree) else ""
+
+
+def _read_git_path(file: str, word: str = "") -> str:
+    """The path that stands in a file of git; empty where there is none."""
+    try:
+        text = read_plain(file, 4096, follow=True).decode("utf-8", "surrogateescape")
+    except OSError:  # a directory: this is a main tree; or a worktree that was just removed
+        return ""
+    path = text.removeprefix(word).strip()
+    return "" if "\0" in path else os.path.normpath(os.path.join(os.path.dirname(file), path))
 
 
 def state_root() -> str:
@@ -165,6 +182,19 @@ def make_private(path: str) -> None:
         except FileExistsError:
             if not os.path.isdir(path):
                 raise
+
+
+def is_planted(path: str) -> bool:
+    """Whether a file is another user's, in a directory such as /tmp, in which everybody can make files.
+
+    There it says nothing of what lies below: else whoever is first could make the rules for all who work there.
+    """
+    try:
+        found, above = os.lstat(path), os.stat(os.path.dirname(path) or ".")
+    except (OSError, ValueError):
+        return False
+    everybody = stat.S_ISVTX | stat.S_IWOTH
+    return found.st_uid not in (os.geteuid(), 0) and above.st_mode & everybody == everybody
 
 
 def find_sharing(path: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from midwatch.core.value import Value
 
 NO, YES = "", "yes"
+OUTSIDE = "if it leads out of the project"
 
 
 class ProjectInput(Value):
@@ -63,7 +64,7 @@ SETTINGS = (
     ProjectInput("watchdog.ceiling", "how many messages an hour are typed at most"),
     _acting("watchdog.ensure_quality", "makes tasks in the tracker"),
     ProjectInput("tracker.kind", "which tracker `task` and the watchdog read, with your own `br`, `bd` or `hermes`"),
-    ProjectInput("tracker.path", "where that is", "when you call `task`", "if it leads out of the project"),
+    ProjectInput("tracker.path", "where that is", "when you call `task`", OUTSIDE),
     _acting("handoff.command", "workers are told to run it"),
     _acting("send.via", "prompts are given to `ntm`, which types them"),
     _acting("check.module", "is imported by the project's Python"),
@@ -91,16 +92,16 @@ FILES = (
     ProjectInput(".hermes/agent-sessions.yaml, midwatch-sessions.yaml",
           "the registry: rows name agents, directories and conversations",
           "when you call `session resume`, `session restore` or `reconcile`", "for `tmux_socket`"),
-    ProjectInput(
-        ".beads", "tasks, read and written by your own `br` or `bd`", "when you call `task`, or a watchdog runs"
-    ),
+    ProjectInput(".beads", "tasks, read and written by your own `br` or `bd`",
+          "when you call `task`, or a watchdog runs", OUTSIDE),
     ProjectInput("_bmad-output/…/sprint-status.yaml, story files", "stories and their states, read",
-          "when you call `story-automator`"),
+          "when you call `story-automator` or `task`", f"for `task`, {OUTSIDE}"),
     ProjectInput("_bmad, .claude/skills, .agents/skills, .claude/commands",
           "`story-automator build-cmd` names them to an agent", "when you call `story-automator`"),
     ProjectInput(".claude/.story-automator-active", "a mark of `story-automator`, read and written",
           "when you call `story-automator`"),
-    ProjectInput("midwatch-tasks.jsonl", "tasks, read and written", "when you call `task`, or a watchdog runs"),
+    ProjectInput("midwatch-tasks.jsonl", "tasks, read and written",
+          "when you call `task`, or a watchdog runs", OUTSIDE),
     ProjectInput("a task directory", "its manifest, pid and log are read; its agent is resumed in its pane",
           "when you name it: `monitor --task-dir`"),
     ProjectInput("a directory of sentinel files", "is read; nothing in it is signalled if others may write it",

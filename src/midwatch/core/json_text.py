@@ -90,10 +90,10 @@ def dump(found: object, *, spaced: bool = False, other: Callable[[object], str] 
 
 def escape(text: str) -> str:
     """JSON text with escapes for what cannot be seen; only its strings can hold such characters."""
-    return text if is_plain(text) else "".join([c if is_visible(c) else _escape(c) for c in text])
+    return text if is_plain(text) else "".join([c if is_visible(c) else escape_character(c) for c in text])
 
 
-def _escape(character: str) -> str:
+def escape_character(character: str) -> str:
     code = ord(character)
     if code <= WIDE:
         return f"\\u{code:04x}"

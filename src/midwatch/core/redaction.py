@@ -26,7 +26,9 @@ KEYS = (
     r"|\b[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}"  # Telegram
     r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}"
     r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\sA-Za-z0-9+/=:,-]*?-----END [A-Z ]*PRIVATE KEY-----|[\sA-Za-z0-9+/=]*)"
+    # None reaches over the beginning of the next: of many, each would be searched for its end to the end of the text.
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"(?:(?:[\sA-Za-z0-9+/=:,]|-(?!----BEGIN))*?-----END [A-Z ]*PRIVATE KEY-----|[\sA-Za-z0-9+/=]*)"
 )
 WORD = (
     r"(?:pass(?:word|wd|phrase)|token|secret|credentials?|(?:api|access|account|private|secret|auth)[_-]?key|[_-]pwd)"

@@ -10,6 +10,7 @@ import contextlib
 import os
 import time
 
+from midwatch.config import paths
 from midwatch.core.errors import FormatError, RefusedError
 from midwatch.core.text import visible
 from midwatch.registry import socket_trust
@@ -50,7 +51,8 @@ def nearest_registry(start: str) -> str:
     here = start
     while True:
         for place in PLACES:
-            if os.path.lexists(path := os.path.join(here, place)):
+            mine = not paths.is_planted(os.path.join(here, place.partition("/")[0]))
+            if mine and os.path.lexists(path := os.path.join(here, place)):
                 return path
         parent = os.path.dirname(here)
         if parent == here:

@@ -25,8 +25,9 @@ from midwatch.sessions.rules import verdict as session_verdict
 from midwatch.system.atomic_files import open_plain, read_plain
 
 SETTLED = 2.0
-LARGEST = 16 << 20
 """Seconds after a true change in which a verdict is late rather than wrong."""
+LARGEST = 16 << 20
+"""Bytes of a screen, and of what is told of it."""
 
 
 def classify(detector: Detector, screen: str, facts: str, path: str) -> Turn:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from midwatch.config import load, paths, trust
+from midwatch.config.model import Settings
 from midwatch.core.errors import RefusedError
 from midwatch.trackers import builtin
 from midwatch.trackers.codec import bmad
@@ -24,31 +25,46 @@ def find_tracker(project: str) -> Tracker:
     root = paths.main_worktree(project)
     given = load.load(root)
     path = os.path.join(root, os.path.expanduser(given.tracker_path)) if given.tracker_path else ""
-    if given.tracker != "kanban" and not f"{os.path.normpath(path or root)}/".startswith(f"{root.rstrip('/')}/"):
-        _, problem = trust.trusted_value(given, "tracker_path")
-        if problem:
-            raise RefusedError(f"{problem} (its [tracker] path leads out of the project)")
-    match given.tracker or (_kind_of_path(path) if path else _detect_kind(root)):
-        case "beads":
-            from midwatch.trackers.beads import BeadsTracker  # noqa: PLC0415  # each loads what only it needs
+    kind = given.tracker or (_kind_of_path(path) if path else _detect_kind(root))
+    if kind == "kanban":
+        from midwatch.trackers.hermes import HermesTracker  # noqa: PLC0415  # each loads what only it needs
 
-            return BeadsTracker(path or f"{root}/{BEADS}")
-        case "sprint":
-            from midwatch.trackers.bmad import BmadTracker  # noqa: PLC0415
+        return HermesTracker(given.tracker_path)
+    place = path or _usual_place(kind, root)
+    if not f"{os.path.realpath(place)}/".startswith(f"{root.rstrip('/')}/"):
+        _check_outside(given, place)
+    if kind == "beads":
+        from midwatch.trackers.beads import BeadsTracker  # noqa: PLC0415  # as above
 
-            return BmadTracker(path or _find_sprint_file(root) or f"{root}/{bmad.PLACES[0]}")
-        case "kanban":
-            from midwatch.trackers.hermes import HermesTracker  # noqa: PLC0415
+        return BeadsTracker(place)
+    if kind == "sprint":
+        from midwatch.trackers.bmad import BmadTracker  # noqa: PLC0415  # as above
 
-            return HermesTracker(given.tracker_path)
-        case _:
-            return builtin.BuiltinTracker(path or f"{root}/{builtin.NAME}")
+        return BmadTracker(place)
+    return builtin.BuiltinTracker(place)
+
+
+def _check_outside(given: Settings, place: str) -> None:
+    """Whether a tracker may be outside of its project: a repository can bring links to any file that is the user's."""
+    if not given.tracker_path:
+        raise RefusedError(
+            f"{place} is a link that leads out of the project; if you mean that, name it as `path` of [tracker] in a "
+            "midwatch.toml that you trust, or in your own config.toml"
+        )
+    if problem := trust.trusted_value(given, "tracker_path")[1]:
+        raise RefusedError(f"{problem} (its [tracker] path leads out of the project)")
 
 
 def _detect_kind(root: str) -> str:
     if os.path.isdir(f"{root}/{BEADS}"):
         return "beads"
     return "sprint" if _find_sprint_file(root) else "tasks"
+
+
+def _usual_place(kind: str, root: str) -> str:
+    if kind == "sprint":
+        return _find_sprint_file(root) or f"{root}/{bmad.PLACES[0]}"
+    return f"{root}/{BEADS}" if kind == "beads" else f"{root}/{builtin.NAME}"
 
 
 def _kind_of_path(path: str) -> str:

@@ -62,6 +62,20 @@ def test_a_wrong_reading_is_named_with_its_danger_and_fails(box: Box, tmp_path: 
     assert done.err == "1 screens, 0 right, 1 wrong, 1 dangerous\n"
 
 
+def test_a_label_of_several_lines_is_one_line(box: Box, tmp_path: Path) -> None:
+    case = tmp_path / "case"
+    shutil.copytree(SCREENS / "claude" / "permission-bash", case)
+    (case / "expected.json").write_text('{"agent": "claude", "turn": "x\\n7 screens, 7 right"}')
+    assert "x\\n7 screens, 7 right read as" in box("agents", "test", str(case)).out
+
+
+def test_a_screen_without_end_is_an_error(box: Box) -> None:
+    for words in (("/dev/zero",), ("/dev/null", "--facts", "/dev/zero")):
+        done = box("agents", "classify", "--agent", "claude", *words)
+        assert done.code == 2
+        assert "/dev/zero: it is larger than 16 MB" in done.err
+
+
 def test_the_users_own_file_stands_in_place_of_ours(box: Box, tmp_path: Path) -> None:
     own = tmp_path / "config" / "midwatch" / "agents" / "claude.toml"
     own.parent.mkdir(parents=True)

@@ -101,6 +101,12 @@ def test_a_test_goes_through_every_channel_and_is_not_kept(notices: Notices, ser
     assert notices.pending() == []
 
 
+def test_a_field_that_a_notice_has_not_is_empty(notices: Notices) -> None:
+    notices.mine(notices.command(fields='"{state}", "{attach}", "{cause}"'))
+    assert notices.box("notify", "--test", "x").code == 0
+    assert notices.delivered() == [["test", "", ""]]
+
+
 def test_without_channels_it_says_so(notices: Notices) -> None:
     done = notices.box("notify")
     assert (done.code, done.out, "nobody is told" in done.err) == (0, "", True)

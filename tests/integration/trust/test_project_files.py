@@ -171,3 +171,37 @@ def test_a_tracker_outside_of_the_project_needs_trust(box: Box) -> None:
     assert box("trust", "--yes").code == 0
     assert box("task", "add", "x").code == 0
     assert (home / "elsewhere.jsonl").exists()
+
+
+@pytest.mark.parametrize("settings", ["", '[tracker]\npath = "midwatch-tasks.jsonl"\n', '[tracker]\npath = "out/rc"\n'])
+def test_a_link_to_a_file_outside_is_no_tracker_of_the_project(box: Box, settings: str) -> None:
+    """A repository can bring links, and a title is a line of its own in what they lead to."""
+    home, project = box.cwd, box.cwd / "project"
+    project.mkdir()
+    (project / "midwatch.toml").write_text(settings)
+    (project / "midwatch-tasks.jsonl").symlink_to(home / "rc")
+    (project / "out").symlink_to(home)
+    box.cwd = project
+    for words in (("add", "$(touch ran)"), ("list",)):
+        done = box("task", *words)
+        assert done.code == 12, done
+        assert "leads out of the project" in done.err
+    assert not (home / "rc").exists()
+    assert box("trust", "--yes").code == 0
+    assert box("task", "add", "x").code == (0 if settings else 12)
+
+
+@pytest.mark.parametrize("link", [".beads", "_bmad-output"])
+def test_nor_are_links_to_trackers_of_other_projects(box: Box, link: str) -> None:
+    home, project = box.cwd, box.cwd / "project"
+    project.mkdir()
+    (home / "other").mkdir()
+    (home / "other" / "sprint-status.yaml").write_text("1-1-a: done\n")
+    (home / "other" / "issues.jsonl").write_text('{"id":"b-1","title":"secret","status":"open"}\n')
+    (project / "midwatch.toml").touch()
+    (project / link).symlink_to(home / "other")
+    box.cwd = project
+    done = box("task", "list")
+    assert (done.code, done.out) == (12, "")
+    assert f"{link}" in done.err
+    assert "leads out of the project" in done.err

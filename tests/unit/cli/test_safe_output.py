@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -37,6 +39,16 @@ def test_lines_and_colours_pass(text: str, passes: str) -> None:
 def test_nothing_else_passes(text: str) -> None:
     rest = re.sub(r"\x1b\[[0-9;]*m", "", written(text))
     assert is_plain(rest.replace("\n", "").replace("\t", "")), ascii(rest)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_the_locale_has_no_bytes_for_is_an_escape_and_no_crash(encoding: str) -> None:
+    stream: Any = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="", write_through=True)
+    said = '{"title": "h\u00e9 \u4e2d \U0001f600"}\n'
+    assert SafeOutput(stream).write(said) == len(said)
+    shown = stream.buffer.getvalue().decode(encoding)
+    assert json.loads(shown) == json.loads(said)
+    assert shown.isascii() == (encoding == "ascii")
 
 
 def test_all_else_is_the_stream_s_own() -> None:

@@ -24,13 +24,60 @@ def repository(tmp_path: Path) -> str:
     return here
 
 
-def test_a_worktree_has_the_files_of_its_main_tree(repository: str) -> None:
+def add_worktree(repository: str) -> str:
     tree = f"{repository}-tree"
     subprocess.run(["git", "-C", repository, "worktree", "add", "-q", tree], check=True, env=GIT, timeout=30)
+    return tree
+
+
+def test_a_worktree_has_the_files_of_its_main_tree(repository: str) -> None:
+    tree = add_worktree(repository)
     os.mkdir(f"{tree}/below")
     assert paths.project_root(f"{tree}/below") == tree
     assert paths.main_worktree(f"{tree}/below") == repository
     assert paths.main_worktree(repository) == repository
+
+
+def test_a_worktree_may_be_told_by_a_relative_path(repository: str) -> None:
+    tree = add_worktree(repository)
+    Path(repository, ".git/worktrees/main-tree/gitdir").write_text("../../../../main-tree/.git\n")
+    Path(tree, ".git").write_text("gitdir: ../main/.git/worktrees/main-tree\n")
+    assert paths.main_worktree(tree) == repository
+    assert paths.mail_directories(tree) == [*map(directory, (repository, tree))]
+
+
+def directory(tree: str) -> str:
+    return paths.sentinel_directory(start=tree)
+
+
+@pytest.mark.parametrize("name", ["main-tree", "unknown", "../worktrees/main-tree", "main-tree\0"])
+def test_a_directory_does_not_make_itself_a_worktree_of_another_project(
+    repository: str, tmp_path: Path, name: str
+) -> None:
+    add_worktree(repository)
+    (tmp_path / "hostile").mkdir()
+    (tmp_path / "hostile/.git").write_text(f"gitdir: {repository}/.git/worktrees/{name}\n")
+    hostile = str(tmp_path / "hostile")
+    assert paths.main_worktree(hostile) == hostile
+    assert paths.mail_directories(hostile) == [directory(hostile)]
+
+
+def test_a_project_does_not_make_others_its_worktrees(repository: str, tmp_path: Path) -> None:
+    """Their mail would be moved into its own."""
+    tree = add_worktree(repository)
+    for number, victim in enumerate((repository, tree, str(tmp_path))):
+        place = tmp_path / "hostile/.git/worktrees" / str(number)
+        place.mkdir(parents=True)
+        (place / "gitdir").write_text(f"{victim}/.git\n")
+    assert paths.mail_directories(str(tmp_path / "hostile")) == [directory(str(tmp_path / "hostile"))]
+
+
+@pytest.mark.parametrize("file", [".git", ".git/worktrees/x/gitdir"])
+def test_a_pipe_in_place_of_a_file_of_git_is_not_waited_for(tmp_path: Path, file: str) -> None:
+    place = tmp_path / file
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(place)
+    assert paths.mail_directories(str(tmp_path)) == [directory(str(tmp_path))]
 
 
 def test_a_submodule_is_a_project_of_its_own(repository: str) -> None:

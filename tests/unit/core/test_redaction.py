@@ -96,8 +96,19 @@ def test_a_word_behind_such_an_option_is_its_value() -> None:
 
 def test_a_long_text_does_not_take_long_to_clean() -> None:
     """Counted in steps of the pattern's own: such a text of a hostile pane would take minutes if they were squared."""
-    for text in ("a" * 200_000 + " token", "-a" * 100_000 + " token", "eyJ" * 60_000, "password" * 25_000):
+    begun = "-----BEGIN PRIVATE KEY-----"
+    for text in (
+        "a" * 200_000 + " token", "-a" * 100_000 + " token", "eyJ" * 60_000, "password" * 25_000,
+        begun * 40_000, f"{begun}a-b" * 40_000, begun + "-----END " * 100_000,
+    ):  # fmt: skip
         assert len(redact(text)) == len(text)
+
+
+def test_of_private_keys_each_is_hidden_to_its_own_end() -> None:
+    key = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nabc/+=\n-----END RSA PRIVATE KEY-----"
+    begun = "-----BEGIN PRIVATE KEY-----\nabc"
+    assert redact(f"{key} between {key}") == f"{HIDDEN * len(key)} between {HIDDEN * len(key)}"
+    assert redact(begun + key) == HIDDEN * len(begun + key)
 
 
 @pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())

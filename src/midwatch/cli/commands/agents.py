@@ -72,7 +72,7 @@ def _test_screens(options: Options, names: list[str]) -> int:
             print(dump({**trial._asdict(), "right": trial.right, "danger": trial.danger}, spaced=True))
         elif not trial.right:
             danger = f"  DANGEROUS: {trial.danger}" if trial.danger else ""
-            print(f"{visible(trial.case)}: {trial.truth} read as {trial.read}, by rule {trial.rule}{danger}")
+            print(f"{visible(trial.case)}: {visible(trial.truth)} read as {trial.read}, by rule {trial.rule}{danger}")
     wrong = sum(not trial.right for trial in done)
     dangerous = sum(bool(trial.danger) for trial in done)
     print(f"{len(done)} screens, {len(done) - wrong} right, {wrong} wrong, {dangerous} dangerous", file=sys.stderr)
@@ -81,9 +81,13 @@ def _test_screens(options: Options, names: list[str]) -> int:
 
 def _read(path: str) -> str:
     if path == "-":
-        return sys.stdin.read()
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
+        text = sys.stdin.read(golden_runner.LARGEST + 1)
+    else:
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read(golden_runner.LARGEST + 1)
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read {path}: {error}") from error
+    if len(text) > golden_runner.LARGEST:
+        raise UsageError(f"cannot read {path}: it is larger than {golden_runner.LARGEST >> 20} MB")
+    return text

@@ -14,6 +14,7 @@ from midwatch.cli.command_table import VERBS
 from midwatch.cli.parser import Options
 from midwatch.config import paths, sentinel_files
 from midwatch.config.model import WAYS
+from midwatch.core import names
 from midwatch.core.errors import RefusedError
 from midwatch.core.policy import POLICIES, PROGRESS_SOURCES
 from midwatch.jobs.wait_model import UNTIL
@@ -217,8 +218,16 @@ class _Line:
             answer = tmux_client.run_client(place, pane_list.server_panes(shown), time.monotonic() + PATIENCE)
         except (OSError, RefusedError):
             return []
-        lines = answer.out.decode("utf-8", "replace").splitlines()
-        return [(line.split("\t")[0], line.split("\t")[1]) for line in lines if "\t" in line]
+        return parse_pane_words(answer.out)
+
+
+def parse_pane_words(out: bytes) -> Words:
+    """Panes with what they are, as tmux lists them. What runs in one may have a name of several lines.
+
+    A shell puts a word into its command line as it is: so only ids of panes are offered.
+    """
+    rows = [line.partition("\t") for line in out.decode("utf-8", "replace").split("\n")]
+    return [(pane, what) for pane, tab, what in rows if tab and names.is_pane(pane)]
 
 
 def _agent_words() -> list[str]:

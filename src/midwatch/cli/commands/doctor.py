@@ -99,6 +99,9 @@ def _settings_findings(options: Options) -> Iterator[DoctorFinding]:
     except FormatError as error:
         yield DoctorFinding("wrong", "settings", str(error), f"mend that line; {REFUSES}")
         return
+    if paths.is_planted(path := files_of_settings.project_file(project)):
+        says = f"{path} belongs to another user and lies where everybody can make files; it does not count"
+        yield DoctorFinding("note", "settings", says, "work in a directory of your own, with settings of its own")
     for path in found.files:
         problem = trust.find_problem(path) if os.path.basename(path) == "midwatch.toml" else ""
         yield DoctorFinding("note" if problem else "ok", "settings", problem or path)

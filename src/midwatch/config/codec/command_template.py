@@ -58,8 +58,15 @@ def _refuse_code(words: tuple[str, ...]) -> None:
 
 
 def fill_template(words: tuple[str, ...], values: dict[str, str]) -> list[str]:
-    """The command for one notice. What is filled in is not looked at again; ``{{x}}`` becomes ``{x}``."""
-    return [FIELD.sub(lambda found: f"{{{found[1]}}}" if found[1] else values[found[2]], word) for word in words]
+    """The command for one notice. What is filled in is not looked at again; ``{{x}}`` becomes ``{x}``.
+
+    Not every notice has all fields: a drift has nothing to attach to, and an earlier release wrote fewer.
+    """
+
+    def fill(found: re.Match[str]) -> str:
+        return f"{{{found[1]}}}" if found[1] else values.get(found[2], "")
+
+    return [FIELD.sub(fill, word) for word in words]
 
 
 def check_url(given: str) -> str:

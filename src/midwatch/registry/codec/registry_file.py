@@ -52,7 +52,8 @@ class RegistryText:
         self.text = self.document.text
         self.shape = _find_shape(self.document)
         if len(self.shape.entries) > MOST_ROWS:
-            raise FormatError(f"{visible(path) or 'the list'} has more than {MOST_ROWS:,} sessions; is it the file meant?")
+            where = visible(path) or "the list"
+            raise FormatError(f"{where} has more than {MOST_ROWS:,} sessions; is it the file meant?")
         self.registry = Registry(tuple(self._rows()))
 
     def _rows(self) -> Iterator[RegistryRow]:
