@@ -67,6 +67,7 @@ worlds = st.builds(
     processes=st.dictionaries(by_row, st.sampled_from((LIVES, GONE, UNKNOWN))),
     artifacts=st.dictionaries(by_row, st.sampled_from((THERE, GONE, UNKNOWN))),
     appeared=st.dictionaries(by_row, st.sampled_from(IDS)),
+    running=st.just({}),  # tells where to watch; no plan depends on it
 )
 memories = st.builds(
     ReconcileMemory,
