@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from midwatch.core.pane_model import Observation
 
+# What many places of a text can begin has a limit in its middle, or a text of them takes the square of its length.
 KEYS = (
     r"\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
     r"|\b[rs]k_(?:live|test)_[A-Za-z0-9]{10,}"  # Stripe
@@ -25,7 +26,7 @@ KEYS = (
     r"|\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"  # SendGrid
     r"|\b[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}"  # Telegram
     r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
+    r"|eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
     # None reaches over the beginning of the next: of many, each would be searched for its end to the end of the text.
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"(?:(?:[\sA-Za-z0-9+/=:,]|-(?!----BEGIN))*?-----END [A-Z ]*PRIVATE KEY-----|[\sA-Za-z0-9+/=]*)"
@@ -43,7 +44,7 @@ NAMED = (
     r"|(\bbearer[ \t]+)([^\s'\"&]{6,})"
     r"|([a-z][a-z0-9+.-]{0,30}://[^\s/:@'\"]*:)([^\s/@'\"]+)(?=@)|(://)([^\s/:@'\"]{16,})(?=@)"
     r"|(hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/\d+/)([^\s'\"]+)"
-    r"|((?<![\w-])(?:-u|--user|--proxy-user)[ =]+['\"]?[^\s:'\"]+:)([^\s'\"]+)"
+    r"|((?<![\w-])(?:-u|--user|--proxy-user)[ =]+['\"]?[^\s:'\"]{1,256}:)([^\s'\"]+)"
     r"|(\bsshpass[ \t]+-p[ \t]*)([^\s]+)"
 )
 HINTS = (

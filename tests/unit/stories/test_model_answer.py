@@ -55,6 +55,11 @@ def test_the_object_is_found_wherever_it_stands(around: str) -> None:
         assert read(around.format(shown), "review").fields == OWN["review"]
 
 
+def test_the_object_is_found_behind_hundreds_of_braces_that_begin_none() -> None:
+    assert read("{ " * (model_answer.MOST_STRAY - 1) + json.dumps(answer("dev"))).status == "SUCCESS"
+    assert wrong("{ " * model_answer.MOST_STRAY + json.dumps(answer("dev"))) == "no JSON object is in it"
+
+
 def test_of_several_the_last_that_fits_counts() -> None:
     first, second = json.dumps(answer("dev")), json.dumps(answer("dev", status="FAILURE", next_action="retry"))
     assert read(f"{first}\n{second}").status == "FAILURE"

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -53,16 +55,19 @@ def test_less_than_before_is_no_movement_of_what_only_grows() -> None:
 
 def test_all_children_are_seen_however_many() -> None:
     """The kernel gives a page at a time; a list of some thousand pids is longer."""
-    pids = []
-    try:
-        for _ in range(1200):
-            pid = os.fork()
-            if pid == 0:
-                signal.pause()
-                os._exit(0)
-            pids.append(pid)
-        assert set(pids) <= set(procfs.children(os.getpid()))
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+    script = """
+import os, signal
+for _ in range(1200):
+    if os.fork() == 0:
+        signal.pause()
+print(flush=True)
+signal.pause()
+"""
+    command = [sys.executable, "-I", "-S", "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as parent:
+        try:
+            assert parent.stdout
+            assert parent.stdout.readline() == b"\n"
+            assert len(set(procfs.children(parent.pid))) == 1200
+        finally:
+            os.killpg(parent.pid, signal.SIGKILL)

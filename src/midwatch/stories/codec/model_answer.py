@@ -20,6 +20,8 @@ LONGEST_LINE = 1000
 MOST = 1_000_000
 """A count above this is none."""
 LONGEST_PATH = 4096
+MOST_STRAY = 1000
+"""Braces that begin no object. Each costs a try, as long as what follows may be one: half a minute for 100,000."""
 SHOWN = 40
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 
@@ -105,13 +107,13 @@ def parse_answer(answer: str, step: str) -> ParsedLog:
 def _find_objects(text: str) -> list[dict[str, object]]:
     """All JSON objects in a text that stand in no other."""
     decoder = json.JSONDecoder(object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant)
-    found, at = [], text.find("{")
-    while at >= 0:
+    found, stray, at = [], 0, text.find("{")
+    while at >= 0 and stray < MOST_STRAY:
         try:
             value, at = decoder.raw_decode(text, at)
             found.append(value)
         except (ValueError, RecursionError):  # a brace in prose, half an object, one without end
-            at += 1
+            at, stray = at + 1, stray + 1
         at = text.find("{", at)
     return found
 
