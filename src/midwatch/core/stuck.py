@@ -82,7 +82,7 @@ class Silence(Value):
     look_at: float | None
     """When time alone changes this; None once it is stuck."""
     outlook: str = ""
-    """What comes then, or why it has not come yet."""
+    """How a suspicion stands with its grace period; once it is stuck, the thresholds that were passed."""
     stuck: bool = False
     cause: Cause = ""
     """Why it is stuck, or the veto that forbids it."""
@@ -108,7 +108,8 @@ def assess(
         for veto in vetoes:
             if now < veto.until:
                 return Silence(word, lasted, still, veto.until, cause=veto.cause)
-        return Silence(word, lasted, still, None, stuck=True, cause="frozen" if frozen else "no-progress")
+        passed = f"stale after {format_duration(patience.stale_s)}, grace {format_duration(patience.grace_s)}"
+        return Silence(word, lasted, still, None, passed, stuck=True, cause="frozen" if frozen else "no-progress")
     end = now if noted.since is None else noted.since + patience.grace_s
     outlook = "its grace period begins" if noted.since is None else "its grace period is over"
     if end > now:
@@ -118,11 +119,11 @@ def assess(
 
 def apply_silence(verdict: Verdict, silence: Silence, now: float) -> Verdict:
     """The verdict on work that lives, with what its silence comes to. The reason is the caller's."""
-    what = "stuck unless it moves" if silence.outlook else "" if silence.cause else "suspected if silent"
+    what = "stuck unless it moves" if silence.suspected else "suspected if silent"
     return verdict._replace(
         state="stuck" if silence.stuck else verdict.state, cause=silence.cause or verdict.cause,
         progress=silence.progress, silent_s=silence.lasted, look_at=silence.look_at,
-        deadline=(what, silence.look_at - now) if what and silence.look_at is not None else None,
+        deadline=None if silence.cause or silence.look_at is None else (what, silence.look_at - now),
     )  # fmt: skip
 
 
@@ -138,10 +139,6 @@ def format_latest(sources: tuple[WatchedSource, ...], now: float, unmoved: str) 
     latest = max(sources, key=lambda each: each.moved)
     what = f"last {format_source(latest.name)}" if latest.observed else unmoved
     return f"{what} {format_duration(now - latest.moved)} ago"
-
-
-def format_patience(patience: Patience) -> str:
-    return f"stale after {format_duration(patience.stale_s)}, grace {format_duration(patience.grace_s)}"
 
 
 def shift_moment(moment: float | None, gap: float) -> float | None:

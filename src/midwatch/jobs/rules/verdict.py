@@ -222,12 +222,11 @@ def _judge_live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence
     if keeper is None or not keeper.sources:
         return verdict
     policy = facts.record.policy if facts.record else facts.policy or PATIENT
-    patience = build_patience(policy)
     started = facts.record.began if facts.record else None
     sources = tuple(
         WatchedSource(name, moved, observed=moved != started) for name, (_, _, moved) in keeper.sources.items()
     )
-    silence = stuck.assess(sources, patience, Suspicion(keeper.stale_since, keeper.stuck), facts.now)
+    silence = stuck.assess(sources, build_patience(policy), Suspicion(keeper.stale_since, keeper.stuck), facts.now)
     verdict = stuck.apply_silence(verdict, silence, facts.now)
     beginning = adopted_text.format_start(facts.record)
     moves = stuck.movement_evidence(sources, facts.now, f"has not moved since it was {beginning},")
@@ -240,7 +239,7 @@ def _judge_live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence
     if process == "unsupervised":
         what = f"unsupervised, and {what}"
     if silence.stuck:
-        reason = f"{what} ({stuck.format_patience(patience)})"
+        reason = f"{what} ({silence.outlook})"
         return verdict._replace(reason=reason, evidence=moves, against=(*verdict.evidence, *verdict.against))
     return verdict._replace(reason=f"{what}; {silence.outlook}", against=(*verdict.against, *moves))
 

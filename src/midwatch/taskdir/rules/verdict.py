@@ -188,11 +188,10 @@ def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict
     notes = facts.notes
     if not notes.sources:
         return verdict
-    patience = build_patience(numbers)
     sources = tuple(
         WatchedSource(name, source.moved, observed=source.moved > notes.met) for name, source in notes.sources.items()
     )
-    silence = stuck.assess(sources, patience, Suspicion(notes.stale_since, notes.stuck), facts.now)
+    silence = stuck.assess(sources, build_patience(numbers), Suspicion(notes.stale_since, notes.stuck), facts.now)
     verdict = stuck.apply_silence(verdict, silence, facts.now)
     verdict = verdict._replace(
         evidence=(*verdict.evidence, *stuck.movement_evidence(sources, facts.now, FIRST_SEEN)),
@@ -206,8 +205,7 @@ def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict
     if facts.below:
         what += f", with {format_processes(facts.below)} below it"
     what = f"{note}; {what}" if note else what
-    outlook = f" ({stuck.format_patience(patience)})" if silence.stuck else f"; {silence.outlook}"
-    return verdict._replace(reason=what + outlook)
+    return verdict._replace(reason=f"{what} ({silence.outlook})" if silence.stuck else f"{what}; {silence.outlook}")
 
 
 # Words
