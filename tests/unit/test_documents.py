@@ -23,7 +23,7 @@ def table(text: str) -> list[list[str]]:
 
 
 def test_the_states_are_documented_as_they_are() -> None:
-    text = (ROOT / "docs/states.md").read_text().split("\n## ")[0]
+    text = (ROOT / "docs/reference/states.md").read_text().split("\n## ")[0]
     rows = {row[0].strip("`"): row for row in table(text)}
     assert rows.keys() == {*LIVE, *FINAL}
     for state, (_, final, code, following, _) in rows.items():

@@ -47,7 +47,7 @@ ALIVE, SUSPENDED = Alive(42, "S"), Alive(42, "T")
 
 def read_table() -> dict[str, dict[str, str]]:
     """The rows by their first cell, each with a cell for everything that is watched."""
-    part = (ROOT / "docs/states.md").read_text().split("## What counts as stuck\n", 1)[1].split("\n## ", 1)[0]
+    part = (ROOT / "docs/reference/states.md").read_text().split("## What counts as stuck\n", 1)[1].split("\n## ", 1)[0]
     lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
     assert [cell.strip() for cell in lines[0]] == list(WATCHED)
     return {first: dict(zip(WATCHED, cells, strict=True)) for first, *cells in lines[1:]}

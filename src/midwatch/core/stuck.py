@@ -2,7 +2,7 @@
 
 The caller names the sources that it watches, its thresholds and its vetoes. Only progress ends a silence. A silence
 that reaches a threshold is a suspicion; a later look at the end of the grace period makes it `stuck`. The look that
-begins a suspicion never does. `docs/states.md` has the parameters of each caller.
+begins a suspicion never does. `docs/reference/states.md` has the parameters of each caller.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The examples of docs/sandbox.md, as they stand there."""
+"""The examples of docs/guides/sandbox.md, as they stand there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import tool
 
 PROJECT = Path(__file__).parents[3]
-PAGE = PROJECT / "docs" / "sandbox.md"
+PAGE = PROJECT / "docs" / "guides" / "sandbox.md"
 
 
 def example(language: str, heading: str) -> str:

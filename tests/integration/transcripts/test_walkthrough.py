@@ -1,4 +1,4 @@
-"""The `files.py` that docs/add-an-agent.md shows finds the conversations of an agent."""
+"""The `files.py` that docs/guides/add-an-agent.md shows finds the conversations of an agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.transcripts.transcript_state import TranscriptState, text_at
 from tests.integration.transcripts.conftest import CWD, Home
 
-PAGE = Path(__file__).parents[3] / "docs" / "add-an-agent.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "add-an-agent.md"
 ID, OTHER = "11111111-2222-3333-4444-555555555555", "22222222-2222-3333-4444-555555555555"
 
 
