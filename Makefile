@@ -1,7 +1,7 @@
 # make demo: see it work.   make test: everything that must hold.   make bench: how fast, beside its anchors.
 # make test-agents: the same with every real agent.   make accuracy: how often it reads them right.
-# make flows: which files each of five flows enters (docs/flows.md).
-# make newest: today's newest release of every agent, played and judged (docs/new-release.md).
+# make flows: which files each of five flows enters (docs/how-it-works/flows.md).
+# make newest: today's newest release of every agent, played and judged (docs/guides/new-release.md).
 SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -73,7 +73,7 @@ fuzz: install $(VENV)/.dev
 	@$(LOCKED) requirements/fuzz.txt
 	@PYTHONPATH=. $(PY) -m tests.fuzz $(FUZZ)
 
-# Which files of src/midwatch five flows enter: make flows > docs/flows.md
+# Which files of src/midwatch five flows enter: make flows > docs/how-it-works/flows.md
 .PHONY: flows
 flows: install $(VENV)/.dev
 	@scripts/need tmux=tmux

@@ -8,8 +8,8 @@ from tests.accuracy import report
 ROOT = Path(__file__).parents[2]
 TABLES = (
     ("README.md", "accuracy", report.summary),
-    ("docs/accuracy.md", "sources", report.sources),
-    ("docs/reports.md", "night", report.night),
+    ("docs/how-it-works/accuracy.md", "sources", report.sources),
+    ("docs/how-it-works/program-status.md", "night", report.night),
 )
 """Document, the name in its marks, and what makes the table between them."""
 

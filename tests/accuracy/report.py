@@ -220,7 +220,7 @@ def full(result: Result) -> str:
     parts = tables(result)
     parts += ["", "A night of Claude Code: seconds from a true change to what each source said", "", *night(result)]
     parts += ["", "Wrong or flickering", "", *(wrong(result) or ["nothing"])]
-    parts += ["", "Not to be told from the pane alone (docs/accuracy.md), and so not counted", ""]
+    parts += ["", "Not to be told from the pane alone (docs/how-it-works/accuracy.md), and so not counted", ""]
     parts += [
         f"{t.case}: {t.truth}, read as {t.read}" for t in golden_runner.judge_screens(str(GOLDENS / "undecidable"))
     ]

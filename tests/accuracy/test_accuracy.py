@@ -26,9 +26,9 @@ HIDDEN = {
     "previous-pager",
     "previous-pager-diff",
 }
-"""Screens of Codex that show nothing of the turn; docs/accuracy.md argues them."""
+"""Screens of Codex that show nothing of the turn; docs/how-it-works/accuracy.md argues them."""
 WITHOUT_COLOURS = {"codex-nodaemon/bare-words-closing-streaming", "codex/previous-words-status"}
-"""Screens whose turn only their colours give away; docs/accuracy.md argues them."""
+"""Screens whose turn only their colours give away; docs/how-it-works/accuracy.md argues them."""
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +143,8 @@ def test_the_readme_shows_what_the_command_prints(result: report.Result) -> None
 
 
 def test_the_documents_show_the_other_tables(result: report.Result) -> None:
-    assert "\n".join(report.sources(result)) in (ROOT / "docs/accuracy.md").read_text()
-    assert "\n".join(report.night(result)) in (ROOT / "docs/reports.md").read_text()
+    assert "\n".join(report.sources(result)) in (ROOT / "docs/how-it-works/accuracy.md").read_text()
+    assert "\n".join(report.night(result)) in (ROOT / "docs/how-it-works/program-status.md").read_text()
 
 
 def test_no_rule_knows_the_scripted_model() -> None:

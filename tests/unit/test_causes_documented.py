@@ -18,6 +18,6 @@ def declared() -> set[str]:
 
 
 def test_every_cause_is_listed_and_every_listed_cause_is_one() -> None:
-    part = (ROOT / "docs/states.md").read_text().split("## Causes\n", 1)[1].split("\n## ", 1)[0]
+    part = (ROOT / "docs/reference/states.md").read_text().split("## Causes\n", 1)[1].split("\n## ", 1)[0]
     rows = [line.split("|")[2] for line in part.splitlines() if line.startswith("| ")]
     assert {word for row in rows for word in re.findall(r"`([a-z-]+)`", row)} == declared()

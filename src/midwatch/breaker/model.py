@@ -1,4 +1,4 @@
-"""A breaker: what happened under its key, and the states that follow from it (``docs/breaker.md``)."""
+"""A breaker: what happened under its key, and the states that follow from it (``docs/guides/breaker.md``)."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def _list_names(place: str) -> set[str]:
         return {name for name in os.listdir(place) if not name.startswith(".")} | _box_marks(box)
     except (FileNotFoundError, NotADirectoryError):
         if box:
-            why = "cannot be seen in this sandbox; mount it read-only (docs/sandbox.md tells how)"
+            why = "cannot be seen in this sandbox; mount it read-only (docs/guides/sandbox.md tells how)"
             raise RefusedError(f"{place} {why}") from None
         return set()
     except OSError as error:

@@ -3,7 +3,7 @@
 Started with ``python -I -S``; besides the standard library it imports its own leaves of this package, at start, so an
 upgrade of Midwatch cannot break a job that runs. What comes in: a specification (marshal, on standard input)
 from ``jobs/launch.py``, which also made this process a child subreaper before it became the shim. What goes out:
-the sentinel files of ``docs/files.md``, each written whole (temporary file, rename), the status last.
+the sentinel files of ``docs/reference/files.md``, each written whole (temporary file, rename), the status last.
 
 It decides only the plain timeout. When the work has been silent past its threshold, or has ended with retries left, it
 runs ``midwatch _decide NAME``, which looks, judges and answers in one line; if no answer comes it asks again, the

@@ -99,7 +99,7 @@ def test_coroutines_have_the_names_and_arguments_of_the_functions(name: str) -> 
 
 
 def test_everything_that_is_offered_is_documented() -> None:
-    text = (Path(__file__).parents[3] / "docs/api.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/reference/python.md").read_text()
     assert [name for name in midwatch.__all__ if f"`{name}" not in text and f".{name}" not in text] == []
     for name in ("run", "wait", "beat"):
         parameters = inspect.signature(getattr(api, name)).parameters

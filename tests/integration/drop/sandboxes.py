@@ -1,4 +1,4 @@
-"""The examples of docs/sandbox.md, as they stand there."""
+"""The examples of docs/guides/sandbox.md, as they stand there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import tool
 
-PAGE = Path(__file__).parents[3] / "docs" / "sandbox.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "sandbox.md"
 
 
 def example(language: str, heading: str) -> str:

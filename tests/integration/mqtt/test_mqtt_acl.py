@@ -12,7 +12,7 @@ from midwatch.integrations.mqtt.codec import messages
 from tests.conftest import PATIENCE, tool
 from tests.lab.mosquitto import Listener, Mosquitto, publish
 
-PAGE = Path(__file__).parents[3] / "docs" / "mqtt.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "mqtt.md"
 HOSTS = ("desk", "lap.example", "other")
 
 

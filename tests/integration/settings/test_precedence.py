@@ -13,7 +13,7 @@ from midwatch.config.model import Settings
 from midwatch.core.policy import PATIENT, STRICT, Policy
 from tests.conftest import Box
 
-DOCS = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
+DOCS = (Path(__file__).parents[3] / "docs" / "reference" / "configuration.md").read_text()
 VARIABLES = sorted(set(re.findall(r"`(MIDWATCH_[A-Z_]+)`", DOCS.partition("## Variables")[2].partition("\n## ")[0])))
 
 

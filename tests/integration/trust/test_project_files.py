@@ -15,7 +15,7 @@ from midwatch.config.project_files import FILES, SETTINGS, YES, ProjectInput
 from tests.conftest import Box
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "trust.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "trust.md").read_text()
 ACTING = {each.name: each for each in SETTINGS if each.acts == YES}
 ELSEWHERE = {
     "watchdog.prompt": "watchdog/test_watchdog_controller.py::test_the_projects_own_words",

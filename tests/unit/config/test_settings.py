@@ -13,7 +13,7 @@ from midwatch.core import durations
 from midwatch.core.errors import FormatError
 from midwatch.core.policy import PATIENT, POLICIES
 
-DOCS = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
+DOCS = (Path(__file__).parents[3] / "docs" / "reference" / "configuration.md").read_text()
 GOOD = """\
 [policy]
 name = "strict"

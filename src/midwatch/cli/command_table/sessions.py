@@ -219,7 +219,7 @@ VERBS: dict[str, dict[str, object]] = {
             "taken out of its box again. What was typed or waited for in vain is kept, and shown by --undelivered, by\n"
             "`why` and by `ls --panes`, until it arrives. Exit code: 0 delivered; 1 typed, but not taken; 6 gone, but\n"
             "nothing proves that it arrived; 7 no such agent; 8 it waits for a person; 9 it hit a limit; 12 nothing\n"
-            "was typed for another reason; 130 Ctrl-C. docs/send.md tells what to do then."
+            "was typed for another reason; 130 Ctrl-C. docs/guides/send.md tells what to do then."
         ),
         "examples": (
             "midwatch send %3 'go on with the next step'",
@@ -259,7 +259,7 @@ VERBS: dict[str, dict[str, object]] = {
             "world differ (DRIFT). delegate gives a session that runs a task, waits for its turn, verifies, and exits\n"
             "as `midwatch monitor` does. restore resumes what ended though nobody wanted it to: after a reboot, all.\n"
             "Exit code: 0 done; 1 restore could not bring back all; 2 usage; 7 no such session in the list; 12 it\n"
-            "could not be done or seen; of create those of `midwatch spawn`. docs/session.md tells all."
+            "could not be done or seen; of create those of `midwatch spawn`. docs/guides/session.md tells all."
         ),
         "examples": (
             "midwatch session create lab-creator-claude --agent claude --prompt-file task.md",
@@ -279,7 +279,8 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "more": (
             "Channels stand under [notify] in midwatch.toml (which needs `midwatch trust`) or in your own\n"
-            "config.toml: `urls` for services that Apprise knows, `command` for a program. docs/notices.md tells all.\n"
+            "config.toml: `urls` for services that Apprise knows, `command` for a program.\n"
+            "docs/guides/notifications.md tells all.\n"
             "Exit code: 1 when a channel cannot be used, a test did not arrive, or something is still undelivered."
         ),
         "examples": ("midwatch notify", 'midwatch notify --test "is anybody there?"', "midwatch notify --pending"),

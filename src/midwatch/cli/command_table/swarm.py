@@ -24,7 +24,7 @@ VERBS: dict[str, dict[str, object]] = {
             "midwatch-tasks.jsonl; [tracker] in midwatch.toml says which, else what is there. list, ready and show\n"
             "work with each. We write our own; to beads add, note and close are given through br or bd.\n"
             "`unblock` is another word for reopen. `close` is refused while a report about the task is unread, and\n"
-            "for a companion whose quality loops are not recorded. docs/trackers.md tells all."
+            "for a companion whose quality loops are not recorded. docs/guides/tasks.md tells all."
         ),
         "examples": (
             "midwatch task add 'Parse the header' --epic dw-k3x --priority 1",
@@ -51,7 +51,7 @@ VERBS: dict[str, dict[str, object]] = {
             "--recover never touches the pane that you are in, never answers a dialog, and leaves a draft that is not\n"
             "ours as it is. Each step is said on standard error, with why. Exit code: 0 ready (with --session: at\n"
             "least one is); 7 no agent there; 8 it waits for a person; 9 it hit a limit; 12 not ready for another\n"
-            "reason. docs/ready.md tells more."
+            "reason. docs/guides/ready.md tells more."
         ),
         "examples": (
             "midwatch ready %3",
@@ -80,7 +80,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--json", "", "stop, status: one JSON object"),
         ),
         "more": (
-            "At each tick the tracker is read (docs/trackers.md), and the panes are looked at all the time. The\n"
+            "At each tick the tracker is read (docs/guides/tasks.md), and the panes are looked at all the time. The\n"
             "controller gets a message when a task became ready or blocked, loops are due, a report is unread, a\n"
             "worker came to rest; the same again after 1, 2, 4 … intervals, at most hourly. Never while it works,\n"
             "while a dialog is open, while you are in its pane, or while the last message is unread. The watchdog\n"
@@ -108,7 +108,7 @@ VERBS: dict[str, dict[str, object]] = {
             "after it. `ensure` makes those that are missing. ID is a task or its companion, LOOP one of self-review,\n"
             "cross-review, random exploration. A companion is closed once all three are recorded and its task is\n"
             "closed; the label no-quality-loops exempts a task. A TEXT that begins with - comes after `--`.\n"
-            "docs/quality.md tells all."
+            "docs/guides/quality-loops.md tells all."
         ),
         "examples": (
             "midwatch quality due --beads bd-1,bd-2",
@@ -137,7 +137,7 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "One Markdown file per message, below the project's sentinel directory, the same for all its worktrees.\n"
             "`show` prints messages and marks them as read; `ack` marks them as dealt with. The first letters of an\n"
-            "id suffice. docs/mail.md tells more."
+            "id suffice. docs/guides/mail.md tells more."
         ),
         "examples": (
             "midwatch mail inbox --to controller --unread",

@@ -2,5 +2,5 @@
 
 ``main.py`` is the program `story-automator`: one module per command, each with ``main(words) -> exit code``, imported
 when it is called. What it prints is what its readers expect; what it says is what Midwatch knows. Where the published
-programs are wrong it is right, and docs/compat.md says so.
+programs are wrong it is right, and docs/reference/story-automator.md says so.
 """

@@ -18,7 +18,7 @@ USAGE = f"""story-automator <command> [args]
 Commands:
   {chr(10).join(f"  {command}" for command in COMMANDS).strip()}
 
-Each says more with --help. What differs from the published programs: docs/compat.md."""
+Each says more with --help. What differs from the published programs: docs/reference/story-automator.md."""
 
 
 def main() -> int:

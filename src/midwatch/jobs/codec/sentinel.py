@@ -1,4 +1,4 @@
-"""The files of a sentinel directory: record, seen, beat, pid, result (``docs/files.md``)."""
+"""The files of a sentinel directory: record, seen, beat, pid, result (``docs/reference/files.md``)."""
 
 from __future__ import annotations
 
