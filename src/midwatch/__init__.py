@@ -1,8 +1,9 @@
 """Midwatch keeps watch over coding agents and the work they start.
 
 Observers read, rules decide, actions act, the journal remembers. The packages and what each may import stand in
-``docs/how-it-works/overview.md``; the files on disk, which are the truth, in ``docs/reference/files.md``; what programs call, in
-``docs/reference/python.md``. That is loaded when it is first asked for: every call of `midwatch beat` comes through here.
+``docs/how-it-works/overview.md``; the files on disk, which are the truth, in ``docs/reference/files.md``; what programs
+call, in ``docs/reference/python.md``. That is loaded when it is first asked for: every call of `midwatch beat` comes
+through here.
 """
 
 __version__ = "0.1.0"

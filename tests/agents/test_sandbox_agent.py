@@ -1,4 +1,4 @@
-"""Real agents with their own sandboxes, set up as docs/guides/sandbox.md says: what they run inside reaches Midwatch."""
+"""Real agents with their own sandboxes, set up as docs/guides/sandbox.md says: what runs inside reaches Midwatch."""
 
 from __future__ import annotations
 

@@ -37,14 +37,14 @@ def section(page: str, title: str) -> str:
 
 
 def test_the_fields_of_the_state_file_of_reconcile_are_documented() -> None:
-    rows = table(section("files.md", "The state file of `reconcile`"))
+    rows = table(section("reference/files.md", "The state file of `reconcile`"))
     assert [row[0].strip("`") for row in rows] == ["schema", *ReconcileRecord._fields]
 
 
 def test_what_reconcile_leaves_out_is_documented() -> None:
-    rows = table(section("reconcile.md", "What is left out"))
+    rows = table(section("guides/reconcile.md", "What is left out"))
     assert {row[0].strip("`") for row in rows if row[0] != "`cause`"} == {OUTSIDE, OTHER_LIST, UNKNOWN}
-    printed = section("reconcile.md", "What it prints")
+    printed = section("guides/reconcile.md", "What it prints")
     assert all(f'"{field}": "' in printed for field in UnregisteredPane((), "", "", "", "", "").fields())
 
 
@@ -54,7 +54,7 @@ def test_the_help_of_reconcile_says_when_a_lost_session_is_marked() -> None:
 
 
 def test_every_document_that_is_pointed_to_is_there() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+\.(?:md|svg))\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
@@ -62,7 +62,7 @@ def test_every_document_that_is_pointed_to_is_there() -> None:
 def test_every_command_line_in_the_documents_is_one_that_is_understood() -> None:
     """Verbs and flags only; what they do is tested elsewhere."""
     seen = 0
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for verb, rest in re.findall(r"\bmidwatch ([a-z]+)((?: [^`\n#&|)]*)?)", page.read_text()):
             if verb not in VERBS:
                 continue

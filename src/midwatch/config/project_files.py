@@ -1,7 +1,7 @@
 """All that a repository can bring and Midwatch looks at: what is done with it, and whether that needs trust.
 
-One table, from which docs/reference/trust.md is checked; a test walks every key of a settings file. *Acts* means: runs a program,
-connects to a host, types into a pane, or writes outside of Midwatch's own files.
+One table, from which docs/reference/trust.md is checked; a test walks every key of a settings file. *Acts* means: runs
+a program, connects to a host, types into a pane, or writes outside of Midwatch's own files.
 """
 
 from __future__ import annotations

@@ -40,7 +40,10 @@ NEWS = 86400.0
 MOST = 100
 """Events that a broker has not acknowledged, at most."""
 BUSY = "another process publishes at this moment; look again soon"
-NONE = "no broker is named: set url in [mqtt] of midwatch.toml or config.toml, or MIDWATCH_MQTT_URL; see docs/guides/mqtt.md"
+NONE = (
+    "no broker is named: set url in [mqtt] of midwatch.toml or config.toml, or MIDWATCH_MQTT_URL; "
+    "see docs/guides/mqtt.md"
+)
 
 
 class BrokerStatus(Value):

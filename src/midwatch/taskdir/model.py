@@ -1,4 +1,7 @@
-"""A task directory: an agent in a tmux session, started by a wrapper that leaves files (``docs/guides/task-directories.md``)."""
+"""A task directory: an agent in a tmux session, started by a wrapper that leaves files.
+
+``docs/guides/task-directories.md`` describes them.
+"""
 
 from __future__ import annotations
 

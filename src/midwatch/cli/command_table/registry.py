@@ -25,10 +25,10 @@ VERBS: dict[str, dict[str, object]] = {
             "5 s after tmux lost it, unless the row changes meanwhile. B: a session named like ours that is not in\n"
             "the list: registered if its pane's directory is in the workspace; --dry-run shows those left out. C: the\n"
             "id of its conversation has appeared: noted. D: the file of its conversation is gone: told only. Besides:\n"
-            "duplicate, moved, exited, alive, elsewhere, shared, other, old (docs/guides/reconcile.md). Each is told once\n"
-            "until it changes. Nothing is ended while a server cannot be asked or a process lives, and no session is\n"
-            "started, stopped or typed to. Exit code: 0, with or without drifts; 12 when tmux or the list could not\n"
-            "be read; 2 usage; 130 Ctrl-C."
+            "duplicate, moved, exited, alive, elsewhere, shared, other, old (docs/guides/reconcile.md). Each is told\n"
+            "once until it changes. Nothing is ended while a server cannot be asked or a process lives, and no\n"
+            "session is started, stopped or typed to. Exit code: 0, with or without drifts; 12 when tmux or the list\n"
+            "could not be read; 2 usage; 130 Ctrl-C."
         ),
         "examples": (
             "midwatch reconcile --dry-run",

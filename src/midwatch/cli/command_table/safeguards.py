@@ -13,7 +13,8 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "more": (
             "Built in: the project's .venv (Python, place, scripts, packages), disk space, tmux. The rest stands in\n"
-            "midwatch.toml as [[check]]; what runs something needs `midwatch trust`. docs/guides/preflight.md tells all.\n"
+            "midwatch.toml as [[check]]; what runs something needs `midwatch trust`.\n"
+            "docs/guides/preflight.md tells all.\n"
             "Exit code: 0 when all pass, 1 when one fails or could not be carried out."
         ),
         "examples": ("midwatch preflight", "midwatch preflight --fix", "midwatch preflight --json"),

@@ -279,7 +279,8 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "more": (
             "Channels stand under [notify] in midwatch.toml (which needs `midwatch trust`) or in your own\n"
-            "config.toml: `urls` for services that Apprise knows, `command` for a program. docs/guides/notifications.md tells all.\n"
+            "config.toml: `urls` for services that Apprise knows, `command` for a program.\n"
+            "docs/guides/notifications.md tells all.\n"
             "Exit code: 1 when a channel cannot be used, a test did not arrive, or something is still undelivered."
         ),
         "examples": ("midwatch notify", 'midwatch notify --test "is anybody there?"', "midwatch notify --pending"),

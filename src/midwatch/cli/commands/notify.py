@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from midwatch.notifications import mqtt_publish
 
 SCHEMA = 1
-NOBODY = "nobody is told: no [notify] in midwatch.toml or config.toml names anyone; docs/guides/notifications.md tells how"
+NOBODY = (
+    "nobody is told: no [notify] in midwatch.toml or config.toml names anyone; docs/guides/notifications.md tells how"
+)
 ENDS = "ends"
 """What a broker is told of."""
 
