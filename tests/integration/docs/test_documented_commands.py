@@ -32,9 +32,11 @@ def project(box: Box) -> Iterator[Box]:
     for name, text in FILES.items():
         (box.cwd / name).write_text(text)
         (box.cwd / name).chmod(0o755)
-    box.env |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "TMUX_TMPDIR": box.env["HOME"]}
+    home = box.env["HOME"]
+    box.env |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "TMUX_TMPDIR": home}
+    box.env |= {"MIDWATCH_WATCHDOG_LINKS": home}
     yield box
-    socket = Path(box.env["HOME"], f"tmux-{os.getuid()}", "default")
+    socket = Path(home, f"tmux-{os.getuid()}", "default")
     if socket.exists():
         subprocess.run(["tmux", "-S", socket, "kill-server"], env=box.env, check=True, timeout=PATIENCE)
 
