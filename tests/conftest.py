@@ -212,3 +212,12 @@ def box(tmp_path: Path) -> Iterator[Box]:
     found = Box(tmp_path)
     yield found
     found.sweep()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many of the commands in the docs were not run, where their tests ran."""
+    reports = [one for each in terminalreporter.stats.values() for one in each if isinstance(one, pytest.TestReport)]
+    if any("test_documented_commands" in report.nodeid for report in reports):
+        from tests.documents import summary  # noqa: PLC0415 (only where the tests of the docs ran)
+
+        terminalreporter.write_line(summary())

@@ -84,7 +84,7 @@ class Desk:
 def workflow() -> str:
     """As story-automator prints it, and as docs/reference/story-automator.md shows it."""
     page = (REPOSITORY / "docs/reference/story-automator.md").read_text()
-    found = re.search(r"^```bash\n(# STEP 1.*?)^```", page, re.MULTILINE | re.DOTALL)
+    found = re.search(r"^```bash needs=agent\n(# STEP 1.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[1]
 
