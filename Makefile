@@ -10,6 +10,7 @@ MQTT := mosquitto=mosquitto mosquitto_pub=mosquitto-clients openssl=openssl
 LAB := bwrap=bubblewrap socat=socat jq=jq unshare=util-linux setpriv=util-linux ps=procps ip=iproute2
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --require-hashes --requirement
+PYTEST := $(VENV)/bin/pytest --durations=20
 
 .PHONY: demo test test-agents other-agents agents accuracy newest bench install lint unit integration first-agents clean
 
@@ -49,16 +50,16 @@ agents: install $(VENV)/.dev
 	@scripts/agents --all
 
 test-agents: agents
-	$(VENV)/bin/pytest tests/agents
+	$(PYTEST) tests/agents
 
 FIRST := (claude or codex) and not previous
 first-agents:
 	@scripts/agents claude codex
-	$(VENV)/bin/pytest tests/agents -m "$(FIRST)"
+	$(PYTEST) tests/agents -m "$(FIRST)"
 
 # Those that `make test` leaves out. Agents mostly wait, so three at a time keep two cores busy.
 other-agents: agents
-	$(VENV)/bin/pytest -n 3 tests/agents -m "not ($(FIRST))"
+	$(PYTEST) -n 3 tests/agents -m "not ($(FIRST))"
 
 accuracy: install $(VENV)/.dev
 	@PYTHONPATH=. $(PY) -m tests.accuracy
@@ -97,10 +98,10 @@ lint:
 	PYTHONPATH=src $(VENV)/bin/lint-imports --no-logo
 
 unit:
-	$(VENV)/bin/pytest tests/unit tests/property tests/fuzz tests/architecture tests/accuracy
+	$(PYTEST) -n 2 tests/unit tests/property tests/fuzz tests/architecture tests/accuracy
 
 integration:
-	$(VENV)/bin/pytest -n 4 tests/integration
+	$(PYTEST) -n 4 tests/integration
 
 # What is released: a wheel and the sources, the same bytes wherever they are built.
 .PHONY: dist
