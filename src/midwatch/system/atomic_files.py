@@ -88,8 +88,11 @@ def write_atomic(path: str, text: str) -> None:
             while data:
                 data = data[os.write(fd, data) :]
             os.rename(temporary, path)
-        except OSError:
-            os.unlink(temporary)
+        except BaseException:
+            try:
+                os.unlink(temporary)
+            except FileNotFoundError:  # broken off when it had its name
+                pass
             raise
     finally:
         os.close(fd)
