@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 
 from midwatch.core.text import format_duration, visible
 from midwatch.core.value import Value
@@ -43,6 +44,8 @@ TRACES = (
     "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF",
 )  # fmt: skip
 """What makes git write files about its own work. The last three outweigh ``trace2.*`` of any settings file."""
+READ = ("config", "config.worktree", "commondir", "packed-refs", "shallow", "objects/info/alternates")
+"""What git reads of a repository besides HEAD: it would wait for a pipe that stands there. LIMIT is for all others."""
 KEPT = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "SUDO_UID")
 """Where the user's own settings are, and who the user is; nothing that a hook of git has set for its children."""
 
@@ -76,6 +79,7 @@ def _run_git(cwd: str, *words: str) -> GitOutput:
     program = shutil.which("git", path=path)
     if program is None:
         raise GitError("git is not installed, or not in an absolute directory of $PATH")
+    _refuse_pipes(cwd)
     settings = [word for key, value in OFF.items() for word in ("-c", f"{key}={value}")]
     command = [program, "--no-pager", "-C", cwd, *settings, *words, "--"]
     env = (
@@ -94,3 +98,31 @@ def _run_git(cwd: str, *words: str) -> GitOutput:
     if not done.ended:
         raise GitError(f"git took longer than {format_duration(LIMIT)}")
     return GitOutput(done.code, done.output.decode("utf-8", "replace"), done.errors.decode("utf-8", "replace"))
+
+
+def _refuse_pipes(cwd: str) -> None:
+    """Look at the repository that git will find: the nearest directory, or `.git` in it, with a HEAD.
+
+    Where `.git` is a file, which names another place, nothing is looked at.
+    """
+    top, below = os.path.realpath(cwd), ""
+    while top != below:
+        if _is_plain(f"{top}/.git"):
+            return
+        for place in (f"{top}/.git", top):
+            if _is_plain(f"{place}/HEAD"):
+                for name in READ:
+                    _is_plain(f"{place}/{name}")
+                return
+        top, below = os.path.dirname(top), top
+
+
+def _is_plain(path: str) -> bool:
+    """Whether there is a file. GitError where it is a pipe or a device."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise GitError(f"{path} is not a regular file")
+    return stat.S_ISREG(mode)

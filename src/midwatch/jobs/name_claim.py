@@ -9,6 +9,7 @@ from midwatch.jobs.codec.sentinel import SUFFIXES, drop_values
 from midwatch.shim import drop_box
 from midwatch.system import file_locks
 from midwatch.system.atomic_files import make_durable, read_plain, write_atomic
+from midwatch.system.remove_tree import remove_tree
 
 KEEP_RUNS = 10
 """Earlier runs of a name that are kept in the archive."""
@@ -92,15 +93,8 @@ def _copy_file(path: str, to: str) -> None:
 
 
 def _remove_box(box: str) -> None:
-    with contextlib.suppress(OSError, RecursionError):
-        for entry in os.listdir(box):
-            if entry == "drop":
-                import shutil  # noqa: PLC0415  # the work may have left anything there
-
-                shutil.rmtree(f"{box}/{entry}")
-            else:
-                os.unlink(f"{box}/{entry}")
-        os.rmdir(box)
+    with contextlib.suppress(OSError):  # what the work has given to another user stays
+        remove_tree(box)
 
 
 def write_file(path: str, text: str) -> None:

@@ -18,6 +18,7 @@ from midwatch.core.value import Value
 from midwatch.registry.model import RegistryRow
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
 from midwatch.sessions import conversation_lease
+from midwatch.system.remove_tree import remove_tree
 
 
 class PurgeResult(Value):
@@ -97,11 +98,9 @@ def _conversation_files(where: RunningAgent, conversation: str) -> list[str]:
 
 
 def _remove_file(path: str) -> None:
-    import shutil  # noqa: PLC0415  # few want this
-
     try:
         if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
+            remove_tree(path)
         else:
             os.unlink(path)
     except FileNotFoundError:

@@ -160,7 +160,7 @@ class RegistryFile:
         if os.path.lexists(real) if new else found is None or _file_stamp(os.stat(real)) != _file_stamp(found):
             os.unlink(temporary)
             return None
-        os.rename(temporary, real)
+        _rename(temporary, real)
         _sync_directory(real)
         socket_trust.update_trust(
             self.path, *(socket_trust.named_sockets(each.registry.rows) for each in (before, after))
@@ -225,7 +225,7 @@ def _file_stamp(found: os.stat_result) -> Stamp:
 
 
 def _write(path: str, data: bytes, like: os.stat_result) -> None:
-    os.rename(_write_new_file(path, data, like), path)
+    _rename(_write_new_file(path, data, like), path)
 
 
 def _write_new_file(path: str, data: bytes, like: os.stat_result | None) -> str:
@@ -248,6 +248,14 @@ def _write_new_file(path: str, data: bytes, like: os.stat_result | None) -> str:
             os.unlink(temporary)
         raise
     return temporary
+
+
+def _rename(temporary: str, path: str) -> None:
+    try:
+        os.rename(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
 
 
 def _make_alike(fd: int, like: os.stat_result) -> None:

@@ -86,8 +86,11 @@ def write_atomic(path: str, text: str) -> None:
         try:
             write_all(fd, text.encode("utf-8", "surrogateescape"))
             os.rename(temporary, path)
-        except OSError:
-            os.unlink(temporary)
+        except BaseException:
+            try:
+                os.unlink(temporary)
+            except FileNotFoundError:  # broken off when it had its name
+                pass
             raise
     finally:
         os.close(fd)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""That of Ctrl-C is taken over first and given back last: its usual handler could break off between two of them."""
 
 
 class EndSignals:
@@ -50,7 +51,7 @@ class EndSignals:
             self._before = {number: signal.signal(number, self._hear) for number in heard}
 
     def restore(self) -> None:
-        for number, handler in self._before.items():
+        for number, handler in reversed(self._before.items()):
             signal.signal(number, handler)
 
     def __enter__(self) -> None:

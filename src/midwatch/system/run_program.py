@@ -18,6 +18,8 @@ from midwatch.core.value import Value
 from midwatch.system import processes, procfs, terminate_tree
 from midwatch.system.atomic_files import write_all
 from midwatch.system.child_environment import without_secrets
+from midwatch.system.end_signals import EndSignals
+from midwatch.system.kill_on_exit import KillOnExit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,27 +93,39 @@ def run_program(
     """Run a program until it ends, its time is up, it prints too much, or the pipe ``cancel`` ends.
 
     ``data`` is its standard input. Its own end counts, not the end of its output, which its children may keep open.
-    Raises OSError if it cannot be started, ValueError for a NUL in the command.
+    It is killed if we end before it, in whatever way. Raises OSError if it cannot be started, ValueError for a NUL in
+    the command.
     """
-    stdin = _input(data)
+    signals, tie = EndSignals(), KillOnExit()
     try:
-        process = subprocess.Popen(
-            command, cwd=cwd, env=without_secrets(os.environ if env is None else env), stdin=stdin,
-            stdout=subprocess.PIPE, stderr=_errors(limits), start_new_session=not limits.keeps_terminal, bufsize=0,
-        )  # fmt: skip
-    finally:
-        os.close(stdin)
+        stdin = _input(data)
+        try:
+            with signals:  # one that comes before the program is tied to us waits until it is
+                process = subprocess.Popen(
+                    command, cwd=cwd, env=without_secrets(os.environ if env is None else env), stdin=stdin,
+                    stdout=subprocess.PIPE, stderr=_errors(limits), start_new_session=not limits.keeps_terminal,
+                    pass_fds=(tie.inherited,), bufsize=0,
+                )  # fmt: skip
+                tie.watch(process.pid, group=not limits.keeps_terminal)
+        finally:
+            os.close(stdin)
+    except (OSError, ValueError):
+        tie.close()
+        raise
     streams = [_Stream(process.stdout, limits.output)]
     streams += [_Stream(process.stderr, limits.errors)] if limits.errors else []
     waited = _Waited(process.pid, alone=limits.keeps_terminal)
     ended = False
     try:
+        if signals.asked:
+            signal.raise_signal(signals.asked)
         ended = waited.listen(streams, time.monotonic() + limits.seconds, cancel)
     finally:
         if not ended:
             waited.end(limits.mercy)
         elif limits.whole_group:
             waited.end(0.0)
+        tie.close()
         waited.close()
         try:
             code = process.wait(MERCY)

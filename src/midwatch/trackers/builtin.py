@@ -6,6 +6,7 @@ in it; all others stay as they are, byte by byte. One writes at a time, and read
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
@@ -170,15 +171,21 @@ def _replace_file(path: str, data: bytes) -> None:
         os.unlink(temporary)  # of one who was killed
     except FileNotFoundError:
         pass
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
-        file.write(data)
-        file.flush()
-        try:
-            os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
-        except FileNotFoundError:
-            pass
-        os.fsync(file.fileno())
-    os.rename(temporary, path)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            try:
+                os.fchmod(fd, os.stat(path).st_mode & 0o777)
+            except FileNotFoundError:
+                pass
+            os.fsync(fd)
+        os.rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
 
 
 def _set_fields(issue: Issue, **fields: object) -> None:

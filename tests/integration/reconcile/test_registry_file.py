@@ -132,6 +132,14 @@ def test_a_change_keeps_what_was_there_as_a_backup(path: Path) -> None:
     assert file.changed == path.stat().st_mtime
 
 
+def test_a_copy_that_cannot_be_put_in_its_place_leaves_nothing_behind(path: Path) -> None:
+    copy = path.with_name(f"{path.name}.bak")
+    copy.mkdir()
+    with pytest.raises(RefusedError, match="Is a directory"):
+        RegistryFile(str(path)).update(stop)
+    assert (path.read_text(), beside(path)) == (TEXT, {copy.name})
+
+
 def test_nothing_is_written_where_nothing_changes(path: Path) -> None:
     file, before = RegistryFile(str(path)), path.stat()
     assert file.update(lambda _: []) == ()

@@ -204,6 +204,8 @@ def test_its_conversation_is_removed_if_that_is_wanted(desk: Desk) -> None:
     other = desk.past()["claude_session_id_own"]
     beside = desk.transcript(talk).with_suffix("")
     (beside / "subagents").mkdir(parents=True)
+    deep = "import os; [(os.mkdir('a'), os.chdir('a')) for _ in range(3000)]"
+    subprocess.run([sys.executable, "-c", deep], cwd=beside / "subagents", check=True)
     done = desk("stop", "api", "--purge-conversation", "--yes")
     assert done.code == 0, done
     assert f"removed {desk.transcript(talk)}" in done.err

@@ -15,6 +15,7 @@ import pytest
 from midwatch.trackers import builtin
 from midwatch.trackers.builtin import BuiltinTracker
 from midwatch.trackers.model import TrackerError
+from tests import users
 from tests.conftest import PATIENCE, Box
 from tests.integration.task.conftest import told
 
@@ -101,3 +102,17 @@ def test_a_directory_that_cannot_be_written_to_is_said(box: Box) -> None:
     done = box("task", "add", "one")
     assert done.code == 12
     assert "cannot write" in done.err
+
+
+def test_a_file_of_another_user_that_we_may_not_replace_is_left_alone_and_nothing_beside_it() -> None:
+    with users.shared_place() as place:
+        place.chmod(0o1777)
+        path = place / "tasks.jsonl"
+        path.write_text("")
+        path.chmod(0o666)
+        done = subprocess.run(
+            [*users.become(users.VICTIM), sys.executable, "-c", WRITER, str(path), "1"],
+            cwd="/", capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert f"cannot write {path}: Operation not permitted" in done.stderr
+        assert sorted(os.listdir(place)) == ["tasks.jsonl", "tasks.jsonl.lock"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Box, tool
+from midwatch.system import procfs
+from tests.conftest import PATIENCE, Box, alive, letter, tool, until
 
 INCOMPLETE = 6
 ASKED = "git:commit-since-start"
@@ -214,3 +216,44 @@ def test_git_writes_no_trace_that_the_user_or_the_environment_asks_for(hostile: 
     env = {name: str(traces / name) for name in ("GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE_SETUP")}
     assert hostile.box("verify", ASKED, "--cwd", str(hostile.path), **env).code == 0
     assert list(traces.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["HEAD", "config", "commondir", "config.worktree", "objects/info/alternates"])
+@pytest.mark.parametrize("where", ["project", "project/below", "bare"])
+def test_a_pipe_in_the_repository_is_not_waited_for(hostile: Hostile, name: str, where: str) -> None:
+    repository = hostile.path / ".git"
+    if where == "bare":
+        repository = repository.rename(hostile.path / "bare")
+    (hostile.path / "below").mkdir()
+    if name == "config.worktree":
+        hostile.git("config", "--file", str(repository / "config"), "extensions.worktreeConfig", "true")
+    (repository / name).unlink(missing_ok=True)
+    os.mkfifo(repository / name)
+    cwd = hostile.path / where if where == "bare" else hostile.path.parent / where
+    done = hostile.box("verify", ASKED, "--cwd", str(cwd))
+    assert (done.code, done.out) == (
+        INCOMPLETE, f"not verified: could not be verified: {repository / name} is not a regular file\n"
+    )  # fmt: skip
+
+
+def test_a_directory_called_config_beside_the_project_is_no_repository(hostile: Hostile) -> None:
+    os.mkfifo(hostile.path / "config")
+    (hostile.path.parent / "HEAD").mkdir()
+    assert hostile.box("verify", ASKED, "--cwd", str(hostile.path)).code == 0
+
+
+def test_git_ends_with_us_where_it_waits_for_a_pipe(hostile: Hostile) -> None:
+    """Not every file that git may open is looked at before."""
+    branch = hostile.path / ".git" / hostile.git("symbolic-ref", "HEAD")
+    branch.unlink()
+    os.mkfifo(branch)
+    process = hostile.box.start("verify", ASKED, "--cwd", str(hostile.path))
+    try:
+        until(lambda: bool(procfs.children(process.pid)) and letter(procfs.children(process.pid)[0]) in "SD")
+        (git,) = procfs.children(process.pid)
+        process.terminate()
+        assert process.wait(PATIENCE) == -signal.SIGTERM
+        until(lambda: not alive(git))
+    finally:
+        process.kill()
+        process.communicate()

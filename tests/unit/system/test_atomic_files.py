@@ -34,6 +34,12 @@ def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
 
 
+def test_text_that_has_no_bytes_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        atomic_files.write_atomic(str(tmp_path / "x.json"), "\ud800")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "x.json").mkdir()
     with pytest.raises(OSError, match="x"):
