@@ -13,7 +13,7 @@ from bench.waiting import end_of, now
 
 ROUNDS = 100
 GOAL = 4.0
-SCRIPT = os.path.join(os.path.dirname(midwatch.__file__), "hooks", "hook.sh")
+SCRIPT = os.path.join(os.path.dirname(midwatch.__file__), "agents", "hooks", "hook.sh")
 TOLD = {
     "session_id": "ac9bca38-3986-4ce6-972c-a83b13136ed1", "transcript_path": "/home/dev/.claude/projects/-proj/x.jsonl",
     "cwd": "/home/dev/proj", "permission_mode": "default", "hook_event_name": "PostToolUse", "tool_name": "Bash",

@@ -30,6 +30,7 @@ class Anchor(NamedTuple):
 
 
 NO_ANCHOR = Anchor("", None)
+NOT_MEASURED = "NOT MEASURED"
 
 
 class Row(NamedTuple):
@@ -51,7 +52,7 @@ class Row(NamedTuple):
     @property
     def word(self) -> str:
         if self.goal and self.met is None:
-            return "NOT MEASURED"
+            return NOT_MEASURED
         return "" if self.met is None else "met" if self.met else "SHORT"
 
     def cells(self) -> tuple[str, ...]:
