@@ -192,6 +192,7 @@ class Shim:
         elif number == signal.SIGCONT and self.suspended_by_us:
             self.suspended_by_us = False
             self.signal_tree(signal.SIGCONT, again=True)
+            self.reap()  # that it goes on; else the next SIGTSTP, if it is here already, would find it suspended
 
     def on_time(self, now: float) -> None:
         if now >= self.beat_at:
@@ -272,12 +273,12 @@ class Shim:
 
     def on_work(self, status: int) -> None:
         if os.WIFSTOPPED(status):
-            if self.suspended_at is None:
-                self.suspended_at = time.monotonic()
-                self.suspended_by_us |= self.spec["tty"]
-                self.notes.spool("suspended", signal=os.WSTOPSIG(status))
-                self.write_seen()  # whoever waits is woken by it
-                self.voice.say("suspended")
+            self.resumed()  # each stop is reported once, but not that it went on if it was stopped again at once
+            self.suspended_at = time.monotonic()
+            self.suspended_by_us |= self.spec["tty"]
+            self.notes.spool("suspended", signal=os.WSTOPSIG(status))
+            self.write_seen()  # whoever waits is woken by it
+            self.voice.say("suspended")
         elif os.WIFCONTINUED(status):
             self.resumed()
         else:
@@ -287,8 +288,7 @@ class Shim:
 
     def resumed(self) -> None:
         if self.suspended_at is not None:
-            gap = time.monotonic() - self.suspended_at
-            self.suspended_at = None
+            gap, self.suspended_at = time.monotonic() - self.suspended_at, None
             self.shift(gap)
             self.notes.spool("continued")
             self.voice.say("continued")

@@ -14,6 +14,7 @@ import pytest
 
 from tests.conftest import Box, letter, until, until_gone
 from tests.integration.run.terminals import CHILDREN, SOON, Go, Open, left, parent_of, state
+from tests.integration.wait.watching import start
 
 # On a terminal ------------------------------------------------------------------------------------------------
 
@@ -213,6 +214,27 @@ def test_ctrl_z_can_be_typed_again_and_again(box: Box, terminal: Open) -> None:
         screen.go_on()
         until(lambda: letter(box.pids("job")[1]) == "S")
     assert state(box) == "working"
+
+
+def test_work_that_goes_on_and_is_stopped_again_at_once_is_seen_to_stop_twice(box: Box) -> None:
+    """Of a process that was continued and stopped since it was last asked for, the kernel reports the stop alone."""
+    start(box, "job", "sleep", "300")
+    shim, work = box.pids("job")
+
+    def send(pid: int, number: int, expected: str) -> None:
+        os.kill(pid, number)
+        until(lambda: letter(pid) == expected)
+
+    def seen() -> list[str]:
+        return [each["event"] for each in box.events("job") if each["event"] in ("suspended", "continued")]
+
+    send(work, signal.SIGSTOP, "T")
+    until(lambda: seen() == ["suspended"])
+    send(shim, signal.SIGSTOP, "T")
+    send(work, signal.SIGCONT, "S")
+    send(work, signal.SIGSTOP, "T")
+    os.kill(shim, signal.SIGCONT)
+    until(lambda: seen() == ["suspended", "continued", "suspended"])
 
 
 def test_a_suspended_job_can_be_stopped(box: Box, terminal: Open) -> None:
