@@ -68,6 +68,10 @@ class AgentFiles:
         """The directory of its files; empty where it is not known."""
         return ""
 
+    def settings_home(self, environment: Environment) -> str:
+        """The directory of its settings; empty where it is not known."""
+        return self.home(environment)
+
     def arrivals(self, environment: Environment, day: str) -> list[str]:  # noqa: ARG002  # a subclass needs them
         """Directories in which its first conversation shows, wherever it works. ``day``: the local one, as 2026/01/31.
 

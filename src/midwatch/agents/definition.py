@@ -6,6 +6,7 @@ import re
 from collections import deque
 
 from midwatch.agents import wrapped_rows
+from midwatch.agents.hooks.model import HookRules
 from midwatch.agents.launch import LaunchRules
 from midwatch.agents.lazy_pattern import LazyPattern
 from midwatch.agents.turn_model import Presence, SourceReading
@@ -107,6 +108,8 @@ class Detector(Value):
     """None where nobody has looked at how it is started."""
     limits: LimitRules | None = None
     """None where it does nothing about a limit."""
+    hooks: HookRules | None = None
+    """None where it calls no hooks, or nobody has tried it."""
     clock: str = ""
     """The region in which people have it show the time; empty where it shows none."""
     any: bool = False

@@ -14,6 +14,7 @@ from midwatch.agents.definition import (
     ScreenRegion,
     parse_version,
 )
+from midwatch.agents.hooks.model import HookRules
 from midwatch.agents.launch import CONVERSATION, MODEL, LaunchRules
 from midwatch.agents.lazy_pattern import LazyPattern
 from midwatch.config.codec.toml_positions import Path
@@ -27,7 +28,7 @@ UNWRAPPED = frozenset(PLAIN) - {"screen"}
 NEVER = (1 << 30,)
 KEYS = (
     "agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start", "limit",
-    "clock", "status", "any",
+    "hooks", "clock", "status", "any",
 )  # fmt: skip
 KEYS_OF_PROCESS = ("names", "not", "variables")
 KEYS_OF_REGION = ("name", "in", "match", "above", "below", "without", "else", "flat")
@@ -35,6 +36,7 @@ KEYS_OF_RULE = ("name", "source", "turn", "detail", "priority", "when", "not", "
 KEYS_OF_TYPING = ("box", "empty", "frame", "folded", "not", "submit", "clear")
 KEYS_OF_START = ("command", "model", "named", "resume", "goodbye", "headless", "plain", "daemons", "without")
 KEYS_OF_LIMIT = ("menu", "wait")
+KEYS_OF_HOOKS = ("file", "events", "timeout", "plugin", "note")
 KEYS_OF_STATUS = ("asks_after",)
 SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION), ("goodbye", CONVERSATION))
 KEY = re.compile(r"(?:[CMS]-)*\w+")
@@ -85,7 +87,7 @@ class _DefinitionFile(TomlFile):
             noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
             firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
             typing=self.typing(data, texts), start=self.start(data), limits=self.limits(data, texts),
-            clock=self.clock(data, texts), asks_after=self.asks_after(data), any=self.flag(data, "any", ()),
+            hooks=self.hooks(data), clock=self.clock(data, texts), asks_after=self.asks_after(data), any=self.flag(data, "any", ()),
         )  # fmt: skip
 
     def asks_after(self, data: Table) -> str:
@@ -180,6 +182,21 @@ class _DefinitionFile(TomlFile):
             raise self.wrong("`menu` tells when the keys in `wait` may be pressed; it needs both", at)
         if odd := [key for key in made.wait if not KEY.fullmatch(key)]:
             raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
+        return made
+
+    def hooks(self, data: Table) -> HookRules | None:
+        if "hooks" not in data:
+            return None
+        at = ("hooks",)
+        table = self.table(data, "hooks", ())
+        self.known(table, at, KEYS_OF_HOOKS)
+        made = HookRules(
+            file=self.string(table, "file", at), events=self.strings(table, "events", at),
+            timeout=self.number(table, "timeout", at) if "timeout" in table else 0,
+            plugin=self.string(table, "plugin", at, ""), note=self.string(table, "note", at, ""),
+        )  # fmt: skip
+        if bool(made.events) == bool(made.plugin):
+            raise self.wrong("it needs `events` that name the hook, or a `plugin` in place of the file", at)
         return made
 
     def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> Conditions:

@@ -31,6 +31,10 @@ class OpenCodeFiles(AgentFiles):
     def home(self, environment: Environment) -> str:
         return os.path.dirname(database_path(environment))
 
+    def settings_home(self, environment: Environment) -> str:
+        below = path_below(environment, "XDG_CONFIG_HOME", "opencode")
+        return environment.get("OPENCODE_CONFIG_DIR") or below or path_below(environment, "HOME", ".config/opencode")
+
     def arrivals(self, environment: Environment, day: str) -> list[str]:  # noqa: ARG002  # all days are in one place
         home = self.home(environment)
         return [home] if home else []

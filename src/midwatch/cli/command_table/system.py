@@ -29,6 +29,19 @@ VERBS: dict[str, dict[str, object]] = {
         "more": "Exit code: 1 when something is wrong, as wherever `run` would refuse to start; warnings do not count.",
         "examples": ("midwatch doctor", "midwatch doctor --all --json"),
     },
+    "hooks": {
+        "says": "have coding agents report each step of a turn to Midwatch, or stop that",
+        "takes": "[list | add [AGENT…] | remove [AGENT…]] [OPTIONS]",
+        "options": (("--json", "", "one JSON line per agent on standard output"),),
+        "more": (
+            "add writes an entry for Midwatch into the agent's own settings file (of your user, for all\n"
+            "projects). Other entries stay. What was there is kept beside it as FILE.midwatch.bak. An agent\n"
+            "that runs must be started again. Without AGENT it is done for each agent that is installed.\n"
+            "remove takes out only what add put in. Midwatch also works without hooks, from the agent's state\n"
+            "file, transcript and screen. Exit code: 1 when a file could not be changed, which is then as it was."
+        ),
+        "examples": ("midwatch hooks", "midwatch hooks add", "midwatch hooks remove codex"),
+    },
     "demo": {
         "says": "watch four real jobs end, fail, hang and work in silence (under 20 s)",
         "takes": "",
