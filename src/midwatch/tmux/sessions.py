@@ -132,7 +132,7 @@ class TmuxSessions:
         if name != seat.session:
             return f"its pane is in session {name} now, which is not ours"
         self._ask("pipe-pane", "-t", seat.id)
-        return self._ask("kill-session", "-t", number).errors.strip()
+        return self._end("kill-session", number)
 
     def remove(self, seat: PaneRef) -> str:
         """Close exactly that pane, whoever opened it; its session goes with its last one. Returns why not."""
@@ -144,7 +144,7 @@ class TmuxSessions:
             return f"tmux did not answer within {self.limit:g} s"
         if asked.out.decode(errors="replace").strip() != f"{seat.id} {seat.life}":
             return ""
-        return self._ask("kill-pane", "-t", seat.id).errors.strip()
+        return self._end("kill-pane", seat.id)
 
     def type_line(self, pane: str, pid: int, command: str) -> str:
         """Type a command into a pane's shell and press Enter, if its process is that one.
@@ -179,9 +179,14 @@ class TmuxSessions:
             meant = [number for number, _, called in pairs if called == name]
             if not meant:
                 return listed.errors.strip()
-            return self._ask("kill-session", "-t", meant[0]).errors.strip()
+            return self._end("kill-session", meant[0])
         except UnsafeServerError as error:
             return str(error)
+
+    def _end(self, command: str, target: str) -> str:
+        """Why it could not be ended. A server that ends with its last session may not get round to answer."""
+        said = self._ask(command, "-t", target).errors.strip()
+        return "" if said.startswith(LEAVING) else said
 
     def _is_touched(self, pane: str) -> bool:
         """Whether a person who is attached to a pane's session has just touched a key."""

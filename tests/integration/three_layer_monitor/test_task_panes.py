@@ -6,6 +6,7 @@ import os
 import pty
 import shlex
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -164,6 +165,18 @@ def test_only_the_session_of_exactly_that_name_is_cleared_away(make: Make) -> No
     longer.open()
     assert TmuxSessions(longer.private.server).end_session("claude-a", "") == ""
     assert longer.sessions() == ["claude-ab"]
+
+
+def test_a_server_that_is_gone_before_it_answers_has_ended_the_session(task: Task, tmp_path: Path) -> None:
+    """Tmux ends with its last session. Its client may then see only that the server has gone."""
+    unlucky = tmp_path / "tmux"
+    unlucky.write_text(
+        f'#!/bin/sh\n{tool("tmux")} "$@"\n'
+        'case "$*" in *kill-session*) echo "server exited unexpectedly" >&2; exit 1;; esac\n'
+    )
+    unlucky.chmod(0o755)
+    task.private.start("cat", "other")
+    assert TmuxSessions(task.private.server, str(unlucky)).end_session("other", "") == ""
 
 
 def test_nothing_is_typed_while_somebody_who_is_attached_types(task: Task, shell: WrapperPane) -> None:
