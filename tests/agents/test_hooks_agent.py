@@ -24,9 +24,10 @@ def reported(spool: Path, agent: str) -> list[str]:
     return [event.kind for line in lines if (event := events.parse_event(line))]
 
 
-@pytest.mark.parametrize(
-    "agent", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("claude", "codex", "gemini", "opencode")]
-)
+AGENTS = ("claude", "codex", "gemini", "opencode")
+
+
+@pytest.mark.parametrize("agent", [pytest.param(name, marks=getattr(pytest.mark, name)) for name in AGENTS])
 def test_an_agent_with_the_hook_added_reports_its_turns(lab: Lab, agent: str) -> None:
     need(agent)
     home, state = lab.root / "home", lab.root / "state"

@@ -87,7 +87,8 @@ class _DefinitionFile(TomlFile):
             noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
             firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
             typing=self.typing(data, texts), start=self.start(data), limits=self.limits(data, texts),
-            hooks=self.hooks(data), clock=self.clock(data, texts), asks_after=self.asks_after(data), any=self.flag(data, "any", ()),
+            hooks=self.hooks(data), clock=self.clock(data, texts), asks_after=self.asks_after(data),
+            any=self.flag(data, "any", ()),
         )  # fmt: skip
 
     def asks_after(self, data: Table) -> str:

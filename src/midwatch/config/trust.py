@@ -50,6 +50,20 @@ def needs_trust(check: PreflightCheck) -> bool:
     return check.kind in (*RUNNING, *CONNECTING) or bool(check.fix)
 
 
+ACTING = ("parse", "handoff", "watchdog_prompt", "send_via", "ensure_quality", "tracker_path", "mqtt")
+"""Settings that make Midwatch run, type, connect or read elsewhere."""
+
+
+def needs_trust_at_all(path: str) -> bool:
+    """Whether a project's file holds anything that counts only once it is trusted. FormatError where it is wrong."""
+    given = load.load_layer(path) or {}
+    checks = given.get("checks", ())
+    assert isinstance(checks, tuple)
+    if os.path.abspath(path) == os.path.abspath(load.user_file()):
+        return False
+    return bool(given.get("channels")) or any(map(needs_trust, checks)) or any(key in given for key in ACTING)
+
+
 def trusted_value(found: Settings, key: str) -> tuple[object, str]:
     """A setting that makes us act, and why the project's does not count: then it is as the user's own file has it."""
     source = found.sources.get(key, "")

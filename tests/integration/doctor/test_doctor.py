@@ -77,3 +77,24 @@ def test_what_cannot_be_observed_is_said_with_the_way_to_mend_it(box: Box) -> No
     assert limits["file events"]["level"] == "warning"
     assert "looked at every 2 s" in limits["file events"]["says"]
     assert "max_user_instances" in limits["file events"]["mend"]
+
+
+def test_everything_that_can_be_missing_has_a_line_and_what_to_do(box: Box, tmp_path: Path) -> None:
+    path = f"{install(tmp_path, 'codex', '0.166.0')}:/usr/bin:/bin"
+    lines = list(map(json.loads, box("doctor", "--json", PATH=path, TMUX_TMPDIR=str(tmp_path)).out.splitlines()))
+    about = {each["about"]: each for each in lines}
+    assert list(about) == [
+        "python", "midwatch", "state directory", "settings", "notices", "tmux", "codex", "agents", "hooks"
+    ]  # fmt: skip
+    assert "`midwatch init`" in about["settings"]["mend"]
+    assert "`midwatch init --notify" in about["notices"]["mend"]
+    assert "0.166.0, tested" in about["codex"]["says"]
+    assert about["agents"]["says"] == "not in PATH: agy, claude, gemini, opencode, qwen"
+    assert (about["hooks"]["says"], about["hooks"]["mend"][:22]) == ("not registered: codex", "`midwatch hooks add`; ")
+    assert box("hooks", "add", PATH=path).code == 0
+    assert found(box, PATH=path)["hooks"] == ("ok", "registered: codex")
+
+
+def test_a_settings_file_of_comments_needs_no_trust(box: Box) -> None:
+    (box.cwd / "midwatch.toml").write_text("# [notify]\n[run]\nretries = 1\n")
+    assert found(box, PATH="/nowhere")["settings"] == ("ok", f"{box.cwd}/midwatch.toml")

@@ -29,6 +29,20 @@ VERBS: dict[str, dict[str, object]] = {
         "more": "Exit code: 1 when something is wrong, as wherever `run` would refuse to start; warnings do not count.",
         "examples": ("midwatch doctor", "midwatch doctor --all --json"),
     },
+    "init": {
+        "says": "write a commented midwatch.toml for this project, or your first notification channel",
+        "takes": "[--notify URL] [OPTIONS]",
+        "options": (
+            ("--notify", "URL", "write your own config.toml instead, with this service, such as ntfy://TOPIC"),
+            ("--dry-run", "", "print the file, and write nothing"),
+            ("--json", "", "one JSON line: the file, and what was found in the project"),
+        ),
+        "more": (
+            "Finds the agents that are installed, the command that runs the tests, and who keeps the tasks.\n"
+            "Asks nothing, runs nothing, and never changes a file that is there. Exit code: 12 then."
+        ),
+        "examples": ("midwatch init", "midwatch init --dry-run", "midwatch init --notify ntfy://a-long-secret-topic"),
+    },
     "hooks": {
         "says": "have coding agents report each step of a turn to Midwatch, or stop that",
         "takes": "[list | add [AGENT…] | remove [AGENT…]] [OPTIONS]",

@@ -6,11 +6,8 @@ import time
 from collections.abc import Iterator
 
 from midwatch import __version__
-from midwatch.agents import catalog, installed_version
-from midwatch.agents.definition import Detector, format_untested, is_newer_than_tested
-from midwatch.agents.source_checks import store as source_checks_store
-from midwatch.agents.source_checks.codec import format_disbelief
 from midwatch.cli import context, pane_arguments
+from midwatch.cli.commands.doctor_agents import DoctorFinding, agent_findings
 from midwatch.cli.parser import Options
 from midwatch.config import load as files_of_settings
 from midwatch.config import paths, trust
@@ -18,7 +15,6 @@ from midwatch.config.model import Settings
 from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
 from midwatch.core.json_text import dump
 from midwatch.core.text import first_few, visible
-from midwatch.core.value import Value
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import launch, start
 from midwatch.notifications import mqtt_publish_state, outbox
@@ -28,19 +24,9 @@ from midwatch.system import capabilities, inotify
 from midwatch.tmux import client as tmux_client
 
 OLDEST = (3, 11)
+VERSION_SECONDS = 5.0
 REFUSES = "`midwatch run` refuses to start until then"
 SIGNS = {"ok": ("32", "ok"), "note": ("2", "note"), "warning": ("33", "warning"), "wrong": ("31", "WRONG")}
-
-
-class DoctorFinding(Value):
-    """One thing that was looked at."""
-
-    level: str
-    """`ok`, `note`, `warning` or `wrong`."""
-    about: str
-    says: str
-    mend: str = ""
-    """What to do about it."""
 
 
 def main(options: Options) -> int:
@@ -69,7 +55,8 @@ def _all_findings(options: Options) -> Iterator[DoctorFinding]:
         return
     for about in (_system_findings, _settings_findings, _notification_findings):
         yield from about(options)
-    yield from (*_definition_findings(), *_agent_findings(), *_disbelief_findings(), *_pane_findings(options))
+    yield from _pane_findings(options)
+    yield from agent_findings()
 
 
 def _system_findings(options: Options) -> Iterator[DoctorFinding]:
@@ -103,8 +90,10 @@ def _settings_findings(options: Options) -> Iterator[DoctorFinding]:
         says = f"{path} belongs to another user and lies where everybody can make files; it does not count"
         yield DoctorFinding("note", "settings", says, "work in a directory of your own, with settings of its own")
     for path in found.files:
-        problem = trust.find_problem(path) if os.path.basename(path) == "midwatch.toml" else ""
+        problem = trust.find_problem(path) if trust.needs_trust_at_all(path) else ""
         yield DoctorFinding("note" if problem else "ok", "settings", problem or path)
+    if not found.files:
+        yield DoctorFinding("note", "settings", "none; the defaults count", "`midwatch init` writes a midwatch.toml")
     try:
         context.read_policy(Options("run"))
         given = context.read_settings(Options("run"))
@@ -132,7 +121,12 @@ def _notification_findings(options: Options) -> Iterator[DoctorFinding]:
     yield from _broker_findings(
         paths.sentinel_directory(options.text("--dir")), paths.project_root(paths.current_directory())
     )
-    for standing in deliver.channel_statuses(paths.project_root(paths.current_directory())):
+    statuses = deliver.channel_statuses(paths.project_root(paths.current_directory()))
+    if not statuses:
+        says = "no channel: only `midwatch ls` and `midwatch wait` say what becomes of work"
+        mend = "`midwatch init --notify ntfy://TOPIC`, then `midwatch notify --test hello`"
+        yield DoctorFinding("note", "notices", says, mend)
+    for standing in statuses:
         says = f"{standing.called}: {standing.problem or 'can be used; `midwatch notify --test` tries it'}"
         yield DoctorFinding("warning" if standing.problem else "ok", "notices", visible(says))
     if waiting := outbox.list_pending(paths.sentinel_directory(options.text("--dir"))):
@@ -151,57 +145,6 @@ def _broker_findings(directory: str, project: str) -> Iterator[DoctorFinding]:
     if (mark := mqtt_publish_state.read_mark(directory)) and mark.trouble:
         says = f"not everything is published: {mark.trouble}"
         yield DoctorFinding("warning", "mqtt", visible(says), "`midwatch notify --pending`")
-
-
-def _definition_findings() -> Iterator[DoctorFinding]:
-    for agent, path in catalog.definition_paths().items():
-        own = not path.startswith(catalog.OURS)
-        try:
-            found = catalog.load(agent)
-        except FormatError as error:
-            yield DoctorFinding("wrong", agent, str(error))
-            continue
-        if own:
-            yield DoctorFinding("note", agent, f"your own {path} ({len(found.rules)} rules) is used")
-
-
-def _agent_findings() -> Iterator[DoctorFinding]:
-    for detector in _readable_detectors():
-        there = installed_version.find_version(detector.agent)
-        if there is None:
-            continue
-        path, version = there
-        if not version:
-            yield DoctorFinding("note", detector.agent, f"{path}: nothing tells its version")
-        elif is_newer_than_tested(detector, version):
-            yield DoctorFinding("warning", detector.agent, f"{version} {format_untested(detector)}: drift is possible")
-        else:
-            yield DoctorFinding("ok", detector.agent, f"{version} ({path})")
-
-
-def _disbelief_findings() -> Iterator[DoctorFinding]:
-    """Sources that have contradicted stronger ones too often."""
-    reading = source_checks_store.read_records()
-    if reading.trouble:
-        mend = f"remove it, and everything is counted anew: {source_checks_store.records_path()}"
-        yield DoctorFinding("warning", "sources", visible(f"{reading.trouble}; every source is believed"), mend)
-    titles = {each.agent: each.title for each in _readable_detectors()}
-    for release in reading.records:
-        for record in release.claims:
-            if (doubt := record.disbelief) is None:
-                continue
-            since = time.strftime("%Y-%m-%d %H:%M", time.localtime(doubt.since))
-            says = format_disbelief(record.claim, doubt, titles.get(release.agent, release.agent), release.version)
-            mend = f"`midwatch replay {doubt.evidence}` shows it" if os.path.exists(doubt.evidence) else ""
-            yield DoctorFinding("warning", release.agent, visible(f"{says}, since {since}"), visible(mend))
-
-
-def _readable_detectors() -> Iterator[Detector]:
-    for agent in catalog.definition_paths():
-        try:
-            yield catalog.load(agent)
-        except FormatError:
-            continue  # said above
 
 
 def _refused_server_findings(asked: list[str]) -> Iterator[DoctorFinding]:
@@ -230,8 +173,9 @@ def _refused_server_findings(asked: list[str]) -> Iterator[DoctorFinding]:
 def _pane_findings(options: Options) -> Iterator[DoctorFinding]:
     if not tmux_client.is_installed():
         says = "it is not installed; jobs are watched without it, agents in panes are not seen"
-        yield DoctorFinding("note", "tmux", says, "install tmux")
+        yield DoctorFinding("note", "tmux", says, "install tmux: `apt install tmux`, or as your system has it")
         return
+    version = tmux_client.client_version(time.monotonic() + VERSION_SECONDS) or "tmux that does not tell its version"
     try:
         servers = pane_arguments.servers(options)
         looks = find_agent.observe_servers(servers)
@@ -243,13 +187,13 @@ def _pane_findings(options: Options) -> Iterator[DoctorFinding]:
     named = options.flag("--all") or options.text("-L") or options.text("-S")
     here = tmux_client.socket_path(())
     if not named and not tmux_client.is_socket(here) and not tmux_client.find_refusal(here):
-        yield DoctorFinding("note", "tmux", "no server runs here; agents in panes are seen once one does")
+        yield DoctorFinding("ok", "tmux", f"{version}; no server runs here yet")
         return
     for looked in looks:
         if looked.trouble:
             yield DoctorFinding("warning", "tmux", looked.trouble)
             continue
-        yield DoctorFinding("ok", "tmux", f"{len(looked.seen)} agents in panes")
+        yield DoctorFinding("ok", "tmux", f"{version}; agents in panes: {len(looked.seen)}")
         for seen in looked.seen:
             notes = [piece.says for piece in seen.verdict.against if piece.source == "note"]
             yield from (DoctorFinding("warning", f"{seen.sighting.agent} {seen.verdict.name}", note) for note in notes)

@@ -31,7 +31,7 @@ def main(options: Options) -> int:
         raise UsageError(f"Midwatch knows no hooks of {odd[0]!r}; it knows those of {', '.join(known)}")
     chosen = [known[name] for name in dict.fromkeys(names)] or _default_agents(word, list(known.values()))
     if not chosen:
-        raise RefusedError(f"none of {', '.join(known)} is installed here; name one to change its settings all the same")
+        raise RefusedError(f"none of {', '.join(known)} is installed here; name one to change its settings anyway")
     failed = False
     for detector in chosen:
         try:
