@@ -14,10 +14,14 @@ PYTEST := $(VENV)/bin/pytest --durations=20
 
 .PHONY: demo test test-agents other-agents agents accuracy newest bench install lint unit integration first-agents clean
 
-demo: install
+demo: prepared
 	@$(VENV)/bin/midwatch demo
 
-install: $(VENV)/.runtime
+install: prepared
+	@echo "installed: $(CURDIR)/$(VENV)/bin/midwatch (for every shell: uv tool install ., or pipx install .)"
+
+.PHONY: prepared
+prepared: $(VENV)/.runtime
 	@# Sources are installed in place; compiled files keep every start fast, whatever PYTHONDONTWRITEBYTECODE says.
 	@env -u PYTHONDONTWRITEBYTECODE $(PY) -m compileall -q src
 
@@ -34,18 +38,18 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 
 # Versions and hashes of all that is installed, anew. requirements/*.in and tests/lab/agents.toml say which.
 .PHONY: locks
-locks: install $(VENV)/.dev
+locks: prepared $(VENV)/.dev
 	@scripts/locks
 	@scripts/agents --all --lock
 	@PYTHONPATH=. $(PY) -m bench.rivals --lock
 
-test: install $(VENV)/.dev
+test: prepared $(VENV)/.dev
 	@scripts/need strace=strace tmux=tmux perl=perl busybox=busybox shellcheck=shellcheck zsh=zsh fish=fish node=nodejs $(LAB) $(MQTT)
 	@PYTHON=$(PY) scripts/hermes
 	@$(MAKE) --no-print-directory lint unit integration first-agents
 
 # Real agents, installed with npm at pinned versions into a cache outside the repository.
-agents: install $(VENV)/.dev
+agents: prepared $(VENV)/.dev
 	@scripts/need tmux=tmux $(LAB)
 	@scripts/agents --all
 
@@ -61,32 +65,32 @@ first-agents:
 other-agents: agents
 	$(PYTEST) -n 3 tests/agents -m "not ($(FIRST))"
 
-accuracy: install $(VENV)/.dev
+accuracy: prepared $(VENV)/.dev
 	@PYTHONPATH=. $(PY) -m tests.accuracy
 
 # An hour on two cores. AGENTS="claude qwen" plays only those.
-newest: install $(VENV)/.dev
+newest: prepared $(VENV)/.dev
 	@scripts/need tmux=tmux $(LAB)
 	@PYTHONPATH=. $(PY) -m tests.accuracy.newest $(AGENTS)
 
 # Ten minutes of hostile input for every reader of foreign bytes. FUZZ="--seconds 60 tmux" is shorter.
 .PHONY: fuzz
-fuzz: install $(VENV)/.dev
+fuzz: prepared $(VENV)/.dev
 	@$(LOCKED) requirements/fuzz.txt
 	@PYTHONPATH=. $(PY) -m tests.fuzz $(FUZZ)
 
 # Which files of src/midwatch five flows enter: make flows > docs/how-it-works/flows.md
 .PHONY: flows
-flows: install $(VENV)/.dev
+flows: prepared $(VENV)/.dev
 	@scripts/need tmux=tmux
 	@$(PY) scripts/flows
 
 .PHONY: docs
-docs: install
+docs: prepared
 	@$(PY) scripts/command-line > docs/reference/command-line.md
 
 .PHONY: picture
-picture: install $(VENV)/.dev
+picture: prepared $(VENV)/.dev
 	@scripts/need tmux=tmux $(LAB)
 	@scripts/agents claude codex
 	@$(PY) scripts/agents-picture docs/agents.svg
@@ -105,10 +109,10 @@ integration:
 
 # What is released: a wheel and the sources, the same bytes wherever they are built.
 .PHONY: dist
-dist: install $(VENV)/.dev
+dist: prepared $(VENV)/.dev
 	@$(PY) scripts/dist dist
 
-bench: install
+bench: prepared
 	@scripts/need tsp=task-spooler inotifywait=inotify-tools tmux=tmux node=nodejs
 	@$(LOCKED) requirements/bench.txt
 	@$(PY) -m bench.rivals

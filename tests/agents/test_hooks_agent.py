@@ -32,7 +32,8 @@ def test_an_agent_with_the_hook_added_reports_its_turns(lab: Lab, agent: str) ->
     need(agent)
     home, state = lab.root / "home", lab.root / "state"
     _, _, env = lab.settle(agent, Wish(), home)
-    added = lab.run([sys.executable, "-m", "midwatch", "hooks", "add", agent], **env | {"XDG_STATE_HOME": str(state)})
+    env["XDG_STATE_HOME"] = str(state)
+    added = lab.run([sys.executable, "-m", "midwatch", "hooks", "add", agent], timeout=SLOW, **env)
     assert added.returncode == 0, added
     lab.say("first", "Pearls before swine.")
     pane = lab.start(agent, home=home, ready=agent not in REVIEW)

@@ -61,7 +61,8 @@ def test_it_is_written_to_the_root_of_the_project(box: Box) -> None:
 
 
 def test_where_nothing_can_be_written_it_says_so(box: Box) -> None:
-    box.program = ["unshare", "-Urm", "sh", "-c", 'mount -t tmpfs -o ro none . && cd . && exec "$@"', "sh", *box.program]
+    read_only = 'mount -t tmpfs -o ro none . && cd . && exec "$@"'
+    box.program = ["unshare", "-Urm", "sh", "-c", read_only, "sh", *box.program]
     done = box("init")
     assert done.code == 12
     assert "could not be written" in done.err
