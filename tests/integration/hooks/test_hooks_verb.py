@@ -81,6 +81,7 @@ def test_a_file_that_cannot_be_written_again_is_left_as_it_is(box: Box, text: st
     assert f"{path} was not changed" in done.err
     assert path.read_bytes() == os.fsencode(text)
     assert states(box)["codex"] == "registered", "the others are done all the same"
+    assert box("hooks").code == 1
 
 
 def test_a_plugin_of_theirs_under_our_name_is_left_as_it_is(box: Box) -> None:

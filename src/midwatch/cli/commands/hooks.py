@@ -40,6 +40,7 @@ def main(options: Options) -> int:
             output.print_remark(f"{detector.agent}: {error}")
             failed = True
             continue
+        failed |= found.state == "unreadable"
         _print_registration(found, json=options.flag("--json"))
         if word == "add" and found.note and not options.flag("--json"):
             print(f"{'':12}{found.note}", file=sys.stderr)
