@@ -13,6 +13,8 @@ WAYS = ("tmux", "ntm")
 """How a prompt may get into a pane: by ourselves, or through `ntm --robot-send`."""
 PROGRAM_STATUS = ("auto", "on", "off")
 """When calls report to their own terminal: if that understands it, without a question, or never."""
+REMIND = 1800.0
+"""Seconds that an agent waits for a person before the reminder."""
 NAMING = ("*-creator-claude", "*-creator-agy")
 
 
@@ -34,6 +36,14 @@ class PreflightCheck(Value):
     """The file and line that it comes from; empty for those that are built in."""
 
 
+class QuietHours(Value):
+    """A part of each day, in minutes after local midnight; it may pass midnight."""
+
+    start: int
+    end: int
+    """The first minute that is not quiet any more."""
+
+
 class Channel(Value):
     """One way to tell somebody what became of work."""
 
@@ -42,9 +52,16 @@ class Channel(Value):
     target: tuple[str, ...]
     """The words of a command, to be filled in; or one URL."""
     on: tuple[str, ...]
-    """Of which states it is told; `final` stands for all that are."""
+    """Of which states it is told; `final` stands for all that are. A level stands for such a list."""
     source: str
     """The file and line that it comes from."""
+    level: str = ""
+    """The level that the file gives in place of `on`."""
+    remind_s: float = REMIND
+    """After how long without an answer a reminder is sent; 0: never."""
+    quiet: QuietHours | None = None
+    quiet_except: tuple[str, ...] = ()
+    """Of what it is told in its quiet hours too."""
 
 
 class Command(Value):

@@ -6,13 +6,12 @@ was given elsewhere, and one that is only our default beats nothing.
 
 from __future__ import annotations
 
-from midwatch.config.codec import command_template, mqtt_table, swarm_table
+from midwatch.config.codec import mqtt_table, notify_table, swarm_table
 from midwatch.config.codec.toml_positions import Path
 from midwatch.config.codec.toml_reader import Table, TomlFile
-from midwatch.config.model import CHECKS, PROGRAM_STATUS, Channel, Command, PreflightCheck, Settings
-from midwatch.core import check_targets, durations
-from midwatch.core.errors import FormatError, UsageError
-from midwatch.core.notification_kinds import USUAL, WORDS
+from midwatch.config.model import CHECKS, PROGRAM_STATUS, Command, PreflightCheck, Settings
+from midwatch.core import check_targets
+from midwatch.core.errors import FormatError
 from midwatch.core.policy import CLOCKS, POLICIES, PROGRESS_SOURCES
 from midwatch.core.text import visible
 
@@ -23,7 +22,6 @@ KEYS = (
 KEYS_OF_POLICY = ("name", "stale", "grace", "timeout", "heartbeat", "on_stuck", "progress", "clock")
 KEYS_OF_RUN = ("retries", "backoff", "preflight")
 KEYS_OF_BREAKER = ("threshold", "cooldown")
-KEYS_OF_NOTIFY = ("urls", "command", "on")
 KEYS_OF_PARSE = ("command",)
 KEYS_OF_REGISTRY = ("naming", "keep")
 KEYS_OF_SESSION = ("status_protocol",)
@@ -33,8 +31,6 @@ READERS = {"disk": check_targets.parse_disk, "tcp": check_targets.parse_address,
 """Of targets that have a form of their own."""
 WITH_VENV = ("module", "package")
 ON_STUCK = ("report", "stop")
-MOST = 1000
-"""A count above this is a slip of the finger."""
 PATIENCE = 10.0
 """Seconds that a check may take unless its file says otherwise."""
 
@@ -107,7 +103,7 @@ class _SettingsFile(TomlFile):
         if "cooldown" in breaker:
             found["breaker_cooldown_s"] = self.seconds(breaker, "cooldown", ("breaker",))
         found["checks"] = tuple(self.check(each, ("check", nth)) for nth, each in enumerate(self.tables(data, "check")))
-        found["channels"] = self.channels(self.table(data, "notify", ()), ("notify",))
+        found["channels"] = notify_table.read(self, self.table(data, "notify", ()))
         parse = self.table(data, "parse", ())
         self.known(parse, ("parse",), KEYS_OF_PARSE)
         if "command" in parse:
@@ -194,66 +190,3 @@ class _SettingsFile(TomlFile):
         except FormatError as error:
             raise self.wrong(f"{kind}: {error}", at, kind) from None
         return target
-
-    # Notices
-
-    def channels(self, table: Table, at: Path) -> tuple[Channel, ...]:
-        self.known(table, at, KEYS_OF_NOTIFY)
-        on = self.states(table, at) if "on" in table else USUAL
-        found = [self.command(table, at, on)] if "command" in table else []
-        for nth, given in enumerate(self.strings(table, "urls", at)):
-            where = (*at, "urls", nth)
-            try:
-                found.append(
-                    Channel("url", (command_template.check_url(given),), on, f"{self.path}:{self.line(where)}")
-                )
-            except FormatError as error:
-                raise self.wrong(str(error), where) from None
-        if "on" in table and not found:
-            raise self.wrong("on goes with urls or command of the same file; without them nobody is told", at, "on")
-        return tuple(found)
-
-    def command(self, table: Table, at: Path, on: tuple[str, ...]) -> Channel:
-        text = isinstance(table["command"], str)
-        given = self.string(table, "command", at) if text else self.strings(table, "command", at)
-        try:
-            words = command_template.parse_template(given)
-        except FormatError as error:
-            raise self.wrong(str(error), at, "command") from None
-        return Channel("command", words, on, f"{self.path}:{self.line((*at, 'command'))}")
-
-    def states(self, table: Table, at: Path) -> tuple[str, ...]:
-        wanted = self.strings(table, "on", at)
-        if odd := [word for word in wanted if word not in WORDS]:
-            meant = "; work that is stalled or frozen is `stuck`" if odd[0] in ("stalled", "frozen") else ""
-            raise self.wrong(f"on lists {', '.join(WORDS)}, not {odd[0]!r}{meant}", at, "on")
-        return wanted
-
-    # Values
-
-    def text_of(self, data: Table, key: str, at: Path) -> str:
-        value = self.string(data, key, at)
-        if not value.strip() or "\0" in value:
-            raise self.wrong(f"{key} must hold {'no NUL' if value.strip() else 'text'}", at, key)
-        return value
-
-    def seconds(self, data: Table, key: str, at: Path, *, above_0: bool = False) -> float:
-        value = data[key]
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.wrong(f'{key} must be a number of seconds, or "90s", "15m", "2h"', at, key)
-        if isinstance(value, str):
-            try:
-                value = durations.parse(value)
-            except UsageError as error:
-                raise self.wrong(f"{key}: {error}", at, key) from None
-        if not 0 <= value <= durations.LONGEST:
-            raise self.wrong(f"{key} is no time that can be waited for; say 0 to ten years", at, key)
-        if above_0 and not value:
-            raise self.wrong(f"{key} must be above 0", at, key)
-        return float(value)
-
-    def count(self, data: Table, key: str, at: Path, *, least: int) -> int:
-        value = data[key]
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
-            raise self.wrong(f"{key} must be a whole number from {least} to {MOST}", at, key)
-        return value

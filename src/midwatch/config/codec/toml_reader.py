@@ -7,10 +7,13 @@ import tomllib
 
 from midwatch.config.codec import toml_positions
 from midwatch.config.codec.toml_positions import Path
-from midwatch.core.errors import FormatError
+from midwatch.core import durations
+from midwatch.core.errors import FormatError, UsageError
 
 Table = dict[str, object]
 DOTS = 200
+MOST = 1000
+"""A count above this is a slip of the finger."""
 
 
 class TomlFile:
@@ -79,6 +82,33 @@ class TomlFile:
         value = self.string(data, key, at)
         if value not in allowed:
             raise self.wrong(f"{key} {value!r} is none of {', '.join(allowed)}", at, key)
+        return value
+
+    def text_of(self, data: Table, key: str, at: Path) -> str:
+        value = self.string(data, key, at)
+        if not value.strip() or "\0" in value:
+            raise self.wrong(f"{key} must hold {'no NUL' if value.strip() else 'text'}", at, key)
+        return value
+
+    def seconds(self, data: Table, key: str, at: Path, *, above_0: bool = False) -> float:
+        value = data[key]
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise self.wrong(f'{key} must be a number of seconds, or "90s", "15m", "2h"', at, key)
+        if isinstance(value, str):
+            try:
+                value = durations.parse(value)
+            except UsageError as error:
+                raise self.wrong(f"{key}: {error}", at, key) from None
+        if not 0 <= value <= durations.LONGEST:
+            raise self.wrong(f"{key} is no time that can be waited for; say 0 to ten years", at, key)
+        if above_0 and not value:
+            raise self.wrong(f"{key} must be above 0", at, key)
+        return float(value)
+
+    def count(self, data: Table, key: str, at: Path, *, least: int) -> int:
+        value = data[key]
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+            raise self.wrong(f"{key} must be a whole number from {least} to {MOST}", at, key)
         return value
 
     def wrong(self, what: str, at: Path = (), key: str = "") -> FormatError:
