@@ -17,20 +17,32 @@ from midwatch.breaker.rules import backoff
 from midwatch.config import paths
 from midwatch.config.model import Channel
 from midwatch.core.errors import MidwatchError
-from midwatch.core.notification_kinds import LIVE_TOLD
 from midwatch.core.plain_text import make_plain
 from midwatch.core.value import Value
-from midwatch.notifications import apprise_worker, channels, outbox
-from midwatch.notifications import rules as notifications_rules
+from midwatch.notifications import apprise_worker, channels, message_claims, notification_clock, outbox
 from midwatch.notifications import transports as link
+from midwatch.notifications.codec import message_text
 from midwatch.notifications.model import Notification
+from midwatch.notifications.rules import schedule
+from midwatch.notifications.rules.schedule import HeldBack
+from midwatch.system.wakeup_sources import WakeupSources
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Look = Callable[[Notification], bool | None]
+    """Whether what a notification says is still so; None where that cannot be seen."""
 
 LIMIT = 30.0
 """Seconds that one delivery may take."""
 STAYS = 240.0
 """Seconds that one process stays to try again what failed: three times, as the back-off goes."""
 NEVER = float("inf")
-OVER = "it was over before it could be delivered"
+LONGEST_SLEEP = 60.0
+"""Seconds of one sleep: while the machine is suspended no clock of a sleep goes on, but quiet hours end."""
+UNSEEN = 60.0
+"""Seconds until a session that could not be looked at is looked at again, before a reminder of it is sent."""
 TICK = 1.0
 """Seconds between two rounds at least: what another holds at the moment is due all the same."""
 AT_ONCE = 8
@@ -69,93 +81,105 @@ def _find_missing(channel: Channel, project: str) -> str:
 # Delivering
 
 
-def deliver_due(directory: str) -> None:
-    """Deliver what is due, and stay a while for what could not be."""
+def deliver_due(directory: str, look: Look, renew: Callable[[float], None]) -> None:
+    """Deliver what is due, and stay: a few minutes for what could not be delivered, and to the end of quiet hours.
+
+    ``look`` says whether a session still waits for a person. ``renew`` is given the seconds that this may still take.
+    """
     until = time.monotonic() + STAYS
-    failed = deliver_pending(directory, until=until)
+    deliver_pending(directory, look, until=until)
     outbox.remove_old_states(directory)
     try:
-        post = outbox.acquire_retry_lease(directory) if failed else None
+        while schedule.find_stay(note_due_time(directory), until - time.monotonic()):
+            # Again after the lease was let go: whoever came meanwhile has left it to us.
+            post = outbox.acquire_retry_lease(directory)
+            if post is None:
+                return  # somebody stays already
+            try:
+                if _stay(directory, until, look, renew):
+                    return
+            finally:
+                os.close(post)
     except OSError:
         return  # nothing can be written here now
-    if post is None:
-        return  # there is nothing to stay for, or somebody stays already
+
+
+def _stay(directory: str, until: float, look: Look, renew: Callable[[float], None]) -> bool:
+    """Deliver all that becomes due while there is a reason to stay. Returns whether a signal ended it."""
+    alarm = WakeupSources(f"{directory}/outbox", frozenset((outbox.DUE,)))
     try:
-        while waiting := outbox.list_pending(directory):
-            rest = max(TICK, min(notice.again for notice in waiting) - time.time())
-            if time.monotonic() + rest >= until:
-                return
-            time.sleep(rest)
-            deliver_pending(directory, until=until)
+        while stay := schedule.find_stay(note_due_time(directory), until - time.monotonic()):
+            if alarm.signals.asked:
+                return True
+            renew(stay.rest + STAYS + 2 * LIMIT)
+            alarm.sleep(time.monotonic() + min(max(TICK, stay.rest), LONGEST_SLEEP))
+            now = time.monotonic()
+            until = max(until, now + STAYS) if stay.why == "quiet" else until
+            deliver_pending(directory, look, until=now + STAYS)
+        return False
     finally:
-        os.close(post)
+        alarm.close()
 
 
-def deliver_pending(directory: str, *, everything: bool = False, until: float = NEVER) -> bool:
-    """Try what is due, or, if a person asks for it, everything. Returns whether something failed.
+def note_due_time(directory: str) -> list[HeldBack]:
+    """Note when a sender has something to do next. Returns why each notification is not sent yet."""
+    if paths.find_sharing(directory) or not os.path.isdir(f"{directory}/outbox"):
+        return []
+    holds: list[HeldBack] = []
+    try:
+        with outbox.hold_outbox(directory):
+            holds = [hold for _, hold in message_claims.list_held_back(directory)]
+            outbox.write_due_time(directory, min((hold.rest for hold in holds), default=None))
+    except OSError:
+        pass  # a full disk: whoever comes by takes all for due
+    return holds
+
+
+def deliver_pending(directory: str, look: Look, *, everything: bool = False, until: float = NEVER) -> None:
+    """Try what is due, or, if a person asks for it, all that is not kept for later.
 
     What could not be begun before ``until`` is left for whoever comes by: a hundred that hang would take minutes.
     """
     if paths.find_sharing(directory):
-        return False  # whatever lies in there may be another's
-    now = time.time()
-    waiting = [
-        notice for notice in outbox.list_pending(directory) if everything or notifications_rules.is_due(notice, now)
-    ]
-    known = {project: _load_channels(project) for project in {notice.project for notice in waiting}}
+        return  # whatever lies in there may be another's
+    try:
+        claimed = message_claims.claim_due(directory, everything=everything)
+    except OSError:
+        return  # a full disk: all stays as it is
 
-    def attempt(notice: Notification) -> bool:
-        return time.monotonic() < until and _try_delivery(
-            directory, notice, known[notice.project].get(notice.channel), everything=everything
-        )
+    def attempt(claim: tuple[outbox.HeldNotification, Channel | None, str]) -> None:
+        held, channel, problem = claim
+        try:
+            if time.monotonic() < until:
+                _try_delivery(directory, held, channel, problem, look)
+        except OSError:
+            pass  # as above
+        finally:
+            held.close()
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return any(list(pool.map(attempt, waiting)))
+        list(pool.map(attempt, claimed))
 
 
-def _load_channels(project: str) -> dict[str, tuple[Channel, str]]:
-    """Each channel with why it may not be used; one that stands in two files may if either may."""
-    found: dict[str, tuple[Channel, str]] = {}
-    for channel in channels.load_channels(project)[0]:
-        called = channels.channel_id(channel)
-        if called not in found or found[called][1]:
-            found[called] = channel, channels.find_trust_problem(channel)
-    return found
-
-
-def _try_delivery(directory: str, notice: Notification, found: tuple[Channel, str] | None, *, everything: bool) -> bool:
-    """Returns whether it was tried and failed."""
-    held = outbox.hold_notification(directory, notice)
-    if held is None:
-        return False  # another has it
-    try:
-        if not everything and not notifications_rules.is_due(held.notice, time.time()):
-            return False
-        if found is None:
-            record_given_up(directory, held, "its channel is no longer in the settings")
-        elif notifications_rules.is_expired(held.notice, time.time()):
-            record_given_up(directory, held, held.notice.trouble or "nobody tried to deliver it in time")
-        elif _is_outdated(directory, held.notice):
-            record_given_up(directory, held, OVER)
-        elif outbox.is_recorded(directory, held.notice):
-            failed = _deliver_one(directory, held, *found)
-            if failed and _is_outdated(directory, held.notice):  # meanwhile, and nobody could take it from us
-                record_given_up(directory, held, OVER)
-            return failed
-    except OSError:
-        return True  # a full disk: it stays as it is
-    finally:
-        held.close()
-    return False
-
-
-def _is_outdated(directory: str, notice: Notification) -> bool:
-    """Whether something else is so by now. That a monitor gave up says nothing of what it watched."""
-    if notice.fields.get("state") not in LIVE_TOLD:
-        return False
-    told = outbox.read_state(directory, notice.name, notice.run)
-    closed = told.number == notice.number and bool(told.state) and not told.open
-    return (told.number > notice.number or closed) and told.state != "abandoned"
+def _try_delivery(
+    directory: str, held: outbox.HeldNotification, channel: Channel | None, problem: str, look: Look
+) -> None:
+    now = notification_clock.read_clocks()
+    why = message_claims.find_reason_to_drop(directory, held.notice, channel, now)
+    if channel is None or why:
+        record_given_up(directory, held, why)
+        return
+    if held.notice.kind == "reminder" and not problem and not held.notice.tries:
+        waits = look(held.notice)
+        if waits is None:
+            held.write(held.notice._replace(again=now.wall + UNSEEN))
+            return
+        if not waits:
+            record_given_up(directory, held, outbox.OVER)
+            return
+    failed = _deliver_one(directory, held, channel, problem)
+    if failed and message_claims.is_outdated(directory, held.notice):  # meanwhile, and nobody could take it from us
+        record_given_up(directory, held, outbox.OVER)
 
 
 def _deliver_one(directory: str, held: outbox.HeldNotification, channel: Channel, problem: str) -> bool:
@@ -167,15 +191,19 @@ def _deliver_one(directory: str, held: outbox.HeldNotification, channel: Channel
         return False
     tried = notice._replace(tries=notice.tries + 1)
     held.write(
-        tried._replace(again=notifications_rules.next_try_at(tried, now) or now)
+        tried._replace(again=schedule.next_try_at(tried, now) or now)
     )  # before: whoever is killed now has tried
     cwd = notice.project if os.path.isdir(notice.project) else "/"
-    done = link.send_notification(channel, notice.fields, cwd, LIMIT)
+    done = link.send_notification(channel, message_text.delivered_fields(notice, now), cwd, LIMIT)
     if done.ok:
-        held.remove()
-        _record(directory, notice, "notice", channel=link.format_channel(channel), tries=tried.tries)
+        if schedule.is_reminded(notice, channel):
+            held.write(message_claims.as_reminder(notice, notification_clock.read_clocks()))
+        else:
+            held.remove()
+        kind = {} if notice.kind == "change" else {"kind": notice.kind}
+        _record(directory, notice, "notice", channel=link.format_channel(channel), tries=tried.tries, **kind)
         return False
-    again = notifications_rules.next_try_at(tried, time.time())
+    again = schedule.next_try_at(tried, time.time())
     if again is None:
         record_given_up(directory, held, done.why)
         return False
@@ -194,6 +222,8 @@ def _deliver_one(directory: str, held: outbox.HeldNotification, channel: Channel
 def record_given_up(directory: str, held: outbox.HeldNotification, why: str) -> None:
     held.remove()
     tries = held.notice.tries
+    if held.notice.kind == "reminder" and not tries:
+        return  # it was answered in time, as most are
     _record(
         directory, held.notice, "undelivered", tries=tries, reason=f"{why}; given up", text=held.notice.fields["text"]
     )

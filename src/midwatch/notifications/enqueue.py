@@ -17,9 +17,9 @@ from midwatch.jobs.codec import sentinel
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.notifications import channels, deliver, outbox, pending_runs
-from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import message_text as words
-from midwatch.notifications.model import Change, Notification
+from midwatch.notifications.model import Change, Notification, NotificationState
+from midwatch.notifications.rules import changes
 from midwatch.notifications.report_change import build_change, change_subject, is_resumed
 from midwatch.system import file_locks
 
@@ -64,16 +64,15 @@ def list_unwritten(looker: JobDirectory, trouble: str) -> list[Notification]:
     """The notices that would be in the outbox, if it could be written."""
     directory = looker.directory
     all_news = [_read_pending_change(looker, name, run) for name, run in pending_runs.list_runs(directory)]
-    changes = [change for _, change in outbox.read_reports(directory)] + [
+    reported = [change for _, change in outbox.read_reports(directory)] + [
         each.change for each in all_news if each.change
     ]
     found: list[Notification] = []
-    for change in changes:
-        told, tells = notifications_rules.record_change(
-            outbox.read_state(directory, change.name, change.about.run), change
-        )
+    for change in reported:
+        before = outbox.read_state(directory, change.name, change.about.run)
+        told, tells = changes.record_change(before, change)
         if tells:
-            found += [notice._replace(trouble=trouble) for notice in _build_notifications(change, told.number)]
+            found += [notice._replace(trouble=trouble) for notice in _build_notifications(change, before, told.number)]
     return found
 
 
@@ -113,7 +112,7 @@ def enqueue_change(directory: str, change: Change, *, noted: bool = False) -> No
     try:
         with outbox.hold_outbox(directory):
             before = outbox.read_state(directory, change.name, change.about.run)
-            told, tells = notifications_rules.record_change(before, change)
+            told, tells = changes.record_change(before, change)
             if tells:
                 if (
                     change.final
@@ -122,7 +121,7 @@ def enqueue_change(directory: str, change: Change, *, noted: bool = False) -> No
                     and not _is_recorded(directory, change)
                 ):
                     _record_in_journal(directory, change)
-                for notice in _build_notifications(change, told.number):
+                for notice in _build_notifications(change, before, told.number):
                     outbox.add_notification(directory, notice)
             outbox.write_state(directory, change, told)
             # Last: who holds one just now finds above that it is over. The end of a monitor is not that of its subject.
@@ -160,26 +159,21 @@ def _withdraw(directory: str, change: Change, number: int) -> None:
     for notice in outbox.list_pending(directory):
         ours = (notice.name, notice.run) == (change.name, change.about.run) and notice.number <= number
         if ours and notice.fields.get("state") in LIVE_TOLD and (held := outbox.hold_notification(directory, notice)):
-            deliver.record_given_up(directory, held, deliver.OVER)
+            deliver.record_given_up(directory, held, outbox.OVER)
             held.close()
 
 
-def _build_notifications(change: Change, number: int) -> list[Notification]:
+def _build_notifications(change: Change, before: NotificationState, number: int) -> list[Notification]:
     """One for each channel that is told of this."""
-    named = [
-        channel
-        for channel in channels.load_channels(change.project)[0]
-        if notifications_rules.is_wanted(channel.on, change)
-    ]
-    return [_build_notification(change, channels.channel_id(channel), number) for channel in named]
+    named = [channel for channel in channels.load_channels(change.project)[0] if changes.is_wanted(channel.on, change)]
+    return [_build_notification(change, before, channels.channel_id(channel), number) for channel in named]
 
 
-def _build_notification(change: Change, channel: str, number: int) -> Notification:
+def _build_notification(change: Change, before: NotificationState, channel: str, number: int) -> Notification:
     """Its id comes from what it tells: who was killed before he could write down that he told it writes the same."""
     mark = "\0".join((change.name, change.about.run, change.state, str(number), channel))
     return Notification(
         id=hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:20], name=change.name,
-        run=change.about.run, fields=words.template_fields(change), channel=channel, project=change.project,
-        filed=change.wall,
-        number=number,
+        run=change.about.run, fields=words.template_fields(change, before), channel=channel, project=change.project,
+        filed=change.wall, number=number, began=change.began, server=change.about.server,
     )  # fmt: skip

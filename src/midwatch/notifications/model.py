@@ -19,6 +19,10 @@ class ChangeSubject(Value):
     """The name that people know the session by."""
     attach: str = ""
     """The command that shows the session."""
+    server: tuple[str, ...] = ()
+    """The arguments by which tmux reaches the server of a pane that is not ours."""
+    ours: bool = False
+    """It is a session of ours, which `midwatch attach` shows."""
 
 
 class Change(Value):
@@ -46,6 +50,10 @@ class Change(Value):
     """What the agent itself says of it, on one line."""
     goes_on: bool = False
     """It is final for whoever watched, but there is still something that may end, wait or fail."""
+    planned: bool = False
+    """Of a limit: something continues the work when it is over."""
+    began: float = 0.0
+    """Since when it is so (wall); 0: not known."""
 
 
 class NotificationState(Value):
@@ -61,10 +69,22 @@ class NotificationState(Value):
     boot: str = ""
     number: int = 0
     """How many changes were told so far."""
+    planned: bool = False
+    cause: str = ""
+    began: float = 0.0
+    """Since when that state held (wall)."""
+
+
+class SentAt(Value):
+    """The moment of a delivery."""
+
+    at: float = 0.0
+    """Monotonic, of the boot named beside it."""
+    boot: str = ""
 
 
 class Notification(Value):
-    """One change on its way through one channel."""
+    """One change on its way through one channel; after its delivery the reminder of it; or a digest of several."""
 
     id: str
     name: str
@@ -83,3 +103,13 @@ class Notification(Value):
     """Why it could not be delivered yet."""
     number: int = 0
     """Which change of its run it reports (`NotificationState.number`). Delivered once that is recorded; 0: at once."""
+    kind: str = "change"
+    """`change`, `reminder` or `digest`."""
+    began: float = 0.0
+    """Since when it is so (wall); 0: since it was filed."""
+    sent: SentAt = SentAt()
+    """Of a reminder: when the change itself was delivered."""
+    server: tuple[str, ...] = ()
+    """As in `ChangeSubject`."""
+    members: tuple[str, ...] = ()
+    """Of a digest: kind and id of each that it lists."""

@@ -3,14 +3,15 @@
 ``<id>.json`` is one notice for one channel; it is removed once it was delivered, or given up. Whoever delivers one
 holds a lock on it, so no two do, and writes down that he tries before he does: of a process that was killed in between,
 the next one knows that it tried. ``told/<name>.<run>`` says what was told of a run. ``reports/`` and ``unsent/`` hold
-what is not in here yet (`unsent`). All of it may be removed at any time; then something may be told twice, or not at
-all.
+what is not in here yet (`unsent`). ``.due`` says when a sender has something to do next. All of it may be removed at
+any time; then something may be told twice, or not at all.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import time
 
@@ -21,16 +22,17 @@ from midwatch.jobs.codec import sentinel
 from midwatch.notifications import pending_runs
 from midwatch.notifications.codec import outbox_file
 from midwatch.notifications.model import Change, Notification, NotificationState
-from midwatch.system import file_locks
+from midwatch.system import due_time, file_locks, procfs
 from midwatch.system.atomic_files import open_plain, write_all, write_atomic
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
+TOLERANCE = 0.5
+"""Seconds by which a due time may be off."""
 FORGOTTEN = 2 * 86400.0
 """Seconds after which nobody needs to know what was told of a run that is not the newest of its name."""
 LARGEST = 1 << 16
+OVER = "it was over before it could be delivered"
+DUE = ".due"
+"""When a sender has something to do next, and what was pending when that was reckoned."""
 
 
 def prepare_outbox(directory: str) -> None:
@@ -140,6 +142,29 @@ def list_pending(directory: str) -> list[Notification]:
             if entry.endswith(".json"):
                 found.append(_read_notification(f"{directory}/outbox/{entry}")[0])
     return sorted(found, key=lambda notice: (notice.filed, notice.id))
+
+
+def write_due_time(directory: str, rest: float | None) -> None:
+    """Note in how many seconds a sender has something to do; None: never. Unchanged if that is known already."""
+    path, names = f"{directory}/outbox/{DUE}", _hash_names(directory)
+    before = due_time.read_due_time(path, procfs.boot_id())
+    if rest is None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    elif before is None or before[1] != names or abs(before[0] - rest) > TOLERANCE:
+        write_atomic(path, due_time.format_due_time(rest, procfs.boot_id(), names))
+
+
+def is_due_time_current(directory: str) -> bool:
+    """Whether nothing has come into the outbox, and nothing has left it, since the due time was noted."""
+    known = due_time.read_due_time(f"{directory}/outbox/{DUE}", procfs.boot_id())
+    return (known[1] if known else _hash_names(directory, ())) == _hash_names(directory)
+
+
+def _hash_names(directory: str, entries: tuple[str, ...] | None = None) -> str:
+    found = _list_entries(f"{directory}/outbox") if entries is None else entries
+    names = sorted(entry for entry in found if entry.endswith(".json"))
+    return hashlib.sha256("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def _list_entries(folder: str) -> list[str]:

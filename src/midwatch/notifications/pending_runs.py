@@ -15,7 +15,7 @@ from midwatch.config import sentinel_files
 from midwatch.core import names
 from midwatch.core.errors import FormatError
 from midwatch.jobs.codec import sentinel
-from midwatch.system import file_locks, procfs
+from midwatch.system import due_time, file_locks, procfs
 from midwatch.system.atomic_files import UNSENT
 
 REPORTS = "outbox/reports"
@@ -38,6 +38,12 @@ def list_directories_due(directory: str) -> list[str]:
     newest = dict(found)
     due = [run for name, run in found if _is_due(directory, name, run, newest=newest[name] == run)]
     return due + list_reports(directory)
+
+
+def is_delivery_due(directory: str) -> bool:
+    """Whether the outbox holds something that is due by now, and nobody stays to send it."""
+    due = due_time.read_due_time(f"{directory}/outbox/.due", procfs.boot_id())
+    return due is not None and due[0] <= 0 and file_locks.is_free(f"{directory}/outbox/.attendant")
 
 
 def drop_run(directory: str, name: str, run: str) -> None:

@@ -20,9 +20,9 @@ from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import launch, monitor_store, start_sender
 from midwatch.jobs.rules.resume_condition import is_resumable
 from midwatch.notifications import channels, mqtt_publish_state, outbox, send_pending
-from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.codec import outbox_file as lines
 from midwatch.notifications.model import Change, ChangeSubject
+from midwatch.notifications.rules import changes
 from midwatch.system import procfs
 from midwatch.tmux import client as tmux_client
 
@@ -36,16 +36,17 @@ def find_configured_project(project: str) -> str:
 
 def report_verdict(
     directory: str, verdict: Verdict, before: Verdict | None, *, project: str, about: ChangeSubject = NOBODY,
-    at: float | None = None, since: float | None = None,
+    at: float | None = None, since: float | None = None, planned: bool = False,
 ) -> None:  # fmt: skip
     """Report what a look (at the monotonic moment ``at``) found, with the verdict of the look before, None at first.
 
     ``since``: when the watch began that now ends, where one gives up: another's giving up was another event.
+    ``planned``: whoever watches continues the work after the limit.
     ``project`` is what `configured` gave, or the record's. Returns at once; that nobody could be told is only noted.
     """
     if not project or not _is_reportable(directory, verdict, before, about):
         return
-    change = build_change(verdict, project, about, time.monotonic() if at is None else at, since)
+    change = build_change(verdict, project, about, time.monotonic() if at is None else at, since, planned=planned)
     report, said = "", b""
     try:
         outbox.prepare_outbox(directory)
@@ -65,9 +66,8 @@ def change_subject(record: Record) -> ChangeSubject:
     seat, where = record.pane, os.path.basename(record.cwd)
     if seat is None:
         return ChangeSubject(record.run, record.agent, "", where, record.name)
-    return ChangeSubject(
-        record.run, record.agent, seat.id, where, record.name, attach_command(seat.server, seat.session)
-    )
+    attach = shlex.join(("midwatch", "attach", record.name))
+    return ChangeSubject(record.run, record.agent, seat.id, where, record.name, attach, ours=True)
 
 
 def attach_command(server: tuple[str, ...], session: str) -> str:
@@ -89,11 +89,10 @@ def is_resumed(directory: str, record: Record, verdict: Verdict) -> bool:
 
 
 def start_delivery(directory: str) -> None:
-    """Deliver, beside us, what is due; for whoever comes by. Costs a look into a directory that is mostly empty."""
+    """Deliver, beside us, what is due or new; for whoever comes by. Costs a look into a directory or two."""
     send_pending.start_sender_if_due(directory)
     try:
-        behind = any(notifications_rules.is_due(notice, time.time()) for notice in outbox.list_pending(directory))
-        if behind or mqtt_publish_state.is_due(directory):
+        if not outbox.is_due_time_current(directory) or mqtt_publish_state.is_due(directory):
             start_sender.start(launch.sender_command(directory))
     except (OSError, RefusedError):
         pass  # whoever comes by next finds the same
@@ -112,19 +111,24 @@ def start_publishing(directory: str, project: str) -> None:
 
 
 def _is_reportable(directory: str, verdict: Verdict, before: Verdict | None, about: ChangeSubject) -> bool:
-    if notifications_rules.is_relevant_change(before, verdict):
+    if changes.is_relevant_change(before, verdict):
         return True
     # Whoever comes after a watcher that was killed may be the first to see that it is over.
     return before is None and os.path.exists(outbox.state_path(directory, verdict.name, about.run))
 
 
-def build_change(verdict: Verdict, project: str, about: ChangeSubject, at: float, since: float | None = None) -> Change:
+def build_change(
+    verdict: Verdict, project: str, about: ChangeSubject, at: float, since: float | None = None,
+    *, planned: bool = False,
+) -> Change:  # fmt: skip
     """What a look found, for those who are told."""
+    wall, lasted = time.time(), verdict.silent_s if verdict.state == "stuck" else verdict.turn_s
     if verdict.state == "stuck" and verdict.silent_s is not None:
         since = at - verdict.silent_s
     return Change(
         name=verdict.name, about=about, state=verdict.state, final=verdict.final, cause=verdict.cause,
         reason=plain_text.clean_reason(verdict.reason), until=verdict.until.line(), message=verdict.message.line(),
-        following=NEXT[verdict.state], at=at, boot=procfs.boot_id(), wall=time.time(), project=project, since=since,
-        goes_on=notifications_rules.is_work_present(verdict),
+        following=NEXT[verdict.state], at=at, boot=procfs.boot_id(), wall=wall, project=project, since=since,
+        goes_on=changes.is_work_present(verdict), planned=planned,
+        began=wall - (0.0 if verdict.final else lasted or 0.0),
     )  # fmt: skip

@@ -39,7 +39,9 @@ def start_sender_at_intervals(directory: str) -> None:
 def is_sender_due(directory: str) -> bool:
     """Whether `start_sender_at_intervals` may have something to do: for who must not be held up by finding out."""
     return _is_unattended(directory) and bool(
-        pending_runs.list_runs(directory) or pending_runs.list_reports(directory)
+        pending_runs.list_runs(directory)
+        or pending_runs.list_reports(directory)
+        or pending_runs.is_delivery_due(directory)
     )
 
 
@@ -48,13 +50,13 @@ def _is_unattended(directory: str) -> bool:
 
 
 def _start_if_due(directory: str) -> None:
-    waiting = pending_runs.list_directories_due(directory)
-    if not waiting or pending_runs.is_retry_running(directory) or paths.find_sharing(directory):
+    waiting, due = pending_runs.list_directories_due(directory), pending_runs.is_delivery_due(directory)
+    if not (waiting or due) or pending_runs.is_retry_running(directory) or paths.find_sharing(directory):
         return
     from midwatch.jobs import launch, start_sender  # noqa: PLC0415
     from midwatch.system import procfs  # noqa: PLC0415  # there is mostly nothing to send
 
     at_work = {word for words in procfs.helper_commands() for word in words}
-    if at_work.issuperset(waiting):
+    if not due and at_work.issuperset(waiting):
         return
     start_sender.start(launch.sender_command(directory))

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from midwatch.config.codec import command_template
 from midwatch.config.model import Channel
+from midwatch.core.notification_kinds import CONTINUES, DIGEST
 from midwatch.core.plain_text import make_plain
 from midwatch.core.redaction import HIDDEN, Redactor
 from midwatch.core.text import format_duration, signal_name
@@ -31,7 +32,8 @@ LONGEST = 200
 PARTS = re.compile(r"[/:@?&=#,;]+")
 SECRET = 6
 """Characters from which on a part of a URL is hidden where it turns up in an error."""
-TYPES = {"completed": "success", "stopped": "info", "waiting": "warning", "limited": "warning", "stuck": "warning"}
+TYPES = {"completed": "success", "stopped": "info", "waiting": "warning", "limited": "warning", "stuck": "warning",
+         CONTINUES: "info", DIGEST: "warning"}  # fmt: skip
 """How services colour a notice; all else is a failure."""
 
 
@@ -54,7 +56,8 @@ def send_notification(channel: Channel, fields: dict[str, str], cwd: str, limit:
         return _run_command(channel.target[0], command_template.fill_template(channel.target, fields), b"", cwd, limit)
     url = channel.target[0]
     said = {
-        "url": url, "title": f"midwatch: {fields['name']} {fields['state']}", "body": fields["text"],
+        "url": url, "title": f"midwatch: {fields['name']} {fields['state']}",
+        "body": fields.get("lines") or fields["text"],
         "type": TYPES.get(fields["state"], "failure"),
     }  # fmt: skip
     # On its standard input: whoever lists processes sees no secret. With -P nothing is imported from a project.

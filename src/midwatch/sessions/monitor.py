@@ -152,6 +152,7 @@ class SessionMonitor(SessionOutcomeTracker):
         report_change.report_verdict(
             self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
             at=time.monotonic(), since=self.began if verdict.state == "abandoned" else None,
+            planned=not over and verdict.state == "limited" and self.wanted.on_limit == "wait",
         )  # fmt: skip
         if not over and (self.before is None or verdict.state != self.before.state):
             self.say(verdict)

@@ -163,7 +163,9 @@ class ForeignPane:
             self._held = exit_status.HeldProcess(*known.process)
         session, reach = self.pane.session, report_change.attach_command(self.pane.server, self.pane.session)
         where = os.path.basename(self.pane.path)
-        about = ChangeSubject(f"{pid}-{start}", seen.sighting.agent, self.pane.id, where, session, reach)
+        about = ChangeSubject(
+            f"{pid}-{start}", seen.sighting.agent, self.pane.id, where, session, reach, self.panes.tmux.server
+        )
         ends = {"agent": (pid, start)} if seen.verdict.process == "alive" else {}
         verdict = seen.verdict._replace(name=self.name)
         began = known.running.started if known.running else None

@@ -11,7 +11,11 @@ import os
 from midwatch.shim.fork import start_beside
 from midwatch.shim.run_files import RunFiles, ignore_os_errors
 from midwatch.system.atomic_files import UNSENT
+from midwatch.system.due_time import read_due_time
 
+LATE = 30.0
+"""Seconds that a monitor, or the sender that stays, has first."""
+BETWEEN = 60.0
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -33,6 +37,8 @@ class ParentChannel:
         self.teller = teller
         """What has somebody told; None where nobody is to be."""
         self.ended = False
+        self.soonest = 0.0
+        """Monotonic moment before which it starts no other sender for what is due."""
         self.tellers: set[int] = set()
         """Those that it started and that have not ended; what they use is not the work's."""
 
@@ -57,6 +63,15 @@ class ParentChannel:
         for pid in [*self.tellers]:
             if os.waitpid(pid, os.WNOHANG)[0]:
                 self.tellers.remove(pid)
+
+    def send_due(self, now: float) -> None:
+        """Start the sender if something in the outbox is due, and whoever should have sent it is late."""
+        if not self.teller or now < self.soonest:
+            return
+        due = read_due_time(f"{os.path.dirname(self.notes.base)}/outbox/.due", self.notes.record["boot"])
+        if due is not None and due[0] <= -LATE:
+            self.soonest = now + BETWEEN
+            self.notify()
 
     def notify(self) -> None:
         """Have somebody told how it is now."""

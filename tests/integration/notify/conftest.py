@@ -94,7 +94,13 @@ class Notices:
         return [json.loads(line) for line in self.out.read_text().splitlines()] if self.out.exists() else []
 
     def pending(self) -> list[dict[str, Any]]:
-        """The notices in the outbox."""
+        """The notices in the outbox, but for the reminders, which are nobody's business until they are due."""
+        return [found for found in self.outbox() if found["kind"] != "reminder"]
+
+    def reminders(self) -> list[dict[str, Any]]:
+        return [found for found in self.outbox() if found["kind"] == "reminder"]
+
+    def outbox(self) -> list[dict[str, Any]]:
         found = []
         for path in (self.box.dir / "outbox").glob("*.json"):
             with contextlib.suppress(FileNotFoundError):

@@ -15,9 +15,11 @@ from midwatch.core.errors import FormatError
 from midwatch.core.exit_codes import NEXT
 from midwatch.core.verdict import FINAL
 from midwatch.notifications.codec import message_text
-from midwatch.notifications.model import Change, ChangeSubject
+from midwatch.notifications.model import Change, ChangeSubject, Notification, NotificationState
 
-SESSION = ChangeSubject("r", "claude", "%3", "work", "api", "tmux attach -t =api")
+SESSION = ChangeSubject("r", "claude", "%3", "work", "api", "midwatch attach api", ours=True)
+FOREIGN = ChangeSubject("5-7", "claude", "%3", "work", "main", "tmux attach -t =main", ("-L", "x"))
+FILED = 1000.0
 
 
 def change(
@@ -32,41 +34,125 @@ def change(
     return Change(name, about, state, final, reason, NEXT[state], 1.0, "b", 2.0, "/p", cause=cause, until=until)
 
 
+def sent(change: Change, after: float = 0.0, **more: object) -> str:
+    """What is sent of a change that was filed a while ago."""
+    fields = message_text.template_fields(change)
+    notice = Notification("i", change.name, "r", fields, "c", "/p", FILED, began=FILED)._replace(**more)
+    return message_text.delivered_fields(notice, FILED + after)["text"]
+
+
 def test_a_job_is_told_in_one_line() -> None:
-    assert (
-        message_text.format_message(change("failed", "exit 2 after 41s"))
-        == "build failed: exit 2 after 41s (next: escalate)"
-    )
+    failed = change("failed", "exit 2 after 41s")
+    assert sent(failed) == "build failed: exit 2 after 41s (next: escalate)"
+    assert sent(failed, 7 * 60) == "build failed: exit 2 after 41s (next: escalate, 7m ago)"
 
 
 @pytest.mark.parametrize(
     ("state", "cause", "reason", "text"),
     [
-        ("waiting", "permission", "it waits for a permission", "api waits for a permission"),
-        ("limited", "limit", "it hit a limit, until 3pm", "api hit a limit, until 3pm"),
-        ("waiting", "suspended", "suspended (stopped by a signal)", "api waiting: suspended (stopped by a signal)"),
+        ("waiting", "permission", "it waits for a permission", "api waits for a permission (12s)"),
+        ("limited", "limit", "it hit a limit, until 3pm", "api hit a limit, until 3pm (12s)"),
+        ("waiting", "suspended", "suspended (by a signal)", "api waiting: suspended (by a signal) (12s)"),
         ("stuck", "no-progress", "no progress for 10m", "api stuck: no progress for 10m"),
         ("failed", "turn-failed", "its turn failed: API Error: 400", "api failed: its turn failed: API Error: 400"),
     ],
 )
-def test_a_session_is_told_by_its_name_and_how_to_get_there(state: str, cause: str, reason: str, text: str) -> None:
-    found = message_text.format_message(change(state, reason, SESSION, cause=cause, until="3pm"))
-    assert found == f"{text} (claude in work, %3) · tmux attach -t =api"
+def test_a_session_is_told_by_its_name_since_when_and_how_to_get_there(
+    state: str, cause: str, reason: str, text: str
+) -> None:
+    found = sent(change(state, reason, SESSION, cause=cause, until="3pm"), 12.4)
+    assert found == f"{text} · midwatch attach api"
+
+
+def test_a_pane_that_is_not_ours_is_told_with_its_place_and_reached_by_tmux() -> None:
+    found = sent(change("waiting", "it waits", FOREIGN, "%3", "question"), 12)
+    assert found == "main waits for an answer (claude in work, %3, 12s) · tmux attach -t =main"
+
+
+def test_for_how_long_it_waits_is_reckoned_when_it_is_sent() -> None:
+    waiting = change("waiting", "it waits", SESSION, cause="permission")
+    assert sent(waiting, 9000) == "api waits for a permission (2h 30m) · midwatch attach api"
+    assert sent(waiting, -9000) == "api waits for a permission (0s) · midwatch attach api"
+    assert sent(waiting, 90, began=FILED - 30) == "api waits for a permission (2m) · midwatch attach api"
+
+
+def test_a_reminder_says_that_it_still_is_so() -> None:
+    waiting = change("waiting", "it waits", SESSION, cause="permission")
+    assert sent(waiting, 1800, kind="reminder") == "api still waits for a permission (30m) · midwatch attach api"
+
+
+def test_a_planned_limit_says_that_work_continues() -> None:
+    limited = change("limited", "it hit a limit", SESSION, cause="limit", until="3pm")._replace(planned=True)
+    assert sent(limited) == "api hit a limit, until 3pm; it continues then (0s) · midwatch attach api"
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        (NotificationState("waiting", cause="permission", began=800.0), "continues after it waited 3m 20s for a permission"),
+        (NotificationState("waiting", cause="interrupted", began=800.0), "continues after it waited 3m 20s"),
+        (NotificationState("limited", began=800.0), "continues after a limit of 3m 20s"),
+        (NotificationState("limited"), "continues after a limit"),
+    ],
+)
+def test_work_that_continues_says_after_what(before: NotificationState, text: str) -> None:
+    working = change("working", "a turn", SESSION)._replace(wall=1000.0)
+    fields = message_text.template_fields(working, before)
+    assert (fields["state"], fields["text"]) == ("continues", f"api {text} · midwatch attach api")
+
+
+def test_however_long_the_reason_is_it_says_how_to_get_there() -> None:
+    found = sent(change("waiting", "x" * 900, SESSION, cause="suspended"), 12)
+    assert found.endswith("… (12s) · midwatch attach api")
+    assert len(found) <= plain_text.LONGEST
+
+
+def test_a_notice_of_an_earlier_release_is_sent_as_it_is() -> None:
+    notice = Notification("i", "x", "r", {"text": "x failed", "state": "failed"}, "c", "/p", FILED)
+    assert message_text.delivered_fields(notice, FILED + 900)["text"] == "x failed"
+
+
+# Digests
+
+
+def test_a_digest_lists_each_on_a_line_of_its_own() -> None:
+    fields = message_text.digest_fields(["a failed", "b waits"], "came in the quiet hours")
+    assert fields["text"] == "2 notifications came in the quiet hours: a failed; b waits"
+    assert fields["lines"] == "2 notifications came in the quiet hours:\na failed\nb waits"
+    assert (fields["name"], fields["state"]) == ("midwatch", "digest")
+
+
+def test_a_long_digest_is_capped_and_says_how_many_more_there_are() -> None:
+    fields = message_text.digest_fields([f"job{each} failed: {'x' * 300}" for each in range(25)], "")
+    first, *lines, last = fields["lines"].splitlines()
+    assert (first, len(lines), last.startswith("and 15 more: ")) == ("25 notifications:", 10, True)
+    assert all(len(line) <= message_text.LINE for line in lines)
+    assert (len(fields["text"]) <= plain_text.LONGEST, fields["text"].endswith("; and 15 more")) == (True, True)
+    assert all(f"job{each} failed" in fields["text"] for each in range(10))
+
+
+@given(st.lists(st.text(), min_size=1, max_size=40))
+def test_whatever_is_in_a_digest_its_text_is_one_bounded_line(lines: list[str]) -> None:
+    fields = message_text.digest_fields(lines, "")
+    assert (fields["text"].isprintable(), len(fields["text"]) <= plain_text.LONGEST) == (True, True)
+    assert len(fields["lines"].split("\n")) <= 12
+
+
+# What is foreign
 
 
 def test_what_the_agent_asks_is_told_in_its_own_words_without_keys_and_on_one_line() -> None:
     asked = change("waiting", "it waits for a permission", SESSION, cause="permission")
     key = "sk-" + "a1b2" * 6
-    found = message_text.format_message(asked._replace(message=f"approve Bash:\ncurl -H {key} \x1b[2J"))
+    found = sent(asked._replace(message=f"approve Bash:\ncurl -H {key} \x1b[2J"))
     assert found.startswith("api waits for a permission: approve Bash: curl -H █")
     assert (key in found, found.isprintable()) == (False, True)
 
 
 def test_a_pane_of_which_only_its_number_is_known_is_called_by_that() -> None:
     about = ChangeSubject("r", agent="claude")
-    assert message_text.format_message(change("waiting", "it waits for an answer", about, "%3", "question")) == (
-        "%3 waits for an answer (claude)"
-    )
+    waiting = change("waiting", "it waits for an answer", about, "%3", "question")
+    assert sent(waiting) == "%3 waits for an answer (claude, 0s)"
 
 
 def test_keys_in_a_reason_are_hidden() -> None:

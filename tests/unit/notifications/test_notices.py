@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from midwatch.core.exit_codes import NEXT
 from midwatch.core.notification_kinds import LIVE_TOLD, USUAL, WORDS
 from midwatch.core.verdict import FINAL, LIVE, Verdict
-from midwatch.notifications import rules as notifications_rules
 from midwatch.notifications.model import Change, ChangeSubject, Notification, NotificationState
+from midwatch.notifications.rules import changes as change_rules
+from midwatch.notifications.rules import schedule
 
 
 def verdict(state: str, *, final: bool | None = None) -> Verdict:
@@ -27,9 +28,13 @@ def change(state: str, at: float, *, final: bool = False, boot: str = "b", since
 
 def told(*changes: Change) -> list[str]:
     """The states that are told of a row of reports, in the order in which they are heard."""
+    return [state for state in told_with_continuations(*changes) if state != "working"]
+
+
+def told_with_continuations(*changes: Change) -> list[str]:
     memory, found = NotificationState(), []
     for each in changes:
-        memory, tells = notifications_rules.record_change(memory, each)
+        memory, tells = change_rules.record_change(memory, each)
         found += [each.state] if tells else []
     return found
 
@@ -39,31 +44,31 @@ def told(*changes: Change) -> list[str]:
 
 @pytest.mark.parametrize("state", [*FINAL, *LIVE_TOLD])
 def test_a_state_that_somebody_should_know_is_reported_when_it_begins(state: str) -> None:
-    assert notifications_rules.is_relevant_change(verdict("working"), verdict(state))
-    assert notifications_rules.is_relevant_change(None, verdict(state)) == (state != "not_found")
-    assert not notifications_rules.is_relevant_change(verdict(state), verdict(state))
+    assert change_rules.is_relevant_change(verdict("working"), verdict(state))
+    assert change_rules.is_relevant_change(None, verdict(state)) == (state != "not_found")
+    assert not change_rules.is_relevant_change(verdict(state), verdict(state))
 
 
 @pytest.mark.parametrize("state", [state for state in LIVE if state not in LIVE_TOLD])
 def test_other_live_states_are_reported_only_when_they_end_one_that_was_told(state: str) -> None:
-    assert not notifications_rules.is_relevant_change(None, verdict(state))
-    assert not notifications_rules.is_relevant_change(verdict("starting"), verdict(state))
-    assert notifications_rules.is_relevant_change(verdict("waiting"), verdict(state))
+    assert not change_rules.is_relevant_change(None, verdict(state))
+    assert not change_rules.is_relevant_change(verdict("starting"), verdict(state))
+    assert change_rules.is_relevant_change(verdict("waiting"), verdict(state))
 
 
 def test_stuck_and_stopped_for_it_are_two_things() -> None:
-    assert notifications_rules.is_relevant_change(verdict("stuck"), verdict("stuck", final=True))
+    assert change_rules.is_relevant_change(verdict("stuck"), verdict("stuck", final=True))
     assert told(change("stuck", 1), change("stuck", 2, final=True)) == ["stuck", "stuck"]
 
 
 def test_a_name_that_never_was_is_nobodys_business() -> None:
-    assert not notifications_rules.is_relevant_change(None, verdict("not_found"))
-    assert not notifications_rules.is_relevant_change(verdict("not_found"), verdict("not_found"))
+    assert not change_rules.is_relevant_change(None, verdict("not_found"))
+    assert not change_rules.is_relevant_change(verdict("not_found"), verdict("not_found"))
 
 
 def test_an_end_that_nobody_understands_is_told_but_not_a_look_that_says_nothing() -> None:
-    assert notifications_rules.is_relevant_change(verdict("working"), verdict("unknown", final=True))
-    assert not notifications_rules.is_relevant_change(verdict("working"), verdict("unknown"))
+    assert change_rules.is_relevant_change(verdict("working"), verdict("unknown", final=True))
+    assert not change_rules.is_relevant_change(verdict("working"), verdict("unknown"))
 
 
 # What is told
@@ -104,6 +109,32 @@ def test_an_end_is_told_however_old_the_look_and_after_another_boot() -> None:
     assert told(change("waiting", 5), change("failed", 2)) == ["waiting", "failed"]
 
 
+# That work continues
+
+
+@pytest.mark.parametrize("state", ["waiting", "limited"])
+def test_that_work_continues_is_told_once(state: str) -> None:
+    watchers = [change("working", 2), change("working", 2.5), change("working", 3)]
+    assert told_with_continuations(change(state, 1), *watchers) == [state, "working"]
+
+
+@pytest.mark.parametrize("state", ["stuck", "completed", "abandoned"])
+def test_after_anything_else_that_work_goes_on_is_no_news(state: str) -> None:
+    before = change(state, 1)._replace(goes_on=True)
+    assert told_with_continuations(before, change("working", 2)) == [state]
+
+
+@pytest.mark.parametrize("state", ["idle", "starting", "unknown"])
+def test_what_is_over_but_does_not_work_does_not_continue(state: str) -> None:
+    assert told_with_continuations(change("waiting", 1), change(state, 2), change("working", 3)) == ["waiting"]
+
+
+def test_a_limit_that_nothing_ends_any_more_is_told_anew() -> None:
+    planned = change("limited", 1)._replace(planned=True)
+    assert told(planned, planned._replace(at=2.0), change("limited", 3), change("limited", 4)) == ["limited", "limited"]
+    assert told(change("limited", 1), planned._replace(at=2.0), change("limited", 3)) == ["limited"]
+
+
 # What a watcher's last word leaves open
 
 
@@ -113,17 +144,17 @@ def last_word(state: str, at: float) -> Change:
 
 @pytest.mark.parametrize("process", ["alive", "suspended", "unsupervised", "starting"])
 def test_the_end_of_a_turn_is_not_the_end_of_the_session(process: str) -> None:
-    assert notifications_rules.is_work_present(verdict("completed")._replace(process=process))
-    assert not notifications_rules.is_work_present(verdict("waiting")._replace(process=process))
+    assert change_rules.is_work_present(verdict("completed")._replace(process=process))
+    assert not change_rules.is_work_present(verdict("waiting")._replace(process=process))
 
 
 def test_a_monitor_that_gives_up_ends_nothing_whatever_is_known_of_the_processes() -> None:
-    assert notifications_rules.is_work_present(verdict("abandoned")._replace(process="unknown"))
+    assert change_rules.is_work_present(verdict("abandoned")._replace(process="unknown"))
 
 
 @pytest.mark.parametrize("process", ["gone", "exited(0)", "exited(unknown)", "unknown"])
 def test_what_is_no_longer_there_does_not_go_on(process: str) -> None:
-    assert not notifications_rules.is_work_present(verdict("completed")._replace(process=process))
+    assert not change_rules.is_work_present(verdict("completed")._replace(process=process))
 
 
 @pytest.mark.parametrize("word", ["completed", "abandoned", "incomplete"])
@@ -144,6 +175,15 @@ def test_ending_on_purpose_what_was_told_as_done_or_given_up_is_no_news() -> Non
     assert told(last_word("completed", 1), change("working", 2), change("stopped", 3)) == ["completed", "stopped"]
 
 
+@given(st.lists(st.sampled_from(["working", "waiting", "limited", "stuck", "failed"]), max_size=12), st.integers(1, 4))
+def test_however_many_watch_work_continues_no_more_often_than_it_paused(story: list[str], watchers: int) -> None:
+    changes = [change(state, float(at)) for at, state in enumerate(story)]
+    many = [each._replace(at=each.at + nth / 10) for each in changes for nth in range(watchers)]
+    found = told_with_continuations(*many)
+    assert found == told_with_continuations(*changes)
+    assert found.count("working") <= found.count("waiting") + found.count("limited")
+
+
 REPORTS = st.lists(st.sampled_from(["working", "waiting", "limited", "stuck", "failed"]), min_size=1, max_size=12)
 
 
@@ -161,12 +201,12 @@ def test_any_number_of_watchers_tell_no_more_than_one_would(story: list[str], wa
 
 
 def test_a_channel_is_told_of_what_it_asked_for() -> None:
-    assert all(notifications_rules.is_wanted(USUAL, change(state, 1)) for state in (*LIVE_TOLD, *FINAL))
-    assert notifications_rules.is_wanted(("failed",), change("failed", 1))
-    assert not notifications_rules.is_wanted(("failed",), change("completed", 1))
-    assert not notifications_rules.is_wanted(("waiting", "limited"), change("stopped", 1))
-    assert notifications_rules.is_wanted(("final",), change("stuck", 1, final=True))
-    assert not notifications_rules.is_wanted(("final",), change("stuck", 1))
+    assert all(change_rules.is_wanted(USUAL, change(state, 1)) for state in (*LIVE_TOLD, *FINAL))
+    assert change_rules.is_wanted(("failed",), change("failed", 1))
+    assert not change_rules.is_wanted(("failed",), change("completed", 1))
+    assert not change_rules.is_wanted(("waiting", "limited"), change("stopped", 1))
+    assert change_rules.is_wanted(("final",), change("stuck", 1, final=True))
+    assert not change_rules.is_wanted(("final",), change("stuck", 1))
     assert {*USUAL, *FINAL} <= {*WORDS}
 
 
@@ -178,22 +218,22 @@ def notice(**more: object) -> Notification:
 
 
 def test_it_is_tried_again_after_half_a_minute_and_then_less_and_less_often() -> None:
-    waits = [(notifications_rules.next_try_at(notice(tries=tries), 1000.0) or 0.0) - 1000.0 for tries in range(1, 7)]
+    waits = [(schedule.next_try_at(notice(tries=tries), 1000.0) or 0.0) - 1000.0 for tries in range(1, 7)]
     for wait, full in zip(waits, (30, 60, 120, 240, 300, 300), strict=True):
         assert full * 0.8 <= wait <= full
 
 
 def test_it_is_given_up_after_many_tries_or_a_day() -> None:
-    assert notifications_rules.next_try_at(notice(tries=notifications_rules.MOST_TRIES - 1), 1000.0) is not None
-    assert notifications_rules.next_try_at(notice(tries=notifications_rules.MOST_TRIES), 1000.0) is None
-    assert notifications_rules.next_try_at(notice(tries=1), 1000.0 + 86400) is not None
-    assert notifications_rules.next_try_at(notice(tries=1), 1001.0 + 86400) is None
+    assert schedule.next_try_at(notice(tries=schedule.MOST_TRIES - 1), 1000.0) is not None
+    assert schedule.next_try_at(notice(tries=schedule.MOST_TRIES), 1000.0) is None
+    assert schedule.next_try_at(notice(tries=1), 1000.0 + 86400) is not None
+    assert schedule.next_try_at(notice(tries=1), 1001.0 + 86400) is None
 
 
 def test_a_clock_that_was_set_back_does_not_keep_a_notice_for_ever() -> None:
-    assert not notifications_rules.is_due(notice(again=1100.0), 1000.0)
-    assert notifications_rules.is_due(notice(again=1100.0), 1100.0)
-    assert notifications_rules.is_due(notice(again=90000.0), 1000.0)
+    assert not schedule.is_due(notice(again=1100.0), 1000.0)
+    assert schedule.is_due(notice(again=1100.0), 1100.0)
+    assert schedule.is_due(notice(again=90000.0), 1000.0)
 
 
 def test_every_watch_that_gives_up_is_told_and_those_that_watched_together_are_one() -> None:

@@ -13,12 +13,13 @@ from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import deliver, enqueue, mqtt_publish_state, pending_runs
 from midwatch.notifications.codec import outbox_file
+from midwatch.subjects import reminder_check
 
 LONGEST = 1 << 16
 HIGHEST = 1 << 20
 """More descriptors than anyone has."""
 LIMIT = deliver.STAYS + 2 * deliver.LIMIT
-"""Seconds after which it ends, whatever it does."""
+"""Seconds after which it ends, whatever it does; more if it stays for the end of quiet hours."""
 AGAIN = 1.0
 """Seconds before it is tried again to write what is to be told."""
 PUBLISHES = 3600
@@ -27,18 +28,22 @@ PUBLISHES = 3600
 
 def main(options: Options) -> int:
     os.closerange(3, HIGHEST)  # what our starter's caller had open is not ours to keep
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    _set_alarm(LIMIT)
     looker = JobDirectory(paths.sentinel_directory(options.text("--dir")), context.lazy_policy(options))
     directory = looker.directory
     project = _enqueue(looker, options)
     if not project and (mark := mqtt_publish_state.read_mark(directory)):
         project = mark.project
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    _set_alarm(LIMIT)
     child = _publish_ends(directory, project) if project and broker_settings.is_configured(project) else 0
-    deliver.deliver_due(directory)
+    deliver.deliver_due(directory, reminder_check.SessionCheck(looker).find_answer, _set_alarm)
     if child:
         os.waitpid(child, 0)
     return 0
+
+
+def _set_alarm(seconds: float) -> None:
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _enqueue(looker: JobDirectory, options: Options) -> str:

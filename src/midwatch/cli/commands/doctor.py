@@ -17,7 +17,7 @@ from midwatch.core.json_text import dump
 from midwatch.core.text import first_few, visible
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs import launch, start
-from midwatch.notifications import mqtt_publish_state, outbox
+from midwatch.notifications import held_back, mqtt_publish_state
 from midwatch.registry import tmux_servers
 from midwatch.sessions import find_agent
 from midwatch.system import capabilities, inotify
@@ -129,7 +129,7 @@ def _notification_findings(options: Options) -> Iterator[DoctorFinding]:
     for standing in statuses:
         says = f"{standing.called}: {standing.problem or 'can be used; `midwatch notify --test` tries it'}"
         yield DoctorFinding("warning" if standing.problem else "ok", "notices", visible(says))
-    if waiting := outbox.list_pending(paths.sentinel_directory(options.text("--dir"))):
+    if waiting := held_back.list_undelivered(paths.sentinel_directory(options.text("--dir"))):
         yield DoctorFinding(
             "warning", "notices", visible(deliver.format_waiting(waiting)), "`midwatch notify --pending`"
         )

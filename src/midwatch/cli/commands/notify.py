@@ -14,12 +14,15 @@ from midwatch.core.json_text import dump
 from midwatch.core.text import format_duration, visible
 from midwatch.integrations.mqtt import broker_settings
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.notifications import channels, deliver, enqueue, mqtt_publish_state, outbox
+from midwatch.notifications import channels, deliver, enqueue, held_back, mqtt_publish_state, notification_clock
 from midwatch.notifications.model import Notification
+from midwatch.subjects import reminder_check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from midwatch.config.model import Channel
     from midwatch.notifications import mqtt_publish
+    from midwatch.notifications.held_back import PendingNotification
 
 SCHEMA = 1
 NOBODY = (
@@ -47,12 +50,19 @@ def _print_channels(project: str, directory: str, *, as_json: bool) -> int:
     found, (_, troubles) = deliver.channel_statuses(project), channels.load_channels(project)
     for trouble in troubles:
         output.print_warning(trouble)
+    pending = held_back.list_pending(directory)
     for standing in found:
         channel = standing.channel
+        kept = [each for each in pending if each.is_kept and each.notice.channel == channels.channel_id(channel)]
         if as_json:
-            _print_json(channel=standing.called, on=channel.on, source=channel.source, problem=standing.problem)
+            _print_json(
+                channel=standing.called, on=channel.on, level=channel.level, remind_s=channel.remind_s,
+                quiet=format_quiet(channel), quiet_except=channel.quiet_except, held=len(kept),
+                held_until=max((each.until for each in kept), default=None), source=channel.source,
+                problem=standing.problem,
+            )  # fmt: skip
         else:
-            _print_row(standing.called, standing.problem, f"on {', '.join(channel.on)}  ({channel.source})")
+            _print_row(standing.called, standing.problem, f"{_format_manner(channel, kept)}  ({channel.source})")
     broker = _read_broker_status(project)
     if broker and as_json:
         _print_json(channel=broker.called, on=[ENDS], source=broker.source, problem=broker.problem)
@@ -60,7 +70,7 @@ def _print_channels(project: str, directory: str, *, as_json: bool) -> int:
         _print_row(broker.called, broker.problem, f"on {ENDS}  ({broker.source})")
     if not found and not broker and not as_json:
         print(NOBODY, file=sys.stderr)
-    if (waiting := outbox.list_pending(directory)) and not as_json:
+    if (waiting := [each.notice for each in pending if each.is_undelivered]) and not as_json:
         print(f"{deliver.format_waiting(waiting)}; `midwatch notify --pending` tries again", file=sys.stderr)
     return int(bool(troubles) or any(each.problem for each in (*found, *([broker] if broker else ()))))
 
@@ -115,27 +125,32 @@ def _publish_pending(directory: str, project: str, *, as_json: bool) -> str:
 
 
 def _print_pending(options: Options, directory: str, project: str, *, as_json: bool) -> int:
-    unheard = _enqueue_reports(options, directory)
-    deliver.deliver_pending(directory, everything=True)
+    looker = JobDirectory(directory, context.lazy_policy(options))
+    unheard = _enqueue_reports(looker)
+    deliver.deliver_pending(directory, reminder_check.SessionCheck(looker).find_answer, everything=True)
     unpublished = _publish_pending(directory, project, as_json=as_json)
-    waiting = outbox.list_pending(directory)
-    waiting += [notice for notice in unheard if notice.id not in {each.id for each in waiting}]
-    for notice in waiting:
+    pending = held_back.list_pending(directory)
+    left = [each for each in pending if each.is_undelivered]
+    left += held_back.as_undelivered(unheard, {each.notice.id for each in pending})
+    deliver.note_due_time(directory)
+    for each in (*left, *(each for each in pending if not each.is_undelivered)):
+        notice = each.notice
         if as_json:
             _print_json(
-                name=notice.name, run=notice.run, text=notice.fields["text"], channel=notice.channel,
-                filed=notice.filed, tries=notice.tries, again=notice.again, problem=notice.trouble,
+                name=notice.name, run=notice.run, kind=notice.kind, text=notice.fields["text"], channel=notice.channel,
+                filed=notice.filed, tries=notice.tries, again=notice.again,
+                held=each.why, held_until=each.until or None, problem=notice.trouble,
             )  # fmt: skip
         else:
-            print(f"{visible(notice.fields['text'])}\n  {_format_trouble(notice)}")
-    if not waiting and not unpublished and not as_json:
-        print("everything is delivered", file=sys.stderr)
-    return int(bool(waiting or unpublished))
+            print(f"{visible(notice.fields['text'])}\n  {_format_trouble(each)}")
+    if not left and not unpublished and not as_json:
+        later = f", and {len(pending)} wait for their time" if pending else ""
+        print(f"everything is delivered{later}", file=sys.stderr)
+    return int(bool(left or unpublished))
 
 
-def _enqueue_reports(options: Options, directory: str) -> list[Notification]:
+def _enqueue_reports(looker: JobDirectory) -> list[Notification]:
     """Take in all that is to be told. Returns what cannot be written into the outbox, and so cannot be delivered."""
-    looker = JobDirectory(directory, context.lazy_policy(options))
     try:
         enqueue.enqueue_pending(looker)
     except RefusedError as error:
@@ -143,9 +158,33 @@ def _enqueue_reports(options: Options, directory: str) -> list[Notification]:
     return []
 
 
-def _format_trouble(notice: Notification) -> str:
+def _format_trouble(each: PendingNotification) -> str:
+    notice, until = each.notice, notification_clock.format_time_of_day(each.until)
     age = format_duration(float(int(max(0.0, time.time() - notice.filed))))
+    if each.why == "reminder":
+        return f"reminder at {until}, unless it is answered"
+    if each.why == "quiet":
+        return f"{age} ago, kept until {until} by quiet hours"
     return visible(f"{age} ago, tried {notice.tries} times: {notice.trouble or 'not tried yet'}")
+
+
+def format_quiet(channel: Channel) -> str:
+    """The quiet hours of a channel as a settings file gives them; empty where there are none."""
+    if channel.quiet is None:
+        return ""
+    times = [f"{minute // 60:02d}:{minute % 60:02d}" for minute in (channel.quiet.start, channel.quiet.end)]
+    return "-".join(times)
+
+
+def _format_manner(channel: Channel, kept: list[PendingNotification]) -> str:
+    passes = f" except {', '.join(channel.quiet_except)}" if channel.quiet_except else ""
+    until = notification_clock.format_time_of_day(max((each.until for each in kept), default=0.0))
+    return "  ".join([
+        f"level {channel.level}" if channel.level else f"on {', '.join(channel.on)}",
+        *([f"quiet {format_quiet(channel)}{passes}"] if channel.quiet else []),
+        f"reminder after {format_duration(channel.remind_s)}" if channel.remind_s else "no reminder",
+        *([f"{len(kept)} held back until {until}"] if kept else []),
+    ])  # fmt: skip
 
 
 def _print_row(called: str, problem: str, good: str) -> None:

@@ -11,7 +11,7 @@ import shlex
 
 from midwatch.core.errors import FormatError
 
-FIELDS = ("text", "name", "state", "cause", "reason", "agent", "pane", "attach", "next")
+FIELDS = ("text", "name", "state", "cause", "reason", "agent", "pane", "attach", "next", "since", "kind")
 """What a template may use."""
 FIELD = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 CODE = re.compile(r"(?:ba|da|z|k|c|tc|fi)?sh|su|python[0-9.]*|perl|ruby|node|osascript")

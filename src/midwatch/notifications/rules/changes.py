@@ -7,19 +7,14 @@ session report one change, and two that judge differently for a while do not rep
 
 from __future__ import annotations
 
-from midwatch.breaker.rules import backoff
-from midwatch.core.notification_kinds import LIVE_TOLD
+from midwatch.core.notification_kinds import CONTINUES, LIVE_TOLD, UNPLANNED
 from midwatch.core.verdict import FINAL, Verdict
 from midwatch.notifications.model import Change, Notification, NotificationState
 
-FIRST = 30.0
-"""Seconds before what could not be delivered is tried again; doubled each time, up to five minutes."""
-MOST_TRIES = 20
-"""A channel may have delivered and still say that it failed: then this is how often somebody is told."""
 THERE = ("starting", "alive", "suspended", "unsupervised")
 """What is said of processes that may still do something."""
-KEPT = 86400.0
-"""Seconds after which nobody wants to be told any more."""
+PAUSES = ("waiting", "limited")
+"""States after which it is told that work continues."""
 
 
 def is_reportable(verdict: Verdict | None) -> bool:
@@ -50,12 +45,15 @@ def record_change(told: NotificationState, change: Change) -> tuple[Notification
     if known and not over and change.at <= told.at:
         return told, False  # somebody has looked later
     if not change.final and change.state not in LIVE_TOLD:
-        return told._replace(open=False, at=change.at, boot=change.boot), False
+        continues = known and told.open and told.state in PAUSES and change.state == "working"
+        number = told.number + continues
+        return told._replace(open=False, at=change.at, boot=change.boot, number=number), continues
     if known and told.open and _is_repetition(told, change, over=over):
         return told._replace(final=over), False
     return NotificationState(
-        change.state, over, open=True, at=change.at, boot=change.boot, number=told.number + 1
-    ), True
+        change.state, over, open=True, at=change.at, boot=change.boot, number=told.number + 1,
+        planned=change.planned, cause=change.cause, began=change.began or change.wall,
+    ), True  # fmt: skip
 
 
 def _is_repetition(told: NotificationState, change: Change, *, over: bool) -> bool:
@@ -63,25 +61,23 @@ def _is_repetition(told: NotificationState, change: Change, *, over: bool) -> bo
     if over:
         return told.state in FINAL and change.state in (told.state, "stopped")
     moved = change.since is not None and change.since > told.at  # it was not so for a while, and nobody saw that
-    return told.state == change.state and not moved
+    unplanned = change.state == "limited" and told.planned and not change.planned  # nothing continues it any more
+    return told.state == change.state and not moved and not unplanned
 
 
 def is_wanted(on: tuple[str, ...], change: Change) -> bool:
     """Whether a channel is told of this."""
+    if change.state == "working":
+        return CONTINUES in on
+    if change.state == "limited" and not change.planned and UNPLANNED in on:
+        return True
     return change.state in on or (change.final and "final" in on)
 
 
-def is_due(notice: Notification, now: float) -> bool:
-    """Whether it is time to try. A time that is too far ahead was reckoned by a clock that has been set back since."""
-    return notice.again <= now or notice.again > now + backoff.LONGEST
-
-
-def next_try_at(notice: Notification, now: float) -> float | None:
-    """When to try again what could not be delivered; None: never, it was tried for long enough."""
-    if notice.tries >= MOST_TRIES or is_expired(notice, now):
-        return None
-    return now + backoff.retry_delay(max(1, notice.tries), FIRST, notice.id)
-
-
-def is_expired(notice: Notification, now: float) -> bool:
-    return now - notice.filed > KEPT
+def is_outdated(notice: Notification, told: NotificationState) -> bool:
+    """Whether something else is so by now. That a monitor gave up says nothing of what it watched."""
+    state = notice.fields.get("state")
+    if state == CONTINUES:
+        return told.number > notice.number
+    closed = told.number == notice.number and bool(told.state) and not told.open
+    return state in LIVE_TOLD and (told.number > notice.number or closed) and told.state != "abandoned"
