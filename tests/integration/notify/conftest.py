@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,6 +31,11 @@ with open({out!r}, "a") as file:
     file.write(json.dumps(sys.argv[1:]) + "\\n")
 {then}
 """
+
+
+def timeless(text: str) -> str:
+    """A text without the seconds for which it has been so."""
+    return re.sub(r"\b\d+s\)", "0s)", text)
 
 
 class Notices:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.notifications import report_change
+from midwatch.notifications import deliver, report_change
 from tests.conftest import Box, until
 from tests.integration.notify.conftest import Notices
 
@@ -36,11 +36,12 @@ def test_a_watcher_that_comes_by_has_delivered_what_is_due(
     teller.wait()
     for key, value in box.env.items():
         monkeypatch.setenv(key, value)
+    deliver.note_due_time(str(box.dir))
     report_change.start_delivery(str(box.dir))
     assert notices.tellers() == []  # it is not due yet
     [left] = notices.pending()
     (box.dir / "outbox" / f"{left['id']}.json").write_text(json.dumps(left | {"again": 1.0}))
+    deliver.note_due_time(str(box.dir))
     Path(mended).touch()
-    report_change.start_delivery(str(box.dir))
-    until(lambda: notices.pending() == [])
+    until(lambda: report_change.start_delivery(str(box.dir)) or notices.pending() == [])
     assert len(notices.delivered()) == 2
