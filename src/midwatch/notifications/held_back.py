@@ -36,11 +36,9 @@ class PendingNotification(Value):
 
 def list_pending(directory: str) -> list[PendingNotification]:
     """All that is pending, oldest first."""
-    now = time.time()
-    return [
-        PendingNotification(notice, hold.why, now + hold.rest)
-        for notice, hold in message_claims.list_held_back(directory)
-    ]
+    found = message_claims.list_held_back(directory)
+    now = time.time()  # after the look: what is shown as 07:00 must not be a moment before
+    return [PendingNotification(notice, hold.why, now + hold.rest) for notice, hold in found]
 
 
 def list_undelivered(directory: str) -> list[Notification]:

@@ -16,7 +16,7 @@ from midwatch.notifications import enqueue, report_change
 from midwatch.notifications.model import ChangeSubject, Notification
 from midwatch.notifications.rules.schedule import is_still_waiting
 from midwatch.subjects import live_state
-from midwatch.system import procfs
+from midwatch.system import processes
 
 OPEN_STATES = ("starting", "working", "idle", "limited", "stuck")
 """What a look may find in place of a wait. An end is told by others."""
@@ -69,7 +69,7 @@ def _observe_pane(notice: Notification) -> Verdict | None:
 
     pid, _, start = notice.run.partition("-")
     gone = Verdict(notice.name, "session", "not_found", True, "it is gone", "gone", "unknown", "not-found")
-    if not pid.isdecimal() or str(procfs.start_time(int(pid))) != start:
+    if not (pid.isdecimal() and start.isdecimal() and processes.is_alive(int(pid), int(start))):
         return gone
     try:
         found = find_agent.find_agent(notice.server, notice.fields["pane"])
