@@ -19,8 +19,8 @@ from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.notifications import channels, deliver, outbox, pending_runs
 from midwatch.notifications.codec import message_text as words
 from midwatch.notifications.model import Change, Notification, NotificationState
-from midwatch.notifications.rules import changes
 from midwatch.notifications.report_change import build_change, change_subject, is_resumed
+from midwatch.notifications.rules import changes
 from midwatch.system import file_locks
 
 

@@ -43,5 +43,10 @@ def test_a_watcher_that_comes_by_has_delivered_what_is_due(
     (box.dir / "outbox" / f"{left['id']}.json").write_text(json.dumps(left | {"again": 1.0}))
     deliver.note_due_time(str(box.dir))
     Path(mended).touch()
-    until(lambda: report_change.start_delivery(str(box.dir)) or notices.pending() == [])
+
+    def is_delivered_by_whoever_comes() -> bool:
+        report_change.start_delivery(str(box.dir))
+        return notices.pending() == []
+
+    until(is_delivered_by_whoever_comes)
     assert len(notices.delivered()) == 2

@@ -134,7 +134,11 @@ def planted(notices: Notices, **more: object) -> None:
 
 @pytest.mark.parametrize(
     ("more", "why"),
-    [({"tries": schedule.MOST_TRIES - 1}, "ended with 1"), ({"filed": 1000.0}, "ended with 1"), ({"tries": 99}, "ended")],
+    [
+        ({"tries": schedule.MOST_TRIES - 1}, "ended with 1"),
+        ({"filed": 1000.0}, "ended with 1"),
+        ({"tries": 99}, "ended"),
+    ],
 )
 def test_after_many_tries_or_a_day_it_is_given_up_and_said(notices: Notices, more: dict[str, Any], why: str) -> None:
     notices.mine(notices.command(then="sys.exit(1)"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -34,7 +35,7 @@ def change(
     return Change(name, about, state, final, reason, NEXT[state], 1.0, "b", 2.0, "/p", cause=cause, until=until)
 
 
-def sent(change: Change, after: float = 0.0, **more: object) -> str:
+def sent(change: Change, after: float = 0.0, **more: Any) -> str:
     """What is sent of a change that was filed a while ago."""
     fields = message_text.template_fields(change)
     notice = Notification("i", change.name, "r", fields, "c", "/p", FILED, began=FILED)._replace(**more)
@@ -89,12 +90,13 @@ def test_a_planned_limit_says_that_work_continues() -> None:
 @pytest.mark.parametrize(
     ("before", "text"),
     [
-        (NotificationState("waiting", cause="permission", began=800.0), "continues after it waited 3m 20s for a permission"),
+        (NotificationState("waiting", cause="trust", began=800.0),
+         "continues after it waited 3m 20s for a word on trusting the folder"),
         (NotificationState("waiting", cause="interrupted", began=800.0), "continues after it waited 3m 20s"),
         (NotificationState("limited", began=800.0), "continues after a limit of 3m 20s"),
         (NotificationState("limited"), "continues after a limit"),
     ],
-)
+)  # fmt: skip
 def test_work_that_continues_says_after_what(before: NotificationState, text: str) -> None:
     working = change("working", "a turn", SESSION)._replace(wall=1000.0)
     fields = message_text.template_fields(working, before)
