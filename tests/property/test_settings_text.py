@@ -8,7 +8,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.config.codec import settings_file, toml_positions
+from midwatch.config.codec import notify_table, settings_file, toml_positions
 from midwatch.config.codec.toml_positions import Path
 from midwatch.config.model import CHECKS, Settings
 from midwatch.core.errors import FormatError
@@ -20,7 +20,7 @@ KEYS = st.sampled_from(
         *settings_file.KEYS_OF_RUN,
         *settings_file.KEYS_OF_BREAKER,
         *settings_file.KEYS_OF_CHECK,
-        *settings_file.KEYS_OF_NOTIFY,
+        *notify_table.KEYS,
     ]
 )
 VALUES = st.sampled_from(

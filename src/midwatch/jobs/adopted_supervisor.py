@@ -174,8 +174,7 @@ class AdoptedSupervisor:
         return self.over
 
     def beat(self) -> None:
-        self.notes.catch_up()
-        self.voice.send_due(time.monotonic())
+        self.voice.catch_up(time.monotonic())
         if self.adopted.dir or "heartbeat" not in self.policy.progress:  # else it is the work's own to touch
             ignore_os_errors(os.utime, self.base + ".heartbeat")
 

@@ -64,6 +64,11 @@ class ParentChannel:
             if os.waitpid(pid, os.WNOHANG)[0]:
                 self.tellers.remove(pid)
 
+    def catch_up(self, now: float) -> None:
+        """At each heartbeat: write what could not be written, and have sent what is late."""
+        self.notes.catch_up()
+        self.send_due(now)
+
     def send_due(self, now: float) -> None:
         """Start the sender if something in the outbox is due, and whoever should have sent it is late."""
         if not self.teller or now < self.soonest:

@@ -219,8 +219,7 @@ class Shim:
     # Witnessing
 
     def beat(self) -> None:
-        self.notes.catch_up()
-        self.voice.send_due(time.monotonic())
+        self.voice.catch_up(time.monotonic())
         if "heartbeat" not in self.moves.wanted:  # else it is the work's own to touch
             ignore_os_errors(os.utime, self.base + ".heartbeat")
 

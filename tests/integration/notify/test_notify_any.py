@@ -39,8 +39,10 @@ SETTINGS = """\
 [notify]
 level = "all"
 quiet = "22:00-07:00"
-command = ["/bin/sh", "-c", "test -e {down} && exit 1; printf '%s|%s|%s|%s\\\\n' \\"$1\\" \\"$2\\" \\"$3\\" \\"$4\\" >> {out}", "sh",
-  "{{kind}}", "{{state}}", "{{name}}", "{{text}}"]
+command = [
+  "/bin/sh", "-c", "test -e {down} && exit 1; echo \\"$1|$2|$3|$4\\" >> {out}",
+  "sh", "{{kind}}", "{{state}}", "{{name}}", "{{text}}",
+]
 """
 SAID = re.compile(r"\b(j\d) (still )?(waiting|limited|stuck|failed|completed|continues)\b")
 WRITING = os.O_WRONLY | os.O_RDWR

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.config.codec import mqtt_table, settings_file, swarm_table
+from midwatch.config.codec import mqtt_table, notify_table, settings_file, swarm_table
 from midwatch.config.project_files import FILES, SETTINGS, YES, ProjectInput
 from tests.conftest import Box
 
@@ -107,7 +107,7 @@ def has_acted(box: Box, listening: Listening) -> bool:
 def test_every_key_of_a_settings_file_is_in_the_table() -> None:
     own = {name: keys for name, keys in vars(settings_file).items() if name.startswith("KEYS_OF_")}
     tables = {name.removeprefix("KEYS_OF_").lower(): keys for name, keys in own.items()}
-    tables |= {**swarm_table.KEYS, "mqtt": mqtt_table.KEYS}
+    tables |= {**swarm_table.KEYS, "mqtt": mqtt_table.KEYS, "notify": notify_table.KEYS}
     assert {*tables} == {*settings_file.KEYS}
     keys = [f"{table}.{key}" for table, keys in tables.items() for key in keys]
     assert sorted(each.name for each in SETTINGS) == sorted(keys)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.config.codec import settings_file, swarm_table
+from midwatch.config.codec import notify_table, settings_file, swarm_table
 from midwatch.config.model import CHECKS, PreflightCheck, Settings
 from midwatch.core import durations
 from midwatch.core.errors import FormatError
@@ -274,6 +274,7 @@ def test_the_example_of_the_documentation_can_be_read_and_shows_every_key() -> N
         ("[breaker]", settings_file.KEYS_OF_BREAKER),
         ("[parse]", settings_file.KEYS_OF_PARSE),
         ("[[check]]", settings_file.KEYS_OF_CHECK),
+        ("[notify]", notify_table.KEYS),
         *((f"[{name}]", keys) for name, keys in swarm_table.KEYS.items()),
     ],
 )

@@ -273,13 +273,14 @@ VERBS: dict[str, dict[str, object]] = {
         "takes": "[OPTIONS]",
         "options": (
             ("--test", "TEXT", "say this through every channel now, and tell what became of it"),
-            ("--pending", "", "try now what could not be delivered yet, and show what is left"),
+            ("--pending", "", "try now what could not be delivered yet, and show what is left or waits for its time"),
             DIR,
             ("--json", "", "one JSON line per channel, or per notice, on standard output"),
         ),
         "more": (
             "Channels stand under [notify] in midwatch.toml (which needs `midwatch trust`) or in your own\n"
-            "config.toml: `urls` for services that Apprise knows, `command` for a program.\n"
+            "config.toml: `urls` for services that Apprise knows, `command` for a program, `level` for\n"
+            "what is sent (needs-you, ended, all), `quiet` for quiet hours, `remind` for reminders.\n"
             "docs/guides/notifications.md tells all.\n"
             "Exit code: 1 when a channel cannot be used, a test did not arrive, or something is still undelivered."
         ),
