@@ -23,7 +23,7 @@ from midwatch.notifications import report_change
 from midwatch.sessions import resume as sessions_resume
 from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
-from midwatch.sessions.model import MonitorOptions
+from midwatch.sessions.model import FINAL, MonitorOptions
 from midwatch.sessions.monitor_lease import MonitorLease
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.rules import monitor
@@ -45,15 +45,18 @@ class SessionMonitor(SessionOutcomeTracker):
     ) -> None:
         super().__init__(subject, wanted)
         self.say = say
-        self.actor = MonitorLease(subject, wanted.resumes) if isinstance(subject, ManagedSession) else None
+        self.actor = MonitorLease(subject, wanted) if isinstance(subject, ManagedSession) else None
         self.began = time.monotonic()
-        self.limit = LimitWait(subject, say, self.is_asked)
+        self.limit = LimitWait(subject, say, self.is_asked, self.actor)
         self.before: Verdict | None = None
         self.retried = 0.0
+        self.last_check: tuple[object, Verdict] | None = None
+        """A turn, and what its end was worth: the work is asked after once for each."""
         self.beat = LoopBeat()
         name = subject.name
         self.alarm = WakeupSources(
-            subject.directory, frozenset((f"{name}.status", f"{name}.json", f"{name}.watch", f"{name}.halt"))
+            subject.directory,
+            frozenset(f"{name}.{suffix}" for suffix in ("status", "json", "watch", "halt", "limit")),
         )
         self.writing = FileWriteWatcher()
 
@@ -90,7 +93,7 @@ class SessionMonitor(SessionOutcomeTracker):
         view, said = self.observe()
         now, verdict = time.monotonic(), view.verdict
         if said is not None and monitor.is_verifiable(said):
-            said = self.verified(view, said)
+            said = self.verified_once(view, said)
         if self.wanted.on_limit == "wait":
             said = self.limit.attend(view, said, self.deadline - now)
         again = (
@@ -99,16 +102,17 @@ class SessionMonitor(SessionOutcomeTracker):
             and self.actor.resumes > 0
             and resume_condition.is_resumable(said)
         )
-        if (said is None or again) and self.alarm.signals.asked:
+        goes_on = said is None or monitor.is_ongoing(said, verdict, self.wanted)
+        if (goes_on or again) and self.alarm.signals.asked:
             return self.leave("monitor-ended", f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
         if said is not None and self.actor and again:
             return self.resume(self.actor, view, said)
-        if said is None and now >= self.deadline:
+        if goes_on and now >= self.deadline:
             return self.leave("deadline", monitor.format_timeout(self.wanted))
-        if said is not None:
+        if said is not None and not goes_on:
             return self.over(view, said)
-        if verdict.settled:
-            self.report(view, verdict, over=False)
+        if said is not None or verdict.settled:
+            self.report(view, said or verdict, over=False)
         self.note(view)
         self.sleep(view)
         return None
@@ -117,6 +121,8 @@ class SessionMonitor(SessionOutcomeTracker):
         """Another monitor acts: wait for what it says, or for its end."""
         if (told := actor.other_verdict()) is not None:
             return told
+        if self.wanted.until != FINAL and actor.other_watches_on() and (said := self.own_outcome()) is not None:
+            return said
         asked = self.alarm.signals.asked
         if asked or time.monotonic() >= self.deadline:
             why = f"this monitor was ended by {signal_name(asked)}" if asked else monitor.format_timeout(self.wanted)
@@ -125,6 +131,15 @@ class SessionMonitor(SessionOutcomeTracker):
         self.alarm.watch_ends(actor.acting_monitor())
         self.alarm.sleep(self.beat.after_pass(min(time.monotonic() + CALM, self.deadline)))
         return None
+
+    def own_outcome(self) -> Verdict | None:
+        """What there is to be said, where the monitor that acts watches on to the end of the work."""
+        view, said = self.observe()
+        if said is None or self.is_brought_back(view, said):
+            return None
+        if said.state == "limited" and self.wanted.on_limit == "wait":
+            return None
+        return self.verified(view, said) if monitor.is_verifiable(said) else said
 
     # Watching
 
@@ -174,6 +189,13 @@ class SessionMonitor(SessionOutcomeTracker):
             return verify.verify_by_record(said, view.record, self.subject.directory, given)
         return verify.verify_verdict(said, given, view.cwd, view.began)
 
+    def verified_once(self, view: TargetView, said: Verdict) -> Verdict:
+        """The same, asked once for each turn: a watch that goes on comes by again and again."""
+        turn = (view.record.run if view.record else "", view.verdict.final, monitor.turn_marks(view.memory))
+        if self.last_check is None or self.last_check[0] != turn:
+            self.last_check = turn, self.verified(view, said)
+        return self.last_check[1]
+
     def is_asked(self) -> bool:
         """Whether somebody wants this monitor to end."""
         return bool(self.alarm.signals.asked)
@@ -213,7 +235,11 @@ class SessionMonitor(SessionOutcomeTracker):
         if view.verdict.final or view.verdict.state in ("waiting", "limited"):
             return None  # the next look tells
         why = f"it was resumed after it had {said.state}, but could not be told to go on: {sent.reason}"
-        return self.over(view, view.verdict._replace(state="waiting", cause="not-continued", reason=why))
+        waiting = view.verdict._replace(state="waiting", cause="not-continued", reason=why)
+        if not monitor.is_ongoing(waiting, view.verdict, self.wanted):
+            return self.over(view, waiting)
+        self.report(view, waiting, over=False)
+        return None
 
     # Ending
 
@@ -223,6 +249,8 @@ class SessionMonitor(SessionOutcomeTracker):
 
     def finish(self, view: TargetView, verdict: Verdict) -> Verdict:
         cleanup = self.wanted.cleanup and verdict.final and verdict.state not in UNTOUCHED
+        if self.actor and (verdict.final or not self.actor.plan.job):
+            self.actor.end_plan(verdict.state)
         self.note(view, verdict, "cleanup" if cleanup else "")
         if cleanup:
             try:
@@ -242,6 +270,8 @@ class SessionMonitor(SessionOutcomeTracker):
         assert self.view is not None
         verdict = monitor.abandoned_verdict(self.view.verdict, cause, why)
         self.note(self.view, verdict, left=True)
+        if self.actor and (cause == "deadline" or not self.actor.plan.job):
+            self.actor.end_plan(verdict.state)
         self.report(self.view, verdict, over=True)
         return verdict
 
