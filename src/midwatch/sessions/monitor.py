@@ -20,6 +20,7 @@ from midwatch.jobs import monitor_store
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.jobs.rules import resume_condition
 from midwatch.notifications import report_change
+from midwatch.sessions import pane_resume
 from midwatch.sessions import resume as sessions_resume
 from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
@@ -46,6 +47,8 @@ class SessionMonitor(SessionOutcomeTracker):
         super().__init__(subject, wanted)
         self.say = say
         self.actor = MonitorLease(subject, wanted) if isinstance(subject, ManagedSession) else None
+        self.pane_resumes = 0 if self.actor else wanted.resumes
+        """How often an agent that others started may still be brought back."""
         self.began = time.monotonic()
         self.limit = LimitWait(subject, say, self.is_asked, self.actor)
         self.before: Verdict | None = None
@@ -96,17 +99,12 @@ class SessionMonitor(SessionOutcomeTracker):
             said = self.verified_once(view, said)
         if self.wanted.on_limit == "wait":
             said = self.limit.attend(view, said, self.deadline - now)
-        again = (
-            said is not None
-            and self.actor is not None
-            and self.actor.resumes > 0
-            and resume_condition.is_resumable(said)
-        )
+        again = said is not None and self.may_resume(said)
         goes_on = said is None or monitor.is_ongoing(said, verdict, self.wanted)
         if (goes_on or again) and self.alarm.signals.asked:
             return self.leave("monitor-ended", f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
-        if said is not None and self.actor and again:
-            return self.resume(self.actor, view, said)
+        if said is not None and again:
+            return self.resume(self.actor, view, said) if self.actor else self.resume_pane(view, said)
         if goes_on and now >= self.deadline:
             return self.leave("deadline", monitor.format_timeout(self.wanted))
         if said is not None and not goes_on:
@@ -199,6 +197,23 @@ class SessionMonitor(SessionOutcomeTracker):
     def is_asked(self) -> bool:
         """Whether somebody wants this monitor to end."""
         return bool(self.alarm.signals.asked)
+
+    def may_resume(self, said: Verdict) -> bool:
+        """Whether to bring it back. What others started is never ended, so it must have ended by itself."""
+        if self.actor is not None:
+            return self.actor.resumes > 0 and resume_condition.is_resumable(said)
+        return self.pane_resumes > 0 and said.final and resume_condition.is_resumable(said)
+
+    def resume_pane(self, view: TargetView, said: Verdict) -> Verdict | None:
+        """The same for an agent that others started, in its own shell."""
+        assert isinstance(self.subject, ForeignPane)
+        self.pane_resumes -= 1
+        count = f"{self.wanted.resumes - self.pane_resumes} of {self.wanted.resumes}"
+        self.say(said._replace(final=False, reason=f"{said.reason}; resuming it in its shell ({count})"))
+        if why := pane_resume.resume_in_shell(self.subject, self.is_asked):
+            return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {why}"))
+        self.idle_since, self.worked = None, True
+        return None
 
     def resume(self, actor: MonitorLease, view: TargetView, said: Verdict) -> Verdict | None:
         """Bring it back and watch on; or say what became of it, and why it was not."""

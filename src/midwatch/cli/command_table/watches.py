@@ -90,6 +90,8 @@ VERBS: dict[str, dict[str, object]] = {
             "ended is `completed` (nothing to verify against), one that failed `failed`, one that was interrupted\n"
             "`waiting`. Frozen is told after 90 s in which nothing on the screen moves that did move; stalled after\n"
             "--stale. Ending the monitor never ends the session. Of several monitors of one session one acts.\n"
+            "An agent that others started (=SESSION, %PANE) is watched. With --resume it is resumed after a crash,\n"
+            "in its own shell, if that is at rest; a hang is never ended there.\n"
             "With --until final, what waits for a person, is limited or hangs is told (notices, standard error), and\n"
             "the watch goes on. It ends when the work is completed (the turn has ended, and --verify holds), failed,\n"
             "crashed with no resume left, or was stopped. -d does that in a job; for a session of ours with\n"

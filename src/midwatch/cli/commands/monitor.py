@@ -123,8 +123,6 @@ def _find_subject(options: Options, target: str) -> ManagedSession | ForeignPane
     wanted, policy = parse_options(options), context.read_policy(options)
     directory = paths.sentinel_directory(options.text("--dir"))
     if is_pane(target) or target.startswith("="):
-        if wanted.resumes:
-            raise UsageError(f"--resume needs a session of ours; `midwatch adopt {target}` makes it one")
         if wanted.cleanup and is_pane(target):
             raise UsageError("--cleanup closes a session; name it (=session) or a session of ours")
         found = _find_agent(options, target, policy)
