@@ -20,9 +20,8 @@ from midwatch.jobs import monitor_store
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.jobs.rules import resume_condition
 from midwatch.notifications import report_change
-from midwatch.sessions import pane_resume
+from midwatch.sessions import pane_resume, verify
 from midwatch.sessions import resume as sessions_resume
-from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
 from midwatch.sessions.model import FINAL, MonitorOptions
 from midwatch.sessions.monitor_lease import MonitorLease

@@ -51,6 +51,17 @@ def start_monitor(looker: JobDirectory, target: str, arguments: list[str], *, wa
     return job
 
 
+def restart_monitor(looker: JobDirectory, session: str, plan: MonitorPlan) -> None:
+    """Start the job of a watch that was torn off, as it was; what it has used up of its plan stays so."""
+    refuse_second_monitor(looker, plan.job, session)
+    record = looker.facts(session).record
+    if record is None:
+        raise RefusedError(f"there is no session {session} in {looker.directory}")
+    monitor_store.write_plan(f"{looker.directory}/{session}", plan._replace(run=record.run, ended=""))
+    cwd = plan.cwd if os.path.isdir(plan.cwd) else record.cwd
+    start.start_detached(_build_job(looker, plan.job, session, list(plan.arguments), cwd), looker)
+
+
 def refuse_second_monitor(looker: JobDirectory, job: str, watched: str) -> None:
     """RefusedError where a monitor of the session lives."""
     verdict = looker.verdict(job)

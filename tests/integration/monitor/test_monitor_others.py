@@ -14,7 +14,12 @@ def opened(office: Office, prompt: str = "", name: str = "work", *, shell: bool 
     variables = [f"{key}={value}" for key, value in office.box.env.items() if key != "TMUX_TMPDIR"]
     command = shlex.join(["claude", "--session-id", office.conversation])
     office.begin(prompt)
-    pane = office.tmux.start(shlex.join(["exec", "env", *variables, *(["bash", "--norc", "-i"] if shell else shlex.split(command))]), name, size=(100, 30), cwd=str(office.cwd))
+    pane = office.tmux.start(
+        shlex.join(["exec", "env", *variables, *(["bash", "--norc", "-i"] if shell else shlex.split(command))]),
+        name,
+        size=(100, 30),
+        cwd=str(office.cwd),
+    )
     if shell:
         office.tmux("send-keys", "-t", pane, f"{command}; {then}" if then else command, "Enter")
     until(lambda: len(office.starts()) > 0)
