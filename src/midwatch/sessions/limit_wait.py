@@ -14,6 +14,7 @@ from midwatch.agents import definition
 from midwatch.core.errors import RefusedError
 from midwatch.core.verdict import Verdict
 from midwatch.sessions import resume
+from midwatch.sessions.limit_states import CONTINUES
 from midwatch.sessions.monitor_lease import MonitorLease
 from midwatch.sessions.prompting.pane_lock import PaneLock
 from midwatch.sessions.prompting.rules import readiness
@@ -25,8 +26,6 @@ from midwatch.tmux.pane_snapshot import take_snapshot
 
 LASTS = 5.0
 """Seconds for which the limit must be over: an agent that continues by itself shows nothing of that for a moment."""
-CONTINUES = "continues"
-"""Detail of the limit of an agent that shows that it will continue by itself."""
 READY = 90.0
 """Seconds that an agent may take to come to its prompt."""
 

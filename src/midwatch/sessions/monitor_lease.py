@@ -98,7 +98,7 @@ class MonitorLease:
         if monitor_store.is_limit_cancelled(self.subject.base):
             return f"a person cancelled that (`midwatch limit {self.subject.name} --continue` allows it again)"
         if self.plan.continues <= 0:
-            return f"it was told to continue {self.wanted.continues} times, and no more is allowed (--continues)"
+            return f"it was told to continue as often as this watch allows (--continues {self.wanted.continues})"
         return ""
 
     def count_continuation(self) -> None:

@@ -108,4 +108,21 @@ VERBS: dict[str, dict[str, object]] = {
             "midwatch monitor claude-fix --task-dir /tmp/tmp.Xy12 --cleanup",
         ),
     },
+    "limit": {
+        "says": "what happens when the limit of a session ends; cancel that it is continued then",
+        "takes": "NAME [--cancel | --continue]",
+        "options": (
+            ("--cancel", "", "its monitor reports limits from now on, and has the session continue after none"),
+            ("--continue", "", "take that back"),
+            DIR,
+            ("--json", "", "one JSON line on standard output"),
+        ),
+        "more": (
+            "A monitor with --on-limit wait (such as those of `spawn --watch` and `monitor -d`) tells the agent to go\n"
+            "on when its limit is over, 10 times at most (--continues). `ls` shows when: `continues 03:10`.\n"
+            "An agent that continues by itself is left to do so; this verb cannot stop that, `midwatch stop` can.\n"
+            "Exit code: 0; 7 there is no such session; 12 it is none."
+        ),
+        "examples": ("midwatch limit api", "midwatch limit api --cancel"),
+    },
 }

@@ -34,7 +34,7 @@ def restore(options: Options) -> int:
     path = "" if registered else registry_store.nearest_registry(os.path.realpath(os.getcwd()))
     looker = JobDirectory(paths.sentinel_directory(options.text("--dir")), context.lazy_policy(options))
     lost = watch_restore.find_lost_watches(looker)
-    listed = face.open_registry(options) if registered or path or not lost else None
+    listed = face.open_registry(options) if registered or path else None
     if listed is not None and listed.looker.directory != looker.directory:
         looker = listed.looker
         lost = watch_restore.find_lost_watches(looker)
