@@ -29,6 +29,7 @@ def test_a_watched_session_completes_and_so_does_the_job_that_watches_it(office:
     assert (done.code, done.out) == (0, "api\n")
     end = ended(office)
     assert (end["kind"], end["state"]) == ("job", "completed")
+    assert (end["result"]["name"], end["result"]["state"]) == ("api", "completed")
     last = office.box("logs", "api.monitor").out.splitlines()[-1]
     assert last.startswith('{"schema":1,"name":"api","kind":"session","state":"completed"')
     assert office.listed() == {"api": "idle", "api.monitor": "completed"}
@@ -46,6 +47,7 @@ def test_a_crash_of_a_watched_session_is_resumed_without_anybody_at_a_terminal(o
 def test_a_session_that_waits_for_a_person_is_watched_on_until_its_work_ends(office: Office) -> None:
     office.spawned("api", "--watch", prompt="ask")
     said(office, "api: waiting: it waits for a permission")
+    assert "api: waiting" in office.box("why", "api.monitor").out
     office.tmux("send-keys", "-t", "=api:", "y")
     assert ended(office)["state"] == "completed"
 

@@ -22,6 +22,7 @@ from midwatch.sessions import find_agent, monitor_job
 from midwatch.sessions.model import FINAL, NO_DEADLINE, MonitorOptions
 from midwatch.sessions.monitor import SessionMonitor
 from midwatch.sessions.targets import ForeignPane, ManagedSession
+from midwatch.shim import beat_file
 from midwatch.verification import codec as verification_codec
 
 MOST_RESUMES = 1000
@@ -50,9 +51,11 @@ def main(options: Options) -> int:
 
     if options.flag("-d"):
         return _start_job(options, target)
+    if options.flag("--exit-zero"):
+        code = _monitor_target(options, target, _with_note(show, result=True), _with_note(_print_progress))
+        return code if code in UNFINISHED else 0
     if not os.isatty(2):
-        code = _monitor_target(options, target, show, _print_progress)
-        return code if code in UNFINISHED or not options.flag("--exit-zero") else 0
+        return _monitor_target(options, target, show, _print_progress)
     from midwatch.cli.terminal_status import open_status
 
     def go_on(verdict: Verdict) -> None:
@@ -204,6 +207,21 @@ def _monitor_task(options: Options, session: str, show: Say, tell: Say) -> int:
     )  # fmt: skip
     show(verdict)
     return exit_code(verdict.state)
+
+
+def _with_note(say: Say, *, result: bool = False) -> Say:
+    """The same, noted for the job that we run in, if it is one: `ls` shows the note, `wait` gives the result."""
+
+    def noted(verdict: Verdict) -> None:
+        say(verdict)
+        try:
+            box, name, run = beat_file.find_beat_target(None, None, None)
+            note = f"{verdict.name}: {verdict.state}"
+            beat_file.write_beat(f"{box}/{name}", run, note, None, output.as_json(verdict) if result else None)
+        except (ValueError, LookupError, OSError):
+            pass  # what is to be said was said
+
+    return noted
 
 
 def _print_progress(verdict: Verdict) -> None:
