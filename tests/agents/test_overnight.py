@@ -23,7 +23,7 @@ from tests.lab import processes
 from tests.lab.lab import REPOSITORY, Lab
 
 PORT = 8766
-SHORT = {"stale": "8s", "grace": "2s"}
+STALE, GRACE = "8s", "2s"
 """Patience for what hangs: a night of minutes."""
 CRASHED = "go [[slow 600]]"
 
@@ -49,7 +49,7 @@ class Night:
         self.done = self.session.cwd / "done"
 
     def begin(self, prompt: str) -> None:
-        self.session.spawn(prompt, watch="", verify=f"test -e {self.done}", **SHORT)
+        self.session.spawn(prompt, watch="", verify=f"test -e {self.done}", stale=STALE, grace=GRACE)
 
     def send(self, prompt: str) -> None:
         sent = self.session.call("send", "api", prompt, "--wait", "30s")

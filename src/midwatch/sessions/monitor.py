@@ -233,7 +233,7 @@ class SessionMonitor(SessionOutcomeTracker):
             reason = f"{said.reason}; {sessions_resume.STOPPED}"
             return self.over(view, said._replace(state="stopped", cause="stop-asked", reason=reason))
         except (RefusedError, OSError) as error:
-            return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {error}"))
+            return self.over_or_on(view, said._replace(reason=f"{said.reason}; not resumed: {error}"))
         self.journal(record, "resumed", reason=said.reason, by=job.run)
         self.idle_since = None
         sent = subject.session.deliver(
@@ -249,13 +249,16 @@ class SessionMonitor(SessionOutcomeTracker):
         if view.verdict.final or view.verdict.state in ("waiting", "limited"):
             return None  # the next look tells
         why = f"it was resumed after it had {said.state}, but could not be told to go on: {sent.reason}"
-        waiting = view.verdict._replace(state="waiting", cause="not-continued", reason=why)
-        if not monitor.is_ongoing(waiting, view.verdict, self.wanted):
-            return self.over(view, waiting)
-        self.report(view, waiting, over=False)
-        return None
+        return self.over_or_on(view, view.verdict._replace(state="waiting", cause="not-continued", reason=why))
 
     # Ending
+
+    def over_or_on(self, view: TargetView, verdict: Verdict) -> Verdict | None:
+        """The watch ends with this, or reports it and goes on."""
+        if not monitor.is_ongoing(verdict, view.verdict, self.wanted):
+            return self.over(view, verdict)
+        self.report(view, verdict, over=False)
+        return None
 
     def over(self, view: TargetView, verdict: Verdict) -> Verdict:
         self.report(view, verdict, over=True)

@@ -24,6 +24,7 @@ from midwatch.sessions.agent_session import AgentSession
 from midwatch.sessions.rules import lost_watch
 from midwatch.shim import terminate
 
+LIVES = ("alive", "suspended", "unsupervised")
 READY = 60.0
 """Seconds that an agent may take to come to its prompt."""
 
@@ -95,8 +96,8 @@ def _find_lost_watch(looker: JobDirectory, name: str) -> LostWatch | None:
     verdict, watch = job_verdict.judge(facts), monitor_store.read_state(base, record.run)
     if verdict.final and not lost_watch.is_lost(verdict, record, plan):
         return None
-    if not verdict.final and plan.ended:
-        return None
+    if not verdict.final and (plan.ended or verdict.process not in LIVES):
+        return None  # what runs on another machine is watched there
     turn = watch.memory.turn if watch is not None and watch.memory is not None else ""
     return LostWatch(name, record, plan, not verdict.final, turn, verdict.reason)
 

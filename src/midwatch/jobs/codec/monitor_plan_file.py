@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from midwatch.core import names
 from midwatch.core.json_text import dump
 from midwatch.jobs.monitor_plan import MonitorPlan
 
@@ -26,6 +27,8 @@ def decode_plan(text: str) -> MonitorPlan | None:
         pid, start = found["monitor"]
         texts = {name: found[name] for name in ("run", "boot", "until", "on_limit", "job", "cwd", "ended")}
         if not all(isinstance(each, str) for each in (*texts.values(), *found["arguments"])):
+            return None
+        if found["job"] and names.find_problem(found["job"]):
             return None
         return MonitorPlan(
             **texts, monitor=(int(pid), int(start)), continues=int(found["continues"]),
