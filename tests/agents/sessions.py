@@ -38,7 +38,8 @@ class Spawned(AgentPane):
     # Our own verbs
 
     def spawn(self, prompt: str = "", code: int = 0, **options: str) -> dict[str, Any]:
-        given = [word for key, value in options.items() for word in (f"--{key}", value)]
+        """An empty value stands for an option that takes none."""
+        given = [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", value) if word]
         given += ["--prompt-file", str(self.file(prompt))] if prompt else []
         called = self.call(
             "spawn", self.name, "--agent", self.kind, "--cwd", str(self.cwd), "--socket", self.tmux.arguments[1],

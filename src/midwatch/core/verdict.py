@@ -30,6 +30,19 @@ class Evidence(Value):
     """Seconds since it became true, where that is known."""
 
 
+class LimitPlan(Value):
+    """What happens when the limit of a session ends."""
+
+    ends: float | None
+    """When that is, on the wall clock; None where nobody knows."""
+    by: str
+    """Who continues the work then: `monitor` or `agent`; empty where nobody does."""
+    why: str = ""
+    """Why nobody does: `not-watched`, `cancelled`, `none-left` or `end-unknown`."""
+    left: int | None = None
+    """How often the monitor may still continue it."""
+
+
 class Verdict(Value):
     name: str
     kind: str
@@ -72,3 +85,5 @@ class Verdict(Value):
     against: tuple[Evidence, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     """Of a session: why this may be wrong."""
+    limit: LimitPlan | None = None
+    """Of a limited session, where that was looked up: who continues it, and when."""

@@ -4,7 +4,7 @@ from midwatch.core.foreign_text import ForeignText, escape_text
 from midwatch.core.json_text import dump
 from midwatch.core.redaction import redact
 from midwatch.core.text import format_duration
-from midwatch.core.verdict import Verdict
+from midwatch.core.verdict import LimitPlan, Verdict
 
 SCHEMA = 1
 LONGEST = 500
@@ -33,7 +33,15 @@ def verdict_fields(verdict: Verdict, following: str) -> dict[str, object]:
 
 
 def _session_fields(verdict: Verdict) -> dict[str, object]:
-    return {"message": ForeignText(redact(verdict.message.raw)) or None, "doubts": verdict.doubts}
+    found: dict[str, object] = {"message": ForeignText(redact(verdict.message.raw)) or None, "doubts": verdict.doubts}
+    return found if verdict.limit is None else {**found, "limit": _limit_fields(verdict.limit)}
+
+
+def _limit_fields(plan: LimitPlan) -> dict[str, object]:
+    return {
+        "ends": None if plan.ends is None else round(plan.ends, 3), "continued_by": plan.by or None,
+        "not_continued": plan.why or None, "continues_left": plan.left,
+    }  # fmt: skip
 
 
 def encode_verdict(verdict: Verdict, following: str) -> str:

@@ -13,6 +13,8 @@ from midwatch.system.remove_tree import remove_tree
 
 KEEP_RUNS = 10
 """Earlier runs of a name that are kept in the archive."""
+KEPT = ("json", "watch", "plan", "limit")
+"""Files that a run which goes on with the last one takes over."""
 
 
 def refuse_links(base: str) -> None:
@@ -35,7 +37,8 @@ def archive_run(directory: str, name: str, *, goes_on: bool = False) -> None:
     """Move away what an earlier run of this name left, so that it can complete no new one.
 
     Status first and record last: whoever looks meanwhile finds the old run's end, or nothing. A run that ``goes_on``
-    is never out of sight: its record is there until the next one takes its place, and so is what its monitor knows.
+    is never out of sight: its record is there until the next one takes its place, and so is what its monitor knows
+    and was asked to do.
     """
     base = f"{directory}/{name}"
     order = ["status", *(suffix for suffix in SUFFIXES if suffix not in ("status", "json")), "json"]
@@ -51,7 +54,7 @@ def archive_run(directory: str, name: str, *, goes_on: bool = False) -> None:
     os.mkdir(box, 0o700)
     _move_entries(drop_box.box_path(directory, name), dropped, drop_box.box_path(box, name))
     for suffix in present:
-        if goes_on and suffix in ("json", "watch"):
+        if goes_on and suffix in KEPT:
             _copy_file(f"{base}.{suffix}", f"{box}/{name}.{suffix}")
         else:
             os.rename(f"{base}.{suffix}", f"{box}/{name}.{suffix}")

@@ -98,7 +98,12 @@ class AgentSession:
         """What is true of it, with what its last monitor said of its work; who watches asks after the work himself."""
         looked = self.observe()
         watch = monitor_store.read_state(self.base, self.run) if looked.verdict.final and self.run else None
-        return managed_verdict.apply_verification(looked.verdict, watch.verdict if watch else None)
+        verdict = managed_verdict.apply_verification(looked.verdict, watch.verdict if watch else None)
+        if verdict.state != "limited":
+            return verdict
+        from midwatch.sessions import limit_plan  # noqa: PLC0415  # few are
+
+        return limit_plan.add_limit_plan(self.base, verdict)
 
     def facts(self) -> JobFacts:
         """Its files and processes; what an earlier watcher remembers of it is taken in before its pane is looked at."""

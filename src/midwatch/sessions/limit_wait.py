@@ -14,6 +14,8 @@ from midwatch.agents import definition
 from midwatch.core.errors import RefusedError
 from midwatch.core.verdict import Verdict
 from midwatch.sessions import resume
+from midwatch.sessions.limit_states import CONTINUES
+from midwatch.sessions.monitor_lease import MonitorLease
 from midwatch.sessions.prompting.pane_lock import PaneLock
 from midwatch.sessions.prompting.rules import readiness
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
@@ -32,9 +34,11 @@ class LimitWait:
     """One monitor's wait. ``say`` hears what is done, ``stopped`` tells that the monitor is to end."""
 
     def __init__(
-        self, subject: ManagedSession | ForeignPane, say: Callable[[Verdict], None], stopped: Callable[[], bool]
+        self, subject: ManagedSession | ForeignPane, say: Callable[[Verdict], None], stopped: Callable[[], bool],
+        actor: MonitorLease | None,
     ) -> None:  # fmt: skip
         self.subject = subject
+        self.actor = actor
         self.say = say
         self.stopped = stopped
         self.ends = 0.0
@@ -61,6 +65,8 @@ class LimitWait:
         return None if self.stopped() or now < self.over_since + LASTS else self._over(verdict)
 
     def _limited(self, view: TargetView, verdict: Verdict, now: float, left: float) -> Verdict | None:
+        if self.actor and verdict.detail != CONTINUES and (refused := self.actor.refuses_to_continue()):
+            return verdict._replace(reason=f"{verdict.reason}; it is not waited for: {refused}")
         if verdict.ends is None:
             return verdict._replace(reason=f"{verdict.reason}; its end is not known, so it is not waited for")
         if verdict.ends > now + left:
@@ -77,7 +83,11 @@ class LimitWait:
             return _not_continued(verdict, "it runs in a pane that Midwatch did not open, so nothing is typed there")
         if self.told:
             return _not_continued(verdict, "it was told to continue, and did not")
+        if self.actor and (refused := self.actor.refuses_to_continue()):
+            return _not_continued(verdict, refused)
         self.told = True
+        if self.actor:
+            self.actor.count_continuation()
         self.say(verdict._replace(state="starting", cause="starting", reason="its limit is over; it is told to go on"))
         sent = self.subject.session.deliver(
             resume.GO_ON, until=time.monotonic() + READY, past_limit=True, stopped=self.stopped

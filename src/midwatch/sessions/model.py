@@ -5,9 +5,12 @@ from __future__ import annotations
 from midwatch.core.pane_model import Observation, Pane
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
+from midwatch.jobs.monitor_plan import CONTINUES
 
 DEADLINE = 5 * 3600.0
-"""Seconds for which a session is watched, unless told otherwise."""
+"""Seconds that a step or a delegated task may take, unless told otherwise."""
+NO_DEADLINE = float("inf")
+FINAL = "final"
 
 
 class PaneVerdict(Value):
@@ -31,10 +34,14 @@ class PanesObservation(Value):
 class MonitorOptions(Value):
     """What a monitor was told to do."""
 
-    deadline_s: float = DEADLINE
+    deadline_s: float = NO_DEADLINE
     resumes: int = 0
     on_limit: str = "report"
     """Or `wait`: until the limit ends, and then go on; or `watch`: on, until the agent does something about it."""
+    continues: int = CONTINUES
+    """How often the session is told to continue after a limit (`wait`)."""
+    until: str = "outcome"
+    """Or FINAL: what waits for a person, for a limit or hangs is reported, and the watch goes on."""
     cleanup: bool = False
     verify: str = ""
     """What tells whether the work is there, where that is not what was said when it was started."""

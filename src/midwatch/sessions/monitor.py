@@ -20,10 +20,10 @@ from midwatch.jobs import monitor_store
 from midwatch.jobs.loop_beat import LoopBeat
 from midwatch.jobs.rules import resume_condition
 from midwatch.notifications import report_change
+from midwatch.sessions import pane_resume, verify
 from midwatch.sessions import resume as sessions_resume
-from midwatch.sessions import verify
 from midwatch.sessions.limit_wait import READY, LimitWait
-from midwatch.sessions.model import MonitorOptions
+from midwatch.sessions.model import FINAL, MonitorOptions
 from midwatch.sessions.monitor_lease import MonitorLease
 from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.rules import monitor
@@ -45,15 +45,20 @@ class SessionMonitor(SessionOutcomeTracker):
     ) -> None:
         super().__init__(subject, wanted)
         self.say = say
-        self.actor = MonitorLease(subject, wanted.resumes) if isinstance(subject, ManagedSession) else None
+        self.actor = MonitorLease(subject, wanted) if isinstance(subject, ManagedSession) else None
+        self.pane_resumes = 0 if self.actor else wanted.resumes
+        """How often an agent that others started may still be brought back."""
         self.began = time.monotonic()
-        self.limit = LimitWait(subject, say, self.is_asked)
+        self.limit = LimitWait(subject, say, self.is_asked, self.actor)
         self.before: Verdict | None = None
         self.retried = 0.0
+        self.last_check: tuple[object, Verdict] | None = None
+        """A turn, and what its end was worth: the work is asked after once for each."""
         self.beat = LoopBeat()
         name = subject.name
         self.alarm = WakeupSources(
-            subject.directory, frozenset((f"{name}.status", f"{name}.json", f"{name}.watch", f"{name}.halt"))
+            subject.directory,
+            frozenset(f"{name}.{suffix}" for suffix in ("status", "json", "watch", "halt", "limit")),
         )
         self.writing = FileWriteWatcher()
 
@@ -90,25 +95,21 @@ class SessionMonitor(SessionOutcomeTracker):
         view, said = self.observe()
         now, verdict = time.monotonic(), view.verdict
         if said is not None and monitor.is_verifiable(said):
-            said = self.verified(view, said)
+            said = self.verified_once(view, said)
         if self.wanted.on_limit == "wait":
             said = self.limit.attend(view, said, self.deadline - now)
-        again = (
-            said is not None
-            and self.actor is not None
-            and self.actor.resumes > 0
-            and resume_condition.is_resumable(said)
-        )
-        if (said is None or again) and self.alarm.signals.asked:
+        again = said is not None and self.may_resume(said)
+        goes_on = said is None or monitor.is_ongoing(said, verdict, self.wanted)
+        if (goes_on or again) and self.alarm.signals.asked:
             return self.leave("monitor-ended", f"the monitor was ended by {signal_name(self.alarm.signals.asked)}")
-        if said is not None and self.actor and again:
-            return self.resume(self.actor, view, said)
-        if said is None and now >= self.deadline:
+        if said is not None and again:
+            return self.resume(self.actor, view, said) if self.actor else self.resume_pane(view, said)
+        if goes_on and now >= self.deadline:
             return self.leave("deadline", monitor.format_timeout(self.wanted))
-        if said is not None:
+        if said is not None and not goes_on:
             return self.over(view, said)
-        if verdict.settled:
-            self.report(view, verdict, over=False)
+        if said is not None or verdict.settled:
+            self.report(view, said or verdict, over=False)
         self.note(view)
         self.sleep(view)
         return None
@@ -117,6 +118,8 @@ class SessionMonitor(SessionOutcomeTracker):
         """Another monitor acts: wait for what it says, or for its end."""
         if (told := actor.other_verdict()) is not None:
             return told
+        if self.wanted.until != FINAL and actor.other_watches_on() and (said := self.own_outcome()) is not None:
+            return said
         asked = self.alarm.signals.asked
         if asked or time.monotonic() >= self.deadline:
             why = f"this monitor was ended by {signal_name(asked)}" if asked else monitor.format_timeout(self.wanted)
@@ -125,6 +128,15 @@ class SessionMonitor(SessionOutcomeTracker):
         self.alarm.watch_ends(actor.acting_monitor())
         self.alarm.sleep(self.beat.after_pass(min(time.monotonic() + CALM, self.deadline)))
         return None
+
+    def own_outcome(self) -> Verdict | None:
+        """What there is to be said, where the monitor that acts watches on to the end of the work."""
+        view, said = self.observe()
+        if said is None or self.is_brought_back(view, said):
+            return None
+        if said.state == "limited" and self.wanted.on_limit == "wait":
+            return None
+        return self.verified(view, said) if monitor.is_verifiable(said) else said
 
     # Watching
 
@@ -175,9 +187,33 @@ class SessionMonitor(SessionOutcomeTracker):
             return verify.verify_by_record(said, view.record, self.subject.directory, given)
         return verify.verify_verdict(said, given, view.cwd, view.began)
 
+    def verified_once(self, view: TargetView, said: Verdict) -> Verdict:
+        """The same, asked once for each turn: a watch that goes on comes by again and again."""
+        turn = (view.record.run if view.record else "", view.verdict.final, monitor.turn_marks(view.memory))
+        if self.last_check is None or self.last_check[0] != turn:
+            self.last_check = turn, self.verified(view, said)
+        return self.last_check[1]
+
     def is_asked(self) -> bool:
         """Whether somebody wants this monitor to end."""
         return bool(self.alarm.signals.asked)
+
+    def may_resume(self, said: Verdict) -> bool:
+        """Whether to bring it back. What others started is never ended, so it must have ended by itself."""
+        if self.actor is not None:
+            return self.actor.resumes > 0 and resume_condition.is_resumable(said)
+        return self.pane_resumes > 0 and said.final and resume_condition.is_resumable(said)
+
+    def resume_pane(self, view: TargetView, said: Verdict) -> Verdict | None:
+        """The same for an agent that others started, in its own shell."""
+        assert isinstance(self.subject, ForeignPane)
+        self.pane_resumes -= 1
+        count = f"{self.wanted.resumes - self.pane_resumes} of {self.wanted.resumes}"
+        self.say(said._replace(final=False, reason=f"{said.reason}; resuming it in its shell ({count})"))
+        if why := pane_resume.resume_in_shell(self.subject, self.is_asked):
+            return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {why}"))
+        self.idle_since, self.worked = None, True
+        return None
 
     def resume(self, actor: MonitorLease, view: TargetView, said: Verdict) -> Verdict | None:
         """Bring it back and watch on; or say what became of it, and why it was not."""
@@ -198,7 +234,7 @@ class SessionMonitor(SessionOutcomeTracker):
             reason = f"{said.reason}; {sessions_resume.STOPPED}"
             return self.over(view, said._replace(state="stopped", cause="stop-asked", reason=reason))
         except (RefusedError, OSError) as error:
-            return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {error}"))
+            return self.over_or_on(view, said._replace(reason=f"{said.reason}; not resumed: {error}"))
         self.journal(record, "resumed", reason=said.reason, by=job.run)
         self.idle_since = None
         sent = subject.session.deliver(
@@ -214,9 +250,16 @@ class SessionMonitor(SessionOutcomeTracker):
         if view.verdict.final or view.verdict.state in ("waiting", "limited"):
             return None  # the next look tells
         why = f"it was resumed after it had {said.state}, but could not be told to go on: {sent.reason}"
-        return self.over(view, view.verdict._replace(state="waiting", cause="not-continued", reason=why))
+        return self.over_or_on(view, view.verdict._replace(state="waiting", cause="not-continued", reason=why))
 
     # Ending
+
+    def over_or_on(self, view: TargetView, verdict: Verdict) -> Verdict | None:
+        """The watch ends with this, or reports it and goes on."""
+        if not monitor.is_ongoing(verdict, view.verdict, self.wanted):
+            return self.over(view, verdict)
+        self.report(view, verdict, over=False)
+        return None
 
     def over(self, view: TargetView, verdict: Verdict) -> Verdict:
         self.report(view, verdict, over=True)
@@ -224,6 +267,8 @@ class SessionMonitor(SessionOutcomeTracker):
 
     def finish(self, view: TargetView, verdict: Verdict) -> Verdict:
         cleanup = self.wanted.cleanup and verdict.final and verdict.state not in UNTOUCHED
+        if self.actor and (verdict.final or not self.actor.plan.job):
+            self.actor.end_plan(verdict.state)
         self.note(view, verdict, "cleanup" if cleanup else "")
         if cleanup:
             try:
@@ -243,6 +288,8 @@ class SessionMonitor(SessionOutcomeTracker):
         assert self.view is not None
         verdict = monitor.abandoned_verdict(self.view.verdict, cause, why)
         self.note(self.view, verdict, left=True)
+        if self.actor and (cause == "deadline" or not self.actor.plan.job):
+            self.actor.end_plan(verdict.state)
         self.report(self.view, verdict, over=True)
         return verdict
 

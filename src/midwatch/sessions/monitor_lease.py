@@ -14,8 +14,10 @@ from midwatch.core.errors import MidwatchError
 from midwatch.core.job_model import Record
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import monitor_store
+from midwatch.jobs.monitor_plan import MonitorPlan
 from midwatch.jobs.monitor_state import MonitorState
 from midwatch.journal import journal
+from midwatch.sessions.model import FINAL, MonitorOptions
 from midwatch.sessions.targets import ManagedSession, TargetView
 from midwatch.system import procfs
 
@@ -26,9 +28,12 @@ NOTED = 10.0
 class MonitorLease:
     """What one monitor of a session of ours may do, and for how long."""
 
-    def __init__(self, subject: ManagedSession, resumes: int) -> None:
+    def __init__(self, subject: ManagedSession, wanted: MonitorOptions) -> None:
         self.subject = subject
-        self.resumes = resumes
+        self.wanted = wanted
+        self.resumes = wanted.resumes
+        self.plan = MonitorPlan("", continues=wanted.continues)
+        """What this watch is to do; written down where others must know of it."""
         self.began = time.monotonic()
         """When the watch began, time that was lost not counted."""
         self.leading = False
@@ -50,17 +55,64 @@ class MonitorLease:
             self.leading = False
             self._lease.close()
         elif self.leading:
-            self._carry_on(monitor_store.read_state(self.subject.base))
+            record = self.subject.looker.facts(self.subject.name).record
+            self._carry_on(monitor_store.read_state(self.subject.base), record)
+            self._begin_plan(record)
         return self.leading
 
-    def _carry_on(self, watch: MonitorState | None) -> None:
+    def _carry_on(self, watch: MonitorState | None, record: Record | None) -> None:
         """Go on where a monitor of this run, or of the one that it repeats, was killed; what nobody watched is lost."""
-        record = self.subject.looker.facts(self.subject.name).record
         if watch is None or record is None or watch.verdict is not None or watch.boot != procfs.boot_id():
             return
         if watch.run in (record.run, record.again):
             self.began = min(self.began, time.monotonic() - (watch.at - watch.began))
             self.resumes = min(self.resumes, watch.resumes)
+
+    # What it is to do, for all who ask
+
+    def _begin_plan(self, record: Record | None) -> None:
+        """Take over the plan of a watch that goes on, or make one."""
+        if record is None or not (self.wanted.on_limit == "wait" or self.wanted.until == FINAL):
+            return
+        found, most = monitor_store.read_plan(self.subject.base), self.wanted.continues
+        if found is not None and not found.ended and found.run in (record.run, record.again):
+            self.plan, most = found, min(most, found.continues)
+        self._write_plan(self.plan._replace(
+            run=record.run, monitor=(os.getpid(), procfs.start_time(os.getpid())), boot=procfs.boot_id(),
+            until=self.wanted.until, on_limit=self.wanted.on_limit, continues=most,
+        ))  # fmt: skip
+
+    def _write_plan(self, plan: MonitorPlan) -> None:
+        if plan != self.plan:
+            self.plan = plan
+            with contextlib.suppress(OSError):
+                monitor_store.write_plan(self.subject.base, plan)
+
+    def end_plan(self, state: str) -> None:
+        """The watch is over. One that was only interrupted is taken up again after a reboot."""
+        if self.plan.run:
+            self._write_plan(self.plan._replace(ended=state))
+
+    def refuses_to_continue(self) -> str:
+        """Why the session is not told to continue after a limit; empty where it may be."""
+        if monitor_store.is_limit_cancelled(self.subject.base):
+            return f"a person cancelled that (`midwatch limit {self.subject.name} --continue` allows it again)"
+        if self.plan.continues <= 0:
+            return f"it was told to continue as often as this watch allows (--continues {self.wanted.continues})"
+        return ""
+
+    def count_continuation(self) -> None:
+        plan = self.plan._replace(continues=self.plan.continues - 1)
+        if self.plan.run:
+            self._write_plan(plan)
+        self.plan = plan
+
+    def other_watches_on(self) -> bool:
+        """Whether the monitor that acts beside us ends only with the work."""
+        plan = monitor_store.read_plan(self.subject.base)
+        return plan is not None and plan.until == FINAL and not plan.ended
+
+    # What it remembers
 
     def other_verdict(self) -> Verdict | None:
         """What the monitor that acted beside us came to since we began."""
@@ -76,6 +128,8 @@ class MonitorLease:
         """Remember on disk what would let another monitor, or `ls`, say something else."""
         if not self.leading or view.record is None:
             return
+        if self.plan.run:
+            self._write_plan(self.plan._replace(run=view.record.run))
         now, memory = time.monotonic(), view.memory
         essence = (
             view.record.run, verdict, acting, self.resumes, self.began, view.agent,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 
 from midwatch.core.verdict import Verdict
+from midwatch.notifications import report_change
 from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.rules import monitor
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
@@ -52,6 +53,12 @@ class SessionOutcomeTracker:
         if verdict.look_at is not None and verdict.look_at > now:
             until = min(until, verdict.look_at)
         return until
+
+    def is_brought_back(self, view: TargetView, said: Verdict) -> bool:
+        """Whether another monitor resumes it: then this is no end."""
+        if view.record is None or not (said.state == "stuck" or view.verdict.final):
+            return False
+        return report_change.is_resumed(self.subject.directory, view.record, said)
 
     def add_lost_time(self, seconds: float) -> None:
         """Time in which nobody watched does not count."""

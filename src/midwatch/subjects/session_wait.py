@@ -14,12 +14,11 @@ from midwatch.core.job_model import JobFacts
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.observation_schedule import NEVER
-from midwatch.notifications import report_change
 from midwatch.sessions import agent_session
 from midwatch.sessions.agent_session import Servers
 from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.session_outcome import SOONEST, SessionOutcomeTracker
-from midwatch.sessions.targets import ManagedSession, TargetView
+from midwatch.sessions.targets import ManagedSession
 
 
 class SessionWaits:
@@ -127,7 +126,7 @@ class SessionWait:
     def observe(self) -> Verdict:
         began = time.monotonic()
         view, said = self.watch.observe()
-        self.outcome = None if said is not None and self._is_brought_back(view, said) else said
+        self.outcome = None if said is not None and self.watch.is_brought_back(view, said) else said
         self.fresh, self.asked = True, False
         self.soonest, self.due = began + SOONEST, self.watch.next_look(view.verdict, time.monotonic())
         return view.verdict
@@ -138,8 +137,3 @@ class SessionWait:
         if live is not None and live.state == until and live.settled and self.watch.vague_since is None:
             return live
         return said if said is not None and (said.final or until in (None, said.state)) else None
-
-    def _is_brought_back(self, view: TargetView, said: Verdict) -> bool:
-        if view.record is None or not (said.state == "stuck" or view.verdict.final):
-            return False
-        return report_change.is_resumed(self.watch.subject.directory, view.record, said)

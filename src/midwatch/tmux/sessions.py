@@ -28,6 +28,9 @@ LEAVES, SOON = 5.0, 0.02
 SIZE = (120, 40)
 """Columns and rows until somebody attaches."""
 TOLD = "#{socket_path}\t#{pane_id}\t#{session_name}\t#{pid} #{start_time}"
+OPENING = ("new-session", "-d", "-P", "-F")
+SERVER = " ".join(OPENING)
+"""What stands in the command line of a server that was started by opening a session here: others need it too."""
 DONE = (";", "display-message", "-p", "done")
 DEFUSE = "if -F -t {pane} '#{{!=:#{{pane_dead_status}},0}}' 'send-keys -R -t {pane}'"
 """Up to 3.3a a server crashes when somebody attaches to a dead pane whose program wanted to hear of the focus (tried).
@@ -65,7 +68,7 @@ class TmuxSessions:
             str(size[1]),
             *command,
         )
-        asked = ("new-session", "-d", "-P", "-F", TOLD, *made)
+        asked = (*OPENING, TOLD, *made)
         answer = self._ask(*asked, starting=True)
         until = time.monotonic() + LEAVES
         while answer.errors.startswith(LEAVING) and time.monotonic() < until:

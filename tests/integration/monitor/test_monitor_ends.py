@@ -163,7 +163,6 @@ def test_a_job_is_no_session(office: Office) -> None:
         (("api", "--resume", "-1"), "--resume is a number from 0"),
         (("api", "--deadline", "0"), "--deadline must be above 0"),
         (("api", "--on-limit", "pray"), "--on-limit"),
-        (("%3", "--resume", "1"), "`midwatch adopt %3` makes it one"),
         (("%3", "--cleanup"), "name it (=session)"),
     ],
 )

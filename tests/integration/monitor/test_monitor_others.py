@@ -5,18 +5,23 @@ from __future__ import annotations
 import shlex
 import signal
 
-from tests.conftest import kill, until
+from tests.conftest import alive, kill, until
 from tests.integration.spawn.office import Office
 
 
-def opened(office: Office, prompt: str = "", name: str = "work", *, shell: bool = False) -> str:
-    """Somebody starts an agent; its pane."""
+def opened(office: Office, prompt: str = "", name: str = "work", *, shell: bool = False, then: str = "") -> str:
+    """Somebody starts an agent, and what is to follow; its pane."""
     variables = [f"{key}={value}" for key, value in office.box.env.items() if key != "TMUX_TMPDIR"]
-    command = shlex.join(["env", *variables, "claude", "--session-id", office.conversation])
+    command = shlex.join(["claude", "--session-id", office.conversation])
     office.begin(prompt)
-    pane = office.tmux.start("sh" if shell else f"exec {command}", name, size=(100, 30), cwd=str(office.cwd))
+    pane = office.tmux.start(
+        shlex.join(["exec", "env", *variables, *(["bash", "--norc", "-i"] if shell else shlex.split(command))]),
+        name,
+        size=(100, 30),
+        cwd=str(office.cwd),
+    )
     if shell:
-        office.tmux("send-keys", "-t", pane, command, "Enter")
+        office.tmux("send-keys", "-t", pane, f"{command}; {then}" if then else command, "Enter")
     until(lambda: len(office.starts()) > 0)
     return pane
 
@@ -86,3 +91,66 @@ def test_the_end_of_the_monitor_leaves_it(office: Office) -> None:
     watcher.process.terminate()
     assert watcher.end()["state"] == "abandoned"
     assert office.sessions() == ["work"]
+
+
+# Told to bring it back -----------------------------------------------------------------------------------------------
+
+
+def test_a_crash_is_resumed_in_its_own_shell_where_that_was_asked_for(office: Office) -> None:
+    pane = opened(office, "work", shell=True)
+    watcher = office.monitor(pane, *on(office), "--resume", "1")
+    watcher.until_said("working")
+    kill(office.start(1)["pid"], signal.SIGKILL)
+    end = watcher.end()
+    assert (end["state"], end["code"]) == ("completed", 0), end["reason"]
+    assert office.start(2)["argv"] == ["--resume", office.conversation]
+    assert b"Continue where you left off." in office.typed()
+    assert "; resuming it in its shell (1 of 1)" in "".join(watcher.said)
+    assert office.tmux("display-message", "-p", "-t", pane, "#{pane_id}").strip() == pane
+
+
+def test_the_second_crash_in_a_shell_is_one_when_no_resume_is_left(office: Office) -> None:
+    office.resumed("die 9")
+    pane = opened(office, "work", shell=True)
+    watcher = office.monitor(pane, *on(office), "--resume", "1")
+    watcher.until_said("working")
+    kill(office.start(1)["pid"], signal.SIGKILL)
+    end = watcher.end()
+    assert (end["state"], end["code"], len(office.starts())) == ("crashed", 3, 2)
+
+
+def test_a_hang_of_an_agent_of_others_is_never_ended(office: Office) -> None:
+    pane = opened(office, "still", shell=True)
+    end = office.monitor(pane, *on(office), "--resume", "1", "--stale", "2s", "--grace", "1s").end()
+    assert (end["state"], end["code"], len(office.starts())) == ("stuck", 4, 1)
+    assert alive(office.start(1)["pid"])
+
+
+def test_a_shell_that_runs_something_is_left_to_it(office: Office) -> None:
+    """The crashed agent's shell goes on with the next command of its line."""
+    pane = opened(office, "work", shell=True, then="cat")
+    watcher = office.monitor(pane, *on(office), "--resume", "1")
+    watcher.until_said("working")
+    kill(office.start(1)["pid"], signal.SIGKILL)
+    end = watcher.end()
+    assert (end["state"], len(office.starts())) == ("crashed", 1)
+    assert "not resumed: " in end["reason"]
+
+
+def test_a_job_watches_an_agent_of_others(office: Office) -> None:
+    opened(office, "ask")
+    done = office.box("monitor", "-d", "=work", *on(office))
+    assert (done.code, done.out) == (0, "=work.monitor\n"), done
+    office.box.until_file("=work.monitor.log", lambda text: "waiting: it waits for a permission" in text)
+    again = office.box("monitor", "-d", "=work", *on(office))
+    assert again.code == 125
+    assert "=work is watched already, by the job =work.monitor" in again.err
+    office.tmux("send-keys", "-t", "=work:", "y")
+    assert office.box("wait", "=work.monitor", "--json").json["state"] == "completed"
+
+
+def test_what_is_not_there_is_said_before_a_job_is_started(office: Office) -> None:
+    office.tmux.start("cat", "work")
+    done = office.box("monitor", "-d", "=work", *on(office), "--json")
+    assert (done.code, done.json["state"]) == (7, "not_found")
+    assert office.listed() == {}

@@ -228,7 +228,7 @@ def test_a_limit_is_waited_for_and_then_it_is_told_to_go_on(office: Office) -> N
 )
 def test_a_limit_that_cannot_be_waited_for_is_reported(office: Office, words: str, said: str) -> None:
     office.spawned(prompt=words)
-    end = office.monitor("api", "--on-limit", "wait").end()
+    end = office.monitor("api", "--on-limit", "wait", "--deadline", "5h").end()
     assert (end["state"], end["code"]) == ("limited", 9)
     assert said in end["reason"]
 

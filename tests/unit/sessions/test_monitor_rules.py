@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from midwatch.agents.turn_model import SessionMemory, TrackedValue
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import resume_condition
+from midwatch.sessions import model as sessions_model
 from midwatch.sessions.model import MonitorOptions
 from midwatch.sessions.rules import monitor
 from midwatch.sessions.rules.monitor import MonitorContext
@@ -158,3 +160,37 @@ def test_who_never_begins_may_be_given_up() -> None:
     found = monitor.find_outcome(rest, MonitorContext(idle_s=60.0), MonitorOptions(unbegun_s=60.0))
     assert found is not None
     assert (found.state, found.reason) == ("incomplete", "at its prompt for 1m, and was never seen to begin")
+
+
+# A watch that goes on ------------------------------------------------------------------------------------------------
+
+
+ON = MonitorOptions(until=sessions_model.FINAL)
+
+
+@pytest.mark.parametrize(
+    ("said", "live", "goes_on"),
+    [
+        (("waiting", False), False, True), (("limited", False), False, True), (("stuck", False), False, True),
+        (("incomplete", True), False, True), (("incomplete", True), True, False), (("completed", True), False, False),
+        (("failed", True), False, False), (("crashed", True), True, False), (("stopped", True), True, False),
+    ],
+)  # fmt: skip
+def test_a_watch_to_the_end_of_the_work_goes_on_after_what_is_no_end(
+    said: tuple[str, bool], *, live: bool, goes_on: bool
+) -> None:
+    verdict = Verdict("api", "session", said[0], said[1], "", "alive", "unknown")
+    now = verdict._replace(final=live)
+    assert monitor.is_ongoing(verdict, now, ON) is goes_on
+    assert not monitor.is_ongoing(verdict, now, MonitorOptions())
+
+
+def test_turns_are_told_apart_by_what_the_agent_writes_and_else_by_what_it_shows() -> None:
+    def memory(**moved: str) -> SessionMemory:
+        values = {name.replace("_", " "): TrackedValue(value, 1.0) for name, value in moved.items()}
+        return SessionMemory("idle", "", 1.0, None, {}, values, (0.0, 0.0, 0.0, 0.0), None, "", 1.0)
+
+    written = memory(progress_text="a", progress_transcript_size="7", life_screen="x")
+    assert monitor.turn_marks(written) == (("progress transcript size", "7"),)
+    assert monitor.turn_marks(memory(progress_text="a", life_screen="x")) == (("progress text", "a"),)
+    assert monitor.turn_marks(None) == ()

@@ -6,3 +6,4 @@ SERVER = (
     ("-S", "PATH", "with panes: the tmux server at that socket"),
 )
 JSON = ("--json", "", "one JSON line per job on standard output")
+VERBATIM = ("--verbatim", "", "type the text with characters that no reader sees; they are dropped otherwise")

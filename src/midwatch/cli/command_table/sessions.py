@@ -1,86 +1,8 @@
 """Verbs about agents in sessions, and about telling people."""
 
-from midwatch.cli.command_table.common_options import DIR, SERVER
+from midwatch.cli.command_table.common_options import DIR, SERVER, VERBATIM
 
-VERBATIM = ("--verbatim", "", "type the text with characters that no reader sees; they are dropped otherwise")
 VERBS: dict[str, dict[str, object]] = {
-    "spawn": {
-        "says": "start a coding agent in a tmux session of its own, and give it a prompt",
-        "takes": "NAME --agent A [OPTIONS] [-- ARGS…]",
-        "options": (
-            ("--agent", "A", "claude, codex, opencode, gemini, qwen, agy or program (`midwatch agents` lists them)"),
-            ("--cwd", "D", "directory to work in (default: this one)"),
-            ("--prompt", "T", "what it is to do; given once it is at its prompt, and seen to have arrived"),
-            ("--prompt-file", "F", "the same from a file (- is standard input)"),
-            VERBATIM,
-            ("--model", "M", "which model, in the agent's own words"),
-            ("--verify", "CHECK", "what tells that the work is there when a turn has ended (see `midwatch verify`)"),
-            ("--socket", "S", "tmux server: a name as for `tmux -L`, or the path of its socket"),
-            ("--no-status-protocol", "", "do not ask the agent to report its state (OSC 7501)"),
-            ("--headless", "", "without tmux: its non-interactive mode as a job, events in the log as they come"),
-            DIR,
-            ("--json", "", "one JSON line on standard output"),
-        ),
-        "more": (
-            "The agent runs under the shim: its pid, exit code and end are known, whatever becomes of tmux. What it\n"
-            "shows is in `midwatch logs NAME`, `tmux attach -t =NAME` shows it as it is, and the pane stays when it\n"
-            "has ended. With --prompt-file the prompt stands on no command line. ARGS go to the agent as they are.\n"
-            "Exit code: 0 started, and the prompt (if any) has arrived; 6 the prompt was sent but nothing proves it;\n"
-            "7 it ended before its prompt; 8 a dialog is in the way of the prompt; 125 nothing was started;\n"
-            "127 there is no such program; 130 Ctrl-C before the prompt: it runs without.\n"
-            "With --agent program, ARGS are the command of any other program. It is judged by what it reports of\n"
-            "itself (OSC 7501), else as a job."
-        ),
-        "examples": (
-            "midwatch spawn api --agent claude --prompt 'mend the failing tests'",
-            "midwatch spawn docs --agent codex --cwd ../docs --prompt-file task.md --json",
-            "midwatch spawn night --agent claude --headless --prompt-file task.md -- --max-turns 50",
-        ),
-    },
-    "monitor": {
-        "says": "watch a session in one blocking call; say what became of it, and bring it back if told to",
-        "takes": "NAME|=SESSION|%PANE [OPTIONS]",
-        "options": (
-            ("--deadline", "T", "give up after this long (default 5h): `abandoned`, and the session is left as it is"),
-            ("--stale", "T", "suspected after this long without progress (default 10m)"),
-            ("--grace", "T", "stuck when a suspicion has lasted this long (default 30s)"),
-            (
-                "--resume",
-                "N",
-                "after a crash or a hang: end what is left, resume its conversation, N times (default 0)",
-            ),
-            ("--verify", "CHECK", "what tells that the work is there; without, what `spawn` was given"),
-            (
-                "--clock",
-                "WHAT",
-                "final: while a clock in its status line goes on, never stuck; life (default): no such rule",
-            ),
-            ("--on-limit", "WHAT", "report (default), or wait for the printed end of the limit and go on"),
-            ("--cleanup", "", "at a final state close the capture and kill exactly that session"),
-            (
-                "--task-dir",
-                "D",
-                "a task directory (pid, output.log, manifest.json, done …) of SESSION, by its own rules",
-            ),
-            ("--wrapper", "F", "with --task-dir: the script to run again, if it was not seen at work"),
-            *SERVER,
-            DIR,
-            ("--json", "", "one JSON line on standard output"),
-        ),
-        "more": (
-            "Returns on final states, and on stuck, waiting and limited, though the session goes on. A turn that has\n"
-            "ended is `completed` (nothing to verify against), one that failed `failed`, one that was interrupted\n"
-            "`waiting`. Frozen is told after 90 s in which nothing on the screen moves that did move; stalled after\n"
-            "--stale. Ending the monitor never ends the session. Of several monitors of one session one acts.\n"
-            "Exit code: 0 completed, 1 failed, 3 crashed, 4 stuck, 6 incomplete, 7 not found, 8 waiting, 9 limited,\n"
-            "10 stopped, 11 abandoned, 12 unknown."
-        ),
-        "examples": (
-            "midwatch monitor api --resume 2 --json",
-            "midwatch monitor =work -L agents --deadline 8h",
-            "midwatch monitor claude-fix --task-dir /tmp/tmp.Xy12 --cleanup",
-        ),
-    },
     "listen": {
         "says": "read what the program in a pane of yours reports of itself (OSC 7501)",
         "takes": "%PANE [OPTIONS]",

@@ -6,24 +6,34 @@ import os
 import time
 
 from midwatch.cli import context, output, pane_arguments
+from midwatch.cli.commands.run import REFUSED
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core import names
-from midwatch.core.errors import UsageError
-from midwatch.core.exit_codes import exit_code
+from midwatch.core.errors import RefusedError, UsageError
+from midwatch.core.exit_codes import EXIT_CODES, exit_code
 from midwatch.core.names import is_pane
 from midwatch.core.numbers import parse_whole_number
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
+from midwatch.jobs.monitor_plan import CONTINUES
 from midwatch.notifications.model import ChangeSubject
-from midwatch.sessions import find_agent
-from midwatch.sessions.model import DEADLINE, MonitorOptions
+from midwatch.sessions import find_agent, monitor_job
+from midwatch.sessions.model import FINAL, NO_DEADLINE, MonitorOptions
 from midwatch.sessions.monitor import SessionMonitor
 from midwatch.sessions.targets import ForeignPane, ManagedSession
+from midwatch.shim import beat_file
 from midwatch.verification import codec as verification_codec
 
 MOST_RESUMES = 1000
 SECOND = 1.0
+UNFINISHED = (EXIT_CODES["abandoned"], EXIT_CODES["unknown"])
+"""Exit codes of a watch that did not come to its end, also with --exit-zero."""
+FORWARDED = (
+    "--deadline", "--stale", "--grace", "--resume", "--verify", "--clock", "--on-limit", "--continues", "--until",
+    "--cleanup", "-L", "-S", "--dir",
+)  # fmt: skip
+"""Options that a job which watches gets as they were given."""
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +49,11 @@ def main(options: Options) -> int:
     def show(verdict: Verdict) -> None:
         output.print_verdict(verdict, json=options.flag("--json"))
 
+    if options.flag("-d"):
+        return _start_job(options, target)
+    if options.flag("--exit-zero"):
+        code = _monitor_target(options, target, _with_note(show, result=True), _with_note(_print_progress))
+        return code if code in UNFINISHED else 0
     if not os.isatty(2):
         return _monitor_target(options, target, show, _print_progress)
     from midwatch.cli.terminal_status import open_status
@@ -52,13 +67,48 @@ def main(options: Options) -> int:
         status.outcome(verdict, exit_code(verdict.state))
         status.finish()
 
-    _parse_options(options)  # what is wrong with them is said before the terminal is asked anything
+    parse_options(options)  # what is wrong with them is said before the terminal is asked anything
     status = open_status()
     try:
         status.start(target)
         return _monitor_target(options, target, end, go_on)
     finally:
         status.close()
+
+
+def _start_job(options: Options, target: str) -> int:
+    """Have a job watch it. What cannot be watched is said here and now, where somebody reads it."""
+    if options.flag("--task-dir"):
+        raise UsageError("-d watches an agent; keep `monitor --task-dir` running with `midwatch run -d -- midwatch …`")
+    subject = _find_subject(options, target)
+    if isinstance(subject, Verdict):
+        output.print_verdict(subject, json=options.flag("--json"))
+        return exit_code(subject.state)
+    subject.close()
+    looker = context.job_observer(options)
+    try:
+        job = monitor_job.start_monitor(looker, target, job_arguments(options), watched=watched_session(target))
+    except RefusedError as error:
+        output.print_remark(str(error))
+        return REFUSED
+    print(output.as_json(looker.verdict(job)) if options.flag("--json") else job)
+    return 0
+
+
+def watched_session(target: str) -> str:
+    """The session of ours that is meant; empty where it is an agent that others started."""
+    return "" if is_pane(target) or target.startswith("=") else target
+
+
+def job_arguments(options: Options) -> list[str]:
+    """What a monitor in a job is given, of what was given here."""
+    found: list[str] = []
+    for flag, values in options.values.items():
+        if flag not in FORWARDED:
+            continue
+        value = os.path.abspath(values[-1]) if flag in ("--dir", "-S") else values[-1]
+        found += [flag] if flag == "--cleanup" else [flag, value]
+    return found
 
 
 def _monitor_target(options: Options, target: str, show: Say, tell: Say) -> int:
@@ -68,16 +118,14 @@ def _monitor_target(options: Options, target: str, show: Say, tell: Say) -> int:
     if isinstance(subject, Verdict):
         show(subject)
         return exit_code(subject.state)
-    return exit_code(SessionMonitor(subject, _parse_options(options), tell).run(show).state)
+    return exit_code(SessionMonitor(subject, parse_options(options), tell).run(show).state)
 
 
 def _find_subject(options: Options, target: str) -> ManagedSession | ForeignPane | Verdict:
     """What is to be watched, or that there is none."""
-    wanted, policy = _parse_options(options), context.read_policy(options)
+    wanted, policy = parse_options(options), context.read_policy(options)
     directory = paths.sentinel_directory(options.text("--dir"))
     if is_pane(target) or target.startswith("="):
-        if wanted.resumes:
-            raise UsageError(f"--resume needs a session of ours; `midwatch adopt {target}` makes it one")
         if wanted.cleanup and is_pane(target):
             raise UsageError("--cleanup closes a session; name it (=session) or a session of ours")
         found = _find_agent(options, target, policy)
@@ -92,7 +140,7 @@ def _find_subject(options: Options, target: str) -> ManagedSession | ForeignPane
     return ManagedSession(looker, name, policy)
 
 
-def _parse_options(options: Options) -> MonitorOptions:
+def parse_options(options: Options) -> MonitorOptions:
     resumes = parse_whole_number(given := options.text("--resume") or "0")
     if resumes is None or not 0 <= resumes <= MOST_RESUMES:
         raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {given!r}")
@@ -101,9 +149,14 @@ def _parse_options(options: Options) -> MonitorOptions:
     deadline = options.seconds("--deadline")
     if deadline is not None and deadline <= 0:
         raise UsageError("--deadline must be above 0")
+    continues = parse_whole_number(given := options.text("--continues") or str(CONTINUES))
+    if continues is None or not 0 <= continues <= MOST_RESUMES:
+        raise UsageError(f"--continues is a number from 0 to {MOST_RESUMES}, not {given!r}")
     return MonitorOptions(
-        DEADLINE if deadline is None else deadline, resumes,
-        options.choice("--on-limit", ("report", "wait")) or "report", options.flag("--cleanup"), verify,
+        NO_DEADLINE if deadline is None else deadline, resumes,
+        on_limit=options.choice("--on-limit", ("report", "wait")) or "report", continues=continues,
+        until=options.choice("--until", ("outcome", FINAL)) or "outcome", cleanup=options.flag("--cleanup"),
+        verify=verify,
     )  # fmt: skip
 
 
@@ -134,7 +187,7 @@ def _monitor_task(options: Options, session: str, show: Say, tell: Say) -> int:
         deadline_s=numbers.deadline_s if deadline is None else deadline,
         grace_s=numbers.grace_s if grace is None else grace,
         base_s=numbers.base_s if stale is None else stale / 3,
-        retries=numbers.retries if options.text("--resume") is None else _parse_options(options).resumes,
+        retries=numbers.retries if options.text("--resume") is None else parse_options(options).resumes,
     )
     directory = os.path.abspath(options.text("--task-dir") or ".")
     name, path = options.text("-L"), options.text("-S")
@@ -154,6 +207,21 @@ def _monitor_task(options: Options, session: str, show: Say, tell: Say) -> int:
     )  # fmt: skip
     show(verdict)
     return exit_code(verdict.state)
+
+
+def _with_note(say: Say, *, result: bool = False) -> Say:
+    """The same, noted for the job that we run in, if it is one: `ls` shows the note, `wait` gives the result."""
+
+    def noted(verdict: Verdict) -> None:
+        say(verdict)
+        try:
+            box, name, run = beat_file.find_beat_target(None, None, None)
+            note = f"{verdict.name}: {verdict.state}"
+            beat_file.write_beat(f"{box}/{name}", run, note, None, output.as_json(verdict) if result else None)
+        except (ValueError, LookupError, OSError):
+            pass  # what is to be said was said
+
+    return noted
 
 
 def _print_progress(verdict: Verdict) -> None:

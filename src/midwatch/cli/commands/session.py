@@ -55,7 +55,11 @@ def _run_subcommand(what: str, options: Options) -> int:
     match what:
         case "list" | "status":
             return _print_sessions(options, look=what == "status")
-        case "create" | "resume" | "restore":
+        case "restore":
+            from midwatch.cli.commands import session_restore
+
+            return session_restore.restore(options)
+        case "create" | "resume":
             from midwatch.cli.commands import session_create
 
             return int(getattr(session_create, what)(options))

@@ -1,10 +1,8 @@
-"""`midwatch session create`, `resume` and `restore`: sessions that begin, or begin again, and their rows."""
+"""`midwatch session create` and `resume`: sessions that begin, or begin again, and their rows."""
 
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 import time
 
 from midwatch.cli import output
@@ -15,8 +13,7 @@ from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
 from midwatch.core.policy import PATIENT
-from midwatch.core.redaction import redact, redact_words
-from midwatch.core.text import first_few, visible
+from midwatch.core.redaction import redact
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.launch import JobSpec
 from midwatch.registry import session_resume, sessions
@@ -29,7 +26,6 @@ from midwatch.tmux.sessions import TmuxSessions, tmux_session_name
 
 NEW = "midwatch-sessions.yaml"
 HERMES = ".hermes"
-FAILED = 1
 
 
 def create(options: Options) -> int:
@@ -80,73 +76,17 @@ def resume(options: Options) -> int:
             if prompt:
                 raise RefusedError(f"{row.name} {said}; `midwatch session delegate {row.name}` gives it a task")
         else:
-            row, said, code = _resume_one(listed, standing, prompt)
+            row, said, code = resume_one(listed, standing, prompt)
     finally:
         listed.close()
     face.print_row(row, said, json=options.flag("--json"))
     return code
 
 
-def restore(options: Options) -> int:
-    """0 when all are back, 1 when some are not."""
-    if options.names:
-        raise UsageError("session restore takes no names; `midwatch session resume NAME` brings one back")
-    listed = face.open_registry(options)
-    try:
-        found = listed.file.read().rows
-        problems = [f"{row.problem}; that row is passed over" for row in found if row.problem]
-        for problem in first_few(problems, "rows that are passed over"):
-            output.print_remark(problem)
-        rows = _newest_row([row for row in found if row.is_on(listed.host) and not row.problem])
-        wanted = [
-            standing for standing in listed.observe_rows(tuple(rows)) if sessions.has_ended_unexpectedly(standing)
-        ]
-        done = [_restore_one(options, listed, standing) for standing in wanted]
-    finally:
-        listed.close()
-    if not wanted:
-        output.print_remark("nothing is to be restored: no session ended that nobody meant to end")
-    return 0 if all(done) else FAILED
-
-
-def _restore_one(options: Options, listed: RegisteredSessions, standing: RowStatus) -> bool:
-    """Whether it is back, or could be; whatever becomes of it, the others have their turn."""
-    row, json, dry = standing.row, options.flag("--json"), options.flag("--dry-run")
-    if row.resumable is False or not row.conversation:
-        return _report_skipped(listed, standing, json=json, dry=dry)
-    try:
-        session_resume.check_resumable(listed, standing)
-        command = shlex.join(redact_words(session_resume.resume_command(listed, standing)))
-        if dry:
-            said, outcome = f"would be resumed: {command} (in {session_resume.find_directory(standing)})", "planned"
-        else:
-            (row, said, _), outcome = _resume_one(listed, standing, ""), "resumed"
-    except (MidwatchError, OSError) as error:
-        if json:
-            face.print_row(row, "", json=True, outcome="failed", reason=str(error))
-        output.print_remark(f"{visible(row.name)} is not resumed: {error}")
-        return False
-    face.print_row(row, said, json=json, outcome=outcome, command=command)
-    return True
-
-
-def _report_skipped(listed: RegisteredSessions, standing: RowStatus, *, json: bool, dry: bool) -> bool:
-    """One that ended and has no way back, which is nobody's failure: say why."""
-    row = standing.row
-    try:
-        session_resume.check_resumable(listed, standing)
-    except MidwatchError as error:
-        if json:
-            face.print_row(row, "", json=True, outcome="impossible", reason=str(error))
-        else:
-            print(f"{visible(row.name)}: cannot be restored: {error}", file=sys.stdout if dry else sys.stderr)
-    return True
-
-
 # One session --------------------------------------------------------------------------------------------------------
 
 
-def _resume_one(listed: RegisteredSessions, standing: RowStatus, prompt: str) -> tuple[RegistryRow, str, int]:
+def resume_one(listed: RegisteredSessions, standing: RowStatus, prompt: str) -> tuple[RegistryRow, str, int]:
     row = standing.row
     job = session_resume.resume_session(listed, standing)
     session = AgentSession(listed.looker, job.name, PATIENT)
@@ -221,12 +161,3 @@ def _registry_path(options: Options) -> str:
     except RefusedError:
         root = paths.project_root(os.environ.get("WORKSPACE_ROOT") or os.getcwd())
         return f"{root}/{HERMES}/agent-sessions.yaml" if os.path.isdir(f"{root}/{HERMES}") else f"{root}/{NEW}"
-
-
-def _newest_row(rows: list[RegistryRow]) -> list[RegistryRow]:
-    """Of rows with one name, the one that is meant."""
-    found: dict[str, RegistryRow] = {}
-    for row in rows:
-        if row.name not in found or found[row.name].status != RUNNING or row.status == RUNNING:
-            found[row.name] = row
-    return list(found.values())

@@ -17,13 +17,14 @@ from midwatch.core.policy import PATIENT
 from midwatch.core.redaction import redact
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import report_change
-from midwatch.sessions import spawn
+from midwatch.sessions import monitor_job, spawn
 from midwatch.sessions.agent_session import AgentSession
 from midwatch.sessions.prompting.codec import text as sessions_text
 from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import sessions as hand
 from midwatch.verification import codec as verification_codec
 
+ONLY_WATCHED = ("--resume", "--on-limit", "--continues", "--deadline")
 READY = 60.0
 """Seconds that an agent may take to come to its prompt."""
 
@@ -32,9 +33,10 @@ def main(options: Options) -> int:
     looker = context.job_observer(options)
     wish, prompt = parse_request(options), prompt_text(options)
     try:
+        watch = _watch_arguments(options)
         if options.flag("--headless"):
             return _spawn_headless(looker, wish, prompt, json=options.flag("--json"))
-        return _spawn_session(looker, wish, prompt, json=options.flag("--json"))
+        return _spawn_session(looker, wish, prompt, watch, json=options.flag("--json"))
     except RefusedError as error:
         output.print_remark(str(error))
         return REFUSED
@@ -86,10 +88,32 @@ def prompt_text(options: Options) -> str:
     return text if options.flag("--headless") else sessions_text.clean_prompt(text)
 
 
-def _spawn_session(looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, *, json: bool) -> int:
+def _watch_arguments(options: Options) -> list[str] | None:
+    """What a monitor that is left behind is given; None where none is wanted."""
+    given = [flag for flag in ONLY_WATCHED if options.flag(flag)]
+    if not options.flag("--watch"):
+        if given:
+            raise UsageError(f"{given[0]} is for the monitor that --watch leaves behind; add --watch")
+        return None
+    if options.flag("--headless"):
+        raise UsageError("--watch is for a session; an agent without a terminal is a job: wait for it")
+    from midwatch.cli.commands import monitor
+
+    monitor.parse_options(options)
+    return monitor.job_arguments(options)
+
+
+def _spawn_session(
+    looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, watch: list[str] | None, *, json: bool
+) -> int:  # fmt: skip
+    if watch is not None:
+        monitor_job.await_last_monitor(looker, wish.name)
+        monitor_job.refuse_second_monitor(looker, monitor_job.job_name(wish.name), wish.name)
     job = spawn.start_conversation(looker, wish)
     session = AgentSession(looker, job.name, PATIENT)
     try:
+        if watch is not None and session.observe().verdict.cause != "not-started":
+            monitor_job.start_monitor(looker, job.name, watch, watched=job.name)
         code = deliver_prompt(session, prompt) if prompt else 0
         verdict = session.observe().verdict
     finally:

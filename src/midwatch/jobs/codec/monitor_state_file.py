@@ -83,5 +83,5 @@ def _decode_verdict(found: dict[str, Any]) -> Verdict:
 def _encode_verdict(verdict: Verdict) -> dict[str, Any]:
     """Without what explains it: whoever reads this looks afresh."""
     found = verdict._replace(evidence=(), against=(), beat=None, result=None, deadline=None)._asdict()
-    del found["doubts"]  # earlier releases take no field that they do not know
+    del found["doubts"], found["limit"]  # earlier releases take no field that they do not know
     return found

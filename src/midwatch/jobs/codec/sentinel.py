@@ -26,8 +26,8 @@ from midwatch.core.verdict import FINAL
 
 SCHEMA = 1
 SUFFIXES = (
-    "json", "pid", "heartbeat", "log", "log.1", "result", "status", "seen", "beat", "conversation", "watch", "ending",
-    "output",
+    "json", "pid", "heartbeat", "log", "log.1", "result", "status", "seen", "beat", "conversation", "watch", "plan",
+    "limit", "ending", "output",
 )  # fmt: skip
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from midwatch.agents.turn_model import SessionMemory
 from midwatch.core.causes import Cause
 from midwatch.core.text import format_duration
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.rules.resume_condition import is_out_of_sight
-from midwatch.sessions.model import MonitorOptions
+from midwatch.sessions.model import FINAL, MonitorOptions
 from midwatch.verification.model import VerificationResult
 
 LASTS = 1.0
 """Seconds that an agent must be idle before its turn is over: a message that was queued begins the next at once."""
 UNSAID = 2.5
 """Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
+
+
+SHOWN = ("progress text", "progress tools")
+"""What counts as progress, and is not told by a file of the agent."""
 
 
 class MonitorContext(Value):
@@ -57,6 +62,25 @@ def find_outcome(verdict: Verdict, seen: MonitorContext, wanted: MonitorOptions 
             return verdict._replace(state="incomplete", final=True, cause="never-began", reason=why)
         case _:
             return None
+
+
+def is_ongoing(said: Verdict, live: Verdict, wanted: MonitorOptions) -> bool:
+    """Whether the watch goes on after something that is to be said: it is to end with the work (`--until final`).
+
+    An agent whose work is not there yet is at its prompt, and may be given another.
+    """
+    return wanted.until == FINAL and (not said.final or (said.state == "incomplete" and not live.final))
+
+
+def turn_marks(memory: SessionMemory | None) -> tuple[tuple[str, object], ...]:
+    """What tells one turn from the next where both ended between two looks: what its own files have grown to.
+
+    The text on its screen counts only where no file tells more: a person who types changes it too.
+    """
+    moved = memory.moved if memory is not None else {}
+    found = {name: each.value for name, each in moved.items() if name.startswith("progress ")}
+    told = {name: value for name, value in found.items() if name not in SHOWN}
+    return tuple(sorted((told or found).items()))
 
 
 def _is_unseen(verdict: Verdict) -> bool:
