@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
 from midwatch.cli import context, output
 from midwatch.cli.commands import run as runs
@@ -28,7 +28,8 @@ from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_model import UNTIL, WaitOptions
 from midwatch.notifications import send_pending
 from midwatch.shim import beat_file
-from midwatch.subjects import live_state
+from midwatch.subjects.model import Subject, SubjectChange, SubjectScope, SubjectSnapshot
+from midwatch.subjects.snapshot import SubjectService, live_verdict
 from midwatch.subjects.wait import SubjectWait
 
 __all__ = [
@@ -36,11 +37,16 @@ __all__ = [
     "FormatError",
     "MidwatchError",
     "RefusedError",
+    "Subject",
+    "SubjectChange",
+    "SubjectSnapshot",
     "UsageError",
     "Verdict",
     "as_json",
     "beat",
+    "changes",
     "run",
+    "snapshot",
     "status",
     "wait",
     "wait_all",
@@ -49,6 +55,8 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from midwatch.subjects.change_feed import ChangeFeed
+
     Duration = float | str
     Job = str | Verdict
     """Its name, or a verdict on it: ``wait(run(["make"]))``."""
@@ -121,7 +129,36 @@ def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
     """
     job, looker = names.check_name(_named(name), blanks=dir is not None), _looker("why", dir)
     send_pending.start_sender_at_intervals(looker.directory)
-    return live_state.live_verdict(looker, job, _warn)
+    return live_verdict(looker, job, _warn)
+
+
+def snapshot(*, dir: Path | None = None, panes: bool = True, children: bool = True) -> SubjectSnapshot:  # noqa: A002
+    """Every subject now: jobs and sessions, and with ``panes`` agents in tmux panes and rows of the session registry."""
+    service = _open_service(dir, panes=panes, children=children)
+    try:
+        return service.snapshot()
+    except OSError as error:
+        raise RefusedError(f"cannot read {service.looker.directory}: {error.strerror}") from error
+    finally:
+        service.close()
+
+
+def changes(
+    since: int | None = None,
+    *,
+    dir: Path | None = None,  # noqa: A002
+    panes: bool = True,
+    children: bool = True,
+) -> Generator[SubjectChange, None, None]:
+    """Each change of state of a subject, as it comes, for ever; ``since``: the ``seq`` of the last one that you know.
+
+    Close the generator when you are done with it.
+    """
+    feed = open_feed(since, dir, panes=panes, children=children)
+    try:
+        yield from feed.changes()
+    finally:
+        feed.close()
 
 
 def wait(
@@ -198,6 +235,13 @@ def as_json(verdict: Verdict) -> str:
 # What the functions share -------------------------------------------------------------------------------------------
 
 
+def open_feed(since: int | None, directory: Path | None, *, panes: bool, children: bool) -> ChangeFeed:
+    """The feed of changes, to be closed after use, by the thread that has opened it."""
+    from midwatch.subjects.change_feed import ChangeFeed  # noqa: PLC0415  # it needs sqlite3
+
+    return ChangeFeed(_open_service(directory, panes=panes, children=children), since)
+
+
 def request(
     jobs: Iterable[Job],
     directory: Path | None,
@@ -269,6 +313,15 @@ def _looker(verb: str, directory: Path | None) -> JobDirectory:
             return context.read_policy(options, Settings())
 
     return JobDirectory(path, policy)
+
+
+def _open_service(directory: Path | None, *, panes: bool, children: bool) -> SubjectService:
+    looker, scope = _looker("ls", directory), SubjectScope()
+    if panes:
+        from midwatch.subjects.scope import find_scope  # noqa: PLC0415  # jobs do not pay for the registry
+
+        scope = find_scope()
+    return SubjectService(looker, scope._replace(children=children), _warn)
 
 
 def _warn(trouble: str) -> None:

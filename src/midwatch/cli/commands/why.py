@@ -14,7 +14,7 @@ from midwatch.core.json_text import dump
 from midwatch.core.redaction import redact, redact_value
 from midwatch.core.text import format_duration
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.subjects import live_state
+from midwatch.subjects import snapshot
 from midwatch.system import inotify
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def main(options: Options) -> int:
         return missing
     looker = context.job_observer(options)
     for name in context.job_names(options):
-        verdict = live_state.live_verdict(looker, name, output.print_warning)
+        verdict = snapshot.live_verdict(looker, name, output.print_warning)
         if hidden := inotify.find_event_problem(looker.directory):
             note = Evidence("events", f"{hidden}; looked at every 2 s instead")
             verdict = verdict._replace(against=(*verdict.against, note))
