@@ -25,7 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ParamSpec, TypeVar
 
-    from midwatch.api import Duration, Job, Path
+    from midwatch.api import Duration
+    from midwatch.api_arguments import Job, Path
     from midwatch.subjects.model import SubjectChange
 
     P = ParamSpec("P")

@@ -157,20 +157,20 @@ class Journal:
 
         def do(base: sqlite3.Connection) -> list[Event]:
             with _transaction(base, lasting=False):
-                where = f"seq > ? {_name_condition(names)} {_kind_condition(kind)} ORDER BY seq LIMIT ?"
+                where = f"seq > ? {_condition(names, kind)} ORDER BY seq LIMIT ?"
                 return _select_events(base, where, since, *names, *filter(None, [kind]), most)
 
         return self._ask(do)
 
     def last(self, count: int, names: Sequence[str] = (), kind: str = "") -> list[Event]:
-        where = f"true {_name_condition(names)} {_kind_condition(kind)} ORDER BY seq DESC LIMIT ?"
+        where = f"true {_condition(names, kind)} ORDER BY seq DESC LIMIT ?"
         return self._ask(lambda base: _select_events(base, where, *names, *filter(None, [kind]), count))[::-1]
 
     def runs(self, name: str) -> dict[str, float]:
         """All runs of a name, each with the time of its first event."""
-        asked = f"SELECT run, min(at) FROM events WHERE name = ? AND event != '{journal_codec.CHANGED}'"
-        asked += " GROUP BY run ORDER BY min(seq)"  # a row of a registry may have the name of a job, and has no run
-        return self._ask(lambda base: {_to_text(run): _to_moment(at) for run, at in base.execute(asked, (name,))})
+        asked = "SELECT run, min(at) FROM events WHERE name = ? AND event != ? GROUP BY run ORDER BY min(seq)"
+        known = name, journal_codec.CHANGED  # also of a row of a registry with the name of a job, which has no run
+        return self._ask(lambda base: {_to_text(run): _to_moment(at) for run, at in base.execute(asked, known)})
 
     def of_run(self, name: str, run: str) -> list[Event]:
         """The events of one run, as its shim counted them; what others noted stands where it came in."""
@@ -267,12 +267,8 @@ def _transaction(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
         raise
 
 
-def _name_condition(names: Sequence[str]) -> str:
-    return f"AND name IN ({', '.join('?' * len(names))})" if names else ""
-
-
-def _kind_condition(kind: str) -> str:
-    return "AND event = ?" if kind else ""
+def _condition(names: Sequence[str], kind: str) -> str:
+    return (f"AND name IN ({', '.join('?' * len(names))})" if names else "") + (" AND event = ?" if kind else "")
 
 
 def _select_events(base: sqlite3.Connection, where: str, *values: object) -> list[Event]:

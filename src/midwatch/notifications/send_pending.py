@@ -38,9 +38,7 @@ def start_sender_at_intervals(directory: str) -> None:
 
 def is_sender_due(directory: str) -> bool:
     """Whether `start_sender_at_intervals` may have something to do: for who must not be held up by finding out."""
-    return _is_unattended(directory) and bool(
-        pending_runs.list_runs(directory) or pending_runs.list_reports(directory)
-    )
+    return _is_unattended(directory) and bool(pending_runs.list_runs(directory) or pending_runs.list_reports(directory))
 
 
 def _is_unattended(directory: str) -> bool:

@@ -1,4 +1,4 @@
-"""Subjects: jobs, sessions, panes, registry rows and their children, each with its verdict; and what changes of them."""
+"""Subjects: jobs, sessions, panes, registry rows and their children, each with its verdict; and their changes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class Subject(Value):
     """Of a registry row: the id of the session or the pane that it names."""
     seen: PaneVerdict | None = None
     """Of a pane: what the observation found in it."""
-
 
     @property
     def run(self) -> str:

@@ -65,4 +65,7 @@ def _build_change(subject: Subject, before: KnownState | None) -> SubjectChange:
 
 
 def _build_removal(key: str, before: KnownState) -> SubjectChange:
-    return SubjectChange(key, before.kind, before.name, before.parent, "", True, "", GONE, before.state, before.run)  # noqa: FBT003  # of a record
+    return SubjectChange(
+        key, before.kind, before.name, before.parent, "", final=True, cause="", reason=GONE, was=before.state,
+        run=before.run,
+    )  # fmt: skip

@@ -33,7 +33,8 @@ class Follower:
         fd = self.process.stdout.fileno()
         while b"\n" not in self.rest:
             assert select.select([fd], [], [], PATIENCE)[0], "no line came"
-            assert (more := os.read(fd, 1 << 16)), self.process.communicate()[1]
+            more = os.read(fd, 1 << 16)
+            assert more, self.process.communicate()[1]
             self.rest += more
         line, _, self.rest = self.rest.partition(b"\n")
         found: dict[str, Any] = json.loads(line)

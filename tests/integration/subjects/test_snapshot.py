@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from tests.conftest import Box, until
@@ -22,7 +23,7 @@ def listed(box: Box) -> dict[str, dict[str, Any]]:
     return {each["id"]: each for each in map(json.loads, box("ls", "--children", "--json").out.splitlines())}
 
 
-def sub_agent(office: Office, name: str, *lines: dict[str, object]) -> None:
+def sub_agent(office: Office, name: str, *lines: Mapping[str, object]) -> None:
     """What a sub-agent of the session's conversation has written."""
     conversation = office.box.record("api")["conversation"]
     place = office.home / "claude" / "projects" / re.sub(r"[^0-9A-Za-z]", "-", str(office.cwd)) / conversation

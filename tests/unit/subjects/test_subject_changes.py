@@ -13,7 +13,7 @@ NONE = FeedState({}, {})
 
 
 def subject(key: str, state: str = "working", cause: str = "", *, settled: bool = True) -> Subject:
-    parent, kind, name = key.rsplit("/", 2) if key.count("/") > 2 else ("", *key.rsplit("/", 1))  # noqa: PLR2004
+    parent, kind, name = key.rsplit("/", 2) if key.count("/") > 2 else ("", *key.rsplit("/", 1))
     verdict = Verdict(name, kind, state, state in FINAL, "why", "alive", "unknown", cause, settled=settled)  # type: ignore[arg-type]
     return Subject(key, kind, verdict, parent)
 

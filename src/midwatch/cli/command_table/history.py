@@ -22,7 +22,11 @@ VERBS: dict[str, dict[str, object]] = {
             ("--since", "SEQ", "only what came after this number; each event has one"),
             ("--follow", "", "go on with what comes (from now on, unless --since or -n say otherwise) until Ctrl-C"),
             ("-n", "N", "only the last N; with --since the first N after it"),
-            ("--changes", "", "only changes of state; with --follow also observe every subject, and record its changes"),
+            (
+                "--changes",
+                "",
+                "only changes of state; with --follow also observe all subjects and record theirs",
+            ),
             DIR,
             ("--json", "", "one JSON line per event"),
         ),

@@ -84,9 +84,7 @@ def _follow(options: Options, directory: str, wanted: list[str], since: int | No
     return 0
 
 
-def _follow_changes(
-    options: Options, directory: str, wanted: list[str], since: int | None, count: int | None
-) -> int:
+def _follow_changes(options: Options, directory: str, wanted: list[str], since: int | None, count: int | None) -> int:
     """Observe every subject, and print each change of state with its number in the journal."""
     from midwatch.jobs.loop_beat import LoopBeat  # who does not follow need not load any of these
     from midwatch.subjects import scope

@@ -43,7 +43,7 @@ def attempt_verdicts(record: Record, job: Verdict) -> list[tuple[int, Verdict]]:
 def _judge_attempt(attempt: Attempt, record: Record, job: Verdict) -> Verdict:
     end = attempt.end
     return Verdict(
-        f"{job.name}/{attempt.number}", "attempt", end.state, True, end_in_words(end, record.policy),  # noqa: FBT003  # of a record
+        f"{job.name}/{attempt.number}", "attempt", end.state, True, end_in_words(end, record.policy),  # of a record
         process="gone", progress="unknown", cause=end.cause, exit_code=end.exit_code, signal=end.signal,
         elapsed_s=end.elapsed_s, log=job.log,
     )  # fmt: skip
