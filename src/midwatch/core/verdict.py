@@ -14,6 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from midwatch.core.process_state import ProcessState
+    from midwatch.core.turn_state import TurnState
+
     Doubt = Literal["untested-release", "sources-disagree"]
     """Why a session may be read wrong: nobody has tried this release, or a strong source contradicts another one."""
 else:
@@ -37,7 +40,7 @@ class Verdict(Value):
     final: bool
     reason: str
     """For people, on one line without anything hidden. Programs decide by the cause."""
-    process: str
+    process: ProcessState
     progress: str
     cause: Cause = ""
     exit_code: int | None = None
@@ -72,3 +75,10 @@ class Verdict(Value):
     against: tuple[Evidence, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     """Of a session: why this may be wrong."""
+
+    @property
+    def turn_state(self) -> TurnState:
+        """Where its turn is, as a value."""
+        from midwatch.core.turn_state import read_turn  # noqa: PLC0415  # jobs have no turn
+
+        return read_turn(self.turn, self.detail, self.until, self.ends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from midwatch.core.causes import Cause
+from midwatch.core.process_state import ProcessState
 from midwatch.core.verdict import FINAL, Verdict
 from midwatch.registry.model import AUTO_DETECTED, RUNNING, RegistryRow
 
@@ -24,6 +25,8 @@ def judge_row(row: RegistryRow, agent: Verdict | None, *, gone: bool, trouble: s
     return _build_verdict(row, "stopped", "stop-asked", f"the registry says {row.status}", "gone")
 
 
-def _build_verdict(row: RegistryRow, state: str, cause: Cause, reason: str, process: str = "unknown") -> Verdict:
+def _build_verdict(
+    row: RegistryRow, state: str, cause: Cause, reason: str, process: ProcessState = "unknown"
+) -> Verdict:
     final = state in FINAL or cause == "exit-unseen"
     return Verdict(row.name, "row", state, final, reason, process=process, progress="unknown", cause=cause)
